@@ -1,0 +1,113 @@
+// What the two threads say to each other: the window posts commands, the worker reports events. Plain copies.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plain/config.h"
+
+namespace attnscope {
+
+// ---- commands: window → worker
+
+struct Train {};
+struct Pause {};
+struct Step {};   // one optimizer update, then pause
+struct Cancel {}; // abandon the corpus, tokenizer or run being prepared; the present run stays
+struct Reset {    // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
+  Config config;
+};
+struct Adjust {  // live fields of the configuration, applied from the next update on
+  Config config;
+};
+struct Probe {  // look inside the model at this sentence; only the newest one waiting is answered
+  std::uint64_t request = 0;
+  std::string text;
+};
+struct OpenRun {
+  std::string path;
+};
+struct SaveRun {
+  std::string path;
+};
+struct ListDirectory {  // for the file browser: the window itself never touches the disk
+  std::string path;  // empty: the home directory
+};
+using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, OpenRun, SaveRun, ListDirectory>;
+
+// ---- events: worker → window
+
+// One optimizer update.
+struct MetricPoint {
+  std::int64_t step = 0;
+  double loss = 0;               // the training objective, label smoothing included, nats/token
+  double learning_rate = 0;
+  double gradient_norm = 0;      // before clipping
+  double tokens_per_second = 0;  // source + target pieces without padding
+  std::optional<double> validation_nll;  // unsmoothed, nats/token; only on updates that validated
+  bool operator==(const MetricPoint&) const = default;
+};
+
+enum class Activity { idle, preparing, training, paused, finished };
+
+// Where the worker stands; sent whenever one of these changes.
+struct Status {
+  Activity activity = Activity::idle;
+  std::int64_t step = 0;
+  std::string device;  // "CPU, 2 threads", "CUDA: NVIDIA H200"
+  bool operator==(const Status&) const = default;
+};
+
+// Long work under way: corpus, tokenizer, opening, saving. `fraction` in 0…1, below 0 when unknown; 1 ends it.
+struct Progress {
+  std::string what;
+  double fraction = 0;
+};
+
+enum class Severity { info, warning, error };
+
+struct Message {
+  Severity severity = Severity::info;
+  std::string text;
+};
+
+// A pair of the corpus, to be tried in the sentence bar.
+struct Example {
+  std::string source;
+  std::string target;
+};
+
+// A run was opened, reset or replaced: everything the window shows about it.
+struct RunOpened {
+  std::uint64_t run = 0;
+  std::string name;  // folder's name; "new run" when it has none
+  Config config;
+  std::int64_t step = 0;
+  std::int64_t num_parameters = 0;
+  std::int64_t vocab_size = 0;
+  std::int64_t train_pairs = 0;
+  std::int64_t validation_pairs = 0;
+  std::int64_t test_pairs = 0;
+  std::vector<Example> examples;      // some of the test pairs
+  std::vector<MetricPoint> history;  // metrics so far
+};
+
+struct DirectoryEntry {
+  std::string name;
+  bool is_directory = false;
+  bool is_run = false;  // a folder with a config.json
+  std::uint64_t size = 0;  // bytes; 0 for a directory
+};
+
+struct DirectoryListed {
+  std::string path;  // absolute
+  std::vector<DirectoryEntry> entries;  // directories first, then by name
+  std::string error;  // why it could not be read; empty if it could
+};
+
+using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, DirectoryListed>;
+
+}  // namespace attnscope
