@@ -1,0 +1,73 @@
+// The commands of the program: what each is given, checked once at the door, and where it stands. Every one returns its
+// exit status: 0 done, 1 runtime error, 130 stopped by Ctrl-C. Data goes to stdout, messages and progress to stderr.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attnscope {
+
+struct TrainOptions {
+  std::string corpus;       // overrides the configuration's; a built-in name or a file
+  std::string target;       // the target side, when `corpus` is one of two parallel files
+  std::string out;          // the run's folder
+  std::string config_file;  // empty: the defaults
+  std::vector<std::string> set;  // "key=value"
+  std::optional<std::int64_t> steps;
+  std::optional<std::int64_t> seed;
+  std::optional<std::string> device;
+  std::optional<std::int64_t> threads;
+  double minutes = 0;  // stop after this long; 0: no limit
+  bool resume = false;
+  bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
+  bool json = false;          // one JSON object a metric point on stdout
+};
+int train(const TrainOptions& options);
+
+struct TranslateOptions {  // lines on stdin → lines on stdout
+  std::string run;
+  std::int64_t beam = 1;
+  double length_penalty = 0.6;  // α of GNMT
+};
+int translate(const TranslateOptions& options);
+
+struct EvaluateOptions {
+  std::string run;
+  std::string corpus;  // empty: the run's own
+  std::string target;
+  std::string split = "test";  // "test", "validation" or, for a file of one's own, "all"
+  std::int64_t limit = 0;      // pairs at most; 0: all
+  std::int64_t beam = 1;
+  bool json = false;
+};
+int evaluate(const EvaluateOptions& options);
+
+struct AttendOptions {
+  std::string run;
+  std::string source;
+  std::optional<std::string> target;  // absent: the model's own translation
+};
+int attend(const AttendOptions& options);  // JSON on stdout
+
+struct ScreenshotOptions {
+  std::string run;  // empty: the shipped one
+  std::string workspace = "attention";
+  std::string source;
+  int width = 1600;
+  int height = 1000;
+  double scale = 1;
+  std::string theme = "dark";
+  std::string out;
+};
+int screenshot(const ScreenshotOptions& options);  // only with the window
+
+struct BenchOptions {
+  bool json = false;
+};
+int bench(const BenchOptions& options);
+
+int window();  // only with the window
+
+}  // namespace attnscope
