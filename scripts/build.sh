@@ -1,0 +1,105 @@
+# Sourced by ./run and ./test, with the repository's folder in $root: installs what is missing and builds.
+# Everything said here goes to stderr; stdout belongs to the program that is started afterwards.
+
+build_packages=(
+  cmake ninja-build g++ pkgconf
+  libsentencepiece-dev libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
+  libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libfontconfig-dev libegl-dev libgl-dev
+  libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono
+)
+# Debian's LibTorch calls whichever BLAS is installed; the reference one is about 30 times slower than OpenBLAS.
+debian_torch_packages=(libtorch-dev libopenblas0-openmp)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev xvfb xauth xdotool)
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "attnscope: $*"; exit 1; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -- "$@"; fi
+}
+
+# install_missing PACKAGE…: installs those that are not there, naming them first.
+install_missing() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "attnscope: this is not a Debian system, so packages are not checked. Needed are what Debian calls: $*"
+    return
+  fi
+  local installed missing=() package
+  # One call for all; it fails when it knows none of a name, which is just what is asked here.
+  installed=" $(dpkg-query -W -f '${db:Status-Status}=${Package} ' "$@" 2>/dev/null || true)"
+  for package in "$@"; do
+    case "$installed" in *" installed=$package "*) ;; *) missing+=("$package") ;; esac
+  done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+
+  say "attnscope needs these Debian packages and installs them now: ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    fail "neither root nor sudo here. Install them yourself, as root: apt-get install --no-install-recommends ${missing[*]}"
+  fi
+  as_root apt-get update -qq >&2 || fail "apt-get update failed (see above)"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
+    fail "apt-get could not install: ${missing[*]} (see above)"
+}
+
+# LibTorch's CMake folder if LIBTORCH names one; empty for Debian's.
+libtorch_prefix() {
+  if [ -z "${LIBTORCH:-}" ]; then return; fi
+  local folder
+  folder="$(cd "$LIBTORCH" 2>/dev/null && pwd)" || fail "LIBTORCH=$LIBTORCH: no such folder"
+  [ -e "$folder/share/cmake/Torch/TorchConfig.cmake" ] ||
+    fail "LIBTORCH=$LIBTORCH: no share/cmake/Torch/TorchConfig.cmake in it; unpack LibTorch and name its top folder"
+  printf '%s' "$folder"
+}
+
+# configure TESTS PREFIX: only when there is nothing yet, or LibTorch, the checkout's place or the wish for tests changed.
+configure() {
+  local tests="$1" prefix="$2" stamp="$root/build/.configured" had_root="" had_prefix="" had_tests="" options
+  if [ -e "$stamp" ] && [ -e "$root/build/build.ninja" ]; then
+    { read -r had_root; read -r had_prefix; read -r had_tests; } <"$stamp" || true
+    if [ "$had_tests" = ON ]; then tests=ON; fi
+    if [ "$had_root" = "$root" ] && [ "$had_prefix" = "$prefix" ] && [ "$had_tests" = "$tests" ]; then return; fi
+  fi
+  options=(-S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DATTNSCOPE_TESTS=$tests")
+  # What an earlier LibTorch or another place left in the cache would be found again.
+  if [ "$had_root" != "$root" ] || [ "$had_prefix" != "$prefix" ]; then options+=(--fresh); fi
+  if [ -n "$prefix" ]; then options+=("-DCMAKE_PREFIX_PATH=$prefix"); fi
+  mkdir -p "$root/build"
+  cmake "${options[@]}" >"$root/build/configure.log" 2>&1 ||
+    { cat "$root/build/configure.log" >&2; fail "CMake could not configure the build (see above)"; }
+  printf '%s\n%s\n%s\n' "$root" "$prefix" "$tests" >"$stamp"
+}
+
+# As many jobs as there are cores, and as fit the memory: a file that includes LibTorch takes about 2 GiB to compile.
+job_count() {
+  local cores memory_kib jobs
+  cores="$(nproc)"
+  memory_kib="$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)"
+  jobs=$((memory_kib / 2097152))
+  if [ "$jobs" -gt "$cores" ]; then jobs="$cores"; fi
+  if [ "$jobs" -lt 1 ]; then jobs=1; fi
+  printf '%s' "$jobs"
+}
+
+# Ninja's "[12/80] Building…" lines as one line that moves on a terminal, and one word at the start elsewhere.
+show_progress() {
+  local line said=""
+  while IFS= read -r line; do
+    case "$line" in "["[0-9]*/[0-9]*"]"*) ;; *) continue ;; esac
+    if [ -t 2 ]; then
+      printf '\r\033[Kbuilding attnscope %s]' "${line%%]*}" >&2
+    elif [ -z "$said" ]; then
+      say "building attnscope (a few minutes the first time)"
+    fi
+    said=yes
+  done
+  if [ -n "$said" ] && [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+# build TARGET…
+build() {
+  local log="$root/build/build.log"
+  if ! ninja -C "$root/build" -j "$(job_count)" "$@" 2>&1 | tee "$log" | show_progress; then
+    grep -v '^\[[0-9]*/[0-9]*\] [BLG]' "$log" >&2 || true
+    fail "the build failed (see above; all of it is in $log)"
+  fi
+}
