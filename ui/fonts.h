@@ -1,0 +1,50 @@
+// The one place that knows how Dear ImGui's fonts changed from release to release.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+
+namespace attnscope {
+
+// The fonts' files, as bytes (the application finds and reads them). Empty: Dear ImGui's built-in font.
+struct FontFiles {
+  std::string ui;       // proportional, for everything
+  std::string ui_bold;  // headings; empty: as ui
+  std::string mono;     // tokens and numbers
+};
+
+struct Fonts {
+  ImFont* ui = nullptr;
+  ImFont* bold = nullptr;
+  ImFont* small = nullptr;  // captions, axes, ids
+  ImFont* mono = nullptr;
+  ImFont* mono_small = nullptr;
+};
+
+// Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
+// typographic punctuation, arrows, mathematical operators, and the word mark "▁". The caller builds the atlas's texture
+// anew afterwards. Throws std::runtime_error if a file is not a font.
+Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale);
+
+// The fonts' height in pixels.
+float font_size(const ImFont* font);
+
+void push_font(ImFont* font);
+void pop_font();
+
+// For one scope.
+class WithFont {
+ public:
+  explicit WithFont(ImFont* font) { push_font(font); }
+  ~WithFont() { pop_font(); }
+  WithFont(const WithFont&) = delete;
+  WithFont& operator=(const WithFont&) = delete;
+};
+
+// Size of the text in that font, and the text drawn with its top left corner at `position`.
+ImVec2 text_size(const ImFont* font, const char* begin, const char* end = nullptr);
+void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin,
+               const char* end = nullptr);
+
+}  // namespace attnscope

@@ -1,0 +1,79 @@
+// The one place that knows how Dear ImGui's keyboard changed from release to release.
+#pragma once
+
+#include <imgui.h>
+
+#include <string_view>
+
+namespace attnscope {
+
+enum class Key {
+  // The order of the first group is that of the table in input.cpp.
+  tab,
+  left,
+  right,
+  up,
+  down,
+  page_up,
+  page_down,
+  home,
+  end,
+  insert,
+  del,
+  backspace,
+  space,
+  enter,
+  escape,
+  keypad_enter,
+  a,
+  c,
+  v,
+  x,
+  y,
+  z,
+  // Shortcuts' keys.
+  o,
+  s,
+  q,
+  t,
+  r,
+  digit_0,
+  digit_1,
+  digit_2,
+  digit_3,
+  digit_4,
+  digit_5,
+  digit_6,
+  plus,
+  minus,
+  f1,
+  f5,
+  f11,
+  count
+};
+
+struct Modifiers {
+  bool ctrl = false;
+  bool shift = false;
+  bool alt = false;
+};
+Modifiers modifiers();
+
+// Went down in this frame (or repeats, if asked), whatever the modifiers.
+bool key_pressed(Key key, bool repeat = false);
+
+// Ctrl and the key, without Alt.
+bool ctrl_pressed(Key key);
+
+// ---- for surfaces without a windowing backend: tests
+
+// Once, after the context is made.
+void prepare_input(ImGuiIO& io);
+void feed_key(ImGuiIO& io, Key key, bool down);
+void feed_modifiers(ImGuiIO& io, Modifiers held);
+void feed_mouse(ImGuiIO& io, ImVec2 position);
+void feed_button(ImGuiIO& io, int button, bool down);
+void feed_wheel(ImGuiIO& io, float lines);
+void feed_text(ImGuiIO& io, std::string_view text);
+
+}  // namespace attnscope

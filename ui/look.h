@@ -1,0 +1,19 @@
+// How things look now: passed to everything that draws, so that nothing needs a global.
+#pragma once
+
+#include "fonts.h"
+#include "theme.h"
+
+namespace attnscope {
+
+struct Look {
+  Theme theme;
+  Fonts fonts;
+  float scale = 1;            // content scale × zoom × (1.5 in presentation mode)
+  bool presentation = false;  // chrome hidden
+
+  // A length given for scale 1, in pixels.
+  float px(float length) const { return length * scale; }
+};
+
+}  // namespace attnscope

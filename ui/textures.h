@@ -1,0 +1,29 @@
+// Pictures of numbers on their way to the screen. The window keeps them on the GPU; tests count them.
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace attnscope {
+
+using TextureId = ImTextureID;  // a pointer before Dear ImGui 1.92, an integer after
+
+class TextureStore {
+ public:
+  // Writes width × height pixels, row by row from the top, bytes R G B A.
+  using Fill = std::function<void(std::span<std::uint32_t> rgba)>;
+
+  virtual ~TextureStore() = default;
+
+  // The texture named `key`, drawn with the nearest filter. `fill` is called, and its pixels sent to the GPU, only when
+  // the key is new or its version or size differs from last time. Keys that go unasked for some frames are dropped.
+  virtual TextureId texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) = 0;
+
+  // Called once after every frame.
+  virtual void end_frame() = 0;
+};
+
+}  // namespace attnscope

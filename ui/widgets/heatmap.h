@@ -1,0 +1,67 @@
+// A matrix as one picture: attention maps, masks, positions.
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "look.h"
+#include "plain/matrix.h"
+#include "textures.h"
+#include "widgets/color_map.h"
+
+namespace attnscope {
+
+struct HeatmapOptions {
+  ColorMap map = ColorMap::viridis;
+  float low = 0;   // value of the map's first colour
+  float high = 1;  // value of its last
+  std::string title;
+  std::string row_axis;                     // what a row is: "query (written so far)"
+  std::string col_axis;                     // what a column is
+  std::span<const std::string> row_labels;  // empty: numbers
+  std::span<const std::string> col_labels;
+  bool square = true;       // cells as wide as high; otherwise the matrix fills the space
+  bool mask_upper = false;  // cells right of the diagonal are hidden by the look-ahead mask (§3.2.3)
+  bool legend = true;
+  bool print_values = true;  // in cells that are large enough
+  int selected_row = -1;
+  int selected_col = -1;
+  std::function<void(int row, int col)> tooltip;  // draws what the tooltip says; empty: both labels and the value
+};
+
+struct HeatmapResult {
+  int row = -1;  // the cell under the mouse; −1: none
+  int col = -1;
+  bool clicked = false;
+  bool double_clicked = false;
+};
+
+// Fills `size` (a component ≤ 0: what is left of the window, less that much). `version` changes whenever the matrix may
+// have; the texture is uploaded again only then. `id` names the texture and must be unique in its window.
+HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
+                           const HeatmapOptions& options, TextureStore& textures, const Look& look);
+
+struct ThumbnailOptions {
+  ColorMap map = ColorMap::viridis;
+  float low = 0;
+  float high = 1;
+  bool mask_upper = false;
+  bool selected = false;
+};
+
+// The bare picture, stretched to `size`, as a button: true when clicked (or activated from the keyboard). Hover is
+// ImGui::IsItemHovered().
+bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
+                    const ThumbnailOptions& options, TextureStore& textures, const Look& look);
+
+// Text turned by `degrees` anticlockwise about its left middle, which stands at `anchor`.
+void draw_slanted_text(ImDrawList& list, ImFont* font, ImVec2 anchor, float degrees, Color32 color, const char* text);
+
+// A dim line in the middle of `size`, where a picture will be; advances the cursor.
+void draw_quiet_note(const char* text, ImVec2 size, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,94 @@
+// Lines over a common x axis, with the mouse habits people already have.
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "look.h"
+#include "plain/curves.h"
+
+namespace attnscope {
+
+struct PlotRange {
+  double low = 0;
+  double high = 1;
+  double width() const { return high - low; }
+  bool operator==(const PlotRange&) const = default;
+};
+
+// The x axis; plots stacked over one another share it, and its crosshair.
+struct PlotAxis {
+  std::optional<PlotRange> window;  // what is shown; none: all the data
+  bool follow = true;               // a window that showed the newest point goes along with it
+  std::optional<double> crosshair;  // under the mouse, from the plot that is hovered
+  double seen_high = 0;             // the newest x of the last frame, to follow it
+};
+
+// What a plot remembers from frame to frame.
+struct PlotView {
+  std::optional<PlotRange> window;  // y; none: all that is visible
+  bool log = false;                 // y; values that are not positive are left out
+  std::vector<std::string> hidden;  // names of the lines switched off in the legend
+};
+
+struct PlotLine {
+  std::string_view name;
+  const Series* series = nullptr;
+  Color32 color = 0;
+  double smoothing = 0;  // above 0: the raw line stands faint behind its moving average (weight on the past, below 1)
+};
+
+struct PlotOptions {
+  std::string_view title;
+  std::string_view x_label;  // empty: the x axis has no numbers (another plot beneath has them)
+  std::string_view y_unit;
+  bool legend = true;
+  bool x_numbers = true;
+  std::optional<PlotRange> y_limits;  // shown when the view has no window of its own, instead of fitting
+};
+
+// Wheel zooms at the cursor (Shift: x only, Ctrl: y only), drag pans, double-click shows everything again. In the
+// legend a click switches a line off and on, a double-click shows it alone, another one all.
+void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, PlotAxis& axis, PlotView& view,
+               const PlotOptions& options, const Look& look);
+
+// ---- what stands behind it
+
+// Round numbers (1, 2 or 5 times a power of ten) in the range, about as many as `count`.
+std::vector<double> linear_ticks(PlotRange range, int count);
+
+// The decades in the range; if fewer than two, 1-2-5 of each decade; if fewer than two of those, as linear_ticks.
+std::vector<double> log_ticks(PlotRange range);
+
+// "0", "0.25", "12", "1.5k", "3M", "1e-05": enough digits to tell ticks `step` apart.
+std::string tick_text(double value, double step);
+
+// The range scaled by `factor` (below 1: closer) with `fixed` staying in its place; of a logarithmic axis when `log`.
+PlotRange zoomed(PlotRange range, double fixed, double factor, bool log);
+
+// Moved by that share of its width (on a logarithmic axis: of its decades).
+PlotRange panned(PlotRange range, double share, bool log);
+
+// The smallest range with all finite values of the lines (positive ones if `log`) whose x is in `x`, a little air
+// around; 0…1 (log: 0.1…1) when there are none.
+PlotRange fitted_y(std::span<const PlotLine> lines, PlotRange x, bool log);
+
+// From the first x to the last of all lines; 0…1 when there are none.
+PlotRange fitted_x(std::span<const PlotLine> lines);
+
+// The window of this frame: all the data, or the view's own, moved along when it follows and the data grew.
+PlotRange shown_x(PlotAxis& axis, PlotRange data);
+
+// Index of the point of `series` nearest to `x`; none if it is empty.
+std::optional<std::size_t> nearest_point(const Series& series, double x);
+
+void toggle_line(PlotView& view, std::string_view name);
+void solo_line(PlotView& view, std::string_view name, std::span<const PlotLine> lines);
+bool is_hidden(const PlotView& view, std::string_view name);
+
+}  // namespace attnscope

@@ -1,0 +1,34 @@
+// A sentence as the model has it: pieces and their numbers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "look.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+struct TokenStripOptions {
+  bool show_ids = true;  // beneath each piece; always in the tooltip
+  bool wrap = true;      // several rows when needed; otherwise one, cut off at the right
+  int selected = -1;
+  int masked_from = -1;            // pieces from here on are hidden from the model; −1: none
+  std::string_view masked_note;    // why, in the tooltip
+  std::span<const float> weights;  // 0…1 a piece, shown as its background (viridis); empty: none
+};
+
+struct TokenStripResult {
+  int hovered = -1;
+  int clicked = -1;
+};
+
+TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
+                                  const Look& look);
+
+// The pieces' text, as labels of a map.
+std::vector<std::string> token_labels(std::span<const Token> tokens);
+
+}  // namespace attnscope

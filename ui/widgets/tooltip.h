@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+#include "look.h"
+
+namespace attnscope {
+
+// What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too.
+void help_tooltip(std::string_view text, const Look& look);
+
+}  // namespace attnscope
