@@ -1,0 +1,129 @@
+#include "tokenizer/tokenizer.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "tokenizer/module.h"
+
+namespace attnscope {
+namespace {
+
+// Next to the program in the build tree as in an installed one: bin/attnscope, lib/attnscope/….
+std::filesystem::path module_path() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_SENTENCEPIECE_MODULE;
+}
+
+// Debian's libsentencepiece exports the protobuf it embeds, LibTorch loads another one, and in one namespace the
+// symbols interpose and crash the program before main. In a namespace of its own SentencePiece sees only its own.
+const SentencePieceApi* load_module() {
+  const std::string path = module_path();
+  void* const module = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!module) throw TokenizerError(fmt::format("cannot load the tokenizer module {}: {}", path, dlerror()));
+  const auto get_api =
+      reinterpret_cast<decltype(&attnscope_sentencepiece_api)>(dlsym(module, "attnscope_sentencepiece_api"));
+  const SentencePieceApi* const api = get_api ? get_api() : nullptr;
+  if (!api || api->version != sentencepiece_api_version) {
+    dlclose(module);
+    throw TokenizerError(fmt::format("the tokenizer module {} belongs to another version of attnscope", path));
+  }
+  return api;
+}
+
+// Loaded once and for good: the C library has room for about 15 namespaces.
+const SentencePieceApi& module() {
+  static const SentencePieceApi* const api = load_module();
+  return *api;
+}
+
+TextView view(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::string take(OwnedText text) {
+  const std::unique_ptr<OwnedText, void (*)(OwnedText*)> owner(&text, [](OwnedText* t) { module().free_text(*t); });
+  return std::string(text.data, text.size);
+}
+
+void check(OwnedText error, std::string_view doing) {
+  if (error.data) throw TokenizerError(fmt::format("{}: {}", doing, take(error)));
+}
+
+}  // namespace
+
+std::string Tokenizer::train(std::span<const std::string> sentences, const TokenizerConfig& config) {
+  std::vector<TextView> views(sentences.size());
+  std::transform(sentences.begin(), sentences.end(), views.begin(), view);
+  const TrainingRequest request = {
+      .sentences = views.data(),
+      .count = views.size(),
+      .type = config.type.c_str(),
+      .vocab_size = static_cast<long>(config.vocab_size),
+      .pad_id = pad_id,
+      .bos_id = bos_id,
+      .eos_id = eos_id,
+      .unk_id = unk_id,
+  };
+  OwnedText model = {};
+  check(module().train(&request, &model), "cannot train the tokenizer");
+  return take(model);
+}
+
+Tokenizer::Tokenizer(std::string model) : bytes_(std::make_shared<const std::string>(std::move(model))) {
+  SentencePieceModel* loaded = nullptr;
+  check(module().load(view(*bytes_), &loaded), "cannot read the SentencePiece model");
+  model_ = {loaded, [](const SentencePieceModel* m) { module().free_model(const_cast<SentencePieceModel*>(m)); }};
+  const SpecialIds ids = module().special_ids(loaded);
+  if (ids.pad != pad_id || ids.bos != bos_id || ids.eos != eos_id || ids.unk != unk_id) {
+    throw TokenizerError(fmt::format(
+        "this SentencePiece model numbers its special pieces pad {}, bos {}, eos {}, unk {}; attnscope needs "
+        "{}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
+        ids.pad, ids.bos, ids.eos, ids.unk, pad_id, bos_id, eos_id, unk_id));
+  }
+}
+
+std::vector<Token> Tokenizer::encode(std::string_view text) const {
+  Encoding encoding = {};
+  check(module().encode(model_.get(), view(text), &encoding), "cannot split the text into pieces");
+  const std::unique_ptr<Encoding, void (*)(Encoding*)> owner(&encoding,
+                                                             [](Encoding* e) { module().free_encoding(*e); });
+  std::vector<Token> tokens;
+  tokens.reserve(encoding.count);
+  for (const Piece& piece : std::span(encoding.pieces, encoding.count)) {
+    tokens.push_back({piece.id, std::string(piece.text.data, piece.text.size)});
+  }
+  return tokens;
+}
+
+std::string Tokenizer::decode(std::span<const int> ids) const {
+  std::vector<int> spoken;
+  for (const int id : ids) {
+    check_id(id);
+    if (id != pad_id && id != bos_id && id != eos_id) spoken.push_back(id);
+  }
+  OwnedText text = {};
+  check(module().decode(model_.get(), spoken.data(), spoken.size(), &text), "cannot join the pieces");
+  return take(text);
+}
+
+int Tokenizer::vocab_size() const {
+  return module().vocab_size(model_.get());
+}
+
+std::string Tokenizer::piece(int id) const {
+  check_id(id);
+  const TextView text = module().piece(model_.get(), id);
+  return std::string(text.data, text.size);
+}
+
+void Tokenizer::check_id(int id) const {
+  if (id < 0 || id >= vocab_size()) {
+    throw TokenizerError(fmt::format("no piece has the number {}; the vocabulary has 0…{}", id, vocab_size() - 1));
+  }
+}
+
+}  // namespace attnscope

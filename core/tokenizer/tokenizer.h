@@ -1,0 +1,66 @@
+// Text to pieces and back: one SentencePiece model for both languages (§5.1 shares one vocabulary too).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plain/config.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+struct SentencePieceModel;  // module.h
+
+// The SentencePiece module cannot be loaded, a model cannot be trained or read, or an id lies outside the vocabulary.
+class TokenizerError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Immutable once made; copies share the model. Any number of threads may use it at once.
+class Tokenizer {
+ public:
+  static constexpr int pad_id = 0;
+  static constexpr int bos_id = 1;
+  static constexpr int eos_id = 2;
+  static constexpr int unk_id = 3;
+
+  // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
+  // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more, and
+  // throws TokenizerError where so few cannot hold every character. Cannot be interrupted: takes seconds.
+  //
+  // Text is kept as it is (no Unicode normalisation), but for white space at the ends and repeated spaces. Every digit
+  // is a piece of its own. There are no byte pieces: every character of the sentences has a piece, so bytes would never
+  // be trained, and 256 of them are a large part of a small vocabulary. An unknown character becomes unk.
+  static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config);
+
+  // `model` is a serialized SentencePiece model; throws TokenizerError if it is not, or numbers the special pieces
+  // differently from above.
+  explicit Tokenizer(std::string model);
+
+  // Without bos and eos. Bytes that are not UTF-8 count as U+FFFD. The piece of an unk is the text it stands for.
+  std::vector<Token> encode(std::string_view text) const;
+
+  // Skips pad, bos and eos; writes " ⁇ " for unk. Throws TokenizerError for an id outside 0…vocab_size − 1.
+  std::string decode(std::span<const int> ids) const;
+
+  int vocab_size() const;
+
+  // The piece as SentencePiece writes it; throws TokenizerError for an id outside 0…vocab_size − 1.
+  std::string piece(int id) const;
+
+  // The bytes to save as tokenizer.model.
+  const std::string& model() const { return *bytes_; }
+
+ private:
+  void check_id(int id) const;
+
+  std::shared_ptr<const std::string> bytes_;
+  std::shared_ptr<const SentencePieceModel> model_;
+};
+
+}  // namespace attnscope
