@@ -1,0 +1,101 @@
+// All the window shows, what the user is doing to it, and what it wants done: one plain struct, no threads, no files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "curves_panel.h"
+#include "layout.h"
+#include "plain/curves.h"
+#include "plain/messages.h"
+#include "plain/snapshot.h"
+#include "widgets/file_browser.h"
+#include "workspaces/attention.h"
+#include "workspaces/decoding.h"
+#include "workspaces/positions.h"
+
+namespace attnscope {
+
+struct BuiltinCorpus {
+  std::string name;         // as corpus.source takes it
+  std::string description;  // one line
+};
+
+// About the machine and the build; filled in by the app before the first frame.
+struct Facts {
+  bool cuda_available = false;
+  std::string slow_blas;  // why matrix products are slow here; empty when they are not
+  std::string version;
+  std::vector<BuiltinCorpus> corpora;
+};
+
+// A message of the worker or of the window itself. Errors stay until dismissed, the others fade by themselves.
+struct Toast {
+  Message message;
+  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
+};
+
+// What only the app can do. It clears each after doing it.
+struct Requests {
+  bool quit = false;
+  bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
+};
+
+// What the file browser was opened for.
+enum class Browsing { nothing, open_run, open_corpus, open_target, open_tokenizer, save_run };
+
+struct Scope {
+  // ---- received
+  Status status;
+  RunOpened run;  // run.run is 0 until the first one is there
+  Curves curves;
+  std::int64_t loss_step = -1;  // the newest metric point; -1: none yet
+  double loss = 0;
+  double tokens_per_second = 0;
+  std::optional<Progress> progress;  // only while something long is under way
+  std::shared_ptr<const Snapshot> snapshot;
+  std::vector<Toast> toasts;  // oldest first
+  Facts facts;
+
+  // ---- the user's
+  Layout layout;
+  Config edited;              // the setup column; differs from run.config while edits wait for Reset
+  bool presentation = false;  // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
+  std::string dropped_file;   // waiting for "train on it?"; empty: none
+  Browsing browsing = Browsing::nothing;
+  bool show_help = false;
+  FileBrowser browser;
+  AttentionView attention;
+  DecodingView decoding;
+  PositionsView positions;
+  CurvesView curves_view;
+
+  // ---- wanted
+  std::uint64_t request = 0;      // of the newest Probe posted
+  std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
+  Requests requests;
+};
+
+// Folds in what the session reported. A null snapshot leaves the present one. A new run replaces configuration and
+// curves and is asked to look at the sentence.
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot);
+
+// Shows a message of the window's own side (settings that could not be read, a file that could not be written).
+void notify(Scope& scope, Severity severity, std::string text);
+
+// Replaces the sentence and asks for a look at it.
+void set_sentence(Scope& scope, std::string text);
+
+// Asks for a look at the sentence as it stands.
+void probe_sentence(Scope& scope);
+
+// A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
+void drop_path(Scope& scope, const std::string& path, bool is_folder);
+
+// True while frames are wanted without input: something plays or fades.
+bool animating(const Scope& scope);
+
+}  // namespace attnscope

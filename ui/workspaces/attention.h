@@ -1,0 +1,38 @@
+// Every head's attention map, and one of them large (paper §3.2).
+#pragma once
+
+#include <optional>
+
+#include "look.h"
+#include "plain/snapshot.h"
+#include "textures.h"
+
+namespace attnscope {
+
+// Encoder self-attention, masked decoder self-attention, attention of the decoder over the source (paper §3.2.3).
+enum class AttentionPart { encoder, decoder, cross };
+
+struct AttentionView {
+  AttentionPart part = AttentionPart::cross;
+  int layer = 0;
+  int head = 0;
+  std::optional<int> pinned_row;  // the query whose weights are listed
+  float zoom = 1;                 // of the thumbnails
+};
+
+const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part);
+
+// The view with layer, head and row brought into what the snapshot has.
+AttentionView clamped(AttentionView view, const Snapshot& snapshot);
+
+// −Σ w ln w of each row, averaged over the rows, in nats. Zero for an empty map.
+float mean_row_entropy(const Matrix& weights);
+
+// Moves the selection by heads (columns of the grid) and layers (its rows), through the three parts in turn.
+void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
+
+// Fills the remaining space of the current window. `grid_width` is that of the grid of heads, in pixels at scale 1.
+void draw_attention(const Snapshot& snapshot, AttentionView& view, float& grid_width, TextureStore& textures,
+                    const Look& look);
+
+}  // namespace attnscope

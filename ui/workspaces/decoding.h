@@ -1,0 +1,29 @@
+// The translation built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
+#pragma once
+
+#include "look.h"
+#include "plain/snapshot.h"
+#include "textures.h"
+
+namespace attnscope {
+
+struct DecodingView {
+  int step = 0;  // 0 … T-1
+  bool playing = false;
+  double step_began = 0;  // ImGui::GetTime() when the present step was reached; meaningful while playing
+  int layer = -1;         // whose attention is shown; -1: the last
+  int head = -1;          // -1: the mean over the layer's heads
+};
+
+inline constexpr double seconds_per_step = 0.65;
+
+// Moves by `steps`, stopping at either end; ends the playing.
+void move_step(DecodingView& view, const Snapshot& snapshot, int steps);
+
+// Plays from the present step (from the first when at the last), or stops.
+void toggle_play(DecodingView& view, const Snapshot& snapshot, double now);
+
+// Fills the remaining space of the current window.
+void draw_decoding(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look);
+
+}  // namespace attnscope
