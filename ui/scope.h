@@ -12,6 +12,7 @@
 #include "plain/curves.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
+#include "shown.h"
 #include "widgets/file_browser.h"
 #include "workspaces/attention.h"
 #include "workspaces/decoding.h"
@@ -56,8 +57,9 @@ struct Scope {
   double loss = 0;
   double tokens_per_second = 0;
   std::optional<Progress> progress;  // only while something long is under way
-  std::shared_ptr<const Snapshot> snapshot;
-  std::vector<Toast> toasts;  // oldest first
+  Shown newest;                      // may have only pieces and encoder yet
+  Shown complete;                    // the newest that was decoded to its end; shown until the next one is
+  std::vector<Toast> toasts;         // oldest first
   Facts facts;
 
   // ---- the user's

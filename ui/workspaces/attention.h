@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "look.h"
-#include "plain/snapshot.h"
+#include "shown.h"
 #include "textures.h"
 
 namespace attnscope {
@@ -31,8 +31,9 @@ float mean_row_entropy(const Matrix& weights);
 // Moves the selection by heads (columns of the grid) and layers (its rows), through the three parts in turn.
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
 
-// Fills the remaining space of the current window. `grid_width` is that of the grid of heads, in pixels at scale 1.
-void draw_attention(const Snapshot& snapshot, AttentionView& view, float& grid_width, TextureStore& textures,
-                    const Look& look);
+// Fills what is left of the window. The encoder's maps come from `newest`, the others from `complete`, whose snapshot
+// may be null. `grid_width` is that of the grid of heads, in pixels at scale 1.
+void draw_attention(const Shown& newest, const Shown& complete, AttentionView& view, float& grid_width,
+                    TextureStore& textures, const Look& look);
 
 }  // namespace attnscope

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "look.h"
-#include "plain/snapshot.h"
+#include "shown.h"
 #include "textures.h"
 
 namespace attnscope {
@@ -23,7 +23,7 @@ void move_step(DecodingView& view, const Snapshot& snapshot, int steps);
 // Plays from the present step (from the first when at the last), or stops.
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now);
 
-// Fills the remaining space of the current window.
-void draw_decoding(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look);
+// Fills what is left of the window. `shown` holds a snapshot decoded to its end.
+void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look);
 
 }  // namespace attnscope

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// A snapshot on the screen, and a number that changes whenever it does: the version of the textures made from it.
+struct Shown {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::uint64_t version = 0;
+};
+
+}  // namespace attnscope
