@@ -1,0 +1,114 @@
+#include "training/evaluation.h"
+
+#include <algorithm>
+
+#include "decoding/search.h"
+#include "metrics/bleu.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t evaluation_batch_size = 128;
+
+torch::Device device_of(Transformer& model) { return model->parameters().front().device(); }
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U); }
+
+// Greedy translations of the batches, each source's at its own index.
+std::vector<std::string> translate_all(Transformer& model, const Tokenizer& tokenizer, std::span<const EncodedPair> pairs,
+                                       std::int64_t beam, const EvaluationProgress& progress) {
+  std::vector<std::string> translations(pairs.size());
+  std::size_t done = 0;
+  for (const auto& indices : batches_by_length(pairs, beam == 1 ? evaluation_batch_size : 1)) {
+    const Batch batch = make_batch(pairs, indices, device_of(model));
+    std::vector<std::vector<int>> outputs;
+    if (beam == 1) {
+      outputs = greedy_search(model, batch.source, batch.source_padding);
+    } else {
+      outputs.push_back(beam_search(model, batch.source, {.beam = beam}).front().ids);
+    }
+    for (std::size_t i = 0; i < indices.size(); ++i) translations[indices[i]] = tokenizer.decode(outputs[i]);
+    done += indices.size();
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(pairs.size()));
+  }
+  return translations;
+}
+
+}  // namespace
+
+NegativeLogLikelihood negative_log_likelihood(Transformer& model, std::span<const EncodedPair> pairs,
+                                              std::int64_t batch_size, const Breath& breathe) {
+  torch::NoGradGuard no_grad;
+  NegativeLogLikelihood total;
+  for (const auto& indices : batches_by_length(pairs, batch_size)) {
+    model->eval();  // each time: breathing may have left it in another mode
+    const Batch batch = make_batch(pairs, indices, device_of(model));
+    const torch::Tensor memory = model->encode(batch.source, batch.source_padding);
+    const torch::Tensor logits = model->logits(model->decode(batch.target_in, memory, batch.source_padding, {}));
+    const auto options = torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
+    total.nats += torch::nn::functional::cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), options).item<double>();
+    total.tokens += batch.target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
+    if (breathe) breathe();
+  }
+  return total;
+}
+
+std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
+  const auto ids = [&](const std::string& text) {
+    std::vector<int> encoded;
+    for (const Token& token : tokenizer.encode(text)) encoded.push_back(token.id);
+    return encoded;
+  };
+  EncodedPair encoded{ids(pair.source), ids(pair.target)};
+  encoded.source.push_back(Tokenizer::eos_id);
+  const std::size_t longest = std::max(encoded.source.size(), encoded.target.size() + 1);
+  if (longest > static_cast<std::size_t>(max_length)) return std::nullopt;
+  return encoded;
+}
+
+Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs, std::int64_t beam,
+                          const EvaluationProgress& progress) {
+  Evaluation result;
+  std::vector<EncodedPair> encoded;
+  std::vector<const Pair*> kept;
+  for (const Pair& pair : pairs) {
+    if (auto fits = encode_pair(tokenizer, pair, model->config().max_length)) {
+      encoded.push_back(std::move(*fits));
+      kept.push_back(&pair);
+    }
+  }
+  result.pairs = static_cast<std::int64_t>(kept.size());
+  result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size());
+  if (kept.empty()) return result;
+  result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, {});
+  const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
+  std::vector<std::string> references;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const Pair& pair = *kept[i];
+    const bool exact = translations[i] == pair.target;
+    result.exact += exact;
+    if (!pair.pronoun.empty()) {
+      ++result.pronoun_pairs;
+      result.pronoun_right += pronouns(translations[i]) == pronouns(pair.target);
+      result.pronoun_exact += exact;
+    }
+    references.push_back(pair.target);
+  }
+  result.bleu = bleu(translations, {references});
+  return result;
+}
+
+std::vector<std::string> pronouns(std::string_view french) {
+  std::vector<std::string> found;
+  for (std::size_t begin = 0; begin < french.size();) {
+    std::size_t end = begin;
+    while (end < french.size() && is_letter(french[end])) ++end;
+    const std::string_view word = french.substr(begin, end - begin);
+    if (word == "il" || word == "Il") found.emplace_back("il");
+    if (word == "elle" || word == "Elle") found.emplace_back("elle");
+    begin = std::max(end, begin + 1);
+  }
+  return found;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <torch/torch.h>
+
+namespace attnscope {
+
+// Cross-entropy with label smoothing in PyTorch's form (Szegedy et al. 1512.00567 §7):
+//   (1−ε)·NLL + (ε/V)·Σ_v(−log p_v), the mean over targets that are not padding.
+// logits: N×V; targets: int64 N, `padding_id` at padding. The value and gradient of
+// torch::nn::functional::cross_entropy, computed in one pass over the logits instead of four.
+torch::Tensor smoothed_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing,
+                                     std::int64_t padding_id);
+
+}  // namespace attnscope
