@@ -83,7 +83,7 @@ std::string train_once(const TrainingRequest& request, long vocab_size) {
       {"eos_id", std::to_string(request.eos_id)},
       {"unk_id", std::to_string(request.unk_id)},
       {"num_threads", "1"},  // the sums of unigram's EM depend on the number of threads
-      {"minloglevel", "0"},
+      {"minloglevel", "2"},
   };
   Sentences sentences(request.sentences, request.count);
   std::string model;

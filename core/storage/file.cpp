@@ -1,0 +1,109 @@
+#include "storage/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+[[noreturn]] void fail(std::string_view doing, const std::filesystem::path& path, int reason) {
+  throw FileError(fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(reason)));
+}
+
+// An open file, closed on the way out.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+
+  // False if the last data did not reach the file (network file systems say so only here).
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+// False with errno set if not all of it could be written.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+// The rename itself is only safe once the folder is on the disk. Some file systems cannot sync a folder (EINVAL).
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) fail("open the folder", folder, errno);
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("sync the folder", folder, errno);
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail("open", path, errno);
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::string too_large = fmt::format("cannot read {}: it has more than {} bytes", path.string(), max_bytes);
+  if (size > max_bytes) throw FileError(too_large);
+  std::string bytes;
+  bytes.reserve(size);
+  // Read to the end and not to st_size: the file may grow, and pipes and /proc have no size.
+  std::string chunk(std::size_t{1} << 18, '\0');
+  while (true) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path, errno);
+    if (got == 0) return bytes;
+    if (static_cast<std::uint64_t>(got) > max_bytes - bytes.size()) throw FileError(too_large);
+    bytes.append(chunk, 0, static_cast<std::size_t>(got));
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  // A link is followed, so that it stays a link and what it points to is replaced.
+  std::error_code ignored;
+  const bool is_link = std::filesystem::is_symlink(path, ignored);
+  const std::filesystem::path target = is_link ? std::filesystem::weakly_canonical(path) : path;
+  const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+  if (file.get() < 0) fail("write", path, errno);
+  const bool written = write_all(file.get(), bytes) && ::fsync(file.get()) == 0 && file.close() &&
+                       ::rename(temporary.c_str(), target.c_str()) == 0;
+  if (!written) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    fail("write", path, reason);
+  }
+  sync_folder(folder_of(target));
+}
+
+void append_file(const std::filesystem::path& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (file.get() < 0) fail("write", path, errno);
+  if (!write_all(file.get(), bytes) || !file.close()) fail("write", path, errno);
+}
+
+}  // namespace attnscope

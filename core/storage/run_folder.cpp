@@ -1,0 +1,177 @@
+#include "storage/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t max_json_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_metrics_bytes = std::uint64_t{1} << 30;  // some five million updates
+
+// Runs `body`; whatever JSON or a field of it has against it becomes a RunError that begins with `where`.
+template <typename Body>
+auto reading(const std::string& where, const Body& body) {
+  try {
+    return body();
+  } catch (const nlohmann::json::exception& error) {
+    throw RunError(fmt::format("{}: {}", where, error.what()));
+  } catch (const ConfigError& error) {
+    throw RunError(fmt::format("{}: {}", where, error.what()));
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+const Json& member(const Json& json, const char* field) {
+  if (!json.is_object()) throw RunError("not a JSON object");
+  const auto found = json.find(field);
+  if (found == json.end()) throw RunError(fmt::format("there is no \"{}\"", field));
+  return *found;
+}
+
+std::string text(const Json& json, const char* field) {
+  const Json& value = member(json, field);
+  if (!value.is_string()) throw RunError(fmt::format("\"{}\" is {}, not a string", field, value.dump()));
+  return value.get<std::string>();
+}
+
+std::int64_t whole(const Json& json, const char* field) {
+  const Json& value = member(json, field);
+  const bool fits =
+      value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+  if (!fits && !(value.is_number_integer() && !value.is_number_unsigned())) {
+    throw RunError(fmt::format("\"{}\" is {}, not a whole number", field, value.dump()));
+  }
+  return value.get<std::int64_t>();
+}
+
+// JSON has no NaN and no infinity: null stands for them.
+double number(const Json& json, const char* field) {
+  const Json& value = member(json, field);
+  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value.is_number()) throw RunError(fmt::format("\"{}\" is {}, not a number", field, value.dump()));
+  return value.get<double>();
+}
+
+Json to_line(const MetricPoint& point) {
+  // nlohmann::json writes numbers that are not finite as null.
+  Json line = {{"step", point.step},
+               {"loss", point.loss},
+               {"learning_rate", point.learning_rate},
+               {"gradient_norm", point.gradient_norm},
+               {"tokens_per_second", point.tokens_per_second}};
+  if (point.validation_nll) line["validation_nll"] = *point.validation_nll;
+  return line;
+}
+
+MetricPoint from_line(std::string_view line) {
+  const Json json = Json::parse(line);
+  MetricPoint point;
+  point.step = whole(json, "step");
+  point.loss = number(json, "loss");
+  point.learning_rate = number(json, "learning_rate");
+  point.gradient_norm = number(json, "gradient_norm");
+  point.tokens_per_second = number(json, "tokens_per_second");
+  if (json.contains("validation_nll")) point.validation_nll = number(json, "validation_nll");
+  return point;
+}
+
+std::string to_lines(std::span<const MetricPoint> points) {
+  std::string lines;
+  for (const MetricPoint& point : points) lines += to_line(point).dump() + '\n';
+  return lines;
+}
+
+}  // namespace
+
+bool is_run(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(RunFolder{path}.config(), ignored);
+}
+
+void check_writable_run_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw FileError(fmt::format("cannot make the folder {}: {}", path.string(), error.message()));
+  // Permissions, quotas and read-only mounts are many; writing something is the one sure test.
+  const std::filesystem::path probe = path / ".attnscope-probe";
+  write_file(probe, "x");
+  std::filesystem::remove(probe, error);
+}
+
+void save_config(const std::filesystem::path& file, const Config& config) {
+  write_file(file, to_json(config).dump(2) + '\n');
+}
+
+Config load_config(const std::filesystem::path& file) {
+  const std::string bytes = read_file(file, max_json_bytes);
+  return reading(file.string(), [&] { return config_from_json(nlohmann::json::parse(bytes)); });
+}
+
+void save_corpus(const std::filesystem::path& file, const CorpusRecord& record) {
+  const Json json = {{"source", record.source},
+                     {"target", record.target},
+                     {"name", record.name},
+                     {"hash", record.hash},
+                     {"seed", record.seed},
+                     {"train", record.train},
+                     {"validation", record.validation},
+                     {"test", record.test},
+                     {"skipped", record.skipped}};
+  // A path may hold any bytes; what is not UTF-8 is written as U+FFFD instead of losing the run over it.
+  write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+}
+
+CorpusRecord load_corpus(const std::filesystem::path& file) {
+  const std::string bytes = read_file(file, max_json_bytes);
+  return reading(file.string(), [&] {
+    const Json json = Json::parse(bytes);
+    return CorpusRecord{.source = text(json, "source"),
+                        .target = text(json, "target"),
+                        .name = text(json, "name"),
+                        .hash = text(json, "hash"),
+                        .seed = whole(json, "seed"),
+                        .train = whole(json, "train"),
+                        .validation = whole(json, "validation"),
+                        .test = whole(json, "test"),
+                        .skipped = whole(json, "skipped")};
+  });
+}
+
+void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points) {
+  append_file(file, to_lines(points));
+}
+
+std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::status(file, ignored).type() == std::filesystem::file_type::not_found) return {};
+  const std::string bytes = read_file(file, max_metrics_bytes);
+  std::vector<MetricPoint> points;
+  std::string_view rest = bytes;
+  for (std::int64_t line_number = 1; !rest.empty(); ++line_number) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) break;  // torn by a crash in the middle of a write
+    points.push_back(reading(fmt::format("{}, line {}", file.string(), line_number),
+                             [&] { return from_line(rest.substr(0, end)); }));
+    rest.remove_prefix(end + 1);
+  }
+  return points;
+}
+
+void truncate_metrics(const std::filesystem::path& file, std::int64_t step) {
+  std::vector<MetricPoint> points = load_metrics(file);
+  std::erase_if(points, [step](const MetricPoint& point) { return point.step > step; });
+  write_file(file, to_lines(points));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,76 @@
+// A run is a folder anyone can open; every name and text format in it is defined here.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "plain/config.h"
+#include "plain/messages.h"
+
+namespace attnscope {
+
+// A file of a run that is there but does not hold what it should. The message names the file, the line and the field.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Where the parts of a run are.
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path config() const { return path / "config.json"; }
+  std::filesystem::path model() const { return path / "model.safetensors"; }
+  std::filesystem::path optimizer() const { return path / "optimizer.safetensors"; }
+  std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
+  std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
+  std::filesystem::path corpus() const { return path / "corpus.json"; }
+};
+
+// True if `path` is a folder with a config.json. Never throws.
+bool is_run(const std::filesystem::path& path);
+
+// Makes the folder (and its parents) if need be; throws FileError if it is no folder or nothing can be written in it.
+void check_writable_run_folder(const std::filesystem::path& path);
+
+// config.json. Loading throws FileError, and RunError naming file and field.
+void save_config(const std::filesystem::path& file, const Config& config);
+Config load_config(const std::filesystem::path& file);
+
+// What was read as the corpus, so that a run opened again can tell whether it is still the same.
+struct CorpusRecord {
+  std::string source;  // as CorpusConfig
+  std::string target;
+  std::string name;
+  std::string hash;
+  std::int64_t seed = 0;   // of generation and split
+  std::int64_t train = 0;  // pairs
+  std::int64_t validation = 0;
+  std::int64_t test = 0;
+  std::int64_t skipped = 0;
+  bool operator==(const CorpusRecord&) const = default;
+};
+
+// corpus.json. Loading throws FileError, and RunError naming file and field.
+void save_corpus(const std::filesystem::path& file, const CorpusRecord& record);
+CorpusRecord load_corpus(const std::filesystem::path& file);
+
+// metrics.jsonl: one point a line, {"step":1,"loss":…,…}; a number that is not finite is null and read back as NaN;
+// validation_nll stands only on the lines of updates that validated.
+
+// Adds the points with one write, so that a crash tears the last line at most; throws FileError.
+void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
+
+// All points, in order. An absent file has none. A last line without its line end is dropped; any other line that is
+// not a point throws RunError naming file and line.
+std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);
+
+// Drops the points after `step`, and a torn last line, so that a run resumed from an older checkpoint goes on from
+// there; throws what load_metrics throws. The file is replaced as a whole.
+void truncate_metrics(const std::filesystem::path& file, std::int64_t step);
+
+}  // namespace attnscope
