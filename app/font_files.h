@@ -1,0 +1,15 @@
+// The fonts of the system, found with fontconfig.
+#pragma once
+
+#include "fonts.h"
+
+namespace attnscope {
+
+// Inter for text and JetBrains Mono for tokens and numbers, or DejaVu where they are missing. What cannot be found is
+// left empty, and Dear ImGui's own font takes its place.
+FontFiles find_fonts();
+
+// DejaVu alone: pictures must not change with what else is installed.
+FontFiles find_pinned_fonts();
+
+}  // namespace attnscope

@@ -1,0 +1,77 @@
+// The window of the desktop: GLFW and its events, with Dear ImGui's input fed from them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+struct GLFWwindow;
+
+namespace attnscope {
+
+// One at a time.
+class GlfwWindow {
+ public:
+  // Opens the window and makes its OpenGL context current. Throws std::runtime_error saying why it cannot and what
+  // works without a display.
+  GlfwWindow(int width, int height);
+  ~GlfwWindow();
+  GlfwWindow(const GlfwWindow&) = delete;
+  GlfwWindow& operator=(const GlfwWindow&) = delete;
+
+  // Events go to the present Dear ImGui context as long as this stands.
+  class InputConnection {
+   public:
+    explicit InputConnection(GlfwWindow& window);
+    ~InputConnection();
+    InputConnection(const InputConnection&) = delete;
+    InputConnection& operator=(const InputConnection&) = delete;
+  };
+
+  // Tells Dear ImGui the size, the time passed and the input since the last frame. Needs an InputConnection.
+  void begin_frame();
+  void show_frame();
+
+  // Until an event or wake(), at most that many seconds; without a limit when none is given.
+  void wait(std::optional<double> seconds);
+  // May be called from any thread.
+  static void wake();
+  static double now();
+
+  // What happened since the last call.
+  bool take_input();
+  std::vector<std::string> take_dropped();
+
+  bool close_asked() const;
+  bool visible() const;  // neither iconified nor without size
+  float content_scale() const;
+  void set_title(const std::string& title);
+  void set_fullscreen(bool wanted);
+  void hide();
+
+  struct Size {
+    int width = 0;
+    int height = 0;
+  };
+  // Of the window when it is not full-screen, in screen coordinates.
+  Size size() const;
+
+  // Frames are drawn by the processor (Mesa's llvmpipe or softpipe).
+  bool software_rendering() const;
+
+ private:
+  struct Library {
+    Library();
+    ~Library();
+  };
+  struct Events;  // the callbacks GLFW calls
+
+  Library library_;
+  GLFWwindow* window_ = nullptr;
+  bool input_ = true;
+  std::vector<std::string> dropped_;
+  bool fullscreen_ = false;
+  int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen
+};
+
+}  // namespace attnscope

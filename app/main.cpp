@@ -1,0 +1,181 @@
+// The command line: every command and option is declared here, and nowhere else.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+#include <string>
+
+#include "commands.h"
+#include "plain/config.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int exit_usage = 2;
+
+// The command the line asked for, ready to be run; set by the callback of its subcommand.
+using Run = std::function<int()>;
+
+template <typename Options>
+CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(const Options&),
+                      const std::string& name, const std::string& description) {
+  CLI::App* sub = app.add_subcommand(name, description);
+  sub->callback([&run, &options, command] { run = [&options, command] { return command(options); }; });
+  return sub;
+}
+
+void add_train(CLI::App& app, Run& run, TrainOptions& o) {
+  CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and keep the run in a folder");
+  sub->add_option("--corpus", o.corpus,
+                  "A built-in corpus by name, a TSV file (source, tab, target), or the source side")
+      ->type_name("FILE|NAME");
+  sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
+      ->type_name("FILE")
+      ->needs("--corpus");
+  sub->add_option("--out", o.out, "The run's folder")->type_name("RUN")->required();
+  sub->add_option("--config", o.config_file, "A config.json to start from")->type_name("FILE");
+  sub->add_option("--set", o.set, "One field of the configuration, such as model.d_model=64; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
+  sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
+  sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  sub->add_option("--threads", o.threads, "CPU threads; 0: all cores")->check(CLI::Range(0, 1024));
+  sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(CLI::NonNegativeNumber);
+  sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
+  sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
+  sub->add_flag("--json", o.json, "One JSON object an update on stdout");
+}
+
+void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
+  CLI::App* sub = add_command(app, run, o, translate, "translate", "Translate the lines of stdin to stdout");
+  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
+  sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
+  sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")
+      ->check(CLI::Range(0., 5.));
+}
+
+void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
+  CLI::App* sub = add_command(app, run, o, evaluate, "evaluate", "Loss, perplexity, BLEU and exact match on pairs");
+  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
+  sub->add_option("--corpus", o.corpus, "A built-in corpus or a file; left out: the run's own")->type_name("FILE|NAME");
+  sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
+      ->type_name("FILE")
+      ->needs("--corpus");
+  sub->add_option("--split", o.split, "Which pairs")->check(CLI::IsMember({"test", "validation", "all"}));
+  sub->add_option("--limit", o.limit, "Pairs at most; 0: all")->check(CLI::NonNegativeNumber);
+  sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
+void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
+  CLI::App* sub =
+      add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON");
+  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
+  sub->add_option("--source", o.source, "The sentence")->type_name("TEXT")->required();
+  sub->add_option("--target", o.target, "A translation to force; left out: the model's own")->type_name("TEXT");
+  sub->add_flag("--json", json, "JSON, the one format there is");
+}
+
+void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
+  CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
+#ifdef ATTNSCOPE_GUI
+
+// "1600x1000" into the two numbers of the options.
+void set_size(ScreenshotOptions& o, const std::string& text) {
+  int used = 0;
+  const bool read = std::sscanf(text.c_str(), "%5dx%5d%n", &o.width, &o.height, &used) == 2;
+  if (!read || used != static_cast<int>(text.size()) || o.width < 320 || o.width > 8192 || o.height < 240 ||
+      o.height > 8192) {
+    throw CLI::ValidationError("--size", "'" + text + "' is not WIDTHxHEIGHT within 320x240 and 8192x8192");
+  }
+}
+
+void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
+  CLI::App* sub =
+      add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG, without a display");
+  sub->add_option("--run", o.run, "A run's folder; left out: the one that came with the program")->type_name("RUN");
+  sub->add_option("--workspace", o.workspace, "What it shows")
+      ->check(CLI::IsMember({"attention", "decoding", "positions"}));
+  sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();
+  sub->add_option_function<std::string>(
+         "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
+      ->type_name("WxH");
+  sub->add_option("--scale", o.scale, "Size of text and controls")->check(CLI::Range(0.5, 4.));
+  sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
+  sub->add_option("--out", o.out, "The picture")->type_name("FILE.png")->required();
+}
+
+int open_window() {
+  return window();
+}
+
+#else
+
+constexpr const char* no_window =
+    "attnscope: this program was built without its window (ATTNSCOPE_GUI=OFF); the commands are in attnscope --help\n";
+
+int open_window() {
+  std::fputs(no_window, stderr);
+  return exit_usage;
+}
+
+void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
+  CLI::App* sub = app.add_subcommand("screenshot", "(not in this build: it has no window to draw)")->allow_extras();
+  sub->callback([&run] { run = open_window; });
+}
+
+#endif
+
+int run_program(int argc, char** argv) {
+  CLI::App app(
+      "An oscilloscope for attention: train a small Transformer and watch it think.\n"
+      "Without a command it opens the window.",
+      "attnscope");
+  app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
+  app.require_subcommand(0, 1);
+  app.option_defaults()->always_capture_default();
+
+  Run run = open_window;
+  TrainOptions train_options;
+  TranslateOptions translate_options;
+  EvaluateOptions evaluate_options;
+  AttendOptions attend_options;
+  ScreenshotOptions screenshot_options;
+  BenchOptions bench_options;
+  bool attend_json = false;
+  add_train(app, run, train_options);
+  add_translate(app, run, translate_options);
+  add_evaluate(app, run, evaluate_options);
+  add_attend(app, run, attend_options, attend_json);
+  add_screenshot(app, run, screenshot_options);
+  add_bench(app, run, bench_options);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
+  return run();
+}
+
+}  // namespace
+}  // namespace attnscope
+
+int main(int argc, char** argv) {
+  try {
+    return attnscope::run_program(argc, argv);
+  } catch (const attnscope::ConfigError& error) {
+    std::fprintf(stderr, "attnscope: %s\n", error.what());
+    return attnscope::exit_usage;
+  } catch (const std::bad_alloc&) {
+    std::fputs("attnscope: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "attnscope: %s\n", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,127 @@
+#include "offscreen.h"
+
+#define GL_GLEXT_PROTOTYPES
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GL/gl.h>
+#include <GL/glext.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <stb_image_write.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+
+#include "font_files.h"
+#include "input.h"
+#include "renderer.h"
+
+namespace attnscope {
+namespace {
+
+// Dear ImGui sizes some things from the frame before; columns, tables and scrollbars are still after four.
+constexpr int settling_frames = 6;
+
+[[noreturn]] void fail(const char* what) {
+  throw std::runtime_error(
+      fmt::format("cannot draw without a display: {} failed (EGL error {:#x}); Mesa's software renderer is in Debian's "
+                  "packages libegl1 and libgl1-mesa-dri",
+                  what, eglGetError()));
+}
+
+}  // namespace
+
+Offscreen::Offscreen(int width, int height) : width_(width), height_(height) {
+  try {
+    open_context();
+    make_framebuffer();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Offscreen::~Offscreen() {
+  close();
+}
+
+void Offscreen::open_context() {
+  const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+  if (display == EGL_NO_DISPLAY) fail("opening EGL's surfaceless platform");
+  if (!eglInitialize(display, nullptr, nullptr)) fail("eglInitialize");
+  display_ = display;
+  if (!eglBindAPI(EGL_OPENGL_API)) fail("choosing OpenGL");
+  const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
+  EGLConfig config = nullptr;
+  EGLint count = 0;
+  if (!eglChooseConfig(display, wanted, &config, 1, &count) || count == 0) fail("eglChooseConfig");
+  const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE};
+  context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
+  if (context_ == EGL_NO_CONTEXT) fail("eglCreateContext for OpenGL 3.0");
+  if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) fail("eglMakeCurrent without a surface");
+}
+
+// Framebuffer and renderbuffer live as long as the context, which frees them.
+void Offscreen::make_framebuffer() {
+  GLuint framebuffer = 0;
+  GLuint color = 0;
+  glGenFramebuffers(1, &framebuffer);
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+  glGenRenderbuffers(1, &color);
+  glBindRenderbuffer(GL_RENDERBUFFER, color);
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width_, height_);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) fail("making a framebuffer");
+}
+
+void Offscreen::close() {
+  if (display_ == nullptr) return;
+  eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  if (context_ != nullptr) eglDestroyContext(display_, context_);
+  eglTerminate(display_);
+}
+
+std::vector<std::uint8_t> Offscreen::read() const {
+  const auto row = static_cast<std::size_t>(width_) * 4;
+  std::vector<std::uint8_t> rgba(row * static_cast<std::size_t>(height_));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
+  // OpenGL's first row is the lowest.
+  for (int top = 0, bottom = height_ - 1; top < bottom; ++top, --bottom) {
+    const auto low = rgba.begin() + static_cast<std::ptrdiff_t>(row) * bottom;
+    std::swap_ranges(low, low + static_cast<std::ptrdiff_t>(row),
+                     rgba.begin() + static_cast<std::ptrdiff_t>(row) * top);
+  }
+  return rgba;
+}
+
+Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
+  const Offscreen screen(width, height);
+  Renderer renderer(find_pinned_fonts());
+  prepare_input(ImGui::GetIO());
+  for (int frame = 0; frame < settling_frames; ++frame) {
+    renderer.draw(scope, scale, [width, height] {
+      ImGuiIO& io = ImGui::GetIO();
+      io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+      io.DeltaTime = 1.F / 60;
+    });
+  }
+  return {width, height, screen.read()};
+}
+
+std::string png_bytes(const Picture& picture) {
+  std::string bytes;
+  const auto append = [](void* to, void* data, int size) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+  };
+  // What lies behind a window is of no interest: the picture is opaque.
+  std::vector<std::uint8_t> opaque = picture.rgba;
+  for (std::size_t alpha = 3; alpha < opaque.size(); alpha += 4) opaque[alpha] = 255;
+  if (stbi_write_png_to_func(append, &bytes, picture.width, picture.height, 4, opaque.data(), picture.width * 4) == 0) {
+    throw std::runtime_error("the picture could not be written as PNG");
+  }
+  return bytes;
+}
+
+}  // namespace attnscope

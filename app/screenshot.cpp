@@ -1,0 +1,82 @@
+// The screenshot command: the real session opens the run and looks at the sentence, the real window is drawn offscreen.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "commands.h"
+#include "offscreen.h"
+#include "paths.h"
+#include "scope.h"
+#include "scope_facts.h"
+#include "session/session.h"
+#include "session/torch_engine.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+// Opening a run of the largest corpus and decoding 128 pieces on a slow machine takes well under this.
+constexpr std::chrono::minutes patience{5};
+constexpr std::chrono::milliseconds poll_interval{5};
+
+Workspace workspace_from(std::string_view name) {
+  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+    if (workspace_name(workspace) == name) return workspace;
+  }
+  throw std::runtime_error(fmt::format("workspace '{}' is none of attention, decoding, positions", name));
+}
+
+void throw_errors(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    const auto* message = std::get_if<Message>(&event);
+    if (message != nullptr && message->severity == Severity::error) throw std::runtime_error(message->text);
+  }
+}
+
+// The newest look is at the sentence asked for, and it is whole: the first one published has only the encoder's side.
+bool complete(const Scope& scope) {
+  return scope.run.run != 0 && scope.snapshot && scope.snapshot->request == scope.request &&
+         !scope.snapshot->decoding.empty();
+}
+
+void fill(Scope& scope, Session& session, const std::string& run) {
+  session.post(OpenRun{run});
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!complete(scope)) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw std::runtime_error(fmt::format("{}: no look inside the model within {} minutes", run, patience.count()));
+    }
+    std::this_thread::sleep_for(poll_interval);
+    Session::News news = session.poll();
+    throw_errors(news.events);
+    receive(scope, std::move(news.events), std::move(news.snapshot));
+    for (Command& command : scope.commands) session.post(std::move(command));
+    scope.commands.clear();
+  }
+  scope.toasts.clear();  // "Opened …" is no news in a picture
+  scope.progress.reset();
+}
+
+}  // namespace
+
+int screenshot(const ScreenshotOptions& options) {
+  const std::string run = options.run.empty() ? shipped_run().string() : options.run;
+  Scope scope;
+  scope.facts = scope_facts();
+  scope.layout.workspace = workspace_from(options.workspace);
+  scope.layout.theme = theme_from(options.theme);
+  scope.layout.sentence = options.source;
+  {
+    Session session([] { return make_torch_engine(); });
+    fill(scope, session, run);
+  }
+  const Picture picture = draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
+  write_file(options.out, png_bytes(picture));
+  return 0;
+}
+
+}  // namespace attnscope

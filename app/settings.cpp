@@ -1,0 +1,75 @@
+#include "settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::uintmax_t largest_file = 1u << 20;
+constexpr int smallest_window = 320;
+constexpr int largest_window = 16384;
+
+int window_length(const nlohmann::json& json, const char* key, int otherwise) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number_integer()) return otherwise;
+  return static_cast<int>(std::clamp<std::int64_t>(found->get<std::int64_t>(), smallest_window, largest_window));
+}
+
+SettingsRead settings_from_text(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text);
+  if (!json.is_object()) throw std::runtime_error("it is not a JSON object");
+  SettingsRead read;
+  if (json.contains("layout")) {
+    LayoutRead layout = layout_from_json(json["layout"].dump());
+    read.settings.layout = std::move(layout.layout);
+    read.complaint = std::move(layout.complaint);
+  }
+  if (const auto window = json.find("window"); window != json.end() && window->is_object()) {
+    read.settings.window_width = window_length(*window, "width", read.settings.window_width);
+    read.settings.window_height = window_length(*window, "height", read.settings.window_height);
+  }
+  return read;
+}
+
+// Says what is wrong with the file and where it now is.
+std::string move_aside(const std::filesystem::path& file, const std::string& reason) {
+  std::filesystem::path aside = file;
+  aside += ".broken";
+  std::error_code error;
+  std::filesystem::rename(file, aside, error);
+  const std::string fate = error ? "it could not be moved aside: " + error.message() : "it is now " + aside.string();
+  return fmt::format("Settings start afresh: {} cannot be used ({}); {}", file.string(), reason, fate);
+}
+
+}  // namespace
+
+SettingsRead read_settings(const std::filesystem::path& file) {
+  std::error_code error;
+  if (file.empty() || !std::filesystem::exists(file, error)) return {};
+  try {
+    SettingsRead read = settings_from_text(read_file(file, largest_file));
+    if (!read.complaint.empty()) read.complaint = fmt::format("{}: {}", file.string(), read.complaint);
+    return read;
+  } catch (const std::exception& problem) {
+    return {{}, move_aside(file, problem.what())};
+  }
+}
+
+void write_settings(const std::filesystem::path& file, const Settings& settings) {
+  const nlohmann::json json = {
+      {"version", 1},
+      {"window", {{"width", settings.window_width}, {"height", settings.window_height}}},
+      {"layout", nlohmann::json::parse(layout_to_json(settings.layout))},
+  };
+  std::filesystem::create_directories(file.parent_path());
+  write_file(file, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace attnscope

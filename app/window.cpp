@@ -1,0 +1,155 @@
+// The window command: the session's news in, frames out, the user's commands back.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "commands.h"
+#include "font_files.h"
+#include "glfw_window.h"
+#include "pacing.h"
+#include "paths.h"
+#include "renderer.h"
+#include "scope.h"
+#include "scope_facts.h"
+#include "session/session.h"
+#include "session/torch_engine.h"
+#include "settings.h"
+
+namespace attnscope {
+namespace {
+
+// Set on the worker before Torch starts its threads, which inherit it: drawing goes first when cores are short.
+constexpr int worker_niceness = 5;
+
+class App {
+ public:
+  App();
+  void run();
+
+ private:
+  std::unique_ptr<Engine> make_engine() const;
+  void open_first_run();
+  void hear();
+  void heed_drops();
+  void draw();
+  void serve_requests();
+  void post_commands();
+  void save_settings();
+
+  // In the order they come to life: the window first, so that it is there before LibTorch has opened anything.
+  std::filesystem::path settings_file_;
+  SettingsRead read_;
+  GlfwWindow window_;
+  Renderer renderer_;
+  GlfwWindow::InputConnection input_;
+  Scope scope_;
+  Pacing pacing_;
+  std::string title_;
+  Session session_;  // last: it wakes the window
+};
+
+App::App()
+    : settings_file_(config_folder().empty() ? std::filesystem::path() : config_folder() / "settings.json"),
+      read_(read_settings(settings_file_)),
+      window_(read_.settings.window_width, read_.settings.window_height),
+      renderer_(find_fonts()),
+      input_(window_),
+      session_([this] { return make_engine(); }, GlfwWindow::wake) {
+  scope_.facts = scope_facts();
+  scope_.layout = read_.settings.layout;
+  if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
+  open_first_run();
+}
+
+void App::open_first_run() {
+  const std::filesystem::path shipped = shipped_run();
+  std::error_code error;
+  if (std::filesystem::is_directory(shipped, error)) {
+    session_.post(OpenRun{shipped.string()});
+  } else {
+    notify(scope_, Severity::warning,
+           "The trained model that comes with attnscope is not at " + shipped.string() +
+               ": starting from random weights.");
+    session_.post(Reset{Config{}});
+  }
+}
+
+void App::run() {
+  while (!scope_.requests.quit && !window_.close_asked()) {
+    const std::optional<double> due = window_.visible() ? pacing_.due() : std::nullopt;
+    window_.wait(due ? std::optional(*due - GlfwWindow::now()) : std::nullopt);
+    hear();
+    heed_drops();
+    if (window_.take_input()) pacing_.urge(GlfwWindow::now());
+    const std::optional<double> now_due = pacing_.due();
+    if (window_.visible() && now_due && GlfwWindow::now() >= *now_due) draw();
+  }
+  window_.hide();
+  save_settings();
+}
+
+void App::hear() {
+  Session::News news = session_.poll();
+  const bool fresh = news.snapshot != scope_.snapshot;
+  if (news.events.empty() && !fresh) return;
+  const std::uint64_t shown = scope_.snapshot ? scope_.snapshot->request : 0;
+  // The answer to a key typed is waited for; another look at the same sentence while training is not.
+  if (fresh && news.snapshot && news.snapshot->request != shown) pacing_.urge(GlfwWindow::now());
+  receive(scope_, std::move(news.events), std::move(news.snapshot));
+  pacing_.news();
+  post_commands();
+}
+
+void App::heed_drops() {
+  for (const std::string& path : window_.take_dropped()) {
+    std::error_code error;
+    drop_path(scope_, path, std::filesystem::is_directory(path, error));
+  }
+  post_commands();
+}
+
+void App::draw() {
+  renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
+  window_.show_frame();
+  pacing_.drawn(GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
+  post_commands();
+  serve_requests();
+}
+
+void App::serve_requests() {
+  if (std::exchange(scope_.requests.fullscreen_changed, false)) {
+    window_.set_fullscreen(scope_.presentation);
+    pacing_.urge(GlfwWindow::now());
+  }
+  const std::string title = scope_.run.run == 0 ? "attnscope" : scope_.run.name + " — attnscope";
+  if (title != title_) window_.set_title(title);
+  title_ = title;
+}
+
+void App::post_commands() {
+  for (Command& command : scope_.commands) session_.post(std::move(command));
+  scope_.commands.clear();
+}
+
+void App::save_settings() {
+  if (settings_file_.empty()) return;
+  const GlfwWindow::Size size = window_.size();
+  try {
+    write_settings(settings_file_, {scope_.layout, size.width, size.height});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "attnscope: the settings could not be kept: %s\n", error.what());
+  }
+}
+
+}  // namespace
+
+int window() {
+  App app;
+  app.run();
+  return 0;
+}
+
+}  // namespace attnscope
