@@ -1,0 +1,67 @@
+#include "session/directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path home_directory() {
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home != '\0' ? fs::path(home) : fs::path("/");
+}
+
+fs::path absolute_path(const std::string& path) {
+  const fs::path asked = path.empty() ? home_directory() : fs::path(path);
+  std::error_code error;
+  fs::path absolute = fs::absolute(asked, error);
+  if (error) absolute = asked;  // the working directory is gone; reading will say so
+  absolute = absolute.lexically_normal();
+  const bool trailing_slash = !absolute.has_filename() && absolute != absolute.root_path();
+  return trailing_slash ? absolute.parent_path() : absolute;
+}
+
+// An entry that vanishes or may not be looked at is still listed, as an empty file.
+DirectoryEntry describe(const fs::directory_entry& found) {
+  std::error_code error;
+  DirectoryEntry entry;
+  entry.name = found.path().filename().string();
+  entry.is_directory = found.is_directory(error);
+  if (entry.is_directory) {
+    entry.is_run = fs::is_regular_file(found.path() / "config.json", error);
+  } else {
+    const std::uintmax_t size = found.file_size(error);
+    entry.size = error ? 0 : size;
+  }
+  return entry;
+}
+
+bool shown_before(const DirectoryEntry& left, const DirectoryEntry& right) {
+  if (left.is_directory != right.is_directory) return left.is_directory;
+  return left.name < right.name;
+}
+
+}  // namespace
+
+DirectoryListed list_directory(const std::string& path) {
+  const fs::path directory = absolute_path(path);
+  DirectoryListed listed;
+  listed.path = directory.string();
+  std::error_code error;
+  fs::directory_iterator entries(directory, error);
+  while (!error && entries != fs::directory_iterator()) {
+    listed.entries.push_back(describe(*entries));
+    entries.increment(error);
+  }
+  if (error) listed.error = fmt::format("{} cannot be read: {}", listed.path, error.message());
+  std::sort(listed.entries.begin(), listed.entries.end(), shown_before);
+  return listed;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+// The inside of the model on one sentence, as a snapshot.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/transformer.h"
+#include "plain/snapshot.h"
+#include "session/engine.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+// Translates `text` greedily, or follows `target` where one is given (teacher forcing), and keeps every weight on the
+// way. `publish` gets the pieces and the encoder's maps first, then the whole; both without run, step and request.
+// `breathe` is called at every decoded piece and may throw to abandon the rest.
+void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::string& text,
+                 const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,
+                 const Breath& breathe);
+
+}  // namespace attnscope

@@ -1,0 +1,26 @@
+#include "session/session.h"
+
+#include <utility>
+
+#include "session/worker.h"
+
+namespace attnscope {
+
+Session::Session(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake)
+    : worker_(std::make_unique<Worker>(std::move(make_engine), std::move(wake))),
+      thread_([this](const std::stop_token& stop) { worker_->run(stop); }) {}
+
+Session::~Session() {
+  thread_.request_stop();
+  worker_->commands.push(Cancel{});  // an idle worker sleeps until a command comes: any will do
+}
+
+void Session::post(Command command) {
+  worker_->commands.push(std::move(command));
+}
+
+Session::News Session::poll() {
+  return {worker_->events.take(), worker_->snapshot.get()};
+}
+
+}  // namespace attnscope

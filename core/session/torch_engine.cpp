@@ -1,0 +1,282 @@
+#include "session/torch_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "session/probe.h"
+#include "storage/checkpoint.h"
+#include "storage/file.h"
+#include "training/evaluation.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
+constexpr std::size_t pairs_a_breath = 256;
+constexpr std::size_t examples_a_category = 8;
+
+torch::Device resolve_device(const std::string& name) {
+  if (name == "cpu") return torch::kCPU;
+  if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
+  if (name == "cuda") {
+    throw ConfigError("training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
+  }
+  return torch::kCPU;
+}
+
+void set_threads(const Config& config, std::int64_t spare_cores) {
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::int64_t threads = config.training.threads > 0 ? config.training.threads : cores - spare_cores;
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
+}
+
+// Debian's reference BLAS is some thirty times slower than OpenBLAS and is called through the same libblas.so.3.
+bool has_fast_blas() {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    for (const char* library : {"openblas", "mkl", "blis", "cublas", "libtorch_cpu.so\n"}) {
+      if (line.find(library) != std::string::npos) return true;
+    }
+  }
+  return !maps.eof();  // unknown is not slow
+}
+
+CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
+  const auto count = [](const std::vector<Pair>& pairs) { return static_cast<std::int64_t>(pairs.size()); };
+  return {.source = config.source, .target = config.target, .name = corpus.name, .hash = corpus.hash, .seed = config.seed,
+          .train = count(corpus.train), .validation = count(corpus.validation), .test = count(corpus.test),
+          .skipped = corpus.report.skipped};
+}
+
+// Unusable lines are counted and named, never fatal.
+void report_skipped(const Corpus& corpus, std::vector<std::string>& warnings) {
+  if (corpus.report.skipped == 0) return;
+  std::string text = fmt::format("{}: {} of {} lines left out", corpus.name, corpus.report.skipped, corpus.report.lines_read);
+  for (const SkippedLine& line : corpus.report.examples) text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
+  if (corpus.report.skipped > static_cast<std::int64_t>(corpus.report.examples.size())) text += "\n  …";
+  warnings.push_back(std::move(text));
+}
+
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config) {
+  std::vector<std::string> sentences;
+  for (const Pair& pair : corpus.train) {
+    sentences.push_back(pair.source);
+    sentences.push_back(pair.target);
+  }
+  return Tokenizer::train(sentences, config);
+}
+
+std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer, std::int64_t max_length,
+                                      std::int64_t& too_long, const Breath& breathe) {
+  std::vector<EncodedPair> encoded;
+  encoded.reserve(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (auto pair = encode_pair(tokenizer, pairs[i], max_length)) {
+      encoded.push_back(std::move(*pair));
+    } else {
+      ++too_long;
+    }
+    if (breathe && i % pairs_a_breath == 0) breathe();
+  }
+  return encoded;
+}
+
+std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
+                                             const Breath& breathe) {
+  auto dataset = std::make_shared<Dataset>();
+  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, dataset->too_long, breathe);
+  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, dataset->too_long, breathe);
+  if (dataset->train.empty()) {
+    throw CorpusError(fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
+  }
+  return dataset;
+}
+
+// Some held-out pairs of every category.
+std::vector<Example> examples_of(const Corpus& corpus) {
+  std::vector<Example> examples;
+  std::map<std::string, std::size_t> taken;
+  for (const Pair& pair : corpus.test) {
+    if (taken[pair.category]++ < examples_a_category) examples.push_back({pair.source, pair.target});
+  }
+  return examples;
+}
+
+}  // namespace
+
+TorchEngine::TorchEngine(std::int64_t spare_cores) : spare_cores_(spare_cores) {}
+
+RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
+  Run run;
+  run.folder = RunFolder{path};
+  run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
+  run.config = load_config(run.folder->config());
+  run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
+  set_threads(run.config, spare_cores_);
+  run.model = Transformer(run.config.model, run.tokenizer->vocab_size());
+  run.step = load_weights(run.folder->model(), run.model);
+  run.model->to(resolve_device(run.config.training.device));
+  run.history = load_metrics(run.folder->metrics());
+  std::erase_if(run.history, [&](const MetricPoint& point) { return point.step > run.step; });
+  run.record = load_corpus(run.folder->corpus());
+  try {
+    const bool reusable = run_.corpus && run_.config.corpus == run.config.corpus;
+    run.corpus = reusable ? run_.corpus : std::make_shared<const Corpus>(load_corpus(run.config.corpus, [&](double fraction) {
+      if (progress) progress({"Reading the corpus", fraction});
+    }));
+    if (run.corpus->hash != run.record->hash) {
+      run.warnings.push_back(fmt::format("{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
+    }
+  } catch (const CorpusError& error) {
+    run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
+  }
+  return replace(std::move(run));
+}
+
+RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
+  check(config);
+  const torch::Device device = resolve_device(config.training.device);
+  const auto report = [&](const char* what, double fraction) {
+    if (progress) progress({what, fraction});
+  };
+  Run run;
+  run.config = config;
+  set_threads(config, spare_cores_);
+  const bool same_corpus = run_.corpus && run_.config.corpus == config.corpus;
+  run.corpus = same_corpus ? run_.corpus : std::make_shared<const Corpus>(load_corpus(config.corpus, [&](double fraction) {
+    report("Reading the corpus", fraction);
+  }));
+  if (!same_corpus) report_skipped(*run.corpus, run.warnings);
+  run.record = record_of(config.corpus, *run.corpus);
+
+  const bool same_tokenizer = same_corpus && run_.config.tokenizer == config.tokenizer;
+  if (same_tokenizer) {
+    run.tokenizer = run_.tokenizer;
+  } else if (!config.tokenizer.path.empty()) {
+    run.tokenizer.emplace(read_file(config.tokenizer.path, largest_tokenizer));
+  } else {
+    report("Training the tokenizer", -1);
+    run.tokenizer.emplace(train_tokenizer(*run.corpus, config.tokenizer));
+  }
+
+  if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
+    run.dataset = run_.dataset;
+  } else {
+    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model.max_length, [&] { report("Cutting the corpus into pieces", -1); });
+    if (run.dataset->too_long > 0) {
+      run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces", run.dataset->too_long, config.model.max_length));
+    }
+  }
+  torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
+  run.model = Transformer(config.model, run.tokenizer->vocab_size());
+  run.model->to(device);
+  return replace(std::move(run));
+}
+
+// Nothing here may fail once run_ has been replaced.
+RunOpened TorchEngine::replace(Run run) {
+  RunOpened opened;
+  opened.name = run.name;
+  opened.config = run.config;
+  opened.step = run.step;
+  for (const torch::Tensor& parameter : run.model->parameters()) opened.num_parameters += parameter.numel();
+  opened.vocab_size = run.tokenizer->vocab_size();
+  opened.train_pairs = run.record->train;
+  opened.validation_pairs = run.record->validation;
+  opened.test_pairs = run.record->test;
+  if (run.corpus) opened.examples = examples_of(*run.corpus);
+  opened.history = run.history;
+  opened.warnings = std::exchange(run.warnings, {});
+  if (runs_ == 0 && !has_fast_blas()) {
+    opened.warnings.emplace_back("LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
+  }
+  opened.run = ++runs_;
+  run_ = std::move(run);
+  checkpoint_folder_.reset();
+  saved_points_ = 0;
+  return opened;
+}
+
+torch::Device TorchEngine::device() const { return run_.model->parameters().front().device(); }
+
+Status TorchEngine::status() const {
+  Status status;
+  status.step = run_.step;
+  if (run_.model.is_empty()) return status;
+  const int threads = at::get_num_threads();
+  status.device = device().is_cuda() ? "CUDA" : fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
+  return status;
+}
+
+void TorchEngine::make_trainer(const Breath& breathe) {
+  if (!run_.dataset) {
+    if (!run_.corpus) throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
+    run_.dataset = encode_corpus(*run_.corpus, *run_.tokenizer, run_.config.model.max_length, breathe);
+  }
+  auto trainer = std::make_unique<Trainer>(run_.model, run_.config, run_.dataset);
+  trainer->set_steps_done(run_.step);
+  // A run that came without the optimizer's state goes on with moments at zero.
+  if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+    const std::int64_t step = load_optimizer(run_.folder->optimizer(), trainer->optimizer());
+    if (step != run_.step) {
+      throw RunError(fmt::format("{} is of step {}, the weights are of step {}: remove it to go on with fresh moments",
+                                 run_.folder->optimizer().string(), step, run_.step));
+    }
+  }
+  run_.trainer = std::move(trainer);
+}
+
+MetricPoint TorchEngine::train_step(const Breath& breathe) {
+  if (!run_.trainer) make_trainer(breathe);
+  const MetricPoint point = run_.trainer->step(breathe);
+  run_.step = point.step;
+  run_.history.push_back(point);
+  if (checkpoint_folder_ && run_.step % run_.config.training.checkpoint_interval == 0) checkpoint();
+  return point;
+}
+
+void TorchEngine::save_run(const std::string& path) {
+  const RunFolder folder{path};
+  check_writable_run_folder(folder.path);
+  checkpoint_folder_ = folder;
+  saved_points_ = 0;
+  write_file(folder.metrics(), "");
+  write_file(folder.tokenizer(), run_.tokenizer->model());
+  save_corpus(folder.corpus(), *run_.record);
+  checkpoint();
+}
+
+void TorchEngine::checkpoint() {
+  const RunFolder& folder = *checkpoint_folder_;
+  save_config(folder.config(), run_.config);
+  if (run_.trainer) save_optimizer(folder.optimizer(), run_.trainer->optimizer(), run_.step);
+  save_weights(folder.model(), run_.model, run_.step);
+  append_metrics(folder.metrics(), std::span(run_.history).subspan(saved_points_));
+  saved_points_ = run_.history.size();
+}
+
+void TorchEngine::adjust(const Config& config) {
+  if (run_.model.is_empty()) return;
+  run_.config = with_live_fields(run_.config, config);
+  run_.model->set_dropout(run_.config.model.dropout);
+  if (run_.trainer) run_.trainer->adjust(run_.config);
+}
+
+void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
+  look_inside(run_.model, *run_.tokenizer, probe.text, std::nullopt,
+              [&](Snapshot snapshot) {
+                snapshot.run = runs_;
+                snapshot.step = run_.step;
+                snapshot.request = probe.request;
+                publish(std::make_shared<const Snapshot>(std::move(snapshot)));
+              },
+              breathe);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,69 @@
+// The machinery behind a session: corpus, tokenizer, model and trainer of one run. The commands use it directly.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "model/transformer.h"
+#include "session/engine.h"
+#include "storage/run_folder.h"
+#include "tokenizer/tokenizer.h"
+#include "training/trainer.h"
+
+namespace attnscope {
+
+class TorchEngine final : public Engine {
+ public:
+  // `spare_cores` are left alone when the configuration asks for all of them: the window needs one under software GL.
+  explicit TorchEngine(std::int64_t spare_cores = 0);
+
+  RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
+  RunOpened reset(const Config& config, const ProgressCallback& progress) override;
+  // From here on checkpoints go to this folder, every training.checkpoint_interval updates.
+  void save_run(const std::string& path) override;
+  void adjust(const Config& config) override;
+  Status status() const override;
+  std::int64_t steps_wanted() const override { return run_.config.training.steps; }
+  MetricPoint train_step(const Breath& breathe) override;
+  void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
+
+  // Of the present run; there must be one.
+  const Config& config() const { return run_.config; }
+  const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
+  const Tokenizer& tokenizer() const { return *run_.tokenizer; }
+  Transformer& model() { return run_.model; }
+  std::int64_t steps_done() const { return run_.step; }
+
+ private:
+  // Everything that a failed open or reset must leave as it was.
+  struct Run {
+    std::string name = "new run";
+    Config config;
+    std::shared_ptr<const Corpus> corpus;
+    std::optional<CorpusRecord> record;
+    std::optional<Tokenizer> tokenizer;
+    Transformer model{nullptr};
+    std::shared_ptr<const Dataset> dataset;
+    std::unique_ptr<Trainer> trainer;  // made by the first update
+    std::optional<RunFolder> folder;   // where it was opened from, for the optimizer's state
+    std::vector<MetricPoint> history;
+    std::int64_t step = 0;
+    std::vector<std::string> warnings;
+  };
+
+  RunOpened replace(Run run);
+  void make_trainer(const Breath& breathe);
+  void checkpoint();
+  torch::Device device() const;
+
+  std::int64_t spare_cores_;
+  std::uint64_t runs_ = 0;
+  Run run_;
+  std::optional<RunFolder> checkpoint_folder_;
+  std::size_t saved_points_ = 0;  // of run_.history, in checkpoint_folder_
+};
+
+}  // namespace attnscope

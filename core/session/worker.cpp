@@ -1,0 +1,358 @@
+#include "session/worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "session/directory.h"
+
+namespace attnscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+// While training, the sentence is looked at again no more often than this …
+constexpr auto look_interval = 100ms;
+// … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
+constexpr int look_rest = 4;
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+// Why the exception being handled was thrown.
+std::string reason() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+template <typename... Kinds>
+bool is_one_of(const Command& command) {
+  return (std::holds_alternative<Kinds>(command) || ...);
+}
+
+}  // namespace
+
+Session::Worker::Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake)
+    : make_engine_(std::move(make_engine)), wake_(std::move(wake)) {}
+
+void Session::Worker::run(std::stop_token stop) {
+  stop_ = std::move(stop);
+  make_engine();
+  while (!stop_.stop_requested()) {
+    try {
+      turn();
+    } catch (const Cancelled&) {  // a breath that ended an update because the session stops
+    } catch (...) {
+      if (activity_ == Activity::training) activity_ = Activity::paused;
+      say(Severity::error, fmt::format("The worker went wrong: {}", reason()));
+      wake_window();
+    }
+  }
+  engine_.reset();
+}
+
+void Session::Worker::make_engine() {
+  try {
+    engine_ = make_engine_();
+  } catch (...) {
+    engine_error_ = fmt::format("Could not start the engine: {}", reason());
+    say(Severity::error, engine_error_);
+  }
+}
+
+void Session::Worker::turn() {
+  if (nothing_to_do()) {
+    report_status();
+    wake_window();
+    receive(commands.wait());
+  } else {
+    receive(commands.take());
+  }
+  serve_probe();
+  if (stop_.stop_requested()) return;
+  if (!waiting_.empty()) {
+    Command command = std::move(waiting_.front());
+    waiting_.pop_front();
+    carry_out(std::move(command));
+  } else if (activity_ == Activity::training) {
+    update();
+    if (time_to_look_again()) look_again();
+  } else if (looks_outdated()) {
+    look_again();
+  }
+  report_status();
+  wake_window();
+}
+
+bool Session::Worker::nothing_to_do() const {
+  const bool probe_due = probe_asked_ && run_open_;
+  return waiting_.empty() && !probe_due && activity_ != Activity::training && !looks_outdated();
+}
+
+// ---- commands coming in
+
+void Session::Worker::receive(std::vector<Command> arrived) {
+  const Overloaded take = {
+      [this](Pause&) { pause(); },
+      [this](Cancel&) { cancel(); },
+      [this](Probe& probe) { probe_asked_ = std::move(probe); },
+      [this](Adjust& adjust) { replace_waiting_adjust(std::move(adjust)); },
+      [this](ListDirectory& list) { send(list_directory(list.path)); },
+      [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
+  };
+  for (Command& command : arrived) std::visit(take, command);
+}
+
+// Takes back the training that was asked for before; an update under way is finished.
+void Session::Worker::pause() {
+  std::erase_if(waiting_, [](const Command& command) { return is_one_of<Train, Step>(command); });
+  if (activity_ == Activity::training) activity_ = Activity::paused;
+}
+
+void Session::Worker::cancel() {
+  const auto taken_back =
+      std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun>(command); });
+  if (preparing_) {
+    cancelled_ = true;
+  } else if (taken_back > 0) {
+    say(Severity::info, "Cancelled: the present run stays");
+  }
+}
+
+// The newest of several in a row wins. One with another command in between keeps its place.
+void Session::Worker::replace_waiting_adjust(Adjust adjust) {
+  if (!waiting_.empty() && is_one_of<Adjust>(waiting_.back())) waiting_.pop_back();
+  waiting_.emplace_back(std::move(adjust));
+}
+
+// ---- commands carried out between two updates
+
+void Session::Worker::carry_out(Command command) {
+  if (!engine_) {
+    if (!is_one_of<Adjust>(command)) say(Severity::error, engine_error_);
+    return;
+  }
+  std::visit(Overloaded{
+                 [this](const Train&) { train(); }, [this](const Step&) { single_step(); },
+                 [this](const Adjust& adjusted) { adjust(adjusted.config); },
+                 [this](const SaveRun& save_run) { save(save_run.path); },
+                 [this](const Reset& reset) {
+                   prepare("make the new run", AfterPreparation::train_on,
+                           [&](const ProgressCallback& progress) { return engine_->reset(reset.config, progress); });
+                 },
+                 [this](const OpenRun& open) {  // what is opened is to be looked at, not changed
+                   prepare("open the run", AfterPreparation::stand_still,
+                           [&](const ProgressCallback& progress) { return engine_->open_run(open.path, progress); });
+                 },
+                 [](const auto&) {},  // took effect when it came in
+             },
+             command);
+}
+
+bool Session::Worker::run_is_there() {
+  if (!run_open_) say(Severity::warning, "There is no run yet: open one, or make a new one with Reset");
+  return run_open_;
+}
+
+void Session::Worker::train() {
+  if (run_is_there()) activity_ = Activity::training;
+}
+
+void Session::Worker::single_step() {
+  if (!run_is_there()) return;
+  activity_ = Activity::training;
+  report_status();
+  wake_window();
+  update();
+  if (activity_ == Activity::training) activity_ = Activity::paused;
+}
+
+void Session::Worker::adjust(const Config& config) {
+  if (!run_open_) return;  // the run that is opened brings its own configuration
+  attempt("change the configuration", [&] { engine_->adjust(config); });
+}
+
+void Session::Worker::save(const std::string& path) {
+  if (!run_is_there()) return;
+  if (attempt("save the run", [&] { engine_->save_run(path); })) {
+    say(Severity::info, fmt::format("Saved to {}", path));
+  }
+}
+
+void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
+                              const std::function<RunOpened(const ProgressCallback&)>& build) {
+  preparing_ = true;
+  cancelled_ = false;
+  progress_.reset();
+  report_status();
+  wake_window();
+  std::optional<RunOpened> opened;
+  try {
+    attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
+  } catch (const Cancelled&) {
+    say(Severity::info, run_open_ ? "Cancelled: the present run stays" : "Cancelled");
+  }
+  preparing_ = false;
+  if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
+  if (!opened) return;
+  run_open_ = true;
+  const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
+  if (!train_on) activity_ = Activity::idle;
+  send(*std::move(opened));
+  if (!probe_asked_) probe_asked_ = present_probe_;
+}
+
+// ---- training
+
+void Session::Worker::update() {
+  if (all_steps_done()) return;
+  const bool trained = attempt("train", [this] {
+    try {
+      send(engine_->train_step([this] { breathe_in_update(); }));
+      outdated_ = true;
+    } catch (const NotFinite&) {
+      activity_ = Activity::paused;
+      say(Severity::error,
+          fmt::format("loss is not finite at step {}: training is paused. Lower the learning rate, or open the run "
+                      "again to return to its last checkpoint",
+                      engine_->status().step + 1));
+    }
+  });
+  if (!trained) activity_ = Activity::paused;
+}
+
+bool Session::Worker::all_steps_done() {
+  const std::int64_t step = engine_->status().step;
+  if (step < engine_->steps_wanted()) return false;
+  activity_ = Activity::finished;
+  say(Severity::info, fmt::format("Training finished at step {}. To go on, raise steps and train again", step));
+  return true;
+}
+
+// ---- breaths
+
+void Session::Worker::breathe_in_update() {
+  receive(commands.take());
+  serve_probe();
+  if (stop_.stop_requested()) throw Cancelled();
+  wake_window();
+}
+
+void Session::Worker::breathe_in_preparation(const Progress& progress) {
+  progress_ = progress;
+  send(progress);
+  wake_window();
+  receive(commands.take());
+  if (!cancelled_) serve_probe();
+  if (cancelled_ || stop_.stop_requested()) throw Cancelled();
+  wake_window();
+}
+
+void Session::Worker::serve_probe() {
+  while (run_open_ && probe_asked_ && !stop_.stop_requested()) {
+    const Probe probe = *std::exchange(probe_asked_, std::nullopt);
+    look(probe, Publish::early_and_whole);
+  }
+}
+
+// ---- looking inside the model
+
+void Session::Worker::look(const Probe& probe, Publish publish) {
+  present_probe_ = probe;
+  outdated_ = false;
+  look_failed_ = false;
+  // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
+  bool shown = publish == Publish::whole;
+  std::shared_ptr<const Snapshot> newest;
+  const auto put = [&] {
+    snapshot.put(newest);
+    news_ = true;
+    wake_window();
+  };
+  const SnapshotCallback take_snapshot = [&](std::shared_ptr<const Snapshot> taken) {
+    newest = std::move(taken);
+    if (publish == Publish::whole) return;
+    put();
+    shown = true;
+  };
+  const Breath breathe = [&] {
+    receive(commands.take());
+    wake_window();
+    if (stop_.stop_requested() || (shown && probe_asked_)) throw Cancelled();
+  };
+  const Clock::time_point begin = Clock::now();
+  try {
+    look_failed_ = !attempt("look at the sentence", [&] { engine_->probe(probe, take_snapshot, breathe); });
+  } catch (const Cancelled&) {
+    return;
+  }
+  if (publish == Publish::whole && newest && !look_failed_) put();
+  last_look_ = Clock::now();
+  look_duration_ = last_look_ - begin;
+}
+
+// The window already shows this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
+void Session::Worker::look_again() {
+  const Probe probe = *present_probe_;
+  look(probe, Publish::whole);
+}
+
+bool Session::Worker::looks_outdated() const {
+  return present_probe_ && outdated_ && !look_failed_;
+}
+
+bool Session::Worker::time_to_look_again() const {
+  const Clock::duration rest = std::max<Clock::duration>(look_interval, look_rest * look_duration_);
+  return looks_outdated() && Clock::now() - last_look_ >= rest;
+}
+
+// ---- events going out
+
+void Session::Worker::send(Event event) {
+  events.push(std::move(event));
+  news_ = true;
+}
+
+void Session::Worker::say(Severity severity, std::string text) {
+  send(Message{severity, std::move(text)});
+}
+
+// While training the step rides on the metric points.
+void Session::Worker::report_status() {
+  Status status = engine_ ? engine_->status() : Status{};
+  status.activity = preparing_ ? Activity::preparing : activity_;
+  Status known = reported_.value_or(Status{});
+  if (status.activity == Activity::training) known.step = status.step;
+  if (reported_ && status == known) return;
+  reported_ = status;
+  send(std::move(status));
+}
+
+void Session::Worker::wake_window() {
+  if (std::exchange(news_, false) && wake_) wake_();
+}
+
+bool Session::Worker::attempt(const char* task, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const Cancelled&) {
+    throw;
+  } catch (...) {
+    say(Severity::error, fmt::format("Could not {}: {}", task, reason()));
+    return false;
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,98 @@
+// The worker's side of a session: what it has been asked, where it stands, and the order in which it does things.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "session/session.h"
+
+namespace attnscope {
+
+class Session::Worker {
+ public:
+  Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake);
+
+  // The body of the worker thread, from making the engine to destroying it; returns soon after a stop is asked for.
+  void run(std::stop_token stop);
+
+  // The three wires between the threads. Everything private belongs to the worker thread alone.
+  Queue<Command> commands;
+  Queue<Event> events;
+  Mailbox<Snapshot> snapshot;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void make_engine();
+  void turn();
+  bool nothing_to_do() const;
+
+  // A command that comes in takes effect at once or waits, in order, for the present update or preparation to end.
+  void receive(std::vector<Command> arrived);
+  void pause();
+  void cancel();
+  void replace_waiting_adjust(Adjust adjust);
+
+  void carry_out(Command command);
+  bool run_is_there();
+  void train();
+  void single_step();
+  void adjust(const Config& config);
+  void save(const std::string& path);
+  enum class AfterPreparation { train_on, stand_still };  // train on if it was training, and if it succeeds
+  void prepare(const char* task, AfterPreparation afterwards,
+               const std::function<RunOpened(const ProgressCallback&)>& build);
+
+  void update();
+  bool all_steps_done();
+
+  // What must not wait for an update, a preparation or a decoding to end.
+  void breathe_in_update();
+  void breathe_in_preparation(const Progress& progress);
+  void serve_probe();
+
+  enum class Publish { early_and_whole, whole };
+  void look(const Probe& probe, Publish publish);
+  void look_again();
+  bool looks_outdated() const;
+  bool time_to_look_again() const;
+
+  void send(Event event);
+  void say(Severity severity, std::string text);
+  void report_status();
+  void wake_window();
+
+  // Runs `work`; what it throws becomes the error message "Could not <task>: <why>". False if it threw. Cancelled
+  // passes through: it is nobody's mistake.
+  bool attempt(const char* task, const std::function<void()>& work);
+
+  const std::function<std::unique_ptr<Engine>()> make_engine_;
+  const std::function<void()> wake_;
+  std::stop_token stop_;
+  std::unique_ptr<Engine> engine_;
+  std::string engine_error_;  // why there is no engine
+
+  std::deque<Command> waiting_;       // for the end of the present update, oldest first
+  std::optional<Probe> probe_asked_;  // the newest not yet looked at
+  bool run_open_ = false;
+  bool preparing_ = false;
+  bool cancelled_ = false;              // the preparation under way is to be abandoned
+  Activity activity_ = Activity::idle;  // never `preparing`: what comes after it is kept here meanwhile
+  std::optional<Status> reported_;
+  std::optional<Progress> progress_;  // the last one of the preparation under way
+  bool news_ = false;                 // something was sent since the window was last woken
+
+  std::optional<Probe> present_probe_;  // what the window looks at now
+  bool outdated_ = false;               // the weights have changed since it was looked at
+  bool look_failed_ = false;            // looking again by ourselves would only repeat the error
+  Clock::time_point last_look_{};       // its end
+  Clock::duration look_duration_{};
+};
+
+}  // namespace attnscope
