@@ -9,10 +9,11 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <regex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace attnscope {
@@ -69,15 +70,17 @@ class Sentences : public sentencepiece::SentenceIterator {
   std::string value_;
 };
 
-std::string train_once(const TrainingRequest& request, long vocab_size) {
+std::string train_once(const TrainingRequest& request, const std::vector<TextView>& sentences, std::string_view type,
+                       std::size_t vocab_size) {
   const std::unordered_map<std::string, std::string> options = {
-      {"model_type", request.type},
+      {"model_type", std::string(type)},
       {"vocab_size", std::to_string(vocab_size)},
       {"hard_vocab_limit", "false"},
+      {"use_all_vocab", type == "char" ? "true" : "false"},  // a piece for every character
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
       {"split_digits", "true"},
-      {"max_sentence_length", "1000000"},
+      {"max_sentence_length", "30000"},  // the BPE trainer overflows in a word of 2^15 characters; longer is skipped
       {"pad_id", std::to_string(request.pad_id)},
       {"bos_id", std::to_string(request.bos_id)},
       {"eos_id", std::to_string(request.eos_id)},
@@ -85,14 +88,108 @@ std::string train_once(const TrainingRequest& request, long vocab_size) {
       {"num_threads", "1"},  // the sums of unigram's EM depend on the number of threads
       {"minloglevel", "2"},
   };
-  Sentences sentences(request.sentences, request.count);
+  Sentences iterator(sentences.data(), sentences.size());
   std::string model;
-  check(sentencepiece::SentencePieceTrainer::Train(options, &sentences, &model));
+  check(sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model));
   return model;
 }
 
+// The smallest vocabulary: the special pieces and one for every character.
+std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vector<TextView>& sentences) {
+  sentencepiece::SentencePieceProcessor processor;
+  check(processor.LoadFromSerializedProto(train_once(request, sentences, "char", request.vocab_size)));
+  return static_cast<std::size_t>(processor.GetPieceSize());
+}
+
+// SentencePiece 0.1.97 reads past the end of an empty list (bpe_model_trainer.cc, UpdateActiveSymbols) when a BPE
+// trainer has merged everything there is to merge and the number of merges is a multiple of 100: every corpus of digits
+// at the first merge, other small corpora by chance. So the trainer must stop before it runs dry. Many different words
+// say that it will, at once; otherwise a rehearsal tells when it would.
+
+// Merges the trainer finds for certain: each of these words ends as a piece of its own.
+std::size_t certain_merges(const std::vector<TextView>& sentences) {
+  constexpr std::size_t longest_piece = 16;  // characters, with the mark of the word's beginning
+  std::unordered_set<std::string_view> words;
+  for (const TextView& sentence : sentences) {
+    std::string_view rest(sentence.data, sentence.size);
+    while (!rest.empty()) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+      const bool plain = std::all_of(word.begin(), word.end(),
+                                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+      if (plain && !word.empty() && word.size() < longest_piece) words.insert(word);
+    }
+  }
+  return words.size();
+}
+
+// Private characters, four bytes each, that stand in no corpus: U+F0000…U+F0FFF.
+constexpr char32_t first_private = 0xF0000;
+
+std::string private_character(std::size_t index) {
+  const char32_t c = first_private + static_cast<char32_t>(index);
+  return {static_cast<char>(0xF0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 0x3F)),
+          static_cast<char>(0x80 | (c >> 6 & 0x3F)), static_cast<char>(0x80 | (c & 0x3F))};
+}
+
+// Texts of private characters, each of characters of its own in which every pair of them occurs once (a de Bruijn
+// sequence, 80² characters long). Each merge removes one pair's worth of it, so a text is good for thousands.
+constexpr std::size_t characters_a_text = 80;
+constexpr std::size_t merges_a_text = 5000;
+
+std::string private_text(std::size_t first) {
+  std::string text;
+  for (std::size_t i = 0; i < characters_a_text; ++i) {
+    const std::string left = private_character(first + i);
+    text += left;
+    for (std::size_t j = i + 1; j < characters_a_text; ++j) text += left + private_character(first + j);
+  }
+  return text;
+}
+
+bool has_private(const std::string& piece) {
+  return piece.find(private_character(0).substr(0, 2)) != std::string::npos;  // U+F0000…U+F0FFF
+}
+
+// Merges there are in the sentences, up to `wanted`. Each sentence is given twice, so that all its pairs, at least two
+// of each, are merged before the first private pair: those occur once.
+std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView> sentences, std::size_t smallest,
+                            std::size_t wanted) {
+  std::vector<std::string> texts(wanted / merges_a_text + 1);
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = private_text(i * characters_a_text);
+  sentences.reserve(2 * sentences.size() + texts.size());
+  sentences.insert(sentences.end(), sentences.begin(), sentences.end());
+  for (const std::string& text : texts) sentences.push_back({text.data(), text.size()});
+  sentencepiece::SentencePieceProcessor processor;
+  check(processor.LoadFromSerializedProto(
+      train_once(request, sentences, "bpe", smallest + texts.size() * characters_a_text + wanted)));
+  // The pieces lie in the order of their merges, behind the special ones.
+  int id = std::max({request.pad_id, request.bos_id, request.eos_id, request.unk_id}) + 1;
+  std::size_t merges = 0;
+  while (merges < wanted && !has_private(processor.IdToPiece(id))) {
+    ++id;
+    ++merges;
+  }
+  return merges;
+}
+
+std::string train_model(const TrainingRequest& request) {
+  const std::vector<TextView> sentences(request.sentences, request.sentences + request.count);
+  const std::size_t smallest = smallest_vocabulary(request, sentences);
+  if (request.vocab_size < smallest) {
+    throw std::runtime_error("tokenizer.vocab_size is " + std::to_string(request.vocab_size) +
+                             "; the characters of this corpus need at least " + std::to_string(smallest));
+  }
+  std::size_t vocab_size = request.vocab_size;
+  const std::size_t merges = vocab_size - smallest;
+  if (request.type == std::string_view("bpe") && certain_merges(sentences) < merges) {
+    vocab_size = smallest + rehearse_merges(request, sentences, smallest, merges);
+  }
+  return train_once(request, sentences, request.type, vocab_size);
+}
+
 OwnedText train(const TrainingRequest* request, OwnedText* model) {
-  return guarded([&] { *model = owned(train_once(*request, request->vocab_size)); });
+  return guarded([&] { *model = owned(train_model(*request)); });
 }
 
 OwnedText load(TextView model_bytes, SentencePieceModel** model) {

@@ -38,7 +38,7 @@ struct TrainingRequest {
   const TextView* sentences;
   std::size_t count;
   const char* type;  // "bpe" or "unigram"
-  long vocab_size;
+  std::size_t vocab_size;
   int pad_id, bos_id, eos_id, unk_id;
 };
 
