@@ -8,7 +8,7 @@
 namespace attnscope {
 
 enum class Key {
-  // The order of the first group is that of the table in input.cpp.
+  // In the order of the table in input.cpp.
   tab,
   left,
   right,
@@ -31,7 +31,6 @@ enum class Key {
   x,
   y,
   z,
-  // Shortcuts' keys.
   o,
   s,
   q,

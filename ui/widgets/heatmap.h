@@ -28,8 +28,9 @@ struct HeatmapOptions {
   bool mask_upper = false;  // cells right of the diagonal are hidden by the look-ahead mask (§3.2.3)
   bool legend = true;
   bool print_values = true;  // in cells that are large enough
-  int selected_row = -1;
+  int selected_row = -1;     // outlined
   int selected_col = -1;
+  std::span<const int> marked_cols;               // outlined as well
   std::function<void(int row, int col)> tooltip;  // draws what the tooltip says; empty: both labels and the value
 };
 

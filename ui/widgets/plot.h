@@ -26,6 +26,7 @@ struct PlotAxis {
   std::optional<PlotRange> window;  // what is shown; none: all the data
   bool follow = true;               // a window that showed the newest point goes along with it
   std::optional<double> crosshair;  // under the mouse, from the plot that is hovered
+  unsigned crosshair_owner = 0;     // that plot
   double seen_high = 0;             // the newest x of the last frame, to follow it
 };
 
@@ -44,12 +45,11 @@ struct PlotLine {
 };
 
 struct PlotOptions {
-  std::string_view title;
-  std::string_view x_label;  // empty: the x axis has no numbers (another plot beneath has them)
-  std::string_view y_unit;
-  bool legend = true;
-  bool x_numbers = true;
-  std::optional<PlotRange> y_limits;  // shown when the view has no window of its own, instead of fitting
+  std::string_view title = {};
+  std::string_view x_label = {};
+  bool x_numbers = true;                   // false when another plot beneath has them
+  std::optional<PlotRange> x_data = {};    // extent of all plots that share the axis; none: of these lines
+  std::optional<PlotRange> y_limits = {};  // shown, instead of fitting, when the view has no window of its own
 };
 
 // Wheel zooms at the cursor (Shift: x only, Ctrl: y only), drag pans, double-click shows everything again. In the

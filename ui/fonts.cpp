@@ -1,0 +1,100 @@
+#include "fonts.h"
+
+#include <imgui_freetype.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace attnscope {
+namespace {
+
+// First and last code points, ended by 0. Read by the atlas until it is built.
+constexpr ImWchar glyph_ranges[] = {
+    0x0020, 0x024F,  // Latin, Latin-1, Latin Extended A and B
+    0x0300, 0x036F,  // combining accents
+    0x0370, 0x03FF,  // Greek
+    0x0400, 0x052F,  // Cyrillic
+    0x1E00, 0x1EFF,  // Latin Extended Additional
+    0x2010, 0x203A,  // dashes, quotation marks, dots, guillemets
+    0x2070, 0x209F,  // superscripts and subscripts
+    0x20AC, 0x20AC,  // €
+    0x2122, 0x2122,  // ™
+    0x2190, 0x21FF,  // arrows
+    0x2200, 0x22FF,  // mathematical operators
+    0x23CE, 0x23FF,  // keys; play, pause, step
+    0x2580, 0x25FF,  // blocks (SentencePiece's ▁ among them) and shapes
+    0x2713, 0x2717,  // ticks and crosses
+    0xFFFD, 0xFFFD,  // replacement
+    0,
+};
+
+float pixels(float size, float scale) {
+  return std::round(size * scale);
+}
+
+ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, float size) {
+  ImFontConfig config;
+  config.OversampleH = 1;
+  config.PixelSnapH = true;
+  config.SizePixels = size;
+  if (bytes.empty()) return atlas.AddFontDefault(&config);
+  void* copy = ImGui::MemAlloc(bytes.size());  // the atlas frees it
+  std::memcpy(copy, bytes.data(), bytes.size());
+  ImFont* font = atlas.AddFontFromMemoryTTF(copy, static_cast<int>(bytes.size()), size, &config, glyph_ranges);
+  if (!font) throw std::runtime_error("the font file cannot be read");
+  return font;
+}
+
+}  // namespace
+
+Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
+  atlas.Clear();
+#if IMGUI_VERSION_NUM >= 19200
+  atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+#else
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+#endif
+  Fonts fonts;
+  fonts.ui = add_font(atlas, files.ui, pixels(15, scale));  // the first is the default
+  fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, pixels(15, scale));
+  fonts.small = add_font(atlas, files.ui, pixels(12, scale));
+  fonts.mono = add_font(atlas, files.mono, pixels(14, scale));
+  fonts.mono_small = add_font(atlas, files.mono, pixels(12, scale));
+#if IMGUI_VERSION_NUM < 19200
+  if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
+#endif
+  return fonts;
+}
+
+#if IMGUI_VERSION_NUM >= 19200
+float font_size(const ImFont* font) {
+  return font->LegacySize;
+}
+void push_font(ImFont* font) {
+  ImGui::PushFont(font, font->LegacySize);
+}
+#else
+float font_size(const ImFont* font) {
+  return font->FontSize;
+}
+void push_font(ImFont* font) {
+  ImGui::PushFont(font);
+}
+#endif
+
+void pop_font() {
+  ImGui::PopFont();
+}
+
+ImVec2 text_size(const ImFont* font, const char* begin, const char* end) {
+  // CalcTextSizeA changes no text but is not const before 1.92.
+  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, begin, end);
+}
+
+void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin, const char* end) {
+  list.AddText(font, font_size(font), position, color, begin, end);
+}
+
+}  // namespace attnscope

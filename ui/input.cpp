@@ -1,0 +1,161 @@
+#include "input.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+
+namespace attnscope {
+namespace {
+
+// What Dear ImGui calls the key. Before 1.87 it names the editing keys alone and knows all others by the backend's
+// numbers, which are GLFW's.
+struct KeyRow {
+  Key key;
+  int glfw;
+  int imgui;
+};
+
+#if IMGUI_VERSION_NUM >= 18700
+#define ATTNSCOPE_LATER_KEY(name) ImGuiKey_##name
+#define ATTNSCOPE_KEYPAD_ENTER ImGuiKey_KeypadEnter
+#else
+#define ATTNSCOPE_LATER_KEY(name) -1
+#define ATTNSCOPE_KEYPAD_ENTER ImGuiKey_KeyPadEnter
+#endif
+
+constexpr KeyRow keys[] = {
+    {Key::tab, 258, ImGuiKey_Tab},
+    {Key::left, 263, ImGuiKey_LeftArrow},
+    {Key::right, 262, ImGuiKey_RightArrow},
+    {Key::up, 265, ImGuiKey_UpArrow},
+    {Key::down, 264, ImGuiKey_DownArrow},
+    {Key::page_up, 266, ImGuiKey_PageUp},
+    {Key::page_down, 267, ImGuiKey_PageDown},
+    {Key::home, 268, ImGuiKey_Home},
+    {Key::end, 269, ImGuiKey_End},
+    {Key::insert, 260, ImGuiKey_Insert},
+    {Key::del, 261, ImGuiKey_Delete},
+    {Key::backspace, 259, ImGuiKey_Backspace},
+    {Key::space, 32, ImGuiKey_Space},
+    {Key::enter, 257, ImGuiKey_Enter},
+    {Key::escape, 256, ImGuiKey_Escape},
+    {Key::keypad_enter, 335, ATTNSCOPE_KEYPAD_ENTER},
+    {Key::a, 65, ImGuiKey_A},
+    {Key::c, 67, ImGuiKey_C},
+    {Key::v, 86, ImGuiKey_V},
+    {Key::x, 88, ImGuiKey_X},
+    {Key::y, 89, ImGuiKey_Y},
+    {Key::z, 90, ImGuiKey_Z},
+    {Key::o, 79, ATTNSCOPE_LATER_KEY(O)},
+    {Key::s, 83, ATTNSCOPE_LATER_KEY(S)},
+    {Key::q, 81, ATTNSCOPE_LATER_KEY(Q)},
+    {Key::t, 84, ATTNSCOPE_LATER_KEY(T)},
+    {Key::r, 82, ATTNSCOPE_LATER_KEY(R)},
+    {Key::digit_0, 48, ATTNSCOPE_LATER_KEY(0)},
+    {Key::digit_1, 49, ATTNSCOPE_LATER_KEY(1)},
+    {Key::digit_2, 50, ATTNSCOPE_LATER_KEY(2)},
+    {Key::digit_3, 51, ATTNSCOPE_LATER_KEY(3)},
+    {Key::digit_4, 52, ATTNSCOPE_LATER_KEY(4)},
+    {Key::digit_5, 53, ATTNSCOPE_LATER_KEY(5)},
+    {Key::digit_6, 54, ATTNSCOPE_LATER_KEY(6)},
+    {Key::plus, 61, ATTNSCOPE_LATER_KEY(Equal)},
+    {Key::minus, 45, ATTNSCOPE_LATER_KEY(Minus)},
+    {Key::f1, 290, ATTNSCOPE_LATER_KEY(F1)},
+    {Key::f5, 294, ATTNSCOPE_LATER_KEY(F5)},
+    {Key::f11, 300, ATTNSCOPE_LATER_KEY(F11)},
+};
+static_assert(std::size(keys) == static_cast<std::size_t>(Key::count));
+
+#undef ATTNSCOPE_LATER_KEY
+#undef ATTNSCOPE_KEYPAD_ENTER
+
+const KeyRow& row(Key key) {
+  return keys[static_cast<std::size_t>(key)];
+}
+
+}  // namespace
+
+Modifiers modifiers() {
+  const ImGuiIO& io = ImGui::GetIO();
+  return {.ctrl = io.KeyCtrl, .shift = io.KeyShift, .alt = io.KeyAlt};
+}
+
+bool ctrl_pressed(Key key) {
+  const Modifiers held = modifiers();
+  return held.ctrl && !held.alt && key_pressed(key);
+}
+
+#if IMGUI_VERSION_NUM >= 18700
+
+bool key_pressed(Key key, bool repeat) {
+  const auto pressed = [&](int code) { return ImGui::IsKeyPressed(static_cast<ImGuiKey>(code), repeat); };
+  if (key == Key::plus && pressed(ImGuiKey_KeypadAdd)) return true;
+  if (key == Key::minus && pressed(ImGuiKey_KeypadSubtract)) return true;
+  return pressed(row(key).imgui);
+}
+
+void prepare_input(ImGuiIO&) {}
+void feed_key(ImGuiIO& io, Key key, bool down) {
+  io.AddKeyEvent(static_cast<ImGuiKey>(row(key).imgui), down);
+}
+void feed_modifiers(ImGuiIO& io, Modifiers held) {
+#if IMGUI_VERSION_NUM >= 18910
+  io.AddKeyEvent(ImGuiMod_Ctrl, held.ctrl);
+  io.AddKeyEvent(ImGuiMod_Shift, held.shift);
+  io.AddKeyEvent(ImGuiMod_Alt, held.alt);
+#else
+  io.AddKeyEvent(ImGuiKey_ModCtrl, held.ctrl);
+  io.AddKeyEvent(ImGuiKey_ModShift, held.shift);
+  io.AddKeyEvent(ImGuiKey_ModAlt, held.alt);
+#endif
+}
+void feed_mouse(ImGuiIO& io, ImVec2 position) {
+  io.AddMousePosEvent(position.x, position.y);
+}
+void feed_button(ImGuiIO& io, int button, bool down) {
+  io.AddMouseButtonEvent(button, down);
+}
+void feed_wheel(ImGuiIO& io, float lines) {
+  io.AddMouseWheelEvent(0, lines);
+}
+
+#else
+
+bool key_pressed(Key key, bool repeat) {
+  constexpr int keypad_subtract = 333;
+  constexpr int keypad_add = 334;
+  if (key == Key::plus && ImGui::IsKeyPressed(keypad_add, repeat)) return true;
+  if (key == Key::minus && ImGui::IsKeyPressed(keypad_subtract, repeat)) return true;
+  return ImGui::IsKeyPressed(row(key).glfw, repeat);
+}
+
+void prepare_input(ImGuiIO& io) {
+  for (const KeyRow& key : keys)
+    if (key.imgui >= 0) io.KeyMap[key.imgui] = key.glfw;
+}
+void feed_key(ImGuiIO& io, Key key, bool down) {
+  io.KeysDown[row(key).glfw] = down;
+}
+void feed_modifiers(ImGuiIO& io, Modifiers held) {
+  io.KeyCtrl = held.ctrl;
+  io.KeyShift = held.shift;
+  io.KeyAlt = held.alt;
+}
+void feed_mouse(ImGuiIO& io, ImVec2 position) {
+  io.MousePos = position;
+}
+void feed_button(ImGuiIO& io, int button, bool down) {
+  io.MouseDown[button] = down;
+}
+void feed_wheel(ImGuiIO& io, float lines) {
+  io.MouseWheel = lines;
+}
+
+#endif
+
+void feed_text(ImGuiIO& io, std::string_view text) {
+  io.AddInputCharactersUTF8(std::string(text).c_str());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,287 @@
+#include "widgets/file_browser.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+
+#include "input.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;  // paths as text alone: nothing here asks the disk
+
+struct Words {
+  const char* title;
+  const char* accept;
+  const char* advice;
+};
+
+Words words(BrowseFor purpose) {
+  switch (purpose) {
+    case BrowseFor::run:
+      return {"Open a run", "Open", "A run is a folder with a config.json."};
+    case BrowseFor::corpus:
+      return {"Open a corpus", "Open", "A text file with a sentence pair a line, source and target parted by a tab."};
+    case BrowseFor::save:
+      return {"Save the run", "Save", "A new folder of that name is made here."};
+  }
+  return {};
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+void go_to(FileBrowser& browser, std::string path, std::vector<Command>& commands) {
+  browser.waiting = true;
+  browser.selected = -1;
+  browser.filter.clear();
+  commands.push_back(ListDirectory{.path = std::move(path)});
+}
+
+std::string path_of(const FileBrowser& browser, const std::string& name) {
+  return (fs::path(browser.listing.path) / name).string();
+}
+
+void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
+  fs::path so_far;
+  int index = 0;
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  for (const fs::path& part : fs::path(browser.listing.path)) {
+    so_far /= part;
+    const std::string text = part.string();
+    const float width = ImGui::CalcTextSize(text.c_str()).x + style.FramePadding.x * 2;
+    if (index > 0 && ImGui::GetItemRectMax().x + style.ItemInnerSpacing.x + width <= right)
+      ImGui::SameLine(0, style.ItemInnerSpacing.x);
+    ImGui::PushID(index++);
+    if (ImGui::SmallButton(text.c_str())) go_to(browser, so_far.string(), commands);
+    ImGui::PopID();
+  }
+}
+
+void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
+  const float filter_width = look.px(150);
+  ImGui::SetNextItemWidth(-filter_width - ImGui::GetStyle().ItemSpacing.x);
+  if (ImGui::InputTextWithHint("##path", "a folder's path", &browser.path_text, ImGuiInputTextFlags_EnterReturnsTrue))
+    go_to(browser, browser.path_text, commands);
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(-1);
+  ImGui::InputTextWithHint("##filter", "filter", &browser.filter);
+}
+
+// What a row of the list was asked to do.
+enum class RowDeed { nothing, select, open };
+
+RowDeed draw_row(const DirectoryEntry& entry, bool selected, const Look& look) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const std::string label = entry.is_directory ? entry.name + "/" : entry.name;
+  const bool pressed = ImGui::Selectable(label.c_str(), selected,
+                                         ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick);
+  // A row pressed without the mouse was pressed with Enter or Space, which open it as a double-click does.
+  const bool by_mouse = ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  const bool opened = pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left));
+  ImGui::TableNextColumn();
+  if (entry.is_run) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.accent);
+    ImGui::TextUnformatted("run");
+    ImGui::PopStyleColor();
+  } else if (!entry.is_directory) {
+    ImGui::TextDisabled("%s", size_text(entry.size).c_str());
+  }
+  return opened ? RowDeed::open : pressed ? RowDeed::select : RowDeed::nothing;
+}
+
+std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry& entry,
+                                      std::vector<Command>& commands) {
+  const std::string path = path_of(browser, entry.name);
+  if (entry.is_directory && !(entry.is_run && browser.purpose == BrowseFor::run)) {
+    go_to(browser, path, commands);
+    return std::nullopt;
+  }
+  if (entry.is_directory || browser.purpose == BrowseFor::corpus) return path;
+  return std::nullopt;
+}
+
+std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vector<Command>& commands,
+                                     const Look& look) {
+  std::optional<std::string> chosen;
+  int opened = -1;
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersOuter;
+  if (!ImGui::BeginTable("entries", 2, flags, size)) return chosen;
+  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(80));
+  const std::string wanted = lower(browser.filter);
+  int shown = 0;
+  for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
+    const DirectoryEntry& entry = browser.listing.entries[i];
+    if (!entry.is_directory && browser.purpose != BrowseFor::corpus) continue;
+    if (lower(entry.name).find(wanted) == std::string::npos) continue;
+    ++shown;
+    ImGui::PushID(static_cast<int>(i));
+    const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), look);
+    ImGui::PopID();
+    if (deed == RowDeed::nothing) continue;
+    browser.selected = static_cast<int>(i);
+    if (browser.purpose == BrowseFor::save && entry.is_run) browser.name = entry.name;
+    if (deed == RowDeed::open) opened = static_cast<int>(i);
+  }
+  if (shown == 0 && !browser.waiting) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextDisabled(wanted.empty() ? "nothing here" : "nothing matches the filter");
+  }
+  ImGui::EndTable();
+  // After the list: the listing may change with it.
+  if (opened >= 0) chosen = open_entry(browser, browser.listing.entries[static_cast<std::size_t>(opened)], commands);
+  return chosen;
+}
+
+const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string& name) {
+  const auto& entries = browser.listing.entries;
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+// Why the present name cannot be saved under; empty if it can.
+std::string name_problem(const FileBrowser& browser) {
+  if (browser.name.empty()) return "give the run a name";
+  if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
+    return "a name has no slash and is not . or ..";
+  const DirectoryEntry* entry = entry_named(browser, browser.name);
+  if (entry && !entry->is_run) return fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
+  return "";
+}
+
+void draw_name_entry(FileBrowser& browser, const Look& look) {
+  ImGui::SetNextItemWidth(-1);
+  ImGui::InputTextWithHint("##name", "name of the run", &browser.name);
+  const std::string problem = name_problem(browser);
+  const bool replaces = problem.empty() && entry_named(browser, browser.name);
+  ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);
+  if (replaces)
+    ImGui::TextUnformatted("This run is there already and will be replaced.");
+  else
+    ImGui::TextUnformatted(problem.empty() ? words(browser.purpose).advice : problem.c_str());
+  ImGui::PopStyleColor();
+}
+
+// The path that the accepting button would choose.
+std::optional<std::string> acceptable(const FileBrowser& browser) {
+  if (browser.waiting || browser.listing.path.empty() || !browser.listing.error.empty()) return std::nullopt;
+  if (browser.purpose == BrowseFor::save) {
+    if (!name_problem(browser).empty()) return std::nullopt;
+    return path_of(browser, browser.name);
+  }
+  if (browser.selected < 0) {
+    if (browser.purpose == BrowseFor::run) return browser.listing.path;  // the folder one stands in
+    return std::nullopt;
+  }
+  const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
+  const bool fits = browser.purpose == BrowseFor::run ? entry.is_run : !entry.is_directory;
+  return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
+}
+
+std::optional<std::string> draw_buttons(FileBrowser& browser, const Look& look) {
+  std::optional<std::string> chosen;
+  const std::optional<std::string> candidate = acceptable(browser);
+  ImGui::BeginDisabled(!candidate);
+  if (ImGui::Button(words(browser.purpose).accept, {look.px(110), 0})) chosen = candidate;
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  if (ImGui::Button("Cancel", {look.px(110), 0})) browser.open = false;
+  if (browser.purpose != BrowseFor::save) {
+    ImGui::SameLine();
+    ImGui::TextDisabled("%s", words(browser.purpose).advice);
+  }
+  return chosen;
+}
+
+std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
+  if (browser.listing.path.empty())
+    ImGui::TextDisabled("reading the folder \u2026");
+  else
+    draw_breadcrumbs(browser, commands);
+  draw_path_entry(browser, commands, look);
+  if (!browser.listing.error.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.error);
+    ImGui::TextWrapped("%s", browser.listing.error.c_str());
+    ImGui::PopStyleColor();
+  }
+  float beneath = ImGui::GetFrameHeightWithSpacing();
+  if (browser.purpose == BrowseFor::save)
+    beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
+  std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, look);
+  if (browser.purpose == BrowseFor::save) draw_name_entry(browser, look);
+  if (const auto accepted = draw_buttons(browser, look)) chosen = accepted;
+  if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
+    go_to(browser, fs::path(browser.listing.path).parent_path().string(), commands);
+  return chosen;
+}
+
+}  // namespace
+
+void open_browser(FileBrowser& browser, BrowseFor purpose, const std::string& start, std::vector<Command>& commands) {
+  browser.purpose = purpose;
+  browser.open = true;
+  browser.just_opened = true;
+  go_to(browser, start.empty() ? browser.listing.path : start, commands);
+}
+
+void receive(FileBrowser& browser, const DirectoryListed& listing) {
+  browser.waiting = false;
+  browser.selected = -1;
+  if (!listing.error.empty()) {  // stay where one was, and say why
+    browser.listing.error = listing.error;
+    if (browser.listing.path.empty()) browser.listing.path = listing.path;
+    return;
+  }
+  browser.listing = listing;
+  browser.path_text = listing.path;
+}
+
+std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
+  if (!browser.open) return std::nullopt;
+  const std::string title = fmt::format("{}###browser", words(browser.purpose).title);
+  if (browser.just_opened) {
+    ImGui::OpenPopup("###browser");
+    browser.just_opened = false;
+  }
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize({std::min(look.px(680), screen.x * 0.95F), std::min(look.px(480), screen.y * 0.95F)});
+  std::optional<std::string> chosen;
+  constexpr ImGuiWindowFlags flags =
+      ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar;
+  if (!ImGui::BeginPopupModal(title.c_str(), &browser.open, flags)) return chosen;
+  chosen = draw_contents(browser, commands, look);
+  if (!ImGui::GetIO().WantTextInput && key_pressed(Key::escape)) browser.open = false;
+  if (chosen) browser.open = false;
+  if (!browser.open) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+  return chosen;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  constexpr std::array<const char*, 4> units{"kB", "MB", "GB", "TB"};
+  double size = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  while (size >= 999.5 && unit + 1 < units.size()) {
+    size /= 1000;
+    ++unit;
+  }
+  return size < 9.95 ? fmt::format("{:.1f} {}", size, units[unit]) : fmt::format("{:.0f} {}", size, units[unit]);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,103 @@
+#include "widgets/heatmap_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace attnscope {
+namespace {
+
+float longest_label(const ImFont* font, std::span<const std::string> labels, int count) {
+  float width = 0;
+  for (int i = 0; i < count; ++i) {
+    if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: the last is the longest
+    width = std::max(width, text_size(font, label_of(labels, i).c_str()).x);
+  }
+  return width;
+}
+
+// Every how many cells a label of that extent fits; numbers go by round steps.
+int stride(float cell, float extent, bool numbers) {
+  const int least = std::max(1, static_cast<int>(std::ceil(extent / cell)));
+  if (!numbers) return least;
+  for (int decade = 1;; decade *= 10)
+    for (const int step : {1, 2, 5})
+      if (step * decade >= least) return step * decade;
+}
+
+ImVec2 cell_size(const Matrix& matrix, ImVec2 room, bool square, float largest) {
+  ImVec2 cell{std::max(1.0F, room.x) / static_cast<float>(matrix.cols),
+              std::max(1.0F, room.y) / static_cast<float>(matrix.rows)};
+  if (!square) return cell;
+  float side = std::min({cell.x, cell.y, largest});
+  if (side >= 6) side = std::floor(side);  // whole pixels: all cells alike
+  return {side, side};
+}
+
+}  // namespace
+
+ImFont* label_font(const Look& look) {
+  return look.fonts.mono_small;
+}
+
+std::string label_of(std::span<const std::string> labels, int index) {
+  if (labels.empty()) return std::to_string(index);
+  return static_cast<std::size_t>(index) < labels.size() ? labels[static_cast<std::size_t>(index)] : "";
+}
+
+std::string shortened(const ImFont* font, const std::string& text, float width) {
+  if (text_size(font, text.c_str()).x <= width) return text;
+  std::string result = text;
+  while (!result.empty()) {
+    unsigned char removed = 0;
+    do {  // a whole character: continuation bytes, then the byte that began it
+      removed = static_cast<unsigned char>(result.back());
+      result.pop_back();
+    } while ((removed & 0xC0U) == 0x80U && !result.empty());
+    if (text_size(font, (result + "\u2026").c_str()).x <= width) break;
+  }
+  return result + "\u2026";
+}
+
+HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
+                             const Look& look) {
+  const ImFont* font = label_font(look);
+  const float line = font_size(font);
+  const float radians = label_slant * std::numbers::pi_v<float> / 180;
+  HeatmapLayout layout;
+  layout.origin = origin;
+  layout.title_height = options.title.empty() ? 0 : font_size(look.fonts.bold) + look.px(6);
+  const float axis_height = options.col_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(4);
+  const float axis_width = options.row_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(8);
+  const float legend_width = options.legend ? look.px(62) : 0;
+
+  layout.row_label_width = std::min(longest_label(font, options.row_labels, matrix.rows), size.x * 0.3F);
+  const float left = axis_width + layout.row_label_width + look.px(10);
+  const float longest_col = longest_label(font, options.col_labels, matrix.cols);
+
+  // First as if column labels lay level; if they do not fit, slanted.
+  const float above = layout.title_height + axis_height;
+  const float level_height = line + look.px(8);
+  const float largest = look.px(64);
+  ImVec2 room{size.x - left - legend_width - 1, size.y - above - level_height - 1};
+  layout.cell = cell_size(matrix, room, options.square, largest);
+  layout.col_label_width = longest_col;
+  float label_height = level_height;
+  const bool numbers = options.col_labels.empty();
+  layout.slanted = !numbers && longest_col + look.px(4) > layout.cell.x;
+  if (layout.slanted) {
+    layout.col_label_width = std::min(longest_col, size.y * 0.3F);
+    label_height = layout.col_label_width * std::sin(radians) + line + look.px(4);
+    const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - legend_width * 0.8F);
+    room = {size.x - left - legend_width - overhang - 1, size.y - above - label_height - 1};
+    layout.cell = cell_size(matrix, room, options.square, largest);
+  }
+  layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
+  layout.col_stride =
+      stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + look.px(6), numbers);
+  layout.body = {std::floor(origin.x + left), std::floor(origin.y + above + label_height)};
+  layout.legend_x = layout.body.x + layout.cell.x * static_cast<float>(matrix.cols) + look.px(12);
+  return layout;
+}
+
+}  // namespace attnscope

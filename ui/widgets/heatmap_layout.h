@@ -1,0 +1,41 @@
+// Where the parts of a heatmap stand.
+#pragma once
+
+#include <imgui.h>
+
+#include <span>
+#include <string>
+
+#include "look.h"
+#include "widgets/heatmap.h"
+
+namespace attnscope {
+
+inline constexpr float label_slant = 50;  // degrees, of column labels wider than their cells
+
+struct HeatmapLayout {
+  ImVec2 origin;              // top left corner of everything
+  ImVec2 body;                // of the cells
+  ImVec2 cell;                // a cell's size
+  float title_height = 0;     // 0 without a title
+  float row_label_width = 0;  // the longest a label may be; longer ones are shortened
+  float col_label_width = 0;
+  bool slanted = false;  // column labels
+  int row_stride = 1;    // every how many rows there is room for a label
+  int col_stride = 1;
+  float legend_x = 0;
+};
+
+HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
+                             const Look& look);
+
+// Words have their font, numbers are smaller.
+ImFont* label_font(const Look& look);
+
+// The label, or the number when there are none.
+std::string label_of(std::span<const std::string> labels, int index);
+
+// The text, or its beginning and "…", no wider than `width`.
+std::string shortened(const ImFont* font, const std::string& text, float width);
+
+}  // namespace attnscope

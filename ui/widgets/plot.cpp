@@ -1,0 +1,294 @@
+#include "widgets/plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/heatmap.h"
+
+namespace attnscope {
+namespace {
+
+// A plot while it is being drawn.
+struct Frame {
+  ImVec2 low;   // top left corner of the area of lines
+  ImVec2 high;  // its bottom right corner
+  PlotRange x;
+  PlotRange y;
+  bool log = false;
+
+  float width() const { return high.x - low.x; }
+  float height() const { return high.y - low.y; }
+
+  float x_at(double value) const { return low.x + static_cast<float>((value - x.low) / x.width()) * width(); }
+
+  float y_at(double value) const {
+    const double share = log ? std::log(value / y.low) / std::log(y.high / y.low) : (value - y.low) / y.width();
+    return high.y - static_cast<float>(std::clamp(share, -10.0, 11.0)) * height();
+  }
+
+  double x_value(float pixel) const { return x.low + x.width() * static_cast<double>((pixel - low.x) / width()); }
+
+  double y_value(float pixel) const {
+    const double share = static_cast<double>((high.y - pixel) / height());
+    return log ? y.low * std::pow(y.high / y.low, share) : y.low + y.width() * share;
+  }
+};
+
+std::vector<PlotLine> visible_lines(std::span<const PlotLine> lines, const PlotView& view) {
+  std::vector<PlotLine> visible;
+  for (const PlotLine& line : lines)
+    if (!is_hidden(view, line.name)) visible.push_back(line);
+  return visible;
+}
+
+// A value with as many digits as someone reading a curve wants.
+std::string value_text(double value) {
+  if (std::abs(value) >= 1e4) return tick_text(value, std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2));
+  return fmt::format("{:.4g}", value);
+}
+
+void draw_axes(const Frame& frame, const PlotOptions& options, const Look& look) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = look.fonts.small;
+  const float line = font_size(font);
+  list.AddRectFilled(frame.low, frame.high, look.theme.background, look.px(2));
+  const int y_count = std::max(1, static_cast<int>(frame.height() / (line * 2.6F)));
+  const std::vector<double> y_ticks = frame.log ? log_ticks(frame.y) : linear_ticks(frame.y, y_count);
+  const double y_step = y_ticks.size() > 1 ? y_ticks[1] - y_ticks[0] : frame.y.width();
+  for (const double tick : y_ticks) {
+    const float y = frame.y_at(tick);
+    list.AddLine({frame.low.x, y}, {frame.high.x, y}, look.theme.grid);
+    const std::string text = tick_text(tick, frame.log ? tick : y_step);
+    const float x = frame.low.x - look.px(5) - text_size(font, text.c_str()).x;
+    draw_text(list, font, {x, y - line / 2}, look.theme.text_dim, text.c_str());
+  }
+  const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / look.px(70))));
+  const double x_step = x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : frame.x.width();
+  for (const double tick : x_ticks) {
+    const float x = frame.x_at(tick);
+    list.AddLine({x, frame.low.y}, {x, frame.high.y}, look.theme.grid);
+    if (!options.x_numbers) continue;
+    const std::string text = tick_text(tick, x_step);
+    draw_text(list, font, {x - text_size(font, text.c_str()).x / 2, frame.high.y + look.px(2)}, look.theme.text_dim,
+              text.c_str());
+  }
+  if (!options.x_label.empty()) {
+    const char* begin = options.x_label.data();
+    const float width = text_size(font, begin, begin + options.x_label.size()).x;
+    draw_text(list, font, {frame.high.x - width, frame.high.y + look.px(4) + line}, look.theme.text_dim, begin,
+              begin + options.x_label.size());
+  }
+}
+
+// The points of one unbroken stretch.
+void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Look& look) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (points.size() > 1) list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, thickness);
+  if (dots || points.size() == 1)
+    for (const ImVec2 at : points) list.AddCircleFilled(at, look.px(2.5F), color, 8);
+}
+
+void draw_series(const Frame& frame, const Series& series, Color32 color, float thickness, const Look& look) {
+  const Series points = thinned(series, frame.x.low, frame.x.high, std::max(2, static_cast<int>(frame.width())));
+  const bool dots = static_cast<float>(points.x.size()) < frame.width() / look.px(14);
+  std::vector<ImVec2> stretch;
+  stretch.reserve(points.x.size());
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    const double y = points.y[i];
+    if (std::isfinite(y) && (!frame.log || y > 0)) {
+      stretch.push_back({frame.x_at(points.x[i]), frame.y_at(y)});
+      continue;
+    }
+    draw_stretch(stretch, color, thickness, dots, look);
+    stretch.clear();
+  }
+  draw_stretch(stretch, color, thickness, dots, look);
+}
+
+void draw_lines(const Frame& frame, std::span<const PlotLine> lines, const Look& look) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.PushClipRect(frame.low, frame.high, true);
+  for (const PlotLine& line : lines) {
+    const bool smooth = line.smoothing > 0;
+    draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, look.px(smooth ? 1.0F : 1.6F),
+                look);
+    if (smooth)
+      draw_series(frame, {line.series->x, smoothed(line.series->y, line.smoothing)}, line.color, look.px(1.8F), look);
+  }
+  list.PopClipRect();
+}
+
+void zoom_and_pan(const Frame& frame, PlotAxis& axis, PlotView& view) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
+  if (ImGui::IsItemHovered() && wheel != 0) {
+    const double factor = std::pow(0.85, static_cast<double>(wheel));
+    if (!io.KeyCtrl) axis.window = zoomed(frame.x, frame.x_value(io.MousePos.x), factor, false);
+    if (!io.KeyShift) view.window = zoomed(frame.y, frame.y_value(io.MousePos.y), factor, frame.log);
+  }
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    if (io.MouseDelta.x != 0)
+      axis.window = panned(frame.x, static_cast<double>(-io.MouseDelta.x / frame.width()), false);
+    if (io.MouseDelta.y != 0)
+      view.window = panned(frame.y, static_cast<double>(io.MouseDelta.y / frame.height()), frame.log);
+  }
+  if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    axis.window.reset();
+    view.window.reset();
+  }
+}
+
+void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Look& look) {
+  ImGui::BeginTooltip();
+  const std::string label(options.x_label.empty() ? "step" : options.x_label);
+  bool first = true;
+  for (const PlotLine& line : lines) {
+    const std::optional<std::size_t> point = nearest_point(*line.series, x);
+    if (!point) continue;
+    if (first) ImGui::TextDisabled("%s %s", label.c_str(), fmt::format("{:.6g}", line.series->x[*point]).c_str());
+    first = false;
+    ImGui::PushStyleColor(ImGuiCol_Text, line.color);
+    ImGui::Text("%s", fmt::format("{}", line.name).c_str());
+    ImGui::PopStyleColor();
+    ImGui::SameLine();
+    WithFont mono(look.fonts.mono);
+    ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());
+  }
+  ImGui::EndTooltip();
+}
+
+void draw_crosshair(const Frame& frame, std::span<const PlotLine> lines, PlotAxis& axis, const PlotOptions& options,
+                    const Look& look) {
+  const ImGuiID self = ImGui::GetID("area");
+  if (ImGui::IsItemHovered()) {
+    axis.crosshair = frame.x_value(ImGui::GetIO().MousePos.x);
+    axis.crosshair_owner = self;
+  } else if (axis.crosshair_owner == self) {
+    axis.crosshair.reset();
+    axis.crosshair_owner = 0;
+  }
+  if (!axis.crosshair || *axis.crosshair < frame.x.low || *axis.crosshair > frame.x.high) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float x = frame.x_at(*axis.crosshair);
+  list.PushClipRect(frame.low, frame.high, true);
+  list.AddLine({x, frame.low.y}, {x, frame.high.y}, faded(look.theme.text, 0.5F));
+  for (const PlotLine& line : lines) {
+    const std::optional<std::size_t> point = nearest_point(*line.series, *axis.crosshair);
+    if (!point || !std::isfinite(line.series->y[*point]) || (frame.log && line.series->y[*point] <= 0)) continue;
+    const ImVec2 at{frame.x_at(line.series->x[*point]), frame.y_at(line.series->y[*point])};
+    list.AddCircleFilled(at, look.px(3), line.color);
+  }
+  list.PopClipRect();
+  if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, look);
+}
+
+// What the legend says beside a name: the value under the crosshair, or the newest.
+std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
+  const Series& series = *line.series;
+  if (series.y.empty()) return "";
+  const std::optional<std::size_t> point =
+      axis.crosshair ? nearest_point(series, *axis.crosshair) : std::optional(series.y.size() - 1);
+  return value_text(series.y[*point]);
+}
+
+void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::string& value, const Look& look) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  ImFont* font = look.fonts.small;
+  const float height = font_size(font);
+  const Color32 ink = hidden ? faded(look.theme.text_dim, 0.5F) : look.theme.text_dim;
+  list.AddRectFilled({at.x, at.y + height * 0.42F}, {at.x + look.px(10), at.y + height * 0.42F + look.px(3)},
+                     hidden ? faded(line.color, 0.25F) : line.color, look.px(1.5F));
+  const float x = at.x + look.px(14);
+  draw_text(list, font, {x, at.y}, ink, line.name.data(), line.name.data() + line.name.size());
+  const float name_width = text_size(font, line.name.data(), line.name.data() + line.name.size()).x;
+  draw_text(list, font, {x + name_width + look.px(5), at.y}, hidden ? ink : look.theme.text, value.c_str());
+}
+
+// Right of the title, from the right edge leftwards while there is room.
+void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float left, const PlotAxis& axis,
+                      PlotView& view, const Look& look) {
+  ImFont* font = look.fonts.small;
+  const std::vector<PlotLine> entries(lines.begin(), lines.end());
+  float x = right_top.x;
+  for (auto line = entries.rbegin(); line != entries.rend(); ++line) {
+    const std::string value = legend_value(*line, axis);
+    const float width = look.px(19) + text_size(font, line->name.data(), line->name.data() + line->name.size()).x +
+                        text_size(font, value.c_str()).x;
+    x -= width;
+    if (x < left) break;
+    ImGui::PushID(line->name.data(), line->name.data() + line->name.size());
+    ImGui::SetCursorScreenPos({x, right_top.y});
+    const bool hidden = is_hidden(view, line->name);
+    ImGui::InvisibleButton("line", {width, font_size(font) + look.px(3)});
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+      solo_line(view, line->name, entries);
+    else if (ImGui::IsItemClicked())
+      toggle_line(view, line->name);
+    draw_legend_entry(*line, hidden, {x, right_top.y}, value, look);
+    ImGui::PopID();
+    x -= look.px(12);
+  }
+}
+
+bool has_points(std::span<const PlotLine> lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const PlotLine& line) { return !line.series->x.empty(); });
+}
+
+Frame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines, PlotAxis& axis, const PlotView& view,
+                 const PlotOptions& options, const Look& look) {
+  const float line = font_size(look.fonts.small);
+  const float gutter = look.px(44);
+  const float top = font_size(look.fonts.small) + look.px(7);
+  const float bottom =
+      (options.x_numbers ? line + look.px(4) : look.px(2)) + (options.x_label.empty() ? 0 : line + look.px(2));
+  Frame frame;
+  frame.low = {origin.x + gutter, origin.y + top};
+  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - look.px(8)),
+                std::max(frame.low.y + 1, origin.y + size.y - bottom)};
+  frame.log = view.log;
+  frame.x = shown_x(axis, options.x_data.value_or(fitted_x(lines)));
+  frame.y = view.window.value_or(options.y_limits.value_or(fitted_y(lines, frame.x, view.log)));
+  if (frame.log && frame.y.low <= 0) frame.y = fitted_y(lines, frame.x, true);
+  return frame;
+}
+
+}  // namespace
+
+void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, PlotAxis& axis, PlotView& view,
+               const PlotOptions& options, const Look& look) {
+  const ImVec2 region = ImGui::GetContentRegionAvail();
+  size = {std::max(look.px(60), size.x > 0 ? size.x : region.x + size.x),
+          std::max(look.px(40), size.y > 0 ? size.y : region.y + size.y)};
+  ImGui::PushID(id);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const std::vector<PlotLine> visible = visible_lines(lines, view);
+  const Frame frame = make_frame(origin, size, visible, axis, view, options, look);
+
+  const char* title = options.title.data();
+  draw_text(list, look.fonts.small, origin, look.theme.text, title, title + options.title.size());
+  const float title_width = text_size(look.fonts.small, title, title + options.title.size()).x;
+  draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + look.px(10), axis, view, look);
+  if (has_points(visible)) {
+    draw_axes(frame, options, look);
+    draw_lines(frame, visible, look);
+    list.AddRect(frame.low, frame.high, look.theme.border, look.px(2));
+    ImGui::SetCursorScreenPos(frame.low);
+    ImGui::InvisibleButton("area", {frame.width(), frame.height()});
+    zoom_and_pan(frame, axis, view);
+    draw_crosshair(frame, visible, axis, options, look);
+  } else {
+    list.AddRectFilled(frame.low, frame.high, look.theme.background, look.px(2));
+    list.AddRect(frame.low, frame.high, look.theme.border, look.px(2));
+    ImGui::SetCursorScreenPos(frame.low);
+    draw_quiet_note(has_points(lines) ? "all lines are switched off" : "no measurements yet",
+                    {frame.width(), frame.height()}, look);
+  }
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy(size);
+  ImGui::PopID();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,123 @@
+#include "widgets/token_strip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view word_mark = "\u2581";  // ▁, with which SentencePiece begins a word
+
+struct Chip {
+  ImVec2 low, high;
+  Color32 fill;
+  Color32 ink;
+  bool masked;
+};
+
+void draw_hatching(ImDrawList& list, ImVec2 low, ImVec2 high, Color32 color, float gap) {
+  list.PushClipRect(low, high, true);
+  const float height = high.y - low.y;
+  for (float x = low.x - height; x < high.x; x += gap) list.AddLine({x, high.y}, {x + height, low.y}, color);
+  list.PopClipRect();
+}
+
+void draw_chip(const Chip& chip, const Token& token, const TokenStripOptions& options, const Look& look) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float rounding = look.px(3);
+  list.AddRectFilled(chip.low, chip.high, chip.fill, rounding);
+  if (chip.masked) draw_hatching(list, chip.low, chip.high, look.theme.border, look.px(6));
+  const std::string_view piece = token.piece;
+  const bool begins_word = piece.starts_with(word_mark);
+  const std::string_view rest = begins_word ? piece.substr(word_mark.size()) : piece;
+  ImVec2 at{chip.low.x + look.px(5), chip.low.y + look.px(2)};
+  if (begins_word) {
+    draw_text(list, look.fonts.mono, at, faded(chip.ink, 0.35F), word_mark.data(), word_mark.data() + word_mark.size());
+    at.x += text_size(look.fonts.mono, word_mark.data(), word_mark.data() + word_mark.size()).x;
+  }
+  if (!rest.empty()) draw_text(list, look.fonts.mono, at, chip.ink, rest.data(), rest.data() + rest.size());
+  if (options.show_ids) {
+    const std::string id = std::to_string(token.id);
+    const float x = (chip.low.x + chip.high.x - text_size(look.fonts.mono_small, id.c_str()).x) / 2;
+    draw_text(list, look.fonts.mono_small, {x, chip.high.y + look.px(1)}, look.theme.text_dim, id.c_str());
+  }
+}
+
+void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, bool masked,
+                   const Look& look) {
+  ImGui::BeginTooltip();
+  {
+    WithFont mono(look.fonts.mono);
+    ImGui::TextUnformatted(token.piece.c_str());
+  }
+  ImGui::TextDisabled("piece %d, number %d of the vocabulary", static_cast<int>(index), token.id);
+  if (index < options.weights.size()) ImGui::Text("weight %.4f", static_cast<double>(options.weights[index]));
+  if (masked && !options.masked_note.empty())
+    ImGui::TextUnformatted(options.masked_note.data(), options.masked_note.data() + options.masked_note.size());
+  ImGui::EndTooltip();
+}
+
+Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStripOptions& options, const Look& look) {
+  if (masked) return look.theme.masked;
+  if (index < options.weights.size()) return map_color(ColorMap::viridis, options.weights[index]);
+  return hovered ? look.theme.hovered : look.theme.raised;
+}
+
+}  // namespace
+
+TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
+                                  const Look& look) {
+  TokenStripResult result;
+  ImGui::PushID(id);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float right = origin.x + std::max(1.0F, ImGui::GetContentRegionAvail().x);
+  const float chip_height = font_size(look.fonts.mono) + look.px(5);
+  const float row_height =
+      chip_height + (options.show_ids ? font_size(look.fonts.mono_small) + look.px(3) : look.px(4));
+  ImVec2 at = origin;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    const float piece_width = text_size(look.fonts.mono, token.piece.c_str()).x;
+    const float id_width = options.show_ids ? text_size(look.fonts.mono_small, std::to_string(token.id).c_str()).x : 0;
+    const float width = std::max(piece_width + look.px(10), id_width + look.px(4));
+    if (at.x + width > right && at.x > origin.x) {
+      if (!options.wrap) break;
+      at = {origin.x, at.y + row_height};
+    }
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos(at);
+    if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
+    const bool hovered = ImGui::IsItemHovered();
+    const bool masked = options.masked_from >= 0 && static_cast<int>(i) >= options.masked_from;
+    const Color32 fill = chip_fill(i, masked, hovered, options, look);
+    const bool weighted = !masked && i < options.weights.size();
+    const Color32 ink = masked ? look.theme.text_dim : weighted ? text_on(fill) : look.theme.text;
+    const Chip chip{at, {at.x + width, at.y + chip_height}, fill, ink, masked};
+    draw_chip(chip, token, options, look);
+    const bool outlined =
+        static_cast<int>(i) == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
+    if (outlined || (hovered && weighted))
+      ImGui::GetWindowDrawList()->AddRect(chip.low, chip.high, outlined ? look.theme.accent : look.theme.text,
+                                          look.px(3), 0, look.px(outlined ? 2 : 1));
+    if (hovered) {
+      result.hovered = static_cast<int>(i);
+      token_tooltip(token, i, options, masked, look);
+    }
+    ImGui::PopID();
+    at.x += width + look.px(4);
+  }
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({right - origin.x, tokens.empty() ? row_height : at.y - origin.y + row_height});
+  ImGui::PopID();
+  return result;
+}
+
+std::vector<std::string> token_labels(std::span<const Token> tokens) {
+  std::vector<std::string> labels;
+  labels.reserve(tokens.size());
+  for (const Token& token : tokens) labels.push_back(token.piece);
+  return labels;
+}
+
+}  // namespace attnscope
