@@ -96,16 +96,11 @@ std::string_view workspace_name(Workspace workspace) {
 
 std::string layout_to_json(const Layout& layout) {
   const nlohmann::ordered_json json = {
-      {"setup_width", layout.setup_width},
-      {"curves_width", layout.curves_width},
-      {"heads_width", layout.heads_width},
-      {"setup_open", layout.setup_open},
-      {"curves_open", layout.curves_open},
-      {"workspace", workspace_name(layout.workspace)},
-      {"theme", theme_text(layout.theme)},
-      {"zoom", layout.zoom},
-      {"sentence", layout.sentence},
-      {"history", layout.history},
+      {"setup_width", layout.setup_width}, {"curves_width", layout.curves_width},
+      {"heads_width", layout.heads_width}, {"setup_open", layout.setup_open},
+      {"curves_open", layout.curves_open}, {"workspace", workspace_name(layout.workspace)},
+      {"theme", theme_text(layout.theme)}, {"zoom", layout.zoom},
+      {"sentence", layout.sentence},       {"history", layout.history},
   };
   // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -14,7 +14,7 @@ enum class Workspace { attention, decoding, positions };
 struct Layout {
   float setup_width = 280;  // in pixels at scale 1, like every length here
   float curves_width = 340;
-  float heads_width = 380;  // the grid of all heads in the attention workspace
+  float heads_width = 340;  // the grid of all heads in the attention workspace
   bool setup_open = true;
   bool curves_open = true;
   Workspace workspace = Workspace::attention;

@@ -69,6 +69,7 @@ struct Scope {
   std::string dropped_file;   // waiting for "train on it?"; empty: none
   Browsing browsing = Browsing::nothing;
   bool show_help = false;
+  bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   FileBrowser browser;
   AttentionView attention;
   DecodingView decoding;
@@ -93,6 +94,20 @@ void set_sentence(Scope& scope, std::string text);
 
 // Asks for a look at the sentence as it stands.
 void probe_sentence(Scope& scope);
+
+// Puts the sentence at the head of the history.
+void remember_sentence(Scope& scope);
+
+// ---- what the buttons, the menu and the keys do; nothing when it cannot be done now
+bool can_train(const Scope& scope);
+bool can_reset(const Scope& scope);
+void play_or_pause(Scope& scope);
+void step_once(Scope& scope);
+void reset(Scope& scope);   // with the edited configuration
+void adjust(Scope& scope);  // brings edited live fields into force
+
+// What is wrong with the configuration; empty when nothing is.
+std::string config_complaint(const Config& config);
 
 // A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
 void drop_path(Scope& scope, const std::string& path, bool is_folder);

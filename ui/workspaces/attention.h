@@ -17,7 +17,6 @@ struct AttentionView {
   int layer = 0;
   int head = 0;
   std::optional<int> pinned_row;  // the query whose weights are listed
-  float zoom = 1;                 // of the thumbnails
 };
 
 const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part);
@@ -30,6 +29,9 @@ float mean_row_entropy(const Matrix& weights);
 
 // Moves the selection by heads (columns of the grid) and layers (its rows), through the three parts in turn.
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
+
+// Pins the row that many rows further; the first one when none is pinned.
+void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows);
 
 // Fills what is left of the window. The encoder's maps come from `newest`, the others from `complete`, whose snapshot
 // may be null. `grid_width` is that of the grid of heads, in pixels at scale 1.

@@ -1,0 +1,150 @@
+#include "snapshot_fixture.h"
+
+#include <cmath>
+#include <functional>
+
+namespace attnscope {
+namespace {
+
+// Unnormalised weight of a cell.
+using Score = std::function<double(int row, int col)>;
+
+Matrix normalised(int rows, int cols, bool masked, const Score& score) {
+  Matrix map(rows, cols);
+  for (int row = 0; row < rows; ++row) {
+    double sum = 0;
+    for (int col = 0; col < cols; ++col) sum += masked && col > row ? 0 : score(row, col);
+    for (int col = 0; col < cols; ++col) {
+      map.at(row, col) = masked && col > row ? 0 : static_cast<float>(score(row, col) / sum);
+    }
+  }
+  return map;
+}
+
+// Heads differ in how far they look back and how sharply.
+AttentionMaps maps(int layers, int heads, int rows, int cols, bool masked) {
+  AttentionMaps all(static_cast<std::size_t>(layers));
+  for (int layer = 0; layer < layers; ++layer) {
+    for (int head = 0; head < heads; ++head) {
+      const double sharpness = 0.25 + 0.5 * (head % 4) + 0.4 * layer;
+      const double shift = (head % 3) - 1;
+      const double slope = static_cast<double>(cols) / rows;
+      all[static_cast<std::size_t>(layer)].push_back(normalised(rows, cols, masked, [=](int row, int col) {
+        const double distance = col - slope * row - shift;
+        const double ripple = 0.3 * std::sin(1.7 * row + 2.3 * col + head + 3 * layer);
+        return std::exp(-sharpness * std::abs(distance) + ripple) + (col == cols - 1 ? 0.06 * (head % 4) : 0.01);
+      }));
+    }
+  }
+  return all;
+}
+
+DecodingStep decided(const Token& chosen, int step) {
+  DecodingStep decoded;
+  double rest = 1;
+  for (int i = 0; i < 10; ++i) {
+    const double probability = rest * (i == 0 ? 0.62 + 0.03 * (step % 9) : 0.55);
+    rest -= probability;
+    const Token token = i == 0 ? chosen : Token{100 + 10 * step + i, "▁mot" + std::to_string(i)};
+    decoded.candidates.push_back(
+        {token, static_cast<float>(9 + std::log(probability)), static_cast<float>(probability)});
+    decoded.entropy -= static_cast<float>(probability * std::log(probability));
+  }
+  return decoded;
+}
+
+std::shared_ptr<const Matrix> sinusoids(int length, int d_model) {
+  auto matrix = std::make_shared<Matrix>(length, d_model);
+  for (int position = 0; position < length; ++position) {
+    for (int dim = 0; dim < d_model; ++dim) {
+      const double angle = position / std::pow(10000.0, 2.0 * (dim / 2) / d_model);
+      matrix->at(position, dim) = static_cast<float>(dim % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return matrix;
+}
+
+std::shared_ptr<Snapshot> snapshot_of(std::vector<Token> source, std::vector<Token> written, int layers, int heads,
+                                      std::uint64_t request) {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->run = 1;
+  snapshot->step = 1240;
+  snapshot->request = request;
+  snapshot->source = std::move(source);
+  snapshot->target_out = std::move(written);
+  snapshot->target_in = snapshot->target_out;
+  snapshot->target_in.insert(snapshot->target_in.begin(), Token{2, "<s>"});
+  snapshot->target_in.pop_back();
+  const int rows = static_cast<int>(snapshot->target_out.size());
+  const int cols = static_cast<int>(snapshot->source.size());
+  snapshot->encoder = maps(layers, heads, cols, cols, false);
+  snapshot->decoder = maps(layers, heads, rows, rows, true);
+  snapshot->cross = maps(layers, heads, rows, cols, false);
+  for (int step = 0; step < rows; ++step) {
+    snapshot->decoding.push_back(decided(snapshot->target_out[static_cast<std::size_t>(step)], step));
+  }
+  snapshot->positions = sinusoids(128, 128);
+  return snapshot;
+}
+
+std::vector<Token> tokens(std::initializer_list<const char*> pieces) {
+  std::vector<Token> result;
+  int id = 17;
+  for (const char* piece : pieces) result.push_back({id = (id * 31 + 7) % 1999, piece});
+  result.push_back({3, "</s>"});
+  return result;
+}
+
+std::vector<Token> numbered(const char* stem, int count) {
+  std::vector<Token> result;
+  for (int i = 1; i < count; ++i) result.push_back({10 + i, stem + std::to_string(i)});
+  result.push_back({3, "</s>"});
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<Snapshot> fixture_snapshot(FixtureSize size, std::uint64_t request) {
+  auto snapshot =
+      snapshot_of(numbered("▁src", size.source), numbered("▁out", size.target), size.layers, size.heads, request);
+  snapshot->source_text = "src1 src2";
+  snapshot->output_text = "out1 out2 out3";
+  return snapshot;
+}
+
+std::shared_ptr<Snapshot> animal_snapshot(std::uint64_t request) {
+  auto snapshot = snapshot_of(tokens({"▁The", "▁animal", "▁did", "n", "'", "t", "▁cross", "▁the", "▁street", "▁because",
+                                      "▁it", "▁was", "▁too", "▁tired", "."}),
+                              tokens({"▁L", "'", "animal", "▁n", "'", "a", "▁pas", "▁traversé", "▁la", "▁rue", "▁parce",
+                                      "▁qu", "'", "il", "▁était", "▁trop", "▁fatigué", "."}),
+                              2, 4, request);
+  snapshot->source_text = "The animal didn't cross the street because it was too tired.";
+  snapshot->output_text = "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.";
+  return snapshot;
+}
+
+RunOpened fixture_run(int history_steps) {
+  RunOpened run;
+  run.run = 1;
+  run.name = "english-french";
+  run.step = history_steps;
+  run.num_parameters = 1345024;
+  run.vocab_size = 1893;
+  run.train_pairs = 48213;
+  run.validation_pairs = 1000;
+  run.test_pairs = 1000;
+  run.examples = {{"The cat sleeps.", "Le chat dort."}, {"She reads a book.", "Elle lit un livre."}};
+  for (int step = 1; step <= history_steps; ++step) {
+    MetricPoint point;
+    point.step = step;
+    point.loss = 1.4 + 6.1 * std::exp(-step / 300.0) + 0.12 * std::sin(step * 12.9898);
+    point.learning_rate = std::pow(128.0, -0.5) * std::min(std::pow(step, -0.5), step * std::pow(1000.0, -1.5));
+    point.gradient_norm = 0.6 + 2 * std::exp(-step / 200.0) + 0.15 * std::cos(step * 78.233);
+    point.tokens_per_second = 9100 + 400 * std::sin(step * 0.37);
+    if (step % 200 == 0) point.validation_nll = point.loss - 0.35;
+    run.history.push_back(point);
+  }
+  return run;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,27 @@
+// Runs and snapshots as the worker would report them, without a model behind them.
+#pragma once
+
+#include <memory>
+
+#include "plain/messages.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+struct FixtureSize {
+  int source = 3;
+  int target = 4;
+  int layers = 2;  // of encoder and decoder alike
+  int heads = 4;
+};
+
+// Every map's rows sum to 1, the decoder's are masked, the candidates' probabilities fall; the same for the same size.
+std::shared_ptr<Snapshot> fixture_snapshot(FixtureSize size, std::uint64_t request = 1);
+
+// "The animal didn't cross the street…" and its translation, with attention that looks like a trained model's.
+std::shared_ptr<Snapshot> animal_snapshot(std::uint64_t request = 1);
+
+// A run of English and French with a falling loss of that many steps.
+RunOpened fixture_run(int history_steps = 0);
+
+}  // namespace attnscope

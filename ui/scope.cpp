@@ -1,0 +1,153 @@
+#include "scope.h"
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_toasts = 50;
+
+struct Receiver {
+  Scope& scope;
+
+  void operator()(const MetricPoint& point) {
+    append(scope.curves, point);
+    scope.loss_step = point.step;
+    scope.loss = point.loss;
+    scope.tokens_per_second = point.tokens_per_second;
+  }
+
+  void operator()(const Status& status) {
+    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) scope.progress.reset();
+    scope.status = status;
+  }
+
+  void operator()(const Progress& progress) {
+    if (progress.fraction >= 1) {
+      scope.progress.reset();
+    } else {
+      scope.progress = progress;
+    }
+  }
+
+  void operator()(const Message& message) { notify(scope, message.severity, message.text); }
+
+  void operator()(RunOpened& opened) {
+    scope.progress.reset();
+    scope.curves = {};
+    scope.loss_step = -1;
+    for (const MetricPoint& point : opened.history) (*this)(point);
+    scope.status.step = opened.step;
+    scope.edited = opened.config;
+    for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
+    scope.run = std::move(opened);
+    scope.curves_view.axis.window.reset();
+    probe_sentence(scope);
+  }
+
+  void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+};
+
+}  // namespace
+
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot) {
+  Receiver receiver{scope};
+  for (Event& event : events) std::visit(receiver, event);
+
+  if (!snapshot || snapshot == scope.newest.snapshot) return;
+  const bool decoded = !snapshot->target_out.empty() && snapshot->decoding.size() == snapshot->target_out.size();
+  scope.newest = {std::move(snapshot), scope.newest.version + 1};
+  if (decoded) scope.complete = scope.newest;
+}
+
+void notify(Scope& scope, Severity severity, std::string text) {
+  const auto same = [&](const Toast& toast) {
+    return toast.message.severity == severity && toast.message.text == text;
+  };
+  // Said again: once on the screen is enough, but from now on.
+  std::erase_if(scope.toasts, same);
+  scope.toasts.push_back({{severity, std::move(text)}});
+  if (scope.toasts.size() > most_toasts) scope.toasts.erase(scope.toasts.begin());
+}
+
+void set_sentence(Scope& scope, std::string text) {
+  scope.layout.sentence = std::move(text);
+  probe_sentence(scope);
+}
+
+void probe_sentence(Scope& scope) {
+  // Only the newest is answered, so an older one that has not left yet need not go at all.
+  std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Probe>(command); });
+  scope.commands.push_back(Probe{++scope.request, scope.layout.sentence});
+}
+
+void remember_sentence(Scope& scope) {
+  auto& history = scope.layout.history;
+  const std::string& sentence = scope.layout.sentence;
+  if (sentence.empty()) return;
+  std::erase(history, sentence);
+  history.insert(history.begin(), sentence);
+  if (history.size() > max_history) history.resize(max_history);
+}
+
+void drop_path(Scope& scope, const std::string& path, bool is_folder) {
+  if (is_folder) {
+    scope.commands.push_back(OpenRun{path});
+  } else {
+    scope.dropped_file = path;
+  }
+}
+
+bool can_train(const Scope& scope) {
+  if (scope.run.run == 0) return false;
+  const bool steps_left = scope.status.step < scope.run.config.training.steps;
+  const Activity activity = scope.status.activity;
+  return activity == Activity::idle || activity == Activity::paused || (activity == Activity::finished && steps_left);
+}
+
+std::string config_complaint(const Config& config) {
+  try {
+    check(config);
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+bool can_reset(const Scope& scope) {
+  return scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
+}
+
+void play_or_pause(Scope& scope) {
+  if (scope.status.activity == Activity::training) {
+    scope.commands.push_back(Pause{});
+  } else if (can_train(scope)) {
+    scope.commands.push_back(Train{});
+  }
+}
+
+void step_once(Scope& scope) {
+  if (can_train(scope)) scope.commands.push_back(Step{});
+}
+
+void reset(Scope& scope) {
+  if (can_reset(scope)) scope.commands.push_back(Reset{scope.edited});
+}
+
+void adjust(Scope& scope) {
+  const std::string complaint = config_complaint(scope.edited);
+  if (!complaint.empty()) return;
+  scope.run.config = with_live_fields(scope.run.config, scope.edited);
+  // A slider being dragged says many things; the last one counts.
+  std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Adjust>(command); });
+  scope.commands.push_back(Adjust{scope.run.config});
+}
+
+bool animating(const Scope& scope) {
+  const bool playing = scope.decoding.playing && scope.layout.workspace == Workspace::decoding;
+  const bool fading = std::any_of(scope.toasts.begin(), scope.toasts.end(),
+                                  [](const Toast& toast) { return toast.message.severity != Severity::error; });
+  return playing || fading;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,115 @@
+#include "sentence_bar.h"
+
+#include <fmt/format.h>
+#include <imgui_stdlib.h>
+
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+// Clicks in the list replace the sentence.
+void draw_choice(Scope& scope, const std::string& sentence, const std::string& shown) {
+  if (!ImGui::Selectable(shown.c_str(), sentence == scope.layout.sentence)) return;
+  set_sentence(scope, sentence);
+  remember_sentence(scope);
+}
+
+void draw_list_heading(const char* text, const Look& look) {
+  const WithFont font(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(text);
+  ImGui::PopStyleColor();
+}
+
+void draw_sentence_list(Scope& scope, const Look& look) {
+  ImGui::SetNextWindowSizeConstraints(ImVec2(look.px(320), 0), ImVec2(look.px(900), look.px(420)));
+  if (!ImGui::BeginPopup("sentences")) return;
+  int id = 0;
+  if (!scope.run.examples.empty()) draw_list_heading("Test pairs of the corpus: source → target", look);
+  for (const Example& example : scope.run.examples) {
+    ImGui::PushID(id++);
+    draw_choice(scope, example.source, fmt::format("{}  →  {}", example.source, example.target));
+    ImGui::PopID();
+  }
+  // A copy: choosing one reorders the history.
+  const std::vector<std::string> history = scope.layout.history;
+  if (!history.empty()) draw_list_heading("Looked at before", look);
+  for (const std::string& sentence : history) {
+    ImGui::PushID(id++);
+    draw_choice(scope, sentence, sentence);
+    ImGui::PopID();
+  }
+  if (id == 0) ImGui::TextUnformatted("Examples appear here once a run is open.");
+  ImGui::EndPopup();
+}
+
+void draw_input(Scope& scope, float width, const Look& look) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Sentence");
+  ImGui::SameLine(0, look.px(8));
+  const float button = ImGui::GetFrameHeight();
+  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - button - look.px(4));
+  if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
+  scope.focus_sentence = false;
+  const bool committed =
+      ImGui::InputTextWithHint("##sentence", "Type a sentence to look at", &scope.layout.sentence,
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  if (ImGui::IsItemEdited()) probe_sentence(scope);
+  if (committed) remember_sentence(scope);
+  help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", look);
+  ImGui::SameLine(0, look.px(4));
+  if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
+  help_tooltip("Examples of the corpus, and sentences looked at before.", look);
+  draw_sentence_list(scope, look);
+}
+
+void draw_output(const Scope& scope, const Look& look) {
+  const Snapshot* snapshot = scope.complete.snapshot.get();
+  if (snapshot == nullptr) return;
+  const bool pending = snapshot->request < scope.request;
+  ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
+  ImGui::AlignTextToFramePadding();
+  const std::string text = fmt::format("→ {}{}", snapshot->output_text, snapshot->stopped_at_limit ? " …" : "");
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(fmt::format("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
+                           snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>" : "",
+                           pending ? "; of the sentence before, the new one is on its way" : ""),
+               look);
+}
+
+void draw_pieces(const Scope& scope, const Look& look) {
+  const Snapshot* snapshot = scope.newest.snapshot.get();
+  if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", look);
+  if (snapshot->truncated) {
+    const WithFont font(look.fonts.small);
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+    ImGui::AlignTextToFramePadding();
+    ImGui::Text("cut after %d pieces", static_cast<int>(snapshot->source.size()));
+    ImGui::PopStyleColor();
+    help_tooltip("The sentence is longer than model.max_length; the rest is not looked at.", look);
+    ImGui::SameLine(0, look.px(8));
+  }
+  TokenStripOptions options;
+  options.wrap = false;
+  draw_token_strip("pieces", snapshot->source, options, look);
+}
+
+}  // namespace
+
+float sentence_bar_height(const Look& look) {
+  const float chips = font_size(look.fonts.mono) + font_size(look.fonts.mono_small) + look.px(14);
+  return ImGui::GetFrameHeightWithSpacing() + chips + look.px(6);
+}
+
+void draw_sentence_bar(Scope& scope, const Look& look) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_input(scope, width * 0.56F, look);
+  ImGui::SameLine(0, look.px(14));
+  draw_output(scope, look);
+  draw_pieces(scope, look);
+}
+
+}  // namespace attnscope

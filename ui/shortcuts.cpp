@@ -1,0 +1,103 @@
+#include "shortcuts.h"
+
+#include <imgui.h>
+
+#include "input.h"
+#include "toolbar.h"
+
+namespace attnscope {
+namespace {
+
+void handle_zoom(Layout& layout) {
+  if (ctrl_pressed(Key::plus)) set_zoom(layout, layout.zoom * 1.1F);
+  if (ctrl_pressed(Key::minus)) set_zoom(layout, layout.zoom / 1.1F);
+  if (ctrl_pressed(Key::digit_0)) set_zoom(layout, 1);
+}
+
+void handle_workspaces(Layout& layout) {
+  if (key_pressed(Key::digit_1)) layout.workspace = Workspace::attention;
+  if (key_pressed(Key::digit_2)) layout.workspace = Workspace::decoding;
+  if (key_pressed(Key::digit_3)) layout.workspace = Workspace::positions;
+}
+
+void next_workspace(Layout& layout, int by) {
+  constexpr int count = 3;
+  layout.workspace = static_cast<Workspace>((static_cast<int>(layout.workspace) + by + count) % count);
+}
+
+void handle_attention(Scope& scope) {
+  const Shown& shown = scope.attention.part == AttentionPart::encoder ? scope.newest : scope.complete;
+  if (!shown.snapshot) return;
+  // Whole snapshots have all three parts, so that the selection can go from one to the next.
+  const Snapshot& snapshot = scope.complete.snapshot ? *scope.complete.snapshot : *shown.snapshot;
+  AttentionView& view = scope.attention;
+  if (key_pressed(Key::left, true)) move_selection(view, snapshot, -1, 0);
+  if (key_pressed(Key::right, true)) move_selection(view, snapshot, 1, 0);
+  if (key_pressed(Key::up, true)) move_selection(view, snapshot, 0, -1);
+  if (key_pressed(Key::down, true)) move_selection(view, snapshot, 0, 1);
+  if (key_pressed(Key::page_up, true)) move_pinned_row(view, snapshot, -1);
+  if (key_pressed(Key::page_down, true)) move_pinned_row(view, snapshot, 1);
+}
+
+void handle_decoding(Scope& scope) {
+  if (!scope.complete.snapshot) return;
+  const Snapshot& snapshot = *scope.complete.snapshot;
+  const auto all = static_cast<int>(snapshot.decoding.size());
+  DecodingView& view = scope.decoding;
+  if (key_pressed(Key::left, true)) move_step(view, snapshot, -1);
+  if (key_pressed(Key::right, true)) move_step(view, snapshot, 1);
+  if (key_pressed(Key::home)) move_step(view, snapshot, -all);
+  if (key_pressed(Key::end)) move_step(view, snapshot, all);
+  if (key_pressed(Key::enter)) toggle_play(view, snapshot, ImGui::GetTime());
+}
+
+// Keys of the workspace, unless the keyboard is being used to walk through the controls of another column.
+void handle_workspace_keys(Scope& scope) {
+  switch (scope.layout.workspace) {
+    case Workspace::attention:
+      return handle_attention(scope);
+    case Workspace::decoding:
+      return handle_decoding(scope);
+    case Workspace::positions:
+      if (key_pressed(Key::right)) step_once(scope);
+      return;
+  }
+}
+
+void handle_escape(Scope& scope) {
+  if (scope.presentation) {
+    set_presentation(scope, false);
+  } else {
+    scope.attention.pinned_row.reset();
+  }
+}
+
+void handle_ctrl(Scope& scope) {
+  if (ctrl_pressed(Key::o)) browse(scope, Browsing::open_run);
+  if (ctrl_pressed(Key::s) && scope.run.run != 0) browse(scope, Browsing::save_run);
+  if (ctrl_pressed(Key::q)) scope.requests.quit = true;
+  if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
+  if (ctrl_pressed(Key::right) && !ImGui::GetIO().WantTextInput) step_once(scope);
+  if (ctrl_pressed(Key::tab)) next_workspace(scope.layout, modifiers().shift ? -1 : 1);
+}
+
+}  // namespace
+
+void handle_shortcuts(Scope& scope) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (key_pressed(Key::f11)) set_presentation(scope, !scope.presentation);
+  handle_zoom(scope.layout);
+  if (ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup)) return;
+  if (key_pressed(Key::f1)) scope.show_help = true;
+  handle_ctrl(scope);
+  const Modifiers held = modifiers();
+  if (io.WantTextInput || held.ctrl || held.alt) return;
+  handle_workspaces(scope.layout);
+  if (key_pressed(Key::escape)) handle_escape(scope);
+  // While the keyboard walks through controls, Space presses them and arrows go on.
+  if (io.NavVisible) return;
+  if (key_pressed(Key::space)) play_or_pause(scope);
+  handle_workspace_keys(scope);
+}
+
+}  // namespace attnscope

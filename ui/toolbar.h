@@ -1,0 +1,22 @@
+// The first line of the window: menu, training buttons, where the run stands.
+#pragma once
+
+#include "look.h"
+#include "scope.h"
+
+namespace attnscope {
+
+void draw_menu_bar(Scope& scope, const Look& look);
+
+// "step 1 240 · loss 1.83 · 9.1k tok/s · CPU"
+std::string status_line(const Scope& scope);
+
+// "12 345 678" and "9.1k": whole numbers for reading, rates for glancing.
+std::string grouped(std::int64_t number);
+std::string rounded(double number);
+
+void set_zoom(Layout& layout, float zoom);
+void set_presentation(Scope& scope, bool on);
+void browse(Scope& scope, Browsing purpose);
+
+}  // namespace attnscope

@@ -1,0 +1,333 @@
+#include "workspaces/decoding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "widgets/heatmap.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+int steps_of(const Snapshot& snapshot) {
+  return static_cast<int>(snapshot.decoding.size());
+}
+
+void go_to(DecodingView& view, const Snapshot& snapshot, int step) {
+  view.step = std::clamp(step, 0, std::max(0, steps_of(snapshot) - 1));
+}
+
+void advance(DecodingView& view, const Snapshot& snapshot, double now) {
+  if (!view.playing || now - view.step_began < seconds_per_step) return;
+  view.step_began = now;
+  go_to(view, snapshot, view.step + 1);
+  if (view.step == steps_of(snapshot) - 1) view.playing = false;
+}
+
+void caption(const char* title, const std::string& what, const Look& look) {
+  {
+    const WithFont bold(look.fonts.bold);
+    ImGui::TextUnformatted(title);
+  }
+  ImGui::SameLine(0, look.px(8));
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(what.c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(what, look);
+}
+
+// ---- the controls
+
+void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  const int last = steps_of(snapshot) - 1;
+  ImGui::BeginDisabled(view.step == 0);
+  if (ImGui::ArrowButton("##back", ImGuiDir_Left)) move_step(view, snapshot, -1);
+  ImGui::EndDisabled();
+  help_tooltip("One step back (←; Home: the first).", look);
+  ImGui::SameLine(0, look.px(4));
+  if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
+  help_tooltip("Writes the translation before your eyes, step by step (Enter).", look);
+  ImGui::SameLine(0, look.px(4));
+  ImGui::BeginDisabled(view.step == last);
+  if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
+  ImGui::EndDisabled();
+  help_tooltip("One step on (→; End: the last).", look);
+  ImGui::SameLine(0, look.px(8));
+  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(330), look.px(60), look.px(420)));
+  int shown = view.step + 1;
+  if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
+                       ImGuiSliderFlags_AlwaysClamp)) {
+    view.playing = false;
+    go_to(view, snapshot, shown - 1);
+  }
+  help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", look);
+}
+
+int layer_count(const Snapshot& snapshot) {
+  return static_cast<int>(snapshot.cross.size());
+}
+int head_count(const Snapshot& snapshot) {
+  return snapshot.cross.empty() ? 0 : static_cast<int>(snapshot.cross.front().size());
+}
+
+int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
+  return view.layer < 0 ? layer_count(snapshot) - 1 : std::min(view.layer, layer_count(snapshot) - 1);
+}
+
+void draw_choosers(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  const int layer = shown_layer(view, snapshot);
+  ImGui::SameLine(0, look.px(12));
+  ImGui::SetNextItemWidth(look.px(100));
+  if (ImGui::BeginCombo("##layer", fmt::format("layer {}", layer + 1).c_str())) {
+    for (int i = 0; i < layer_count(snapshot); ++i) {
+      if (ImGui::Selectable(fmt::format("layer {}", i + 1).c_str(), i == layer)) view.layer = i;
+    }
+    ImGui::EndCombo();
+  }
+  help_tooltip("Whose attention over the source colours the pieces below.", look);
+  ImGui::SameLine(0, look.px(4));
+  ImGui::SetNextItemWidth(look.px(160));
+  const bool mean = view.head < 0 || view.head >= head_count(snapshot);
+  if (ImGui::BeginCombo("##head", mean ? "mean of the heads" : fmt::format("head {}", view.head + 1).c_str())) {
+    if (ImGui::Selectable("mean of the heads", mean)) view.head = -1;
+    for (int i = 0; i < head_count(snapshot); ++i) {
+      if (ImGui::Selectable(fmt::format("head {}", i + 1).c_str(), i == view.head)) view.head = i;
+    }
+    ImGui::EndCombo();
+  }
+  help_tooltip("One head of that layer, or the mean of all its heads.", look);
+}
+
+// ---- what the step read
+
+std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int row) {
+  if (heads.empty()) return {};
+  std::vector<float> weights(static_cast<std::size_t>(heads.front().cols), 0.0F);
+  const bool mean = head < 0 || head >= static_cast<int>(heads.size());
+  for (int h = 0; h < static_cast<int>(heads.size()); ++h) {
+    if (!mean && h != head) continue;
+    const Matrix& map = heads[static_cast<std::size_t>(h)];
+    for (int col = 0; col < map.cols; ++col) weights[static_cast<std::size_t>(col)] += map.at(row, col);
+  }
+  for (float& weight : weights) weight /= mean ? static_cast<float>(heads.size()) : 1.0F;
+  return weights;
+}
+
+void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  const int layer = shown_layer(view, snapshot);
+  caption("Source",
+          fmt::format("where this step looks: attention over the encoder's output, layer {} (§3.2.3)", layer + 1),
+          look);
+  const std::vector<float> weights = row_weights(snapshot.cross[static_cast<std::size_t>(layer)], view.head, view.step);
+  TokenStripOptions source;
+  source.show_ids = false;
+  source.weights = weights;
+  draw_token_strip("source", snapshot.source, source, look);
+
+  caption("Decoder input", "all written so far; the look-ahead mask hides what comes later (§3.2.3)", look);
+  TokenStripOptions options;
+  options.show_ids = false;
+  options.selected = view.step;
+  options.masked_from = view.step + 1;
+  options.masked_note = "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
+  const TokenStripResult input = draw_token_strip("input", snapshot.target_in, options, look);
+  if (input.clicked >= 0) {
+    view.playing = false;
+    go_to(view, snapshot, input.clicked);
+  }
+}
+
+// ---- what the step chose from
+
+void candidate_tooltip(const Candidate& candidate, const Look& look) {
+  ImGui::BeginTooltip();
+  push_font(look.fonts.mono);
+  ImGui::TextUnformatted(candidate.token.piece.c_str());
+  pop_font();
+  ImGui::Text("probability %.6f, logit %.4f, id %d", static_cast<double>(candidate.probability),
+              static_cast<double>(candidate.logit), candidate.token.id);
+  ImGui::EndTooltip();
+}
+
+void draw_candidate(const Candidate& candidate, bool chosen, const Look& look) {
+  const WithFont font(look.fonts.mono);
+  const float height = ImGui::GetFontSize() + look.px(6);
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float label_width = std::min(width * 0.4F, look.px(130));
+  const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(ImVec2(width, height));
+  if (ImGui::IsItemHovered()) candidate_tooltip(candidate, look);
+  if (!ImGui::IsItemVisible()) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (chosen) list.AddRectFilled(at, ImVec2(at.x + look.px(3), at.y + height - look.px(2)), look.theme.success);
+  const float text_y = at.y + (height - ImGui::GetFontSize()) * 0.5F;
+  list.PushClipRect(at, ImVec2(at.x + label_width, at.y + height), true);
+  list.AddText(ImVec2(at.x + look.px(8), text_y), chosen ? look.theme.text : look.theme.text_dim,
+               candidate.token.piece.c_str());
+  list.PopClipRect();
+  const ImVec2 low(at.x + label_width + look.px(4), at.y + look.px(2));
+  const float bar = std::max(look.px(10), width - label_width - value_width - look.px(8));
+  list.AddRectFilled(low,
+                     ImVec2(low.x + bar * std::clamp(candidate.probability, 0.0F, 1.0F), at.y + height - look.px(4)),
+                     chosen ? look.theme.success : faded(look.theme.accent, 0.7F), look.px(2));
+  list.AddText(ImVec2(low.x + bar + look.px(4), text_y), chosen ? look.theme.text : look.theme.text_dim,
+               fmt::format("{:.3f}", candidate.probability).c_str());
+}
+
+void draw_candidates(const Snapshot& snapshot, int step, const Look& look) {
+  const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
+  const std::string what = fmt::format("softmax over the vocabulary, entropy {:.2f} nats (§3.4)", decided.entropy);
+  caption("Next piece", what, look);
+  ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  for (int i = 0; i < static_cast<int>(decided.candidates.size()); ++i) {
+    draw_candidate(decided.candidates[static_cast<std::size_t>(i)], i == decided.chosen, look);
+  }
+  ImGui::EndChild();
+}
+
+// ---- where every head looked in this step
+
+// The step's row of every map, layers × heads beneath each other.
+Matrix rows_of_step(const AttentionMaps& maps, int step) {
+  const int layers = static_cast<int>(maps.size());
+  const int heads = layers == 0 ? 0 : static_cast<int>(maps.front().size());
+  if (heads == 0) return {};
+  Matrix rows(layers * heads, maps.front().front().cols);
+  for (int row = 0; row < rows.rows; ++row) {
+    const Matrix& map = maps[static_cast<std::size_t>(row / heads)][static_cast<std::size_t>(row % heads)];
+    for (int col = 0; col < rows.cols; ++col) rows.at(row, col) = map.at(step, col);
+  }
+  return rows;
+}
+
+std::vector<std::string> head_labels(const AttentionMaps& maps) {
+  std::vector<std::string> labels;
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
+      labels.push_back(fmt::format("L{} H{}", layer + 1, head + 1));
+    }
+  }
+  return labels;
+}
+
+// A picture of one step is another picture at the next.
+std::uint64_t step_version(const Shown& shown, int step) {
+  constexpr std::uint64_t longest = 4096;
+  return shown.version * longest + static_cast<std::uint64_t>(step);
+}
+
+void draw_head_rows(const char* id, const AttentionMaps& maps, std::span<const Token> keys, const Shown& shown,
+                    int step, ImVec2 size, TextureStore& textures, const Look& look) {
+  const std::vector<std::string> rows = head_labels(maps);
+  const std::vector<std::string> cols = token_labels(keys);
+  HeatmapOptions options;
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.square = false;
+  options.legend = false;
+  draw_heatmap(id, rows_of_step(maps, step), step_version(shown, step), size, options, textures, look);
+}
+
+// ---- the mask
+
+Matrix look_ahead_mask(int size) {
+  Matrix mask(size, size);
+  for (int row = 0; row < size; ++row) {
+    for (int col = 0; col <= row; ++col) mask.at(row, col) = 1;
+  }
+  return mask;
+}
+
+void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look) {
+  const int size = static_cast<int>(snapshot.target_in.size());
+  caption("Look-ahead mask", "a step sees itself and the steps before it (§3.2.3)", look);
+  const std::vector<std::string> labels = token_labels(snapshot.target_in);
+  HeatmapOptions options;
+  options.row_labels = labels;
+  options.col_labels = labels;
+  options.mask_upper = true;
+  options.legend = false;
+  options.print_values = false;
+  options.selected_row = view.step;
+  options.high = 1.6F;  // a calm colour for "visible", away from the map's bright end
+  options.tooltip = [&](int row, int col) {
+    ImGui::Text("step %d, input %d: %s", row + 1, col + 1, labels[static_cast<std::size_t>(col)].c_str());
+    ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
+  };
+  const HeatmapResult result = draw_heatmap("mask", look_ahead_mask(size), static_cast<std::uint64_t>(size),
+                                            ImGui::GetContentRegionAvail(), options, textures, look);
+  if (result.clicked) {
+    view.playing = false;
+    go_to(view, snapshot, result.row);
+  }
+}
+
+std::string written_piece(const Snapshot& snapshot, int step) {
+  return snapshot.target_out[static_cast<std::size_t>(step)].piece;
+}
+
+void draw_headline(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("writes");
+  ImGui::SameLine(0, look.px(6));
+  push_font(look.fonts.mono);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.success);
+  ImGui::TextUnformatted(written_piece(snapshot, view.step).c_str());
+  ImGui::PopStyleColor();
+  pop_font();
+  help_tooltip("The most probable piece of this step (greedy decoding); it is the next step's last input.", look);
+}
+
+void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  draw_strips(snapshot, view, look);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float line = ImGui::GetTextLineHeightWithSpacing();
+  const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
+  caption("Over the source", "this step's row of every head: layer × head", look);
+  draw_head_rows("cross rows", snapshot.cross, snapshot.source, shown, view.step, ImVec2(space.x, height), textures,
+                 look);
+  caption("Over itself", "the same step's masked self-attention: nothing right of the present input", look);
+  draw_head_rows("self rows", snapshot.decoder, snapshot.target_in, shown, view.step, ImVec2(space.x, height), textures,
+                 look);
+}
+
+}  // namespace
+
+void move_step(DecodingView& view, const Snapshot& snapshot, int steps) {
+  view.playing = false;
+  go_to(view, snapshot, view.step + steps);
+}
+
+void toggle_play(DecodingView& view, const Snapshot& snapshot, double now) {
+  view.playing = !view.playing && steps_of(snapshot) > 1;
+  view.step_began = now;
+  if (view.playing && view.step == steps_of(snapshot) - 1) view.step = 0;
+}
+
+void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  go_to(view, snapshot, view.step);
+  advance(view, snapshot, ImGui::GetTime());
+
+  draw_player(snapshot, view, look);
+  draw_choosers(snapshot, view, look);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float right = std::clamp(space.x * 0.36F, look.px(220), look.px(460));
+  ImGui::BeginChild("reads", ImVec2(space.x - right - look.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_left(shown, view, textures, look);
+  ImGui::EndChild();
+  ImGui::SameLine(0, look.px(12));
+  ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_headline(snapshot, view, look);
+  ImGui::BeginChild("choice", ImVec2(0, ImGui::GetContentRegionAvail().y * 0.48F));
+  draw_candidates(snapshot, view.step, look);
+  ImGui::EndChild();
+  draw_mask(snapshot, view, textures, look);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope
