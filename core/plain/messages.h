@@ -92,7 +92,8 @@ struct RunOpened {
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
   std::vector<Example> examples;      // some of the test pairs
-  std::vector<MetricPoint> history;  // metrics so far
+  std::vector<MetricPoint> history;    // metrics so far
+  std::vector<std::string> warnings;  // lines left out, a corpus that changed, a slow BLAS …
 };
 
 struct DirectoryEntry {

@@ -17,6 +17,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
+constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
 constexpr std::size_t pairs_a_breath = 256;
 constexpr std::size_t examples_a_category = 8;
 
@@ -35,16 +36,14 @@ void set_threads(const Config& config, std::int64_t spare_cores) {
   at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }
 
-// Debian's reference BLAS is some thirty times slower than OpenBLAS and is called through the same libblas.so.3.
-bool has_fast_blas() {
+// Debian's reference BLAS is some thirty times slower than OpenBLAS, and is called through the same libblas.so.3.
+bool uses_reference_blas() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
   while (std::getline(maps, line)) {
-    for (const char* library : {"openblas", "mkl", "blis", "cublas", "libtorch_cpu.so\n"}) {
-      if (line.find(library) != std::string::npos) return true;
-    }
+    if (line.find("/blas/libblas.so") != std::string::npos) return true;
   }
-  return !maps.eof();  // unknown is not slow
+  return false;
 }
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
@@ -98,6 +97,14 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
   return dataset;
 }
 
+// A run is opened from anywhere, so a file it names must not depend on where it was made.
+Config with_absolute_paths(Config config) {
+  for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path}) {
+    if (!path->empty() && std::filesystem::exists(*path)) *path = std::filesystem::absolute(*path).lexically_normal().string();
+  }
+  return config;
+}
+
 // Some held-out pairs of every category.
 std::vector<Example> examples_of(const Corpus& corpus) {
   std::vector<Example> examples;
@@ -146,16 +153,16 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
     if (progress) progress({what, fraction});
   };
   Run run;
-  run.config = config;
+  run.config = with_absolute_paths(config);
   set_threads(config, spare_cores_);
-  const bool same_corpus = run_.corpus && run_.config.corpus == config.corpus;
+  const bool same_corpus = run_.corpus && run_.config.corpus == run.config.corpus;
   run.corpus = same_corpus ? run_.corpus : std::make_shared<const Corpus>(load_corpus(config.corpus, [&](double fraction) {
     report("Reading the corpus", fraction);
   }));
   if (!same_corpus) report_skipped(*run.corpus, run.warnings);
   run.record = record_of(config.corpus, *run.corpus);
 
-  const bool same_tokenizer = same_corpus && run_.config.tokenizer == config.tokenizer;
+  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
   } else if (!config.tokenizer.path.empty()) {
@@ -193,7 +200,7 @@ RunOpened TorchEngine::replace(Run run) {
   if (run.corpus) opened.examples = examples_of(*run.corpus);
   opened.history = run.history;
   opened.warnings = std::exchange(run.warnings, {});
-  if (runs_ == 0 && !has_fast_blas()) {
+  if (runs_ == 0 && uses_reference_blas()) {
     opened.warnings.emplace_back("LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
   }
   opened.run = ++runs_;
@@ -244,11 +251,14 @@ MetricPoint TorchEngine::train_step(const Breath& breathe) {
 void TorchEngine::save_run(const std::string& path) {
   const RunFolder folder{path};
   check_writable_run_folder(folder.path);
-  checkpoint_folder_ = folder;
-  saved_points_ = 0;
-  write_file(folder.metrics(), "");
   write_file(folder.tokenizer(), run_.tokenizer->model());
   save_corpus(folder.corpus(), *run_.record);
+  if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+    write_file(folder.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
+  }
+  save_metrics(folder.metrics(), run_.history);
+  saved_points_ = run_.history.size();
+  checkpoint_folder_ = folder;
   checkpoint();
 }
 

@@ -152,6 +152,10 @@ void append_metrics(const std::filesystem::path& file, std::span<const MetricPoi
   append_file(file, to_lines(points));
 }
 
+void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points) {
+  write_file(file, to_lines(points));
+}
+
 std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::status(file, ignored).type() == std::filesystem::file_type::not_found) return {};
@@ -171,7 +175,7 @@ std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
 void truncate_metrics(const std::filesystem::path& file, std::int64_t step) {
   std::vector<MetricPoint> points = load_metrics(file);
   std::erase_if(points, [step](const MetricPoint& point) { return point.step > step; });
-  write_file(file, to_lines(points));
+  save_metrics(file, points);
 }
 
 }  // namespace attnscope

@@ -65,6 +65,9 @@ CorpusRecord load_corpus(const std::filesystem::path& file);
 // Adds the points with one write, so that a crash tears the last line at most; throws FileError.
 void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
 
+// The file as a whole, replaced.
+void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
+
 // All points, in order. An absent file has none. A last line without its line end is dropped; any other line that is
 // not a point throws RunError naming file and line.
 std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);

@@ -94,7 +94,7 @@ Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::s
     }
     references.push_back(pair.target);
   }
-  result.bleu = bleu(translations, {references});
+  result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
   return result;
 }
 

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "progress.h"
+#include "session/torch_engine.h"
+#include "training/evaluation.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
+  std::vector<Pair> pairs;
+  const auto add = [&](const std::vector<Pair>& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
+  if (options.split == "all") add(corpus.train);
+  if (options.split != "test") add(corpus.validation);
+  if (options.split != "validation") add(corpus.test);
+  if (options.limit > 0 && static_cast<std::int64_t>(pairs.size()) > options.limit) pairs.resize(options.limit);
+  return pairs;
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+nlohmann::json to_json(const Evaluation& e) {
+  nlohmann::json json = {{"pairs", e.pairs},
+                         {"too_long", e.too_long},
+                         {"nll", e.nll.per_token()},
+                         {"perplexity", std::exp(e.nll.per_token())},
+                         {"bleu", e.bleu},
+                         {"exact_match", share(e.exact, e.pairs)}};
+  if (e.pronoun_pairs > 0) {
+    json["pronoun_pairs"] = e.pronoun_pairs;
+    json["pronoun_gender"] = share(e.pronoun_right, e.pronoun_pairs);
+    json["pronoun_exact_match"] = share(e.pronoun_exact, e.pronoun_pairs);
+  }
+  return json;
+}
+
+void print(const Evaluation& e) {
+  fmt::print("pairs                {}\n", e.pairs);
+  if (e.too_long > 0) fmt::print("too long, left out   {}\n", e.too_long);
+  fmt::print("NLL                  {:.4f} nats/token\n", e.nll.per_token());
+  fmt::print("perplexity           {:.3f}\n", std::exp(e.nll.per_token()));
+  fmt::print("BLEU                 {:.2f}\n", e.bleu);
+  fmt::print("exact match          {:.2f} %\n", 100 * share(e.exact, e.pairs));
+  if (e.pronoun_pairs == 0) return;
+  fmt::print("pronoun pairs        {}\n", e.pronoun_pairs);
+  fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
+  fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
+}
+
+}  // namespace
+
+int evaluate(const EvaluateOptions& options) {
+  ProgressLine line;
+  TorchEngine engine;
+  const RunOpened opened = engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
+  std::optional<Corpus> other;
+  if (!options.corpus.empty()) {
+    CorpusConfig config = engine.config().corpus;
+    config.source = options.corpus;
+    config.target = options.target;
+    other = load_corpus(config);
+  }
+  const Corpus* corpus = other ? &*other : engine.corpus();
+  if (!corpus) throw CorpusError(fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
+  const std::vector<Pair> pairs = chosen_pairs(*corpus, options);
+  const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
+                                           [&](double fraction) { line.show("Translating", fraction); });
+  line.clear();
+  if (options.json) {
+    fmt::print("{}\n", to_json(result).dump());
+  } else {
+    print(result);
+  }
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "progress.h"
+#include "session/torch_engine.h"
+#include "storage/file.h"
+#include "storage/run_folder.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int exit_interrupted = 130;
+
+volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
+
+void on_interrupt(int) { interrupted = 1; }
+
+void stop_if_interrupted() {
+  if (interrupted) throw Cancelled();
+}
+
+Config configuration(const TrainOptions& options) {
+  Config config = options.config_file.empty() ? Config() : load_config(options.config_file);
+  if (!options.corpus.empty()) {
+    config.corpus.source = options.corpus;
+    config.corpus.target = options.target;
+  }
+  for (const std::string& assignment : options.set) {
+    const auto equals = assignment.find('=');
+    if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
+    set_field(config, assignment.substr(0, equals), assignment.substr(equals + 1));
+  }
+  if (options.steps) config.training.steps = *options.steps;
+  if (options.seed) config.training.seed = *options.seed;
+  if (options.device) config.training.device = *options.device;
+  if (options.threads) config.training.threads = *options.threads;
+  check(config);
+  return config;
+}
+
+// A run resumed keeps its configuration, but for what may change while training.
+RunOpened resume(TorchEngine& engine, const TrainOptions& options, const ProgressCallback& progress) {
+  if (!options.config_file.empty() || !options.corpus.empty() || options.seed) {
+    throw ConfigError("--resume goes on with the run's own configuration: leave out --config, --corpus and --seed");
+  }
+  RunOpened opened = engine.open_run(options.out, progress);
+  Config config = engine.config();
+  for (const std::string& assignment : options.set) {
+    const auto equals = assignment.find('=');
+    if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
+    const std::string key = assignment.substr(0, equals);
+    set_field(config, key, assignment.substr(equals + 1));
+    if (!config_field(key).live) throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", key));
+  }
+  if (options.steps) config.training.steps = *options.steps;
+  engine.adjust(config);
+  return opened;
+}
+
+void print_json(const MetricPoint& point) {
+  nlohmann::json json = {{"step", point.step},
+                         {"loss", point.loss},
+                         {"learning_rate", point.learning_rate},
+                         {"gradient_norm", point.gradient_norm},
+                         {"tokens_per_second", point.tokens_per_second}};
+  if (point.validation_nll) json["validation_nll"] = *point.validation_nll;
+  fmt::print("{}\n", json.dump());
+  std::fflush(stdout);
+}
+
+class TrainingLoop {
+ public:
+  TrainingLoop(TorchEngine& engine, const TrainOptions& options) : engine_(engine), options_(options), first_(engine.steps_done()) {}
+
+  // Until the wanted steps are done, the minutes are over, or Ctrl-C.
+  void run(ProgressLine& line) {
+    while (!interrupted && engine_.steps_done() < engine_.steps_wanted() && !out_of_time()) {
+      const MetricPoint point = engine_.train_step({});
+      if (options_.json) print_json(point);
+      if (point.validation_nll) {
+        line.clear();
+        fmt::print(stderr, "step {:6} · loss {:.4f} · validation {:.4f} nats/token · {:.0f} tok/s · {:.0f} s\n", point.step,
+                   point.loss, *point.validation_nll, point.tokens_per_second, seconds());
+      }
+      line.show("Training", fraction(), fmt::format("step {} · loss {:.3f} · {:.0f} tok/s", point.step, point.loss, point.tokens_per_second));
+    }
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
+
+  double fraction() const {
+    const double by_steps = static_cast<double>(engine_.steps_done() - first_) / static_cast<double>(engine_.steps_wanted() - first_);
+    const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
+    return std::max(by_steps, by_time);
+  }
+
+  TorchEngine& engine_;
+  const TrainOptions& options_;
+  std::int64_t first_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  ProgressLine line;
+  const ProgressCallback progress = [&](const Progress& news) {
+    stop_if_interrupted();
+    line.show(news.what, news.fraction);
+  };
+  if (!options.resume && is_run(options.out)) {
+    throw FileError(fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
+  }
+  check_writable_run_folder(options.out);
+  TorchEngine engine;
+  RunOpened opened;
+  try {
+    opened = options.resume ? resume(engine, options, progress) : engine.reset(configuration(options), progress);
+  } catch (const Cancelled&) {
+    return exit_interrupted;  // nothing has been trained yet
+  }
+  line.clear();
+  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
+  fmt::print(stderr, "{} parameters, {} pieces, {} training pairs, {}\n", opened.num_parameters, opened.vocab_size,
+             opened.train_pairs, engine.status().device);
+  engine.save_run(options.out);
+
+  TrainingLoop loop(engine, options);
+  loop.run(line);
+  line.clear();
+  engine.save_run(options.out);
+  if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
+  fmt::print(stderr, "{} at step {} after {:.0f} s; saved in {}\n", interrupted ? "Stopped" : "Done", engine.steps_done(),
+             loop.seconds(), options.out);
+  return interrupted ? exit_interrupted : 0;
+}
+
+}  // namespace attnscope

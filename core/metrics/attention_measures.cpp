@@ -1,0 +1,109 @@
+#include "metrics/attention_measures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view word_begin = "▁";
+
+bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U); }
+
+bool is_word(std::string_view piece) { return !piece.empty() && std::all_of(piece.begin(), piece.end(), is_word_byte); }
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lowered;
+}
+
+// The last word that is one of `texts`.
+const WordSpan* last_of(const std::vector<WordSpan>& words, std::initializer_list<std::string_view> texts) {
+  for (auto word = words.rbegin(); word != words.rend(); ++word) {
+    const std::string text = lower(word->text);
+    if (std::find(texts.begin(), texts.end(), text) != texts.end()) return &*word;
+  }
+  return nullptr;
+}
+
+void judge(const AttentionMaps& maps, int row, AntecedentView view, const std::vector<WordSpan>& words, std::string_view antecedent,
+           std::vector<HeadFinding>& findings) {
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
+      const bool found = lower(words[strongest_word(maps[layer][head], row, words)].text) == lower(antecedent);
+      findings.push_back({view, static_cast<int>(layer), static_cast<int>(head), found});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<float> row_entropies(const Matrix& map) {
+  std::vector<float> entropies(map.rows);
+  for (int row = 0; row < map.rows; ++row) {
+    for (int col = 0; col < map.cols; ++col) {
+      const float p = map.at(row, col);
+      if (p > 0) entropies[row] -= p * std::log(p);
+    }
+  }
+  return entropies;
+}
+
+float mean_entropy(const Matrix& map) {
+  const std::vector<float> entropies = row_entropies(map);
+  if (entropies.empty()) return 0;
+  return std::accumulate(entropies.begin(), entropies.end(), 0.0F) / static_cast<float>(entropies.size());
+}
+
+std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {
+  std::vector<WordSpan> words;
+  bool joinable = false;  // the word before can be continued
+  for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
+    std::string_view piece = tokens[i].piece;
+    const bool begins = piece.starts_with(word_begin);
+    if (begins) piece.remove_prefix(word_begin.size());
+    const bool word = is_word(piece) || (begins && piece.empty());
+    if (word && joinable && !begins) {
+      words.back().text += piece;
+      words.back().end = i + 1;
+    } else {
+      words.push_back({std::string(piece), i, i + 1});
+    }
+    joinable = word;
+  }
+  return words;
+}
+
+int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys) {
+  int strongest = 0;
+  float most = -1;
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    float weight = 0;
+    for (int col = keys[key].begin; col < keys[key].end; ++col) weight += map.at(row, col);
+    if (weight > most) {
+      most = weight;
+      strongest = static_cast<int>(key);
+    }
+  }
+  return strongest;
+}
+
+std::vector<HeadFinding> find_antecedent(const Snapshot& snapshot, std::string_view antecedent) {
+  std::vector<HeadFinding> findings;
+  const std::vector<WordSpan> words = words_of(snapshot.source);
+  const WordSpan* it = last_of(words, {"it"});
+  const std::string noun = lower(antecedent);
+  if (!it || !last_of(words, {noun})) return findings;
+  judge(snapshot.encoder, it->begin, AntecedentView::encoder_from_it, words, antecedent, findings);
+  const std::vector<WordSpan> written = words_of(snapshot.target_out);
+  if (const WordSpan* pronoun = last_of(written, {"il", "elle"})) {
+    judge(snapshot.cross, pronoun->begin, AntecedentView::cross_to_pronoun, words, antecedent, findings);
+    const int input_row = std::min(pronoun->end, static_cast<int>(snapshot.target_in.size()) - 1);
+    judge(snapshot.cross, input_row, AntecedentView::cross_from_pronoun, words, antecedent, findings);
+  }
+  return findings;
+}
+
+}  // namespace attnscope

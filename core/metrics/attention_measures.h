@@ -1,0 +1,48 @@
+// Numbers that say what an attention map does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// Of every row (one query's distribution over keys), in nats: 0 looks at one key, ln(keys) at all alike.
+std::vector<float> row_entropies(const Matrix& map);
+float mean_entropy(const Matrix& map);
+
+// A word as SentencePiece cut it: pieces [begin, end).
+struct WordSpan {
+  std::string text;
+  int begin = 0;
+  int end = 0;
+};
+
+// The pieces put together again into words: "▁ani" "mal" → "animal". Apostrophes, punctuation and marks stand alone.
+std::vector<WordSpan> words_of(const std::vector<Token>& tokens);
+
+// Which word of `keys` gets most of the row's weight, pieces summed; an index into `keys`.
+int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys);
+
+// From where the antecedent of a pronoun is looked for.
+enum class AntecedentView {
+  encoder_from_it,   // the encoder's row of "it"
+  cross_from_pronoun,  // the decoder's row whose input is il/elle
+  cross_to_pronoun,    // the decoder's row that writes il/elle
+};
+
+struct HeadFinding {
+  AntecedentView view = AntecedentView::encoder_from_it;
+  int layer = 0;
+  int head = 0;
+  bool found = false;  // the antecedent has the largest weight of all source words
+};
+
+// For every encoder and cross-attention head: does it find `antecedent`? Empty when the sentence has no "it", no such
+// word, or (for the cross views) the translation no il/elle. The last "it" and the last il/elle count.
+std::vector<HeadFinding> find_antecedent(const Snapshot& snapshot, std::string_view antecedent);
+
+}  // namespace attnscope

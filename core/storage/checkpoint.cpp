@@ -1,0 +1,108 @@
+#include "storage/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <map>
+
+#include "storage/safetensors.h"
+
+namespace attnscope {
+namespace {
+
+NamedTensors weights_of(Transformer& model) {
+  NamedTensors named;
+  for (const auto& item : model->named_parameters()) named.emplace_back(item.key(), item.value());
+  return named;
+}
+
+std::string bytes_of(const torch::Tensor& tensor) {
+  const torch::Tensor host = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  return {static_cast<const char*>(host.data_ptr()), static_cast<std::size_t>(host.nbytes())};
+}
+
+void save(const std::filesystem::path& path, const NamedTensors& named, std::map<std::string, std::string> metadata) {
+  metadata["format"] = "pt";
+  Safetensors file{std::move(metadata), {}};
+  for (const auto& [name, tensor] : named) file.tensors.push_back({name, Dtype::F32, tensor.sizes().vec(), bytes_of(tensor)});
+  write_safetensors(path, file);
+}
+
+torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorBytes& tensor) {
+  switch (tensor.dtype) {
+    case Dtype::F64: return torch::kFloat64;
+    case Dtype::F32: return torch::kFloat32;
+    case Dtype::F16: return torch::kFloat16;
+    case Dtype::BF16: return torch::kBFloat16;
+    default: throw SafetensorsError(fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
+  }
+}
+
+// Checks every name, shape and value before the first is copied.
+void copy_into(const std::filesystem::path& path, const Safetensors& file, const NamedTensors& named) {
+  torch::NoGradGuard no_grad;
+  std::map<std::string, const TensorBytes*> stored;
+  for (const TensorBytes& tensor : file.tensors) stored[tensor.name] = &tensor;
+  std::vector<torch::Tensor> values;
+  for (const auto& [name, tensor] : named) {
+    const auto found = stored.find(name);
+    if (found == stored.end()) throw SafetensorsError(fmt::format("{}: tensor {} is missing", path.string(), name));
+    const TensorBytes& bytes = *found->second;
+    if (bytes.shape != tensor.sizes().vec()) {
+      throw SafetensorsError(fmt::format("{}: tensor {} has shape [{}], the configuration asks for [{}]", path.string(), name,
+                                         fmt::join(bytes.shape, ", "), fmt::join(tensor.sizes().vec(), ", ")));
+    }
+    // Only read through: from_blob has no const form.
+    void* data = const_cast<char*>(bytes.bytes.data());
+    values.push_back(torch::from_blob(data, bytes.shape, scalar_type(path, bytes)).to(torch::kFloat32));
+    if (!values.back().isfinite().all().item<bool>()) {
+      throw SafetensorsError(fmt::format("{}: tensor {} holds a value that is not finite", path.string(), name));
+    }
+    stored.erase(found);
+  }
+  if (!stored.empty()) {
+    throw SafetensorsError(fmt::format("{}: tensor {} has no place in this model", path.string(), stored.begin()->first));
+  }
+  for (std::size_t i = 0; i < named.size(); ++i) torch::Tensor(named[i].second).copy_(values[i]);
+}
+
+std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file, const char* key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) return 0;  // weights made by another program
+  std::int64_t count = -1;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 0) {
+    throw SafetensorsError(fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0", path.string(), key, text));
+  }
+  return count;
+}
+
+}  // namespace
+
+void save_weights(const std::filesystem::path& path, Transformer& model, std::int64_t step) {
+  save(path, weights_of(model), {{"step", std::to_string(step)}});
+}
+
+std::int64_t load_weights(const std::filesystem::path& path, Transformer& model) {
+  const Safetensors file = read_safetensors(path);
+  const std::int64_t step = count_of(path, file, "step");
+  copy_into(path, file, weights_of(model));
+  return step;
+}
+
+void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int64_t step) {
+  save(path, optimizer.state(), {{"step", std::to_string(step)}, {"updates", std::to_string(optimizer.updates())}});
+}
+
+std::int64_t load_optimizer(const std::filesystem::path& path, Adam& optimizer) {
+  const Safetensors file = read_safetensors(path);
+  const std::int64_t step = count_of(path, file, "step");
+  const std::int64_t updates = count_of(path, file, "updates");
+  copy_into(path, file, optimizer.state());
+  optimizer.set_updates(updates);
+  return step;
+}
+
+}  // namespace attnscope

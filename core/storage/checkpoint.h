@@ -1,0 +1,25 @@
+// A run's tensors on disk: model.safetensors and optimizer.safetensors.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <filesystem>
+
+#include "model/transformer.h"
+#include "training/adam.h"
+
+namespace attnscope {
+
+// Weights under PyTorch's names, with the number of updates they have had.
+void save_weights(const std::filesystem::path& path, Transformer& model, std::int64_t step);
+
+// Copies the file's weights into the model and returns their step. Throws SafetensorsError or FileError naming the file
+// and the tensor that is missing, superfluous or of another shape; the model is then unchanged.
+std::int64_t load_weights(const std::filesystem::path& path, Transformer& model);
+
+void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int64_t step);
+
+// Copies the moments into the optimizer and returns their step; errors as load_weights.
+std::int64_t load_optimizer(const std::filesystem::path& path, Adam& optimizer);
+
+}  // namespace attnscope
