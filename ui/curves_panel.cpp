@@ -16,7 +16,7 @@ namespace {
 
 void same_line_if_room(float width) {
   const ImGuiStyle& style = ImGui::GetStyle();
-  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   if (ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= right) ImGui::SameLine();
 }
 
@@ -35,7 +35,7 @@ void fit_everything(CurvesView& view) {
 void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
   ImGui::SetNextItemWidth(look.px(90));
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, "smooth %.2f");
-  help_tooltip("Weight of the past in the training loss's moving average. 0: the raw line alone.", look);
+  help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
   same_line_if_room(control_width("Log", true));
   if (ImGui::Checkbox("Log", &view.loss.log)) view.loss.window.reset();
   help_tooltip("Loss on a logarithmic axis.", look);
@@ -72,14 +72,14 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
   draw_plot("loss", loss, {room.x, share * 2.2F}, view.axis, view.loss,
             {.title = "Loss, nats/token", .x_numbers = false, .x_data = x}, look);
   const auto single = [&](const char* id, const char* title, const Series& series, Color32 line_color, PlotView& plot,
-                          bool last) {
-    const PlotLine line{"now", &series, line_color};
+                          bool noisy, bool last) {
+    const PlotLine line{"now", &series, line_color, noisy ? view.smoothing : 0};
     draw_plot(id, {&line, 1}, {room.x, share + (last ? axis_height : 0)}, view.axis, plot,
               {.title = title, .x_numbers = last, .x_data = x}, look);
   };
-  single("rate", "Learning rate", curves.learning_rate, color[2], view.learning_rate, false);
-  single("norm", "Gradient norm", curves.gradient_norm, color[3], view.gradient_norm, false);
-  single("speed", "Tokens/s", curves.tokens_per_second, color[4], view.tokens_per_second, true);
+  single("rate", "Learning rate", curves.learning_rate, color[2], view.learning_rate, false, false);
+  single("norm", "Gradient norm", curves.gradient_norm, color[3], view.gradient_norm, true, false);
+  single("speed", "Tokens/s", curves.tokens_per_second, color[4], view.tokens_per_second, true, true);
 }
 
 std::string curves_csv(const Curves& curves) {

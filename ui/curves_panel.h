@@ -13,7 +13,7 @@ struct CurvesView {
   PlotView learning_rate;
   PlotView gradient_norm;
   PlotView tokens_per_second;
-  float smoothing = 0.9F;  // weight on the past in the training loss's moving average
+  float smoothing = 0.9F;  // weight on the past in the moving averages of what is noisy
 };
 
 // Fills what is left of the window.

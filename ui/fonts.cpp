@@ -89,7 +89,7 @@ void pop_font() {
 }
 
 ImVec2 text_size(const ImFont* font, const char* begin, const char* end) {
-  // CalcTextSizeA changes no text but is not const before 1.92.
+  // CalcTextSizeA is const before 1.92 only.
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, begin, end);
 }
 

@@ -82,7 +82,7 @@ void set_colors(ImGuiStyle& style, const Theme& theme) {
   set(ImGuiCol_ScrollbarGrabHovered, theme.hovered);
   set(ImGuiCol_ScrollbarGrabActive, theme.accent);
   set(ImGuiCol_CheckMark, theme.accent);
-  set(ImGuiCol_SliderGrab, theme.accent);
+  set(ImGuiCol_SliderGrab, faded(theme.accent, 0.55F));  // the value stands over it
   set(ImGuiCol_SliderGrabActive, theme.accent);
   set(ImGuiCol_Button, theme.raised);
   set(ImGuiCol_ButtonHovered, theme.hovered);

@@ -55,7 +55,7 @@ void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
   fs::path so_far;
   int index = 0;
   const ImGuiStyle& style = ImGui::GetStyle();
-  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   for (const fs::path& part : fs::path(browser.listing.path)) {
     so_far /= part;
     const std::string text = part.string();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 #include "widgets/heatmap_layout.h"
@@ -27,6 +28,7 @@ struct Coloring {
 };
 
 Color32 cell_color(const Coloring& coloring, float value) {
+  if (std::isnan(value)) return coloring.masked;
   const float range = coloring.high - coloring.low;
   return map_color(coloring.map, range > 0 ? (value - coloring.low) / range : 0.5F);
 }
@@ -107,14 +109,21 @@ Color32 label_color(const Canvas& canvas, bool hovered, bool selected) {
   return selected ? canvas.look.theme.accent : mixed(canvas.look.theme.text_dim, canvas.look.theme.text, 0.5F);
 }
 
+// Where not all labels have room: every so many, but those of the hovered and the selected cell always; these push
+// their neighbours aside.
+bool shows_label(int index, int stride, int hovered, int selected) {
+  const auto crowds = [&](int special) { return special >= 0 && std::abs(index - special) < stride; };
+  if (index == hovered) return true;
+  if (crowds(hovered)) return false;
+  if (index == selected) return true;
+  return index % stride == 0 && !crowds(selected);
+}
+
 void draw_row_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
   for (int row = 0; row < canvas.matrix.rows; ++row) {
-    const bool special = row == hovered || row == canvas.options.selected_row;
-    if (row % layout.row_stride != 0 && !special) continue;
-    // A label that is always shown pushes its thinned neighbours aside.
-    if (!special && hovered >= 0 && row != hovered && std::abs(row - hovered) < layout.row_stride) continue;
+    if (!shows_label(row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
     const std::string text = shortened(font, label_of(canvas.options.row_labels, row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text.c_str());
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
@@ -127,9 +136,7 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
   for (int col = 0; col < canvas.matrix.cols; ++col) {
-    const bool special = col == hovered || col == canvas.options.selected_col;
-    if (col % layout.col_stride != 0 && !special) continue;
-    if (!special && hovered >= 0 && col != hovered && std::abs(col - hovered) < layout.col_stride) continue;
+    if (!shows_label(col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
     const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col);
     const std::string text = shortened(font, label_of(canvas.options.col_labels, col), layout.col_label_width);
     const float middle = layout.body.x + (static_cast<float>(col) + 0.5F) * layout.cell.x;
@@ -157,10 +164,8 @@ void draw_titles(const Canvas& canvas) {
   if (!canvas.options.row_axis.empty()) {
     const float length = text_size(look.fonts.small, canvas.options.row_axis.c_str()).x;
     const float body_height = layout.cell.y * static_cast<float>(canvas.matrix.rows);
-    const float bottom = layout.body.y + std::max(body_height, (body_height + length) / 2);
     draw_slanted_text(canvas.list, look.fonts.small,
-                      {layout.origin.x + font_size(look.fonts.small) / 2,
-                       std::min(bottom, layout.body.y + (body_height + length) / 2)},
+                      {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (body_height + length) / 2},
                       90, look.theme.text_dim, canvas.options.row_axis.c_str());
   }
 }
@@ -179,9 +184,12 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
   const int row = canvas.options.selected_row;
   if (row >= 0 && row < rows)
     canvas.list.AddRect(canvas.corner(row, 0), canvas.corner(row + 1, cols), accent, 0, 0, line);
-  if (result.row >= 0)
-    canvas.list.AddRect(canvas.corner(result.row, result.col), canvas.corner(result.row + 1, result.col + 1),
-                        canvas.look.theme.text, 0, 0, std::max(1.0F, line * 0.75F));
+  if (result.row < 0) return;
+  const Color32 fill = is_masked(canvas.options, result.row, result.col)
+                           ? canvas.look.theme.masked
+                           : cell_color(canvas.coloring, canvas.matrix.at(result.row, result.col));
+  canvas.list.AddRect(canvas.corner(result.row, result.col), canvas.corner(result.row + 1, result.col + 1),
+                      text_on(fill), 0, 0, std::max(1.0F, line * 0.75F));
 }
 
 void default_tooltip(const Canvas& canvas, int row, int col) {

@@ -85,7 +85,13 @@ void draw_axes(const Frame& frame, const PlotOptions& options, const Look& look)
 // The points of one unbroken stretch.
 void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Look& look) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  if (points.size() > 1) list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, thickness);
+  const bool dense =
+      points.size() > 2 && (points.back().x - points.front().x) < look.px(2) * static_cast<float>(points.size());
+  if (dense) {  // a polyline's joints come apart where noise turns it back on itself
+    for (std::size_t i = 1; i < points.size(); ++i) list.AddLine(points[i - 1], points[i], color, thickness);
+  } else if (points.size() > 1) {
+    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, thickness);
+  }
   if (dots || points.size() == 1)
     for (const ImVec2 at : points) list.AddCircleFilled(at, look.px(2.5F), color, 8);
 }
@@ -221,10 +227,11 @@ void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float l
     ImGui::PushID(line->name.data(), line->name.data() + line->name.size());
     ImGui::SetCursorScreenPos({x, right_top.y});
     const bool hidden = is_hidden(view, line->name);
-    ImGui::InvisibleButton("line", {width, font_size(font) + look.px(3)});
+    const bool pressed = ImGui::InvisibleButton("line", {width, font_size(font) + look.px(3)});
+    const bool by_key = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left);
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
       solo_line(view, line->name, entries);
-    else if (ImGui::IsItemClicked())
+    else if (ImGui::IsItemClicked() || by_key)
       toggle_line(view, line->name);
     draw_legend_entry(*line, hidden, {x, right_top.y}, value, look);
     ImGui::PopID();

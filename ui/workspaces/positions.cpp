@@ -13,17 +13,22 @@
 namespace attnscope {
 namespace {
 
-void caption(const char* heading, const char* text, const Look& look) {
-  {
-    WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(heading);
-  }
+void heading(const char* text, const Look& look) {
+  WithFont bold(look.fonts.bold);
+  ImGui::TextUnformatted(text);
+}
+
+// Takes that many lines of height, so that what stands beneath captions side by side is level.
+void caption(const char* text, int lines, const Look& look) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   WithFont small(look.fonts.small);
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text);
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, ImGui::GetTextLineHeight() * static_cast<float>(lines)});
 }
 
 void take_matrix(const std::shared_ptr<const Matrix>& positions, PositionsView& view) {
@@ -122,6 +127,18 @@ void draw_distances(PositionsView& view, ImVec2 size, const Look& look) {
             {.title = "Dot product", .x_label = "distance"}, look);
 }
 
+// The heading of the last plot, with the choice of its row beside it.
+void draw_row_choice(PositionsView& view, int rows, const Look& look) {
+  heading("From one position", look);
+  ImGui::SameLine(0, look.px(14));
+  WithFont small(look.fonts.small);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(6), 1});
+  ImGui::SetNextItemWidth(look.px(150));
+  ImGui::SliderInt("##position", &view.position, 0, rows - 1, "position %d");
+  ImGui::PopStyleVar();
+  help_tooltip("The position the others are compared with; also: click a row above.", look);
+}
+
 }  // namespace
 
 void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Look& look) {
@@ -135,31 +152,28 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = look.px(20);
   const float left = std::floor((room.x - gap) * 0.56F);
-  const float lower = std::floor(room.y * 0.34F);
-  const float lower_caption = font_size(look.fonts.bold) + font_size(look.fonts.small) * 2 + look.px(14);
+  const float lower = std::floor(room.y * 0.4F);
 
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  caption("Positional encoding",
-          "\u00A73.5: PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)); "
-          "added to the embeddings, since attention itself knows no order.",
-          look);
-  draw_matrix(matrix, view, {0, -lower - lower_caption}, textures, look);
-  caption("Waves",
-          "Each pair of dimensions is a sine and a cosine, from fast on the left of the matrix to slow on its right.",
-          look);
+  heading("Positional encoding", look);
+  caption(
+      "\u00A73.5: PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)); "
+      "added to the embeddings, since attention itself knows no order.",
+      2, look);
+  draw_matrix(matrix, view, {0, -lower}, textures, look);
+  heading("Waves", look);
+  caption("Two dimensions are a sine and its cosine: fast on the left of the matrix, slow on its right.", 1, look);
   draw_waves(matrix, view, {0, 0}, look);
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  caption("How alike positions are",
-          "The dot product of two positions depends on their distance alone: near ones are alike wherever they stand.",
-          look);
-  draw_dots(view, {0, -lower - lower_caption}, textures, look);
-  caption("From one position", "The chosen row, over the distance to it.", look);
-  ImGui::SetNextItemWidth(look.px(160));
-  ImGui::SliderInt("##position", &view.position, 0, matrix.rows - 1, "position %d");
-  help_tooltip("The position the others are compared with; also: click a row above.", look);
+  heading("How alike positions are", look);
+  caption("The dot product of two positions depends on their distance alone: near ones are alike wherever they stand.",
+          2, look);
+  draw_dots(view, {0, -lower}, textures, look);
+  draw_row_choice(view, matrix.rows, look);
+  caption("The chosen row, over the distance to it.", 1, look);
   draw_distances(view, {0, 0}, look);
   ImGui::EndChild();
 }
