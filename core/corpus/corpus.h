@@ -1,0 +1,69 @@
+// Sentence pairs to learn from: built-in ones, made from a seed, and the user's own files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plain/config.h"
+
+namespace attnscope {
+
+struct Pair {
+  std::string source;
+  std::string target;
+  std::string category = {};    // "pronoun", "two senses", "royalty", "distance", "greeting", "basic"; "" elsewhere
+  std::string antecedent = {};  // pronoun pairs: the English noun that "it" stands for; else ""
+  std::string pronoun = {};     // pronoun pairs: "il" or "elle", which the French must contain; else ""
+  bool operator==(const Pair&) const = default;
+};
+
+// A line of a file that gave no pair, and why.
+struct SkippedLine {
+  std::string file;
+  std::int64_t line = 0;  // from 1
+  std::string reason;
+};
+
+struct CorpusReport {
+  std::int64_t lines_read = 0;
+  std::int64_t duplicates = 0;        // lines whose pair stood earlier in the file
+  std::int64_t skipped = 0;           // lines that could not be used
+  std::vector<SkippedLine> examples;  // the first 20 of both kinds
+};
+
+struct Corpus {
+  std::string name;  // of the built-in corpus or of the file
+  std::vector<Pair> train;
+  std::vector<Pair> validation;
+  std::vector<Pair> test;
+  std::string hash;  // of every pair and of the split: 64-bit FNV-1a, 16 hexadecimal digits
+  CorpusReport report;
+};
+
+// A corpus that cannot be used at all. The message names the file and what is wrong with it.
+class CorpusError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct BuiltIn {
+  std::string_view name;
+  std::string_view description;
+};
+
+std::span<const BuiltIn> built_in_corpora();
+
+// Called with 0…1 every few thousand lines; may throw to give up, and the exception passes through.
+using CorpusProgress = std::function<void(double fraction)>;
+
+// Reads or makes the corpus and splits it about 90/5/5. The same configuration (and file) always gives the same pairs
+// in the same order. No source sentence stands in two parts, except in a file with fewer than three different sources,
+// where all parts are the same. Throws CorpusError.
+Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {});
+
+}  // namespace attnscope

@@ -1,0 +1,99 @@
+#include "corpus/grammar/clause.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "corpus/grammar/french.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Verb verbs[] = {
+    {"see", "sees", "saw", {"vois", "voit", "voyons", "voyez", "voient"}, "vu"},
+    {"watch", "watches", "watched", {"regarde", "regarde", "regardons", "regardez", "regardent"}, "regardé"},
+    {"look for", "looks for", "looked for", {"cherche", "cherche", "cherchons", "cherchez", "cherchent"}, "cherché"},
+    {"find", "finds", "found", {"trouve", "trouve", "trouvons", "trouvez", "trouvent"}, "trouvé"},
+    {"buy", "buys", "bought", {"achète", "achète", "achetons", "achetez", "achètent"}, "acheté"},
+    {"sell", "sells", "sold", {"vends", "vend", "vendons", "vendez", "vendent"}, "vendu"},
+    {"like", "likes", "liked", {"aime", "aime", "aimons", "aimez", "aiment"}, "aimé"},
+    {"eat", "eats", "ate", {"mange", "mange", "mangeons", "mangez", "mangent"}, "mangé"},
+    {"prepare", "prepares", "prepared", {"prépare", "prépare", "préparons", "préparez", "préparent"}, "préparé"},
+    {"bring", "brings", "brought", {"apporte", "apporte", "apportons", "apportez", "apportent"}, "apporté"},
+    {"carry", "carries", "carried", {"porte", "porte", "portons", "portez", "portent"}, "porté"},
+    {"wash", "washes", "washed", {"lave", "lave", "lavons", "lavez", "lavent"}, "lavé"},
+    {"open", "opens", "opened", {"ouvre", "ouvre", "ouvrons", "ouvrez", "ouvrent"}, "ouvert"},
+    {"close", "closes", "closed", {"ferme", "ferme", "fermons", "fermez", "ferment"}, "fermé"},
+    {"lose", "loses", "lost", {"perds", "perd", "perdons", "perdez", "perdent"}, "perdu"},
+    {"take", "takes", "took", {"prends", "prend", "prenons", "prenez", "prennent"}, "pris"},
+    {"hide", "hides", "hid", {"cache", "cache", "cachons", "cachez", "cachent"}, "caché"},
+    {"repair", "repairs", "repaired", {"répare", "répare", "réparons", "réparez", "réparent"}, "réparé"},
+    {"forget", "forgets", "forgot", {"oublie", "oublie", "oublions", "oubliez", "oublient"}, "oublié"},
+    {"choose", "chooses", "chose", {"choisis", "choisit", "choisissons", "choisissez", "choisissent"}, "choisi"},
+    {"draw", "draws", "drew", {"dessine", "dessine", "dessinons", "dessinez", "dessinent"}, "dessiné"},
+    {"read", "reads", "read", {"lis", "lit", "lisons", "lisez", "lisent"}, "lu"},
+    {"write", "writes", "wrote", {"écris", "écrit", "écrivons", "écrivez", "écrivent"}, "écrit"},
+    {"hit", "hits", "hit", {"frappe", "frappe", "frappons", "frappez", "frappent"}, "frappé"},
+    {"have", "has", "had", {"ai", "a", "avons", "avez", "ont"}, "eu"},
+    {"want", "wants", "wanted", {"veux", "veut", "voulons", "voulez", "veulent"}, "voulu"},
+    {"visit", "visits", "visited", {"visite", "visite", "visitons", "visitez", "visitent"}, "visité"},
+    {"drive", "drives", "drove", {"conduis", "conduit", "conduisons", "conduisez", "conduisent"}, "conduit"},
+};
+
+}  // namespace
+
+std::vector<Subject> subjects() {
+  using enum Person;
+  return {
+      {"I", "je", i},
+      {"he", "il", he},
+      {"she", "elle", he, 'f'},
+      {"we", "nous", we},
+      {"you", "vous", you},
+      {"they", "ils", they},
+      {"the man", "l'homme", he},
+      {"the woman", "la femme", he, 'f'},
+      {"the boy", "le garçon", he},
+      {"the girl", "la fille", he, 'f'},
+      {"my brother", "mon frère", he},
+      {"my sister", "ma sœur", he, 'f'},
+      {"my parents", "mes parents", they},
+      {"the children", "les enfants", they},
+      {"Paul", "Paul", he},
+      {"Emma", "Emma", he, 'f'},
+  };
+}
+
+const Verb& verb(std::string_view base) {
+  for (const Verb& row : verbs) {
+    if (row.base == base) return row;
+  }
+  throw std::logic_error(fmt::format("the grammar has no verb \"{}\"", base));
+}
+
+bool tells_tense(const Verb& verb, Tense tense, Mood mood) {
+  return mood != Mood::affirmed || tense == Tense::past || verb.base != verb.past;
+}
+
+std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood) {
+  const bool third = subject.person == Person::he;
+  if (mood == Mood::affirmed) {
+    const std::string_view form = tense == Tense::past ? verb.past : third ? verb.third : verb.base;
+    return fmt::format("{} {}", subject.en, form);
+  }
+  const std::string_view auxiliary = tense == Tense::past ? "did" : third ? "does" : "do";
+  if (mood == Mood::asked) return fmt::format("{} {} {}", auxiliary, subject.en, verb.base);
+  return fmt::format("{} {}n't {}", subject.en, auxiliary, verb.base);
+}
+
+std::string french_clause(const Subject& subject, const Verb& action, Tense tense, Mood mood) {
+  const std::size_t person = static_cast<std::size_t>(subject.person);
+  const Verb& conjugated = tense == Tense::past ? verb("have") : action;
+  std::string group(conjugated.present[person]);
+  if (mood == Mood::denied) group = elided("ne", group) + " pas";
+  if (tense == Tense::past) group += fmt::format(" {}", action.participle);
+  std::string clause = subject.person == Person::i ? elided("je", group) : fmt::format("{} {}", subject.fr, group);
+  return mood == Mood::asked ? elided("est-ce que", clause) : clause;
+}
+
+}  // namespace attnscope

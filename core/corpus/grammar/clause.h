@@ -1,0 +1,44 @@
+// Verbs in simple clauses: who does what, when, and whether.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/grammar/pronoun_frames.h"
+
+namespace attnscope {
+
+enum class Person { i, he, we, you, they };
+
+struct Subject {
+  std::string_view en;
+  std::string_view fr;
+  Person person = Person::he;
+  char gender = 'm';
+};
+
+struct Verb {
+  std::string_view base, third, past;       // see, sees, saw
+  std::array<std::string_view, 5> present;  // je, il, nous, vous, ils: vois, voit, voyons, voyez, voient
+  std::string_view participle;              // vu
+};
+
+// I, he, she, we, you (vous), they (ils), and some people.
+std::vector<Subject> subjects();
+
+// Transitive verbs by their English base; throws std::logic_error for one that is not there.
+const Verb& verb(std::string_view base);
+
+enum class Mood { affirmed, denied, asked };
+
+// False where English does not show the tense ("I read the book").
+bool tells_tense(const Verb& verb, Tense tense, Mood mood);
+
+// Subject and verb in both languages, beginning a sentence whose object follows. Questions are asked with
+// "est-ce que" and still want their "?".
+std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
+std::string french_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
+
+}  // namespace attnscope

@@ -1,0 +1,33 @@
+// The built-in English–French corpus: a small grammar whose sentences are right in both languages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "corpus/draft.h"
+#include "corpus/random.h"
+
+namespace attnscope {
+
+// About 60 000 pairs with different sources, in random order; nearly half of them turn on what "it" stands for.
+std::vector<Draft> english_french_drafts(std::int64_t seed, const CorpusProgress& progress = {});
+
+// The parts of it, each at most `wanted` drafts and possibly with repeated sources.
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> sense_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> people_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> distance_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> greeting_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> basic_drafts(std::size_t wanted, Random& random);
+
+// At most `wanted` of the drafts, drawn without regard to their order; no source twice.
+std::vector<Draft> drawn(std::vector<Draft> drafts, std::size_t wanted, Random& random);
+
+// One of the items; there must be one.
+template <typename Items>
+const auto& any_of(const Items& items, Random& random) {
+  return items[random.below(std::size(items))];
+}
+
+}  // namespace attnscope

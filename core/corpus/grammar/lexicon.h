@@ -1,0 +1,52 @@
+// The words of the built-in grammar: nouns, adjectives and classes of nouns, English and French.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+// Plurals that are empty follow the rule of their language.
+struct Noun {
+  std::string_view en;
+  std::string_view fr;
+  char gender = 'm';  // of the French noun: 'm' or 'f'
+  std::string_view en_plural = {};
+  std::string_view fr_plural = {};
+  bool aspirated = false;  // h aspiré: la hache, no elision
+};
+
+enum class Order { after, before };          // une voiture rouge, une grande voiture
+enum class State { quality, fixed, avoir };  // too wide; broken (no degree); il avait faim
+
+// French forms: masculine and feminine singular; plurals that are empty follow the rule.
+struct Adjective {
+  std::string_view en;
+  std::string_view m;
+  std::string_view f;
+  Order order = Order::after;
+  State state = State::quality;
+  std::string_view m_before_vowel = {};  // un bel arbre
+};
+
+// An expression that is translated as a whole.
+struct Phrase {
+  std::string_view en;
+  std::string_view fr;
+};
+
+// All throw std::logic_error for a word that the lexicon does not have: an error in the grammar itself.
+const Noun& noun(std::string_view english);
+const Adjective& adjective(std::string_view english);
+std::vector<const Noun*> nouns(std::span<const std::string_view> english);
+
+// A class of things that can stand in the same place, half of them masculine and half feminine in French.
+std::vector<const Noun*> noun_class(std::string_view name);
+std::vector<std::string_view> noun_class_names();
+
+std::string english_plural(const Noun& noun);
+std::string french_plural(const Noun& noun);
+
+}  // namespace attnscope

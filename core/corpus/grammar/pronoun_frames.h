@@ -1,0 +1,42 @@
+// The situations in which "it" can stand for either of two things, and what tells which.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+enum class Tense { present, past };
+
+// A main clause over the things A and B.
+struct MainClause {
+  std::string_view en;
+  std::string_view fr;
+  Tense tense = Tense::past;
+};
+
+// Something said of "it". An adjective of the lexicon is enough ("tired": was tired, était fatigué); otherwise English
+// and French as they follow "was" and "était", where [… P] agrees with what "it" stands for. After Link::so it is what
+// happened to it: a verb in the past and all that follows.
+struct Predicate {
+  std::string_view en;
+  std::string_view fr = {};
+};
+
+// How the predicate is joined to the main clause.
+enum class Link { because, fronted, but, so };
+
+struct PronounFrame {
+  std::string_view name;
+  std::string_view a_class;
+  std::string_view b_class;
+  std::vector<MainClause> mains;
+  std::vector<Link> links;
+  std::vector<std::string_view> degrees;  // "too", "very", "so" or "": for qualities that have degrees
+  std::vector<Predicate> of_a;            // true of A alone, given the main clause
+  std::vector<Predicate> of_b;            // true of B alone
+};
+
+std::vector<PronounFrame> pronoun_frames();
+
+}  // namespace attnscope

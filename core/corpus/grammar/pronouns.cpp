@@ -1,0 +1,207 @@
+// Sentences in which "it" can only be translated by finding the noun it stands for.
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "corpus/grammar/grammar.h"
+#include "corpus/grammar/lexicon.h"
+#include "corpus/grammar/pronoun_frames.h"
+#include "corpus/grammar/template.h"
+
+namespace attnscope {
+namespace {
+
+// One choice of everything that is free in a frame; predicates count first those of A, then those of B.
+struct Choice {
+  std::size_t a = 0;
+  std::size_t b = 0;
+  std::size_t main = 0;
+  std::size_t link = 0;
+  std::size_t predicate = 0;
+  std::size_t degree = 0;
+  auto operator<=>(const Choice&) const = default;
+};
+
+class FrameWriter {
+ public:
+  explicit FrameWriter(const PronounFrame& frame)
+      : frame_(frame), a_nouns_(noun_class(frame.a_class)), b_nouns_(noun_class(frame.b_class)) {}
+
+  // Every sentence about these two things.
+  std::vector<Draft> all_about(std::string_view a, std::string_view b) const;
+
+  // `wanted` different sentences. In three quarters the two nouns differ in gender, so that il/elle is decisive; half
+  // of each kind stand for A, and half of those are masculine: neither the frame nor the position gives the gender
+  // away.
+  std::vector<Draft> some(std::size_t wanted, Random& random) const;
+
+ private:
+  bool of_a(const Choice& choice) const { return choice.predicate < frame_.of_a.size(); }
+  const Predicate& predicate(const Choice& choice) const {
+    return of_a(choice) ? frame_.of_a[choice.predicate] : frame_.of_b[choice.predicate - frame_.of_a.size()];
+  }
+  const Noun& antecedent(const Choice& choice) const {
+    return of_a(choice) ? *a_nouns_[choice.a] : *b_nouns_[choice.b];
+  }
+  Choice draw(Random& random) const;
+  bool possible(const Choice& choice) const;
+  std::pair<std::string, std::string> said_of_it(const Choice& choice, const Slots& slots) const;
+  Draft write(const Choice& choice) const;
+
+  const PronounFrame& frame_;
+  std::vector<const Noun*> a_nouns_;
+  std::vector<const Noun*> b_nouns_;
+};
+
+std::string_view french_degree(std::string_view english) {
+  constexpr std::array<Phrase, 4> degrees = {{{"too", "trop "}, {"very", "très "}, {"so", "si "}, {"", ""}}};
+  for (const Phrase& degree : degrees) {
+    if (degree.en == english) return degree.fr;
+  }
+  throw std::logic_error(fmt::format("there is no degree \"{}\"", english));
+}
+
+bool has_degrees(const Predicate& predicate) {
+  return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
+}
+
+Choice FrameWriter::draw(Random& random) const {
+  const bool a_side = random.below(2) == 0;
+  return {
+      .a = random.below(a_nouns_.size()),
+      .b = random.below(b_nouns_.size()),
+      .main = random.below(frame_.mains.size()),
+      .link = random.below(frame_.links.size()),
+      .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
+      .degree = random.below(frame_.degrees.size())};
+}
+
+bool FrameWriter::possible(const Choice& choice) const {
+  if (a_nouns_[choice.a] == b_nouns_[choice.b]) return false;
+  return has_degrees(predicate(choice)) || choice.degree == 0;  // without degrees all of them give the same sentence
+}
+
+// What follows "it" and "il": English, French.
+std::pair<std::string, std::string> FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
+  const Predicate& said = predicate(choice);
+  if (frame_.links[choice.link] == Link::so) return {std::string(said.en), slots.french(said.fr)};
+  const bool past = frame_.mains[choice.main].tense == Tense::past;
+  const std::string_view be = past ? "was" : "is";
+  const std::string_view etre = past ? "était" : "est";
+  if (!said.fr.empty()) return {fmt::format("{} {}", be, said.en), fmt::format("{} {}", etre, slots.french(said.fr))};
+
+  const Adjective& quality = adjective(said.en);
+  const std::string_view degree = has_degrees(said) ? frame_.degrees[choice.degree] : "";
+  const std::string_view verb = quality.state != State::avoir ? etre : past ? "avait" : "a";
+  const std::string form = agreed(quality, {.gender = antecedent(choice).gender, .plural = false});
+  return {fmt::format("{} {}{}{}", be, degree, degree.empty() ? "" : " ", said.en),
+          fmt::format("{} {}{}", verb, french_degree(degree), form)};
+}
+
+Draft FrameWriter::write(const Choice& choice) const {
+  const Noun& a = *a_nouns_[choice.a];
+  const Noun& b = *b_nouns_[choice.b];
+  const Noun& it = antecedent(choice);
+  Slots slots;
+  slots.noun('A', a).noun('B', b).noun('P', it);
+  const MainClause& main = frame_.mains[choice.main];
+  const std::string main_en = slots.english(main.en);
+  const std::string main_fr = slots.french(main.fr);
+  const auto [said_en, said_fr] = said_of_it(choice, slots);
+  const std::string pronoun = it.gender == 'f' ? "elle" : "il";
+
+  std::string en;
+  std::string fr;
+  switch (frame_.links[choice.link]) {
+    case Link::because:
+      en = fmt::format("{} because it {}", main_en, said_en);
+      fr = fmt::format("{} parce qu'{} {}", main_fr, pronoun, said_fr);
+      break;
+    case Link::fronted:
+      en = fmt::format("because it {}, {}", said_en, main_en);
+      fr = fmt::format("comme {} {}, {}", pronoun, said_fr, main_fr);
+      break;
+    case Link::but:
+      en = fmt::format("{}, but it {}", main_en, said_en);
+      fr = fmt::format("{}, mais {} {}", main_fr, pronoun, said_fr);
+      break;
+    case Link::so:
+      en = fmt::format("{}, so it {}", main_en, said_en);
+      fr = fmt::format("{}, alors {} {}", main_fr, pronoun, said_fr);
+      break;
+  }
+  return {.pair = {.source = sentence(std::move(en)),
+                   .target = sentence(std::move(fr)),
+                   .category = "pronoun",
+                   .antecedent = std::string(it.en),
+                   .pronoun = pronoun},
+          .key = fmt::format("{}|{}|{}", frame_.name, a.en, b.en)};
+}
+
+std::vector<Draft> FrameWriter::all_about(std::string_view a, std::string_view b) const {
+  std::vector<Draft> drafts;
+  const auto position = [](const std::vector<const Noun*>& nouns, std::string_view english) {
+    for (std::size_t i = 0; i < nouns.size(); ++i) {
+      if (nouns[i]->en == english) return i;
+    }
+    throw std::logic_error(fmt::format("\"{}\" does not occur in this frame", english));
+  };
+  Choice choice{.a = position(a_nouns_, a), .b = position(b_nouns_, b)};
+  for (choice.main = 0; choice.main < frame_.mains.size(); ++choice.main) {
+    for (choice.link = 0; choice.link < frame_.links.size(); ++choice.link) {
+      for (choice.predicate = 0; choice.predicate < frame_.of_a.size() + frame_.of_b.size(); ++choice.predicate) {
+        for (choice.degree = 0; choice.degree < frame_.degrees.size(); ++choice.degree) {
+          if (possible(choice)) drafts.push_back(write(choice));
+        }
+      }
+    }
+  }
+  return drafts;
+}
+
+std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
+  std::vector<Draft> drafts;
+  std::set<Choice> taken;
+  std::array<std::size_t, 8> filled{};
+  const std::size_t same_gender = wanted / 4 / 4;
+  const std::size_t mixed_gender = wanted / 4 - same_gender;
+  // Small frames run out of sentences: give up when most draws bring nothing new.
+  for (std::size_t attempt = 0; attempt < 40 * wanted && drafts.size() < wanted; ++attempt) {
+    const Choice choice = draw(random);
+    if (!possible(choice)) continue;
+    const bool mixed = a_nouns_[choice.a]->gender != b_nouns_[choice.b]->gender;
+    const std::size_t feminine = antecedent(choice).gender == 'f' ? 1 : 0;
+    std::size_t& cell = filled[(mixed ? 4 : 0) + (of_a(choice) ? 2 : 0) + feminine];
+    if (cell == (mixed ? mixed_gender : same_gender) || !taken.insert(choice).second) continue;
+    ++cell;
+    drafts.push_back(write(choice));
+  }
+  return drafts;
+}
+
+}  // namespace
+
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
+  const std::vector<PronounFrame> frames = pronoun_frames();
+  const std::string famous_key = "crossing|animal|street";  // the sentences everybody will try are never trained on
+  std::vector<Draft> drafts;
+  for (const PronounFrame& frame : frames) {
+    const FrameWriter writer(frame);
+    for (Draft& draft : writer.some(wanted / frames.size(), random)) {
+      if (draft.key != famous_key) drafts.push_back(std::move(draft));
+    }
+    if (frame.name != "crossing") continue;
+    for (Draft& draft : writer.all_about("animal", "street")) {
+      draft.pinned = true;
+      drafts.push_back(std::move(draft));
+    }
+  }
+  return drafts;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,144 @@
+#include "corpus/grammar/template.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace attnscope {
+namespace {
+
+template <typename Expand>
+std::string filled(std::string_view text, Expand expand) {
+  std::string result;
+  while (true) {
+    const std::size_t open = text.find('[');
+    result += text.substr(0, open);
+    if (open == std::string_view::npos) return result;
+    const std::size_t close = text.find(']', open);
+    if (close == std::string_view::npos) throw std::logic_error(fmt::format("unclosed slot in \"{}\"", text));
+    result += expand(text.substr(open + 1, close - open - 1));
+    text.remove_prefix(close + 1);
+  }
+}
+
+// "est/sont" → "est" or "sont".
+std::string chosen(std::string_view options, char separator, bool second) {
+  const std::size_t bar = options.find(separator);
+  return std::string(second ? options.substr(bar + 1) : options.substr(0, bar));
+}
+
+bool is_slot(std::string_view word) {
+  return word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z';
+}
+
+}  // namespace
+
+Slots& Slots::noun(char slot, const Noun& noun, bool plural) {
+  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
+      .noun = &noun,
+      .adjective = nullptr,
+      .english = plural ? english_plural(noun) : std::string(noun.en),
+      .french = plural ? french_plural(noun) : std::string(noun.fr),
+      .agreement = {noun.gender, plural},
+  };
+  return *this;
+}
+
+Slots& Slots::adjective(char slot, const Adjective& adjective) {
+  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
+      .noun = nullptr,
+      .adjective = &adjective,
+      .english = std::string(adjective.en),
+      .french = std::string(adjective.m),
+      .agreement = {},
+  };
+  return *this;
+}
+
+Slots& Slots::phrase(char slot, std::string_view english, std::string_view french) {
+  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
+      .noun = nullptr,
+      .adjective = nullptr,
+      .english = std::string(english),
+      .french = std::string(french),
+      .agreement = {},
+  };
+  return *this;
+}
+
+const Slots::Filling& Slots::at(char slot) const {
+  const Filling& filling = fillings_.at(static_cast<std::size_t>(slot - 'A'));
+  if (filling.english.empty() && filling.french.empty() && !filling.noun) {
+    throw std::logic_error(fmt::format("slot {} is empty", slot));
+  }
+  return filling;
+}
+
+std::string Slots::english(std::string_view text) const {
+  return filled(text, [this](std::string_view content) { return english_slot(content); });
+}
+
+std::string Slots::french(std::string_view text) const {
+  return filled(text, [this](std::string_view content) { return french_slot(content); });
+}
+
+std::string Slots::english_slot(std::string_view content) const {
+  const Filling& filling = at(content.back());
+  if (content.size() == 1) return filling.english;
+  const std::string_view word = content.substr(0, content.size() - 2);
+  if (word == "a") {
+    const bool vowel = std::string_view("aeio").find(filling.english[0]) != std::string_view::npos;
+    return fmt::format("{} {}", vowel ? "an" : "a", filling.english);
+  }
+  if (word.find('/') != std::string_view::npos) return chosen(word, '/', filling.agreement.plural);
+  if (word.find('|') != std::string_view::npos) return chosen(word, '|', filling.agreement.gender == 'f');
+  throw std::logic_error(fmt::format("English slot [{}]", content));
+}
+
+std::string Slots::french_slot(std::string_view content) const {
+  const Filling& filling = at(content.back());
+  if (content.size() == 1) return filling.french;
+  const Agreement agreement = filling.agreement;
+  std::string_view word = content.substr(0, content.size() - 2);
+  if (word.find('/') != std::string_view::npos) return chosen(word, '/', agreement.plural);
+  if (word.find('|') != std::string_view::npos) return chosen(word, '|', agreement.gender == 'f');
+  if (word == "e") return fmt::format("{}{}", agreement.gender == 'f' ? "e" : "", agreement.plural ? "s" : "");
+  if (word == "il") return fmt::format("{}{}", agreement.gender == 'f' ? "elle" : "il", agreement.plural ? "s" : "");
+  if (is_slot(word)) return agreed(*at(word[0]).adjective, agreement);
+  if (!filling.noun) return elided(word, filling.french);
+  const Adjective* adjective = nullptr;
+  if (word.size() > 2 && is_slot(word.substr(word.size() - 1))) {
+    adjective = at(word.back()).adjective;
+    word.remove_suffix(2);
+  }
+  return french_group(word, adjective, filling);
+}
+
+std::string Slots::french_group(std::string_view kind, const Adjective* adjective, const Filling& noun) const {
+  const bool aspirated = noun.noun->aspirated;
+  std::string group = noun.french;
+  bool vowel = elides(group, aspirated);
+  if (adjective && adjective->order == Order::before) {
+    const std::string form = agreed(*adjective, noun.agreement, aspirated ? "" : noun.french);
+    group = fmt::format("{} {}", form, group);
+    vowel = elides(form);
+    if (kind == "un" && noun.agreement.plural) kind = "de";  // de grandes maisons
+  } else if (adjective) {
+    group = fmt::format("{} {}", group, agreed(*adjective, noun.agreement));
+  }
+  return determiner(kind, noun.agreement, vowel) + group;
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  // U+00E0…U+00FE are C3 A0…BE in UTF-8; their capitals stand 0x20 before them.
+  if (text.size() > 1 && text[0] == '\xC3' && static_cast<unsigned char>(text[1]) >= 0xA0) {
+    text[1] = static_cast<char>(text[1] - 0x20);
+  }
+  const char last = text.empty() ? '.' : text.back();
+  if (last != '.' && last != '?' && last != '!') text += '.';
+  return text;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,49 @@
+// Sentence templates: text with slots in brackets, filled alike in English and in French.
+//
+// English  [A] the noun, [a A] a or an + noun, [is/are A] by number, [Q] an adjective or phrase.
+// French   [A] the noun, [le A] [un A] [du A] [au A] [ce A] [mon A] [son A] [votre A] [notre A] [de A] with its
+//          determiner, [il A] il/elle/ils/elles, [e A] the participle's ending, [beau|belle A] by gender,
+//          [est/sont A] by number, [Q A] the adjective Q agreed with A, [le Q A] determiner, adjective and noun in the
+//          right order, [de X] [que X] [ne X] elided before a phrase.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "corpus/grammar/french.h"
+#include "corpus/grammar/lexicon.h"
+
+namespace attnscope {
+
+// What stands in the slots, by capital letter. The words must outlive it.
+class Slots {
+ public:
+  Slots& noun(char slot, const Noun& noun, bool plural = false);
+  Slots& adjective(char slot, const Adjective& adjective);
+  Slots& phrase(char slot, std::string_view english, std::string_view french);
+
+  // Both throw std::logic_error at a slot that is empty or unfit: an error in the grammar itself.
+  std::string english(std::string_view text) const;
+  std::string french(std::string_view text) const;
+
+ private:
+  struct Filling {
+    const Noun* noun = nullptr;
+    const Adjective* adjective = nullptr;
+    std::string english;
+    std::string french;
+    Agreement agreement;
+  };
+  const Filling& at(char slot) const;
+  std::string english_slot(std::string_view content) const;
+  std::string french_slot(std::string_view content) const;
+  std::string french_group(std::string_view kind, const Adjective* adjective, const Filling& noun) const;
+
+  std::array<Filling, 26> fillings_;
+};
+
+// A capital at the beginning, and a full stop unless the text ends in one, or in "?" or "!".
+std::string sentence(std::string text);
+
+}  // namespace attnscope

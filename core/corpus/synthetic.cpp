@@ -1,0 +1,141 @@
+#include "corpus/synthetic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "corpus/random.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t num_drafts = 20000;
+
+// Space between the characters, so that each is a piece of its own and attention between them can be seen.
+std::string spaced(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (!result.empty()) result += ' ';
+    result += c;
+  }
+  return result;
+}
+
+std::string random_letters(Random& random) {
+  const std::size_t length = 3 + random.below(10);
+  std::string letters;
+  while (letters.size() < length) letters += static_cast<char>('a' + random.below(26));
+  return letters;
+}
+
+// Calls `make` until it has given enough drafts with different sources.
+template <typename Make>
+std::vector<Draft> distinct_drafts(std::int64_t seed, Make make) {
+  Random random(seed);
+  std::vector<Draft> drafts;
+  std::unordered_set<std::string> sources;
+  while (drafts.size() < num_drafts) {
+    Draft draft = make(random);
+    if (sources.insert(draft.pair.source).second) drafts.push_back(std::move(draft));
+  }
+  return drafts;
+}
+
+Draft draft_of(std::string source, std::string target, std::string key) {
+  return {.pair = {.source = std::move(source), .target = std::move(target)}, .key = std::move(key)};
+}
+
+constexpr std::array<std::string_view, 12> months = {"January",   "February", "March",    "April",
+                                                     "May",       "June",     "July",     "August",
+                                                     "September", "October",  "November", "December"};
+constexpr std::array<std::string_view, 7> weekdays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                      "Thursday", "Friday", "Saturday"};
+
+std::string ordinal(unsigned day) {
+  const bool teen = day >= 11 && day <= 13;
+  const unsigned last = teen ? 0 : day % 10;
+  return fmt::format("{}{}", day, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+std::string written_date(std::chrono::year_month_day date, std::size_t format) {
+  const int year = static_cast<int>(date.year());
+  const unsigned month = static_cast<unsigned>(date.month());
+  const unsigned day = static_cast<unsigned>(date.day());
+  const std::string_view name = months[month - 1];
+  const std::string_view weekday = weekdays[std::chrono::weekday(std::chrono::sys_days(date)).c_encoding()];
+  switch (format) {
+    case 0:
+      return fmt::format("{} {} {}", day, name, year);
+    case 1:
+      return fmt::format("{} {}, {}", name, day, year);
+    case 2:
+      return fmt::format("the {} of {} {}", ordinal(day), name, year);
+    case 3:
+      return fmt::format("{}, {} {} {}", weekday, day, name, year);
+    case 4:
+      return fmt::format("{} {} {}", day, name.substr(0, 3), year);
+    case 5:
+      return fmt::format("{} {}, {}", name.substr(0, 3), ordinal(day), year);
+    case 6:
+      return fmt::format("{:02}/{:02}/{}", day, month, year);
+    case 7:
+      return fmt::format("{}.{}.{}", day, month, year);
+    default:
+      return fmt::format("{} {} {}, {}", weekday, name, day, year);
+  }
+}
+constexpr std::size_t num_date_formats = 9;
+
+}  // namespace
+
+std::vector<Draft> copy_drafts(std::int64_t seed) {
+  return distinct_drafts(seed, [](Random& random) {
+    const std::string text = spaced(random_letters(random));
+    return draft_of(text, text, text);
+  });
+}
+
+std::vector<Draft> reverse_drafts(std::int64_t seed) {
+  return distinct_drafts(seed, [](Random& random) {
+    const std::string letters = random_letters(random);
+    return draft_of(spaced(letters), spaced(std::string(letters.rbegin(), letters.rend())), letters);
+  });
+}
+
+std::vector<Draft> sort_drafts(std::int64_t seed) {
+  return distinct_drafts(seed, [](Random& random) {
+    const std::string letters = random_letters(random);
+    std::string sorted = letters;
+    std::sort(sorted.begin(), sorted.end());
+    return draft_of(spaced(letters), spaced(sorted), sorted);  // two orders of one set of letters stay together
+  });
+}
+
+std::vector<Draft> addition_drafts(std::int64_t seed) {
+  constexpr std::array<std::size_t, 3> bounds = {10, 100, 1000};
+  return distinct_drafts(seed, [&](Random& random) {
+    const std::size_t a = random.below(bounds[random.below(bounds.size())]);
+    const std::size_t b = random.below(bounds[random.below(bounds.size())]);
+    return draft_of(fmt::format("{} + {}", spaced(std::to_string(a)), spaced(std::to_string(b))),
+                    spaced(std::to_string(a + b)), fmt::format("{}+{}", std::min(a, b), std::max(a, b)));
+  });
+}
+
+std::vector<Draft> date_drafts(std::int64_t seed) {
+  using namespace std::chrono;
+  const sys_days first = year(1900) / January / 1;
+  const std::size_t num_days = static_cast<std::size_t>((sys_days(year(2100) / January / 1) - first).count());
+  return distinct_drafts(seed, [&](Random& random) {
+    const year_month_day date(first + days(random.below(num_days)));
+    const std::string iso = fmt::format("{}-{:02}-{:02}", static_cast<int>(date.year()),
+                                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    return draft_of(written_date(date, random.below(num_date_formats)), iso, iso);
+  });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,17 @@
+// The built-in tasks whose answer follows by rule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "corpus/draft.h"
+
+namespace attnscope {
+
+std::vector<Draft> copy_drafts(std::int64_t seed);      // "k a t" → "k a t"
+std::vector<Draft> reverse_drafts(std::int64_t seed);   // "k a t" → "t a k"
+std::vector<Draft> sort_drafts(std::int64_t seed);      // "k a t" → "a k t"
+std::vector<Draft> addition_drafts(std::int64_t seed);  // "1 2 + 3 4 5" → "3 5 7"
+std::vector<Draft> date_drafts(std::int64_t seed);      // "May 3, 1998" → "1998-05-03"
+
+}  // namespace attnscope

@@ -1,0 +1,234 @@
+#include "corpus/text_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t longest_line = 10000;  // bytes
+constexpr std::size_t chunk_size = 1 << 16;
+constexpr std::int64_t lines_between_progress = 2000;
+constexpr std::size_t max_examples = 20;
+
+// Lines of a file of any size. Of a line longer than `longest_line` only a little more than that is kept.
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path) : path_(path), chunk_(chunk_size, '\0') {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status)) throw CorpusError(fmt::format("{}: no such file", path));
+    if (std::filesystem::is_directory(status)) {
+      throw CorpusError(fmt::format("{}: is a directory; give a file with a sentence pair on each line", path));
+    }
+    if (!std::filesystem::is_regular_file(status)) throw CorpusError(fmt::format("{}: is not a regular file", path));
+    size_ = std::filesystem::file_size(path, error);
+    stream_.open(path, std::ios::binary);
+    if (!stream_) throw CorpusError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+
+  // False at the end of the file.
+  bool next(std::string& line) {
+    line.clear();
+    bool any = false;
+    while (position_ < filled_ || fill()) {
+      any = true;
+      const char* begin = chunk_.data() + position_;
+      const void* newline = std::memchr(begin, '\n', filled_ - position_);
+      const std::size_t length = newline ? static_cast<const char*>(newline) - begin : filled_ - position_;
+      if (line.size() <= longest_line) line.append(begin, length);
+      position_ += length + (newline ? 1 : 0);
+      if (newline) break;
+    }
+    if (!any) return false;
+    if (++number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    if (line.ends_with('\r')) line.pop_back();
+    return true;
+  }
+
+  const std::string& path() const { return path_; }
+  std::int64_t number() const { return number_; }  // of the line last read, from 1
+  double fraction() const {
+    return size_ ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : 1;
+  }
+
+ private:
+  bool fill() {
+    stream_.read(chunk_.data(), static_cast<std::streamsize>(chunk_.size()));
+    if (stream_.bad()) throw CorpusError(fmt::format("{}: cannot be read past line {}", path_, number_));
+    position_ = 0;
+    filled_ = static_cast<std::size_t>(stream_.gcount());
+    consumed_ += filled_;
+    return filled_ > 0;
+  }
+
+  std::string path_;
+  std::ifstream stream_;
+  std::string chunk_;
+  std::size_t position_ = 0;
+  std::size_t filled_ = 0;
+  std::uintmax_t size_ = 0;
+  std::uintmax_t consumed_ = 0;
+  std::int64_t number_ = 0;
+};
+
+// The length of the UTF-8 sequence at the start of `text`, 0 if there is none. Refuses overlong forms, surrogates and
+// numbers above U+10FFFF (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
+  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+bool valid_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// Why a line cannot be used, whatever it says.
+std::optional<std::string> fault(std::string_view line) {
+  if (line.size() > longest_line) return fmt::format("longer than {} bytes", longest_line);
+  if (line.find('\0') != std::string_view::npos) return "contains a NUL byte";
+  if (!valid_utf8(line)) return "is not valid UTF-8";
+  return std::nullopt;
+}
+
+// Gathers pairs and keeps the account of what was not one.
+class PairCollector {
+ public:
+  explicit PairCollector(CorpusReport& report) : report_(report) {}
+
+  void add(std::string_view source, std::string_view target, const LineReader& reader) {
+    source = trimmed(source);
+    target = trimmed(target);
+    if (source.empty() && target.empty()) return skip(reader, "blank line");
+    if (source.empty()) return skip(reader, "nothing on the source side");
+    if (target.empty()) return skip(reader, "nothing on the target side");
+    std::string joined = fmt::format("{}\t{}", source, target);
+    if (!seen_.insert(std::move(joined)).second) {
+      ++report_.duplicates;
+      return name(reader, "the same pair stands earlier");
+    }
+    pairs_.push_back({.source = std::string(source), .target = std::string(target)});
+  }
+
+  void skip(const LineReader& reader, std::string reason) {
+    ++report_.skipped;
+    name(reader, std::move(reason));
+  }
+
+  // Throws CorpusError if there are none.
+  std::vector<Pair> take(const std::string& path) {
+    if (!pairs_.empty()) return std::move(pairs_);
+    if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
+    const SkippedLine& first = report_.examples.front();
+    throw CorpusError(fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, tab, target",
+                                  path, report_.lines_read, first.line, first.reason));
+  }
+
+ private:
+  void name(const LineReader& reader, std::string reason) {
+    if (report_.examples.size() < max_examples) {
+      report_.examples.push_back({reader.path(), reader.number(), std::move(reason)});
+    }
+  }
+
+  CorpusReport& report_;
+  std::vector<Pair> pairs_;
+  std::unordered_set<std::string> seen_;
+};
+
+void breathe(const LineReader& reader, const CorpusProgress& progress) {
+  if (progress && reader.number() % lines_between_progress == 0) progress(reader.fraction());
+}
+
+void add_tsv_line(std::string_view line, const LineReader& reader, PairCollector& pairs) {
+  if (auto reason = fault(line)) return pairs.skip(reader, *reason);
+  if (trimmed(line).empty()) return pairs.skip(reader, "blank line");
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return pairs.skip(reader, "no tab between source and target");
+  const std::string_view rest = line.substr(tab + 1);
+  pairs.add(line.substr(0, tab), rest.substr(0, rest.find('\t')), reader);
+}
+
+void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
+  std::string line;
+  while (source.next(line)) breathe(source, progress);
+  while (target.next(line)) breathe(target, progress);
+  throw CorpusError(fmt::format("parallel files differ in length: {} has {} lines, {} has {}", source.path(),
+                                source.number(), target.path(), target.number()));
+}
+
+}  // namespace
+
+std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
+  LineReader reader(path);
+  PairCollector pairs(report);
+  std::string line;
+  while (reader.next(line)) {
+    ++report.lines_read;
+    add_tsv_line(line, reader, pairs);
+    breathe(reader, progress);
+  }
+  return pairs.take(path);
+}
+
+std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
+                                const CorpusProgress& progress) {
+  LineReader source(source_path);
+  LineReader target(target_path);
+  PairCollector pairs(report);
+  std::string source_line;
+  std::string target_line;
+  while (true) {
+    const bool more_source = source.next(source_line);
+    const bool more_target = target.next(target_line);
+    if (more_source != more_target) refuse_different_lengths(source, target, progress);
+    if (!more_source) break;
+    ++report.lines_read;
+    if (auto reason = fault(source_line)) {
+      pairs.skip(source, *reason);
+    } else if (auto target_reason = fault(target_line)) {
+      pairs.skip(target, *target_reason);
+    } else {
+      pairs.add(source_line, target_line, source);
+    }
+    breathe(source, progress);
+  }
+  return pairs.take(source_path);
+}
+
+}  // namespace attnscope

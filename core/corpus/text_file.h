@@ -1,0 +1,18 @@
+// The user's own sentence pairs: a TSV file or two parallel files, read line by line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "corpus/corpus.h"
+
+namespace attnscope {
+
+// Every usable pair once, in the order of the file. The text is kept as it stands (U+00A0 and U+202F too) but for a
+// byte order mark, CR before LF, and spaces or tabs around a side. Unusable lines are counted in `report`.
+// Throws CorpusError if a file cannot be read, or has no usable pair, or if parallel files differ in length.
+std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress);
+std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
+                                const CorpusProgress& progress);
+
+}  // namespace attnscope
