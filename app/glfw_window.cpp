@@ -68,8 +68,14 @@ struct GlfwWindow::Events {
     });
   }
 
-  static void labelled_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
-    ImGui_ImplGlfw_KeyCallback(window, key_by_label(key, scancode), scancode, action, mods);
+  static void queue_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+    input(window);
+    if (key != GLFW_KEY_UNKNOWN) of(window).typed_.push_back({key_by_label(key, scancode), scancode, action, mods, 0});
+  }
+
+  static void queue_character(GLFWwindow* window, unsigned character) {
+    input(window);
+    of(window).typed_.push_back({0, 0, 0, 0, character});
   }
 };
 
@@ -102,7 +108,8 @@ GlfwWindow::~GlfwWindow() {
 GlfwWindow::InputConnection::InputConnection(GlfwWindow& window) {
   ImGui_ImplGlfw_InitForOpenGL(window.window_, true);
 #if IMGUI_VERSION_NUM < 18700
-  glfwSetKeyCallback(window.window_, Events::labelled_key);
+  glfwSetKeyCallback(window.window_, Events::queue_key);
+  glfwSetCharCallback(window.window_, Events::queue_character);
 #endif
 }
 
@@ -111,7 +118,28 @@ GlfwWindow::InputConnection::~InputConnection() {
 }
 
 void GlfwWindow::begin_frame() {
+  feed_typed();
   ImGui_ImplGlfw_NewFrame();
+}
+
+// Dear ImGui sees before 1.87 only how the keys stand when a frame begins, so a key pressed and released between two
+// slow frames would be lost, and what is typed after Ctrl+A would come before it. A frame takes releases, then presses
+// with their characters; the next release waits for the next frame.
+void GlfwWindow::feed_typed() {
+  bool pressed = false;
+  while (!typed_.empty()) {
+    const Typed typed = typed_.front();
+    const bool release = typed.key != 0 && typed.action == GLFW_RELEASE;
+    if (release && pressed) break;
+    pressed = pressed || !release;
+    typed_.pop_front();
+    if (typed.key == 0) {
+      ImGui_ImplGlfw_CharCallback(window_, typed.character);
+    } else {
+      ImGui_ImplGlfw_KeyCallback(window_, typed.key, typed.scancode, typed.action, typed.mods);
+    }
+  }
+  input_ = input_ || !typed_.empty();
 }
 
 void GlfwWindow::show_frame() {

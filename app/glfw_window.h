@@ -1,6 +1,7 @@
 // The window of the desktop: GLFW and its events, with Dear ImGui's input fed from them.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,9 +67,20 @@ class GlfwWindow {
   };
   struct Events;  // the callbacks GLFW calls
 
+  // A key or a character typed, on its way to Dear ImGui.
+  struct Typed {
+    int key = 0;  // 0: a character
+    int scancode = 0;
+    int action = 0;
+    int mods = 0;
+    unsigned character = 0;
+  };
+  void feed_typed();
+
   Library library_;
   GLFWwindow* window_ = nullptr;
   bool input_ = true;
+  std::deque<Typed> typed_;
   std::vector<std::string> dropped_;
   bool fullscreen_ = false;
   int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen

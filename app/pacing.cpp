@@ -6,7 +6,6 @@ namespace attnscope {
 namespace {
 
 constexpr double at_once = 1. / 60;
-constexpr double smooth = 1. / 20;  // toasts that fade, decoding that plays
 constexpr double leisurely = 1. / 10;
 constexpr double blink = 0.4;
 constexpr double tooltip_time = 1.2;  // after the last input, until which a tooltip may still appear
@@ -29,8 +28,7 @@ void Pacing::drawn(double now, bool animating, bool text_cursor) {
 
 std::optional<double> Pacing::due() const {
   if (settling_frames_ > 0) return last_frame_ + at_once;
-  if (animating_) return last_frame_ + smooth;
-  if (news_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
+  if (news_ || animating_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
   if (text_cursor_) return last_frame_ + blink;
   return std::nullopt;
 }

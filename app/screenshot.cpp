@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "commands.h"
+#include "machine.h"
 #include "offscreen.h"
 #include "paths.h"
 #include "scope.h"
-#include "scope_facts.h"
 #include "session/session.h"
-#include "session/torch_engine.h"
 #include "storage/file.h"
 
 namespace attnscope {
@@ -37,16 +36,14 @@ void throw_errors(const std::vector<Event>& events) {
   }
 }
 
-// The newest look is at the sentence asked for, and it is whole: the first one published has only the encoder's side.
-bool complete(const Scope& scope) {
-  return scope.run.run != 0 && scope.snapshot && scope.snapshot->request == scope.request &&
-         !scope.snapshot->decoding.empty();
+bool looked_at_sentence(const Scope& scope) {
+  return scope.run.run != 0 && scope.complete.snapshot && scope.complete.snapshot->request == scope.request;
 }
 
 void fill(Scope& scope, Session& session, const std::string& run) {
   session.post(OpenRun{run});
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!complete(scope)) {
+  while (!looked_at_sentence(scope)) {
     if (std::chrono::steady_clock::now() > deadline) {
       throw std::runtime_error(fmt::format("{}: no look inside the model within {} minutes", run, patience.count()));
     }
@@ -66,12 +63,12 @@ void fill(Scope& scope, Session& session, const std::string& run) {
 int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
   Scope scope;
-  scope.facts = scope_facts();
+  scope.facts = machine_facts();
   scope.layout.workspace = workspace_from(options.workspace);
   scope.layout.theme = theme_from(options.theme);
   scope.layout.sentence = options.source;
   {
-    Session session([] { return make_torch_engine(); });
+    Session session([] { return make_torch_engine(0); });
     fill(scope, session, run);
   }
   const Picture picture = draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));

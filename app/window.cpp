@@ -1,21 +1,24 @@
 // The window command: the session's news in, frames out, the user's commands back.
 #include <sys/resource.h>
 
-#include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "commands.h"
 #include "font_files.h"
 #include "glfw_window.h"
+#include "machine.h"
 #include "pacing.h"
 #include "paths.h"
+#include "plain/channel.h"
 #include "renderer.h"
 #include "scope.h"
-#include "scope_facts.h"
 #include "session/session.h"
-#include "session/torch_engine.h"
 #include "settings.h"
 
 namespace attnscope {
@@ -24,13 +27,22 @@ namespace {
 // Set on the worker before Torch starts its threads, which inherit it: drawing goes first when cores are short.
 constexpr int worker_niceness = 5;
 
+std::string window_title(const Scope& scope) {
+  if (scope.run.run == 0) return "attnscope";
+  const Activity activity = scope.status.activity;
+  const char* doing = activity == Activity::training ? " (training)" : activity == Activity::paused ? " (paused)" : "";
+  return scope.run.name + doing + " — attnscope";
+}
+
 class App {
  public:
   App();
   void run();
 
  private:
-  std::unique_ptr<Engine> make_engine() const;
+  // On the worker thread.
+  std::unique_ptr<Engine> make_engine();
+
   void open_first_run();
   void hear();
   void heed_drops();
@@ -45,6 +57,8 @@ class App {
   GlfwWindow window_;
   Renderer renderer_;
   GlfwWindow::InputConnection input_;
+  const bool software_rendering_;
+  Queue<Facts> facts_;  // found out by the worker: asking for a GPU takes a moment
   Scope scope_;
   Pacing pacing_;
   std::string title_;
@@ -57,11 +71,19 @@ App::App()
       window_(read_.settings.window_width, read_.settings.window_height),
       renderer_(find_fonts()),
       input_(window_),
+      software_rendering_(window_.software_rendering()),
       session_([this] { return make_engine(); }, GlfwWindow::wake) {
-  scope_.facts = scope_facts();
   scope_.layout = read_.settings.layout;
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
   open_first_run();
+}
+
+std::unique_ptr<Engine> App::make_engine() {
+  setpriority(PRIO_PROCESS, 0,
+              worker_niceness);  // Linux: of the calling thread alone. Failing, it is only less smooth.
+  facts_.push(machine_facts());
+  GlfwWindow::wake();
+  return make_torch_engine(software_rendering_ ? 1 : 0);
 }
 
 void App::open_first_run() {
@@ -92,14 +114,15 @@ void App::run() {
 }
 
 void App::hear() {
+  for (Facts& facts : facts_.take()) scope_.facts = std::move(facts);
   Session::News news = session_.poll();
-  const bool fresh = news.snapshot != scope_.snapshot;
-  if (news.events.empty() && !fresh) return;
-  const std::uint64_t shown = scope_.snapshot ? scope_.snapshot->request : 0;
-  // The answer to a key typed is waited for; another look at the same sentence while training is not.
-  if (fresh && news.snapshot && news.snapshot->request != shown) pacing_.urge(GlfwWindow::now());
+  const bool looked = news.snapshot != scope_.newest.snapshot;
+  if (news.events.empty() && !looked) return;
+  const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
   receive(scope_, std::move(news.events), std::move(news.snapshot));
   pacing_.news();
+  // The answer to a key typed is waited for; another look at the same sentence while training is not.
+  if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
   post_commands();
 }
 
@@ -124,9 +147,10 @@ void App::serve_requests() {
     window_.set_fullscreen(scope_.presentation);
     pacing_.urge(GlfwWindow::now());
   }
-  const std::string title = scope_.run.run == 0 ? "attnscope" : scope_.run.name + " — attnscope";
-  if (title != title_) window_.set_title(title);
-  title_ = title;
+  if (const std::string title = window_title(scope_); title != title_) {
+    window_.set_title(title);
+    title_ = title;
+  }
 }
 
 void App::post_commands() {

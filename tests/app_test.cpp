@@ -1,0 +1,147 @@
+// What the window does besides drawing: when it draws, and what it remembers.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "font_files.h"
+#include "pacing.h"
+#include "settings.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double blink_at_most = 0.5;
+
+TEST(Pacing, DrawsTheFirstFrameAtOnceAndThenNothing) {
+  Pacing pacing;
+  ASSERT_TRUE(pacing.due());
+  EXPECT_LE(*pacing.due(), 0.1);
+  pacing.drawn(1, false, false);
+  EXPECT_EQ(pacing.due(), std::nullopt);
+}
+
+TEST(Pacing, AnswersInputWithinAFrame) {
+  Pacing pacing;
+  pacing.drawn(1, false, false);
+  pacing.urge(5);
+  ASSERT_TRUE(pacing.due());
+  EXPECT_LE(*pacing.due(), 5);
+}
+
+TEST(Pacing, SettlesAfterInputAndThenRests) {
+  Pacing pacing;
+  pacing.urge(5);
+  int frames = 0;
+  double now = 5;
+  while (pacing.due()) {
+    now = std::max(now, *pacing.due());
+    pacing.drawn(now, false, false);
+    ASSERT_LT(++frames, 60);
+  }
+  EXPECT_GE(frames, 3);
+  EXPECT_LT(now, 7);
+}
+
+TEST(Pacing, ShowsTrainingNewsAtMostTenTimesASecond) {
+  Pacing pacing;
+  pacing.drawn(100, false, false);
+  int frames = 0;
+  for (int millisecond = 0; millisecond < 1000; millisecond += 5) {
+    const double now = 100 + millisecond / 1000.;
+    pacing.news();
+    if (now >= *pacing.due()) {
+      pacing.drawn(now, false, false);
+      ++frames;
+    }
+  }
+  EXPECT_GE(frames, 8);
+  EXPECT_LE(frames, 10);
+}
+
+TEST(Pacing, KeepsAnimationsAndTheTextCursorGoing) {
+  Pacing pacing;
+  pacing.drawn(10, true, false);
+  ASSERT_TRUE(pacing.due());
+  EXPECT_LE(*pacing.due(), 10.2);
+  pacing.drawn(20, false, true);
+  ASSERT_TRUE(pacing.due());
+  EXPECT_GT(*pacing.due(), 20.1);
+  EXPECT_LE(*pacing.due(), 20 + blink_at_most);
+}
+
+class SettingsFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("attnscope-settings-" + std::to_string(getpid()) +
+                                                        testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(SettingsFile, ComesBackAsItWasWritten) {
+  Settings settings;
+  settings.layout.sentence = "Où est l'âne ?";
+  settings.layout.theme = ThemeName::light;
+  settings.layout.workspace = Workspace::decoding;
+  settings.window_width = 1111;
+  settings.window_height = 777;
+  const std::filesystem::path deep = folder_ / "a" / "b" / "settings.json";
+  write_settings(deep, settings);
+  const SettingsRead read = read_settings(deep);
+  EXPECT_EQ(read.complaint, "");
+  EXPECT_EQ(read.settings.layout, settings.layout);
+  EXPECT_EQ(read.settings.window_width, 1111);
+  EXPECT_EQ(read.settings.window_height, 777);
+}
+
+TEST_F(SettingsFile, MayBeMissing) {
+  const SettingsRead read = read_settings(folder_ / "settings.json");
+  EXPECT_EQ(read.complaint, "");
+  EXPECT_EQ(read.settings.layout, Layout());
+  EXPECT_EQ(read_settings({}).complaint, "");
+}
+
+TEST_F(SettingsFile, IsMovedAsideWhenBroken) {
+  std::filesystem::create_directories(folder_);
+  const std::filesystem::path path = folder_ / "settings.json";
+  for (const std::string text : {"{\"layout\": {", "[1, 2]", "", "\xff\xfe\x01"}) {
+    write_file(path, text);
+    const SettingsRead read = read_settings(path);
+    EXPECT_NE(read.complaint.find(path.string()), std::string::npos) << read.complaint;
+    EXPECT_EQ(read.settings.layout, Layout());
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(read_file(folder_ / "settings.json.broken", 1000), text);
+  }
+}
+
+TEST_F(SettingsFile, HostileValuesBecomeUsableOnes) {
+  std::filesystem::create_directories(folder_);
+  const std::filesystem::path path = folder_ / "settings.json";
+  write_file(path, R"({"window": {"width": -5, "height": 99999999999}, "layout": {"zoom": 1e300, "sentence": 7}})");
+  const SettingsRead read = read_settings(path);
+  EXPECT_GE(read.settings.window_width, 320);
+  EXPECT_LE(read.settings.window_height, 16384);
+  EXPECT_LE(read.settings.layout.zoom, max_zoom);
+  EXPECT_NE(read.complaint, "");
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(FontFiles, ArePinnedToDejaVuForPictures) {
+  const FontFiles files = find_pinned_fonts();
+  if (files.ui.empty()) GTEST_SKIP() << "the fonts of fonts-dejavu-core are not installed";
+  EXPECT_NE(files.ui.find("DejaVu"), std::string::npos);
+  EXPECT_NE(files.mono.find("DejaVu"), std::string::npos);
+  EXPECT_NE(files.ui, files.mono);
+  EXPECT_NE(files.ui, files.ui_bold);
+}
+
+}  // namespace
+}  // namespace attnscope
