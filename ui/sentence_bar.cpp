@@ -68,6 +68,7 @@ void draw_input(Scope& scope, float width, const Look& look) {
 void draw_output(const Scope& scope, const Look& look) {
   const Snapshot* snapshot = scope.complete.snapshot.get();
   if (snapshot == nullptr) return;
+  ImGui::SameLine(0, look.px(14));
   const bool pending = snapshot->request < scope.request;
   ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
   ImGui::AlignTextToFramePadding();
@@ -78,6 +79,11 @@ void draw_output(const Scope& scope, const Look& look) {
                            snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>" : "",
                            pending ? "; of the sentence before, the new one is on its way" : ""),
                look);
+}
+
+// One row of chips with their numbers beneath.
+float pieces_height(const Look& look) {
+  return font_size(look.fonts.mono) + font_size(look.fonts.mono_small) + look.px(10);
 }
 
 void draw_pieces(const Scope& scope, const Look& look) {
@@ -92,22 +98,21 @@ void draw_pieces(const Scope& scope, const Look& look) {
     help_tooltip("The sentence is longer than model.max_length; the rest is not looked at.", look);
     ImGui::SameLine(0, look.px(8));
   }
-  TokenStripOptions options;
-  options.wrap = false;
-  draw_token_strip("pieces", snapshot->source, options, look);
+  // One row; longer sentences scroll.
+  ImGui::BeginChild("pieces", ImVec2(0, pieces_height(look)));
+  draw_token_strip("strip", snapshot->source, {}, look);
+  ImGui::EndChild();
 }
 
 }  // namespace
 
 float sentence_bar_height(const Look& look) {
-  const float chips = font_size(look.fonts.mono) + font_size(look.fonts.mono_small) + look.px(14);
-  return ImGui::GetFrameHeightWithSpacing() + chips + look.px(6);
+  return ImGui::GetFrameHeightWithSpacing() + pieces_height(look) + look.px(6);
 }
 
 void draw_sentence_bar(Scope& scope, const Look& look) {
   const float width = ImGui::GetContentRegionAvail().x;
   draw_input(scope, width * 0.56F, look);
-  ImGui::SameLine(0, look.px(14));
   draw_output(scope, look);
   draw_pieces(scope, look);
 }

@@ -203,9 +203,11 @@ void draw_facts(const Scope& scope, std::string_view section, const Look& look) 
 
 void draw_waiting(Scope& scope, int waiting, bool valid, const Look& look) {
   ImGui::Separator();
-  ImGui::PushStyleColor(ImGuiCol_Text, waiting > 0 ? look.theme.warning : look.theme.text_dim);
+  const Color32 color = !valid ? look.theme.error : waiting > 0 ? look.theme.warning : look.theme.text_dim;
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::AlignTextToFramePadding();
-  const std::string text = waiting == 0   ? "No changes wait."
+  const std::string text = !valid         ? "A value cannot be used: see above"
+                           : waiting == 0 ? "As the run has it"
                            : waiting == 1 ? "1 change waits for Reset"
                                           : fmt::format("{} changes wait for Reset", waiting);
   ImGui::TextUnformatted(text.c_str());

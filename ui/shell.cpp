@@ -16,8 +16,8 @@
 namespace attnscope {
 namespace {
 
-constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 280};
-constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 340, .column_is_right = true};
+constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 260};
+constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own.
 void draw_tab(Scope& scope, Workspace workspace, const char* label, std::string_view help, const Look& look) {

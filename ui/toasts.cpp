@@ -77,6 +77,8 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
 
   ImGui::SetNextWindowPos(corner, ImGuiCond_Always, ImVec2(1, 1));
   ImGui::PushStyleColor(ImGuiCol_WindowBg, look.theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_Button, look.theme.hovered);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, look.theme.background);
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                                      ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                      ImGuiWindowFlags_NoFocusOnAppearing;
@@ -96,7 +98,7 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
     if (scope.progress) draw_progress(scope, look);
   }
   ImGui::End();
-  ImGui::PopStyleColor();
+  ImGui::PopStyleColor(3);
 }
 
 }  // namespace attnscope

@@ -149,7 +149,9 @@ void draw_buttons(Scope& scope, const Look& look) {
 
 void draw_status(const Scope& scope, const Look& look) {
   const std::string text = status_line(scope);
-  const WithFont font(look.fonts.mono_small);
+  const float room = ImGui::GetContentRegionAvail().x - look.px(20);
+  const bool roomy = text_size(look.fonts.mono, text.c_str()).x <= room;
+  const WithFont font(roomy ? look.fonts.mono : look.fonts.mono_small);
   const float width = ImGui::CalcTextSize(text.c_str()).x;
   const float x = ImGui::GetWindowWidth() - width - look.px(12);
   // Too narrow: the line stands right after the buttons and is cut off at the window's edge.

@@ -65,6 +65,12 @@ int heads_of(const AttentionMaps& maps) {
   return maps.empty() ? 0 : static_cast<int>(maps.front().size());
 }
 
+// The weight drawn in the brightest colour.
+float brightest(const Matrix& map, bool full_contrast) {
+  if (!full_contrast || map.empty()) return 1;
+  return *std::max_element(map.values.begin(), map.values.end());
+}
+
 // The side of a thumbnail with which the three groups fill the column.
 float cell_side(const Shown& newest, const Shown& complete, ImVec2 space, const Look& look) {
   int rows = 0;
@@ -84,7 +90,7 @@ float cell_side(const Shown& newest, const Shown& complete, ImVec2 space, const 
   const float by_height =
       (space.y - heading * static_cast<float>(groups)) / static_cast<float>(std::max(1, rows)) - gap;
   // Below this nothing can be told apart: the column scrolls instead.
-  return std::floor(std::clamp(std::min(by_width, std::max(by_height, look.px(44))), look.px(18), look.px(150)));
+  return std::floor(std::clamp(std::min(by_width, std::max(by_height, look.px(30))), look.px(18), look.px(150)));
 }
 
 void thumbnail_tooltip(const Matrix& map, AttentionPart part, int layer, int head) {
@@ -133,8 +139,11 @@ void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionVie
       const Matrix& map = heads[static_cast<std::size_t>(head)];
       const bool selected = view.part == part && view.layer == layer && view.head == head;
       const std::string id = fmt::format("{}.{}", layer, head);
-      if (draw_thumbnail(id.c_str(), map, shown.version, ImVec2(cell, cell),
-                         {.mask_upper = part == AttentionPart::decoder, .selected = selected}, textures, look)) {
+      ThumbnailOptions options;
+      options.high = brightest(map, view.full_contrast);
+      options.mask_upper = part == AttentionPart::decoder;
+      options.selected = selected;
+      if (draw_thumbnail(id.c_str(), map, shown.version, ImVec2(cell, cell), options, textures, look)) {
         if (view.part != part) view.pinned_row.reset();
         view.part = part;
         view.layer = layer;
@@ -165,7 +174,7 @@ void draw_row_bars(const Matrix& map, int row, const std::vector<std::string>& k
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return map.at(row, a) > map.at(row, b); });
 
   const WithFont font(look.fonts.mono);
-  const float height = ImGui::GetFontSize() + look.px(5);
+  const float height = ImGui::GetFontSize() + look.px(3);
   const float width = ImGui::GetContentRegionAvail().x;
   const float label_width = std::min(width * 0.42F, look.px(130));
   const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
@@ -224,8 +233,9 @@ void draw_row_panel(const Selected& selected, AttentionView& view, int hovered_r
   ImGui::EndChild();
 }
 
-void draw_caption(const Selected& selected, const AttentionView& view, const Look& look) {
+void draw_caption(const Selected& selected, AttentionView& view, const Look& look) {
   const PartText& text = text_of(selected.part);
+  ImGui::AlignTextToFramePadding();
   {
     const WithFont bold(look.fonts.bold);
     ImGui::Text("%s, layer %d, head %d", text.name, view.layer + 1, view.head + 1);
@@ -242,6 +252,14 @@ void draw_caption(const Selected& selected, const AttentionView& view, const Loo
                   selected.shown.snapshot->step),
       look);
   ImGui::PopStyleColor();
+  const float box = ImGui::GetFrameHeight() + ImGui::CalcTextSize("Full contrast").x + look.px(12);
+  ImGui::SameLine(0, look.px(12));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - box));
+  ImGui::Checkbox("Full contrast", &view.full_contrast);
+  help_tooltip(
+      "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
+      "The values stay as they are.",
+      look);
 }
 
 void draw_large(const Selected& selected, AttentionView& view, TextureStore& textures, const Look& look) {
@@ -249,9 +267,9 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
   const ImVec2 space = ImGui::GetContentRegionAvail();
   // The list of weights stands where there is room to spare.
   const bool beside = space.x > space.y * 1.15F;
-  const float list_size = beside ? std::clamp(space.x * 0.3F, look.px(170), look.px(300)) : space.y * 0.3F;
-  const ImVec2 map_size =
-      beside ? ImVec2(space.x - list_size - look.px(8), space.y) : ImVec2(space.x, space.y - list_size);
+  const float list_width = std::clamp(space.x * 0.3F, look.px(170), look.px(300));
+  const ImVec2 map_size = beside ? ImVec2(space.x - list_width - look.px(8), space.y)
+                                 : ImVec2(space.x, std::min(space.y * 0.7F, space.x * 1.05F));
 
   HeatmapOptions options;
   options.row_axis = text_of(selected.part).row_axis;
@@ -259,6 +277,7 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
   options.row_labels = selected.rows;
   options.col_labels = selected.cols;
   options.mask_upper = selected.part == AttentionPart::decoder;
+  options.high = brightest(selected.map, view.full_contrast);
   options.selected_row = view.pinned_row.value_or(-1);
   const HeatmapResult result =
       draw_heatmap("large", selected.map, selected.shown.version, map_size, options, textures, look);
@@ -331,7 +350,10 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
 void draw_attention(const Shown& newest, const Shown& complete, AttentionView& view, float& grid_width,
                     TextureStore& textures, const Look& look) {
   const float height = ImGui::GetContentRegionAvail().y;
-  ImGui::BeginChild("heads", ImVec2(look.px(grid_width), height), false, ImGuiWindowFlags_NoNavInputs);
+  // In a narrow window the large map comes first.
+  const float width = std::min(look.px(grid_width), ImGui::GetContentRegionAvail().x * 0.4F);
+  ImGui::BeginChild("heads", ImVec2(width, height), false,
+                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
   draw_grid(newest, complete, view, textures, look);
   ImGui::EndChild();
   ImGui::SameLine(0, 0);

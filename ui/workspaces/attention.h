@@ -16,6 +16,7 @@ struct AttentionView {
   AttentionPart part = AttentionPart::cross;
   int layer = 0;
   int head = 0;
+  bool full_contrast = false;     // colours go to each map's largest weight instead of 1
   std::optional<int> pinned_row;  // the query whose weights are listed
 };
 

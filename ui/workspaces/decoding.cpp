@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
@@ -26,16 +27,18 @@ void advance(DecodingView& view, const Snapshot& snapshot, double now) {
   if (view.step == steps_of(snapshot) - 1) view.playing = false;
 }
 
-void caption(const char* title, const std::string& what, const Look& look) {
+// A heading, a few words beside it, and the whole of it in the tooltip of both.
+void caption(const char* title, const std::string& words, std::string_view help, const Look& look) {
   {
     const WithFont bold(look.fonts.bold);
     ImGui::TextUnformatted(title);
   }
+  help_tooltip(help, look);
   ImGui::SameLine(0, look.px(8));
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(what.c_str());
+  ImGui::TextUnformatted(words.c_str());
   ImGui::PopStyleColor();
-  help_tooltip(what, look);
+  help_tooltip(help, look);
 }
 
 // ---- the controls
@@ -117,8 +120,8 @@ std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int r
 
 void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look) {
   const int layer = shown_layer(view, snapshot);
-  caption("Source",
-          fmt::format("where this step looks: attention over the encoder's output, layer {} (§3.2.3)", layer + 1),
+  caption("Source", fmt::format("where this step looks, layer {}", layer + 1),
+          "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
           look);
   const std::vector<float> weights = row_weights(snapshot.cross[static_cast<std::size_t>(layer)], view.head, view.step);
   TokenStripOptions source;
@@ -126,7 +129,10 @@ void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look)
   source.weights = weights;
   draw_token_strip("source", snapshot.source, source, look);
 
-  caption("Decoder input", "all written so far; the look-ahead mask hides what comes later (§3.2.3)", look);
+  caption("Decoder input", "all written so far",
+          "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes later: hatched "
+          "(paper §3.2.3). Click a piece to go to its step.",
+          look);
   TokenStripOptions options;
   options.show_ids = false;
   options.selected = view.step;
@@ -153,7 +159,7 @@ void candidate_tooltip(const Candidate& candidate, const Look& look) {
 
 void draw_candidate(const Candidate& candidate, bool chosen, const Look& look) {
   const WithFont font(look.fonts.mono);
-  const float height = ImGui::GetFontSize() + look.px(6);
+  const float height = ImGui::GetFontSize() + look.px(3);
   const float width = ImGui::GetContentRegionAvail().x;
   const float label_width = std::min(width * 0.4F, look.px(130));
   const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
@@ -179,8 +185,22 @@ void draw_candidate(const Candidate& candidate, bool chosen, const Look& look) {
 
 void draw_candidates(const Snapshot& snapshot, int step, const Look& look) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
-  const std::string what = fmt::format("softmax over the vocabulary, entropy {:.2f} nats (§3.4)", decided.entropy);
-  caption("Next piece", what, look);
+  {
+    const WithFont bold(look.fonts.bold);
+    ImGui::TextUnformatted("Writes");
+  }
+  ImGui::SameLine(0, look.px(8));
+  push_font(look.fonts.mono);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.success);
+  ImGui::TextUnformatted(snapshot.target_out[static_cast<std::size_t>(step)].piece.c_str());
+  ImGui::PopStyleColor();
+  pop_font();
+  help_tooltip("The most probable piece of this step (greedy decoding); it is the next step's last input.", look);
+  ImGui::SameLine(0, look.px(10));
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(fmt::format("entropy {:.2f} nats", decided.entropy).c_str());
+  ImGui::PopStyleColor();
+  help_tooltip("Of the softmax over the whole vocabulary (paper §3.4); below it are the most probable pieces.", look);
   ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   for (int i = 0; i < static_cast<int>(decided.candidates.size()); ++i) {
     draw_candidate(decided.candidates[static_cast<std::size_t>(i)], i == decided.chosen, look);
@@ -219,16 +239,37 @@ std::uint64_t step_version(const Shown& shown, int step) {
   return shown.version * longest + static_cast<std::uint64_t>(step);
 }
 
-void draw_head_rows(const char* id, const AttentionMaps& maps, std::span<const Token> keys, const Shown& shown,
-                    int step, ImVec2 size, TextureStore& textures, const Look& look) {
-  const std::vector<std::string> rows = head_labels(maps);
-  const std::vector<std::string> cols = token_labels(keys);
+struct HeadRows {
+  const char* id;
+  const AttentionMaps& maps;
+  std::span<const Token> keys;
+  int visible;  // keys from here on are masked
+};
+
+void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 size, TextureStore& textures,
+                    const Look& look) {
+  Matrix weights = rows_of_step(heads.maps, step);
+  for (int row = 0; row < weights.rows; ++row) {
+    // Not a number is drawn neutrally: what is masked is not a small weight but no weight.
+    for (int col = heads.visible; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
+  }
+  const std::vector<std::string> rows = head_labels(heads.maps);
+  const std::vector<std::string> cols = token_labels(heads.keys);
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
   options.square = false;
   options.legend = false;
-  draw_heatmap(id, rows_of_step(maps, step), step_version(shown, step), size, options, textures, look);
+  options.print_values = false;
+  options.tooltip = [&](int row, int col) {
+    ImGui::Text("%s, %s", rows[static_cast<std::size_t>(row)].c_str(), cols[static_cast<std::size_t>(col)].c_str());
+    if (col >= heads.visible) {
+      ImGui::TextUnformatted("masked: later than this step (§3.2.3)");
+    } else {
+      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
+    }
+  };
+  draw_heatmap(heads.id, weights, step_version(shown, step), size, options, textures, look);
 }
 
 // ---- the mask
@@ -243,7 +284,10 @@ Matrix look_ahead_mask(int size) {
 
 void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look) {
   const int size = static_cast<int>(snapshot.target_in.size());
-  caption("Look-ahead mask", "a step sees itself and the steps before it (§3.2.3)", look);
+  caption("Look-ahead mask", "row: step",
+          "A step sees its own input and those before it; the scores of later ones are set to −∞ before the softmax "
+          "(paper §3.2.3). Click a row to go to its step.",
+          look);
   const std::vector<std::string> labels = token_labels(snapshot.target_in);
   HeatmapOptions options;
   options.row_labels = labels;
@@ -265,34 +309,22 @@ void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textu
   }
 }
 
-std::string written_piece(const Snapshot& snapshot, int step) {
-  return snapshot.target_out[static_cast<std::size_t>(step)].piece;
-}
-
-void draw_headline(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
-  ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("writes");
-  ImGui::SameLine(0, look.px(6));
-  push_font(look.fonts.mono);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.success);
-  ImGui::TextUnformatted(written_piece(snapshot, view.step).c_str());
-  ImGui::PopStyleColor();
-  pop_font();
-  help_tooltip("The most probable piece of this step (greedy decoding); it is the next step's last input.", look);
-}
-
 void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
   const Snapshot& snapshot = *shown.snapshot;
   draw_strips(snapshot, view, look);
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
-  caption("Over the source", "this step's row of every head: layer × head", look);
-  draw_head_rows("cross rows", snapshot.cross, snapshot.source, shown, view.step, ImVec2(space.x, height), textures,
-                 look);
-  caption("Over itself", "the same step's masked self-attention: nothing right of the present input", look);
-  draw_head_rows("self rows", snapshot.decoder, snapshot.target_in, shown, view.step, ImVec2(space.x, height), textures,
-                 look);
+  caption("Every head over the source", "layer × head",
+          "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", look);
+  const auto sources = static_cast<int>(snapshot.source.size());
+  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(space.x, height),
+                 textures, look);
+  caption("Every head over itself", "layer × head",
+          "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
+          look);
+  draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.step + 1}, shown, view.step,
+                 ImVec2(space.x, height), textures, look);
 }
 
 }  // namespace
@@ -322,7 +354,6 @@ void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& texture
   ImGui::EndChild();
   ImGui::SameLine(0, look.px(12));
   ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_headline(snapshot, view, look);
   ImGui::BeginChild("choice", ImVec2(0, ImGui::GetContentRegionAvail().y * 0.48F));
   draw_candidates(snapshot, view.step, look);
   ImGui::EndChild();
