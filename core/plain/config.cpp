@@ -1,10 +1,10 @@
 #include "plain/config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace attnscope {
@@ -15,58 +15,87 @@ constexpr int config_version = 1;
 #define ATTNSCOPE_FIELD(member) +[](Config& config) -> FieldPointer { return &config.member; }
 
 const std::vector<ConfigField>& table() {
+  // key, label, help, unit, min, max, live, choices, place
+  // clang-format off
   static const std::vector<ConfigField> fields = {
-      {"corpus.source", "corpus", "a built-in corpus, a TSV file (source, tab, target), or the source side of two parallel files", "",
-       0, 0, false, {}, ATTNSCOPE_FIELD(corpus.source)},
-      {"corpus.target", "target file", "the target side of two parallel files; empty for a built-in corpus or a TSV file", "",
-       0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target)},
-      {"corpus.seed", "seed", "decides the generated sentences and the split into training, validation and test", "",
-       0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(corpus.seed)},
-      {"tokenizer.type", "type", "how SentencePiece finds its pieces: byte-pair encoding, or a unigram language model", "",
-       0, 0, false, {"bpe", "unigram"}, ATTNSCOPE_FIELD(tokenizer.type)},
-      {"tokenizer.vocab_size", "vocabulary", "pieces shared by source and target, at most: a small corpus gives fewer", "pieces",
-       16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size)},
-      {"tokenizer.path", "load from", "a trained SentencePiece model to use; empty: train one on the corpus", "",
-       0, 0, false, {}, ATTNSCOPE_FIELD(tokenizer.path)},
-      {"model.d_model", "d_model", "width of every vector between layers (paper §3.1); even, and divisible by num_heads", "",
-       8, 1024, false, {}, ATTNSCOPE_FIELD(model.d_model)},
-      {"model.num_heads", "num_heads", "attention heads in every layer, each of width d_model / num_heads (paper §3.2.2)", "",
-       1, 32, false, {}, ATTNSCOPE_FIELD(model.num_heads)},
-      {"model.num_encoder_layers", "encoder layers", "layers that read the source (paper §3.1)", "",
-       1, 12, false, {}, ATTNSCOPE_FIELD(model.num_encoder_layers)},
-      {"model.num_decoder_layers", "decoder layers", "layers that write the target (paper §3.1)", "",
-       1, 12, false, {}, ATTNSCOPE_FIELD(model.num_decoder_layers)},
-      {"model.d_ff", "d_ff", "inner width of the position-wise feed-forward sublayer (paper §3.3)", "",
-       8, 8192, false, {}, ATTNSCOPE_FIELD(model.d_ff)},
-      {"model.dropout", "dropout", "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper §5.4)", "",
-       0, 0.9, true, {}, ATTNSCOPE_FIELD(model.dropout)},
-      {"model.tied_embeddings", "tied embeddings", "source embedding, target embedding and output matrix are one matrix (paper §3.4)", "",
-       0, 1, false, {}, ATTNSCOPE_FIELD(model.tied_embeddings)},
-      {"model.max_length", "longest sentence", "longer pairs are left out of training; longer typed sentences are cut", "pieces",
-       8, 1024, false, {}, ATTNSCOPE_FIELD(model.max_length)},
-      {"training.steps", "steps", "optimizer updates after which training stops by itself", "updates",
-       1, 10000000, true, {}, ATTNSCOPE_FIELD(training.steps)},
-      {"training.batch_size", "batch size", "sentence pairs an update", "pairs",
-       1, 4096, false, {}, ATTNSCOPE_FIELD(training.batch_size)},
-      {"training.learning_rate", "learning rate", "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)", "× Noam",
-       0.001, 100, true, {}, ATTNSCOPE_FIELD(training.learning_rate)},
-      {"training.warmup_steps", "warm-up", "updates until the learning rate reaches its peak (paper §5.3)", "updates",
-       1, 1000000, false, {}, ATTNSCOPE_FIELD(training.warmup_steps)},
-      {"training.label_smoothing", "label smoothing", "share of the target probability spread over the whole vocabulary (paper §5.4)", "",
-       0, 0.9, true, {}, ATTNSCOPE_FIELD(training.label_smoothing)},
-      {"training.clip_norm", "gradient clipping", "longer gradients are scaled down to this norm; 0 turns clipping off", "",
-       0, 1000, true, {}, ATTNSCOPE_FIELD(training.clip_norm)},
-      {"training.validation_interval", "validate every", "updates between two validations", "updates",
-       1, 1000000, false, {}, ATTNSCOPE_FIELD(training.validation_interval)},
-      {"training.checkpoint_interval", "save every", "updates between two checkpoints of a run that has a folder", "updates",
-       1, 1000000, false, {}, ATTNSCOPE_FIELD(training.checkpoint_interval)},
-      {"training.seed", "seed", "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU", "",
-       0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(training.seed)},
-      {"training.device", "device", "where the model computes; auto takes CUDA when there is one", "",
-       0, 0, false, {"auto", "cpu", "cuda"}, ATTNSCOPE_FIELD(training.device)},
-      {"training.threads", "CPU threads", "0: all cores", "",
-       0, 256, false, {}, ATTNSCOPE_FIELD(training.threads)},
+      {"corpus.source", "corpus",
+       "a built-in corpus, a TSV file (source, tab, target), or the source side of two parallel files",
+       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.source)},
+      {"corpus.target", "target file",
+       "the target side of two parallel files; empty for a built-in corpus or a TSV file",
+       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target)},
+      {"corpus.seed", "seed",
+       "decides the generated sentences and the split into training, validation and test",
+       "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(corpus.seed)},
+      {"tokenizer.type", "type",
+       "how SentencePiece finds its pieces: byte-pair encoding, or a unigram language model",
+       "", 0, 0, false, {"bpe", "unigram"}, ATTNSCOPE_FIELD(tokenizer.type)},
+      {"tokenizer.vocab_size", "vocabulary",
+       "pieces shared by source and target, at most: a small corpus gives fewer",
+       "pieces", 16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size)},
+      {"tokenizer.path", "load from",
+       "a trained SentencePiece model to use; empty: train one on the corpus",
+       "", 0, 0, false, {}, ATTNSCOPE_FIELD(tokenizer.path)},
+      {"model.d_model", "d_model",
+       "width of every vector between layers (paper §3.1); even, and divisible by num_heads",
+       "", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.d_model)},
+      {"model.num_heads", "num_heads",
+       "attention heads in every layer, each of width d_model / num_heads (paper §3.2.2)",
+       "", 1, 32, false, {}, ATTNSCOPE_FIELD(model.num_heads)},
+      {"model.num_encoder_layers", "encoder layers",
+       "layers that read the source (paper §3.1)",
+       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_encoder_layers)},
+      {"model.num_decoder_layers", "decoder layers",
+       "layers that write the target (paper §3.1)",
+       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_decoder_layers)},
+      {"model.d_ff", "d_ff",
+       "inner width of the position-wise feed-forward sublayer (paper §3.3)",
+       "", 8, 8192, false, {}, ATTNSCOPE_FIELD(model.d_ff)},
+      {"model.dropout", "dropout",
+       "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper "
+       "§5.4)",
+       "", 0, 0.9, true, {}, ATTNSCOPE_FIELD(model.dropout)},
+      {"model.tied_embeddings", "tied embeddings",
+       "source embedding, target embedding and output matrix are one matrix (paper §3.4)",
+       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.tied_embeddings)},
+      {"model.max_length", "longest sentence",
+       "longer pairs are left out of training; longer typed sentences are cut",
+       "pieces", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.max_length)},
+      {"training.steps", "steps",
+       "optimizer updates after which training stops by itself",
+       "updates", 1, 10000000, true, {}, ATTNSCOPE_FIELD(training.steps)},
+      {"training.batch_size", "batch size",
+       "sentence pairs an update",
+       "pairs", 1, 4096, false, {}, ATTNSCOPE_FIELD(training.batch_size)},
+      {"training.learning_rate", "learning rate",
+       "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)",
+       "× Noam", 0.001, 100, true, {}, ATTNSCOPE_FIELD(training.learning_rate)},
+      {"training.warmup_steps", "warm-up",
+       "updates until the learning rate reaches its peak (paper §5.3)",
+       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.warmup_steps)},
+      {"training.label_smoothing", "label smoothing",
+       "share of the target probability spread over the whole vocabulary (paper §5.4)",
+       "", 0, 0.9, true, {}, ATTNSCOPE_FIELD(training.label_smoothing)},
+      {"training.clip_norm", "gradient clipping",
+       "longer gradients are scaled down to this norm; 0 turns clipping off",
+       "", 0, 1000, true, {}, ATTNSCOPE_FIELD(training.clip_norm)},
+      {"training.validation_interval", "validate every",
+       "updates between two validations",
+       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.validation_interval)},
+      {"training.checkpoint_interval", "save every",
+       "updates between two checkpoints of a run that has a folder",
+       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.checkpoint_interval)},
+      {"training.seed", "seed",
+       "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU",
+       "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(training.seed)},
+      {"training.device", "device",
+       "where the model computes; auto takes CUDA when there is one",
+       "", 0, 0, false, {"auto", "cpu", "cuda"}, ATTNSCOPE_FIELD(training.device)},
+      {"training.threads", "CPU threads",
+       "0: all cores",
+       "", 0, 256, false, {}, ATTNSCOPE_FIELD(training.threads)},
   };
+  // clang-format on
   return fields;
 }
 
@@ -116,8 +145,12 @@ bool parse_bool(const ConfigField& field, std::string_view text) {
   throw ConfigError(fmt::format("{} is \"{}\", allowed: true, false", field.key, text));
 }
 
-std::string section(const ConfigField& field) { return std::string(field.key.substr(0, field.key.find('.'))); }
-std::string name(const ConfigField& field) { return std::string(field.key.substr(field.key.find('.') + 1)); }
+std::string section(const ConfigField& field) {
+  return std::string(field.key.substr(0, field.key.find('.')));
+}
+std::string name(const ConfigField& field) {
+  return std::string(field.key.substr(field.key.find('.') + 1));
+}
 
 void read_field(Config& config, const ConfigField& field, const nlohmann::json& json) {
   const auto wrong = [&](const char* type) {
@@ -142,29 +175,40 @@ void read_field(Config& config, const ConfigField& field, const nlohmann::json& 
 
 const ConfigField* find_field(std::string_view key) {
   const auto& fields = table();
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.key == key; });
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.key == key; });
   return found == fields.end() ? nullptr : &*found;
+}
+
+// The fields of that name in any section; failing that, those of that section; failing that, all.
+std::vector<std::string_view> nearest_keys(std::string_view key) {
+  const std::string_view key_section = key.substr(0, key.find('.'));
+  const std::string_view key_name = key.substr(key.rfind('.') + 1);  // all of it when there is no dot: npos + 1 is 0
+  std::vector<std::string_view> same_name;
+  std::vector<std::string_view> same_section;
+  std::vector<std::string_view> all;
+  for (const ConfigField& field : table()) {
+    if (name(field) == key_name) same_name.push_back(field.key);
+    if (section(field) == key_section) same_section.push_back(field.key);
+    all.push_back(field.key);
+  }
+  if (!same_name.empty()) return same_name;
+  return same_section.empty() ? all : same_section;
+}
+
+bool is_section(std::string_view text) {
+  return std::any_of(table().begin(), table().end(), [&](const ConfigField& field) { return section(field) == text; });
 }
 
 }  // namespace
 
-std::span<const ConfigField> config_fields() { return table(); }
+std::span<const ConfigField> config_fields() {
+  return table();
+}
 
 const ConfigField& config_field(std::string_view key) {
   if (const ConfigField* field = find_field(key)) return *field;
-  std::vector<std::string_view> near;
-  const std::string_view last = key.substr(key.rfind('.') == key.npos ? 0 : key.rfind('.') + 1);
-  const std::string_view first = key.substr(0, key.find('.'));
-  for (const ConfigField& field : table()) {
-    if (name(field) == last) near.push_back(field.key);
-  }
-  for (const ConfigField& field : table()) {
-    if (near.empty() ? section(field) == first : false) near.push_back(field.key);
-  }
-  if (near.empty()) {
-    for (const ConfigField& field : table()) near.push_back(field.key);
-  }
-  throw ConfigError(fmt::format("there is no field \"{}\"; did you mean: {}", key, fmt::join(near, ", ")));
+  throw ConfigError(fmt::format("there is no field \"{}\"; did you mean: {}", key, fmt::join(nearest_keys(key), ", ")));
 }
 
 void set_field(Config& config, std::string_view key, std::string_view text) {
@@ -193,9 +237,11 @@ std::string field_text(const Config& config, const ConfigField& field) {
 void check(const Config& config) {
   for (const ConfigField& field : table()) check_field(config, field);
   const ModelConfig& model = config.model;
-  if (model.d_model % 2 != 0) throw ConfigError(fmt::format("model.d_model is {}, allowed: even numbers", model.d_model));
+  if (model.d_model % 2 != 0)
+    throw ConfigError(fmt::format("model.d_model is {}, allowed: even numbers", model.d_model));
   if (model.d_model % model.num_heads != 0) {
-    throw ConfigError(fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
+    throw ConfigError(
+        fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
   }
 }
 
@@ -210,12 +256,15 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration is a JSON object");
   if (!json.contains("version") || json["version"] != config_version) {
-    throw ConfigError(fmt::format("version is {}, allowed: {}", json.value("version", nlohmann::json()).dump(), config_version));
+    throw ConfigError(
+        fmt::format("version is {}, allowed: {}", json.value("version", nlohmann::json()).dump(), config_version));
   }
   Config config;
   for (const auto& [section_name, fields] : json.items()) {
     if (section_name == "version") continue;
-    if (!fields.is_object()) throw ConfigError(fmt::format("{} is {}, it should be an object", section_name, fields.dump()));
+    if (!is_section(section_name)) throw ConfigError(fmt::format("there is no section \"{}\"", section_name));
+    if (!fields.is_object())
+      throw ConfigError(fmt::format("{} is {}, it should be an object", section_name, fields.dump()));
     for (const auto& [field_name, value] : fields.items()) {
       read_field(config, config_field(section_name + "." + field_name), value);
     }
@@ -232,6 +281,8 @@ Config with_live_fields(const Config& base, const Config& edited) {
   return merged;
 }
 
-bool needs_reset(const Config& running, const Config& edited) { return with_live_fields(running, edited) != edited; }
+bool needs_reset(const Config& running, const Config& edited) {
+  return with_live_fields(running, edited) != edited;
+}
 
 }  // namespace attnscope

@@ -1,0 +1,340 @@
+// Configuration, channels, curves and BLEU: what both threads rely on, without Torch or a window.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "metrics/bleu.h"
+#include "plain/channel.h"
+#include "plain/config.h"
+#include "plain/curves.h"
+
+namespace attnscope {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// ---- configuration
+
+TEST(Config, DefaultsPassTheCheckAndSurviveJson) {
+  const Config config;
+  EXPECT_NO_THROW(check(config));
+  EXPECT_EQ(config_from_json(to_json(config)), config);
+}
+
+TEST(Config, EveryFieldSurvivesJsonAndText) {
+  for (const ConfigField& field : config_fields()) {
+    Config config;
+    const FieldPointer value = field.value(config);
+    if (auto* const* integer = std::get_if<std::int64_t*>(&value)) **integer = static_cast<std::int64_t>(field.max);
+    if (auto* const* real = std::get_if<double*>(&value)) **real = (field.min + 2 * field.max) / 3;
+    if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;
+    if (auto* const* text = std::get_if<std::string*>(&value)) {
+      **text = field.choices.empty() ? "été \"x\"" : std::string(field.choices.back());
+    }
+    EXPECT_NE(config, Config()) << field.key;
+    Config from_text;
+    set_field(from_text, field.key, field_text(config, field));
+    EXPECT_EQ(from_text, config) << field.key;
+    Config restored;
+    ASSERT_NO_THROW(restored = config_from_json(nlohmann::json::parse(to_json(config).dump()))) << field.key;
+    EXPECT_EQ(restored, config) << field.key;
+  }
+}
+
+TEST(Config, EveryFieldHasALabelAHelpTextAndADefaultInItsRange) {
+  for (const ConfigField& field : config_fields()) {
+    EXPECT_FALSE(field.label.empty()) << field.key;
+    EXPECT_FALSE(field.help.empty()) << field.key;
+    EXPECT_EQ(&config_field(field.key), &field);
+    Config config;
+    EXPECT_NO_THROW(set_field(config, field.key, field_text(config, field))) << field.key;
+    EXPECT_EQ(config, Config()) << field.key;
+  }
+}
+
+TEST(Config, RefusalsNameFieldValueAndRange) {
+  Config config;
+  const auto setting = [&](const char* key, const char* text) {
+    return [&config, key, text] { set_field(config, key, text); };
+  };
+  EXPECT_THAT(setting("model.d_model", "4"), ThrowsMessage<ConfigError>("model.d_model is 4, allowed: 8 to 1024"));
+  EXPECT_THAT(setting("model.d_model", "12.5"), ThrowsMessage<ConfigError>(HasSubstr("a whole number, 8 to 1024")));
+  EXPECT_THAT(setting("model.dropout", "nan"), ThrowsMessage<ConfigError>(HasSubstr("allowed: 0 to 0.9")));
+  EXPECT_THAT(setting("model.dropout", ""), ThrowsMessage<ConfigError>(HasSubstr("\"\"")));
+  EXPECT_THAT(setting("model.dropout", "0.1x"), ThrowsMessage<ConfigError>(HasSubstr("\"0.1x\"")));
+  EXPECT_THAT(setting("training.steps", "99999999999999999999"),
+              ThrowsMessage<ConfigError>(HasSubstr("training.steps")));
+  EXPECT_THAT(setting("training.device", "tpu"),
+              ThrowsMessage<ConfigError>("training.device is \"tpu\", allowed: auto, cpu, cuda"));
+  EXPECT_THAT(setting("model.tied_embeddings", "yes"), ThrowsMessage<ConfigError>(HasSubstr("allowed: true, false")));
+  EXPECT_EQ(config, Config());
+}
+
+TEST(Config, UnknownFieldNamesTheNearest) {
+  EXPECT_THAT(
+      [] { config_field("training.d_model"); },
+      ThrowsMessage<ConfigError>(AllOf(HasSubstr("training.d_model"), HasSubstr("did you mean: model.d_model"))));
+  EXPECT_THAT([] { config_field("steps"); }, ThrowsMessage<ConfigError>(HasSubstr("training.steps")));
+  EXPECT_THAT([] { config_field("corpus.file"); },
+              ThrowsMessage<ConfigError>(HasSubstr("corpus.source, corpus.target, corpus.seed")));
+}
+
+TEST(Config, CheckFindsHeadsThatDoNotDivide) {
+  Config config;
+  config.model.d_model = 100;
+  config.model.num_heads = 8;
+  EXPECT_THAT([&] { check(config); },
+              ThrowsMessage<ConfigError>("model.num_heads is 8, allowed: divisors of model.d_model, 100"));
+  config.model.d_model = 99;
+  EXPECT_THAT([&] { check(config); }, ThrowsMessage<ConfigError>(HasSubstr("model.d_model is 99")));
+}
+
+TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
+  const auto refusal = [](const char* text) -> std::string {
+    try {
+      config_from_json(nlohmann::json::parse(text));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal(R"({"version":1})"), "");
+  EXPECT_EQ(refusal(R"({"version":1,"model":{"d_model":64}})"), "");
+  EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 1"));
+  EXPECT_THAT(refusal(R"({"version":2})"), HasSubstr("version is 2, allowed: 1"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":{"width":64}})"), HasSubstr("model.width"));
+  EXPECT_THAT(refusal(R"({"version":1,"modle":{}})"), HasSubstr("modle"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], it should be an object"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":"64"}})"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":64.0}})"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));
+  EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":18446744073709551615}})"), HasSubstr("training.steps"));
+  EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":0}})"), HasSubstr("training.steps is 0, allowed: 1 to"));
+}
+
+TEST(Config, LiveFieldsAreTakenAndTheOthersNeedAReset) {
+  Config edited;
+  edited.training.learning_rate = 0.123456789012345;
+  edited.model.dropout = 0.3;
+  EXPECT_FALSE(needs_reset(Config(), edited));
+  EXPECT_EQ(with_live_fields(Config(), edited), edited);
+  edited.model.d_model = 64;
+  EXPECT_TRUE(needs_reset(Config(), edited));
+  EXPECT_EQ(with_live_fields(Config(), edited).model.d_model, Config().model.d_model);
+}
+
+// ---- channels
+
+TEST(Channel, QueueLosesNothingAndKeepsEachSendersOrder) {
+  Queue<std::pair<int, int>> queue;
+  constexpr int count = 20000;
+  const auto send = [&](int sender) {
+    for (int i = 0; i < count; ++i) queue.push({sender, i});
+  };
+  std::jthread first(send, 0);
+  std::jthread second(send, 1);
+  std::array<int, 2> next{};
+  while (next[0] < count || next[1] < count) {
+    for (const auto& [sender, i] : queue.wait()) ASSERT_EQ(i, next[static_cast<std::size_t>(sender)]++);
+  }
+  EXPECT_TRUE(queue.take().empty());
+}
+
+TEST(Channel, MailboxHoldsTheNewestAndKeepsWhatAReaderHolds) {
+  Mailbox<int> mailbox;
+  EXPECT_EQ(mailbox.get(), nullptr);
+  mailbox.put(std::make_shared<const int>(1));
+  const std::shared_ptr<const int> held = mailbox.get();
+  EXPECT_EQ(mailbox.get(), held);
+  mailbox.put(std::make_shared<const int>(2));
+  EXPECT_EQ(*mailbox.get(), 2);
+  EXPECT_EQ(*held, 1);
+}
+
+// ---- curves
+
+MetricPoint point(std::int64_t step, double loss, std::optional<double> validation = {}) {
+  return {step, loss, 0.5, 2.0, 900, validation};
+}
+
+TEST(Curves, AppendFillsEverySeries) {
+  Curves curves;
+  append(curves, point(1, 5.0));
+  append(curves, point(2, 4.0, 4.5));
+  EXPECT_THAT(curves.train_loss.x, ElementsAre(1, 2));
+  EXPECT_THAT(curves.train_loss.y, ElementsAre(5.0, 4.0));
+  EXPECT_THAT(curves.validation_loss.x, ElementsAre(2));
+  EXPECT_THAT(curves.validation_loss.y, ElementsAre(4.5));
+  EXPECT_THAT(curves.learning_rate.y, ElementsAre(0.5, 0.5));
+  EXPECT_THAT(curves.gradient_norm.y, ElementsAre(2.0, 2.0));
+  EXPECT_THAT(curves.tokens_per_second.y, ElementsAre(900, 900));
+}
+
+TEST(Curves, ResumedRunReplacesItsTail) {
+  Curves curves;
+  for (int step = 1; step <= 10; ++step) {
+    append(curves, point(step, 10.0 - step, step % 4 == 0 ? std::optional(1.0) : std::nullopt));
+  }
+  append(curves, point(8, 77));
+  EXPECT_THAT(curves.train_loss.x, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_EQ(curves.train_loss.y.back(), 77);
+  EXPECT_EQ(curves.train_loss.y.size(), 8u);
+  EXPECT_THAT(curves.validation_loss.x, ElementsAre(4));
+  EXPECT_EQ(curves.gradient_norm.x.size(), 8u);
+}
+
+TEST(Curves, SmoothedIsTheBiasCorrectedMean) {
+  EXPECT_THAT(smoothed(std::vector{2.0, 4.0, 9.0}, 0), ElementsAre(2, 4, 9));
+  // weights on 2 and 4 after two points: 0.25 and 0.5, over 0.75
+  EXPECT_THAT(smoothed(std::vector{2.0, 4.0, 8.0}, 0.5),
+              ElementsAre(2, DoubleNear(10.0 / 3, 1e-12), DoubleNear((0.125 * 2 + 0.25 * 4 + 0.5 * 8) / 0.875, 1e-12)));
+  for (const double value : smoothed(std::vector<double>(1000, 3.5), 0.99)) ASSERT_NEAR(value, 3.5, 1e-9);
+  EXPECT_THAT(smoothed({}, 0.9), IsEmpty());
+}
+
+TEST(Curves, SmoothedPassesOverPointsThatAreNotFinite) {
+  const std::vector<double> smooth =
+      smoothed(std::vector{nan, 2.0, nan, std::numeric_limits<double>::infinity(), 4.0}, 0.5);
+  ASSERT_EQ(smooth.size(), 5u);
+  EXPECT_TRUE(std::isnan(smooth[0]));
+  EXPECT_EQ(smooth[1], 2);
+  EXPECT_EQ(smooth[3], 2);
+  EXPECT_NEAR(smooth[4], 10.0 / 3, 1e-12);
+}
+
+Series wave(int points) {
+  Series series;
+  for (int i = 0; i < points; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(std::sin(i * 0.37) * i + (i % 97 == 0 ? 1e4 : 0));
+  }
+  return series;
+}
+
+TEST(Curves, FewPointsAreNotThinned) {
+  const Series series = wave(50);
+  EXPECT_EQ(thinned(series, 0, 49, 100).y, series.y);
+  EXPECT_THAT(thinned(series, 10, 12, 100).x, ElementsAre(9, 10, 11, 12, 13));
+}
+
+TEST(Curves, ThinnedKeepsEachColumnsExtremes) {
+  const Series series = wave(100000);
+  const double x_min = 1234.5;
+  const double x_max = 91234.5;
+  constexpr int columns = 300;
+  const Series thin = thinned(series, x_min, x_max, columns);
+  EXPECT_LE(thin.x.size(), 2u * columns + 2);
+  EXPECT_TRUE(std::is_sorted(thin.x.begin(), thin.x.end()));
+  EXPECT_EQ(std::adjacent_find(thin.x.begin(), thin.x.end()), thin.x.end());
+  EXPECT_EQ(thin.x.front(), 1234);
+  EXPECT_EQ(thin.x.back(), 91235);
+  const auto extremes = [&](const Series& of) {
+    std::vector<std::pair<double, double>> found(columns, {1e300, -1e300});
+    for (std::size_t i = 0; i < of.x.size(); ++i) {
+      if (of.x[i] < x_min || of.x[i] > x_max) continue;
+      const auto column = static_cast<std::size_t>((of.x[i] - x_min) / (x_max - x_min) * columns);
+      auto& [low, high] = found[std::min<std::size_t>(column, columns - 1)];
+      low = std::min(low, of.y[i]);
+      high = std::max(high, of.y[i]);
+    }
+    return found;
+  };
+  EXPECT_EQ(extremes(thin), extremes(series));
+  for (std::size_t i = 0; i < thin.x.size(); ++i) ASSERT_EQ(thin.y[i], series.y[static_cast<std::size_t>(thin.x[i])]);
+}
+
+TEST(Curves, ThinnedBearsOddWindowsAndValues) {
+  EXPECT_THAT(thinned({}, 0, 1, 10).x, IsEmpty());
+  const Series series = wave(1000);
+  EXPECT_THAT(thinned(series, 2000, 3000, 10).x, ElementsAre(999));
+  EXPECT_THAT(thinned(series, -5, -1, 10).x, ElementsAre(0));
+  EXPECT_THAT(thinned(series, 500.2, 500.8, 10).x, ElementsAre(500, 501));
+  EXPECT_LE(thinned(series, 0, 999, 0).x.size(), 4u);
+  EXPECT_LE(thinned(series, 900, 100, 10).x.size(), 2u);
+  Series broken = wave(1000);
+  std::fill(broken.y.begin() + 100, broken.y.begin() + 400, nan);
+  const Series thin = thinned(broken, 0, 999, 10);
+  EXPECT_LE(thin.x.size(), 20u);
+  EXPECT_TRUE(std::any_of(thin.y.begin(), thin.y.end(), [](double y) { return std::isnan(y); }));  // the gap shows
+}
+
+// ---- BLEU
+
+using Texts = std::vector<std::string>;
+
+const Texts hypotheses = {"The dog bit the man.", "It wasn't surprising.", "The man had just bitten him."};
+const std::vector<Texts> references = {
+    {"The dog bit the man.", "It was not unexpected.", "The man bit him first."},
+    {"The dog had bit the man.", "No one was surprised.", "The man had bitten the dog."}};
+
+TEST(Bleu, AgreesWithSacrebleu) {
+  EXPECT_NEAR(bleu(hypotheses, references), 48.530827, 5e-7);
+}
+
+TEST(Bleu, ScoresStatisticsAsSacrebleuDoes) {
+  EXPECT_NEAR(bleu({{9, 7, 5, 3}, {10, 8, 6, 4}, 11, 11}), 83.75922397, 5e-9);
+}
+
+TEST(Bleu, IdenticalIsAHundredAndAnyOtherIsLess) {
+  EXPECT_DOUBLE_EQ(bleu(hypotheses, std::vector<Texts>{hypotheses}), 100);
+  EXPECT_LT(bleu(Texts{"the dog bit the man."}, std::vector<Texts>{{"The dog bit the man."}}), 100);  // case counts
+}
+
+TEST(Bleu, ShortHypothesesPayTheBrevityPenalty) {
+  const double score = bleu(Texts{"one two three four"}, std::vector<Texts>{{"one two three four five six"}});
+  EXPECT_NEAR(score, 100 * std::exp(1 - 6.0 / 4), 1e-9);
+}
+
+TEST(Bleu, ZeroPrecisionsAreSmoothedExponentially) {
+  // 1-grams 4/5, 2-grams 2/4, 3-grams 0/3 → 1/2·3, 4-grams 0/2 → 1/4·2
+  const Texts hypothesis = {"a b x c d"};
+  const std::vector<Texts> reference = {{"a b y c d"}};
+  EXPECT_EQ(bleu_statistics(hypothesis, reference), (BleuStatistics{{4, 2, 0, 0}, {5, 4, 3, 2}, 5, 5}));
+  EXPECT_NEAR(bleu(hypothesis, reference), 100 * std::pow(4.0 / 5 * 2 / 4 * 1 / 6 * 1 / 8, 0.25), 1e-9);
+}
+
+TEST(Bleu, NothingInCommonOrNothingSaidIsZero) {
+  EXPECT_EQ(bleu(Texts{"a b c d"}, std::vector<Texts>{{"e f g h"}}), 0);
+  EXPECT_EQ(bleu(Texts{""}, std::vector<Texts>{{"e f g h"}}), 0);
+  EXPECT_EQ(bleu(Texts{"a b"}, std::vector<Texts>{{"a b"}}), 0);  // no n-grams of 3 and 4 words, as sacrebleu
+  EXPECT_EQ(bleu(Texts{}, std::vector<Texts>{{}}), 0);
+}
+
+TEST(Bleu, CountsAreClippedAndTheClosestReferenceCounts) {
+  const Texts hypothesis = {"the the the the"};
+  EXPECT_EQ(bleu_statistics(hypothesis, std::vector<Texts>{{"the cat the"}, {"the cat is on it"}}),
+            (BleuStatistics{{2, 0, 0, 0}, {4, 3, 2, 1}, 4, 3}));  // 3 and 5 words are as close: the shorter
+}
+
+TEST(Bleu, RefusesStreamsOfAnotherLength) {
+  EXPECT_THROW(bleu(hypotheses, std::vector<Texts>{{"one"}}), std::invalid_argument);
+  EXPECT_THROW(bleu(hypotheses, std::vector<Texts>{}), std::invalid_argument);
+}
+
+TEST(Bleu, TokenizesAs13a) {
+  EXPECT_THAT(tokenize_13a("L'animal, \"fatigué\" (3.5 kg)."),
+              ElementsAre("L'animal", ",", "\"", "fatigué", "\"", "(", "3.5", "kg", ")", "."));
+  EXPECT_THAT(tokenize_13a("1,000.5 a,b 2-3 a-b 5. ..."),
+              ElementsAre("1,000.5", "a", ",", "b", "2", "-", "3", "a-b", "5", ".", ".", ".", "."));
+  EXPECT_THAT(tokenize_13a("a &amp;lt; b &quot;c&quot;"), ElementsAre("a", "<", "b", "\"", "c", "\""));
+  EXPECT_THAT(tokenize_13a("<skipped>hyphen-\nated line\nbreak-\n"), ElementsAre("hyphenated", "line", "break-"));
+  EXPECT_THAT(tokenize_13a("a\u00a0b\u202fc\u3000d\u2009e\u2028f\u0085g\u1680h\u205fi\u200bj"),
+              ElementsAre("a", "b", "c", "d", "e", "f", "g", "h", "i\u200bj"));  // U+200B is no white space
+  EXPECT_THAT(tokenize_13a(" \t\u00a0"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace attnscope
