@@ -103,7 +103,15 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
 void append_file(const std::filesystem::path& path, std::string_view bytes) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (file.get() < 0) fail("write", path, errno);
-  if (!write_all(file.get(), bytes) || !file.close()) fail("write", path, errno);
+  struct stat before = {};
+  if (::fstat(file.get(), &before) != 0) fail("write", path, errno);
+  if (!write_all(file.get(), bytes)) {
+    const int reason = errno;
+    // What was written of it goes again; if even that fails, the reader of the file has to cope with a torn end.
+    (void)!::ftruncate(file.get(), before.st_size);
+    fail("write", path, reason);
+  }
+  if (!file.close()) fail("write", path, errno);
 }
 
 }  // namespace attnscope

@@ -22,7 +22,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 // temporary name beside it, synced to the disk, and renamed.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-// Adds `bytes` at the end of the file (made if absent) with a single write; throws FileError.
+// Adds `bytes` at the end of the file (made if absent); or throws FileError and takes back what it could write of them.
 void append_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace attnscope

@@ -44,7 +44,8 @@ class Tokenizer {
   // differently from above.
   explicit Tokenizer(std::string model);
 
-  // Without bos and eos. Bytes that are not UTF-8 count as U+FFFD. The piece of an unk is the text it stands for.
+  // Without bos and eos. Bytes that are not UTF-8 count as U+FFFD. The piece of an unk is the text it stands for; one
+  // unk takes all unknown characters in a row (SentencePiece takes 0.2 s for 100 kB of them, 1 s for 200 kB).
   std::vector<Token> encode(std::string_view text) const;
 
   // Skips pad, bos and eos; writes " ⁇ " for unk. Throws TokenizerError for an id outside 0…vocab_size − 1.

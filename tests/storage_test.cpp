@@ -1,0 +1,515 @@
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "storage/file.h"
+#include "storage/run_folder.h"
+#include "storage/safetensors.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+// A folder of its own for each test, gone afterwards.
+class Folder : public testing::Test {
+ protected:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "attnscope-storage-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() override {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  fs::path at(const std::string& name) const { return path_ / name; }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(path_)) found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  void put(const std::string& name, std::string_view bytes) const {
+    std::ofstream(at(name), std::ios::binary) << bytes;
+  }
+
+  std::string get(const std::string& name) const { return read_file(at(name), 1 << 20); }
+
+ private:
+  fs::path path_;
+};
+
+// Files of this process cannot grow beyond `bytes` while it lives: a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    previous_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &previous_);
+    const rlimit limit = {bytes, previous_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &previous_);
+    std::signal(SIGXFSZ, previous_handler_);
+  }
+
+ private:
+  rlimit previous_ = {};
+  void (*previous_handler_)(int) = nullptr;
+};
+
+// The message of the `Error` that `body` throws; fails if it throws none.
+template <typename Error, typename Body>
+std::string message_of(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+// ---- files
+
+class File : public Folder {};
+
+TEST_F(File, WritesAndReadsBack) {
+  const std::string bytes("a\0b\n\xff", 5);
+  write_file(at("file"), bytes);
+  EXPECT_EQ(get("file"), bytes);
+  write_file(at("file"), "");
+  EXPECT_EQ(get("file"), "");
+  EXPECT_THAT(names(), ElementsAre("file"));
+}
+
+TEST_F(File, LeavesTheOldFileWhenTheDiskIsFull) {
+  write_file(at("file"), "old");
+  {
+    const FullDisk full(4096);
+    const std::string message = message_of<FileError>([&] { write_file(at("file"), std::string(100'000, 'x')); });
+    EXPECT_THAT(message, HasSubstr(at("file").string()));
+    EXPECT_THAT(message, HasSubstr(std::strerror(EFBIG)));
+  }
+  EXPECT_EQ(get("file"), "old");
+  EXPECT_THAT(names(), ElementsAre("file"));
+}
+
+TEST_F(File, SaysWhereItCannotWrite) {
+  put("plain", "");
+  EXPECT_THAT(message_of<FileError>([&] { write_file(at("plain") / "file", "x"); }),
+              testing::AllOf(HasSubstr("plain/file"), HasSubstr(std::strerror(ENOTDIR))));
+  EXPECT_THAT(message_of<FileError>([&] { write_file(at("absent") / "file", "x"); }), HasSubstr(std::strerror(ENOENT)));
+  fs::create_directory(at("folder"));
+  EXPECT_THROW(write_file(at("folder"), "x"), FileError);
+  EXPECT_THAT(names(), ElementsAre("folder", "plain"));
+}
+
+TEST_F(File, SaysWhatItCannotRead) {
+  EXPECT_THAT(message_of<FileError>([&] { read_file(at("absent"), 10); }), HasSubstr("absent"));
+  EXPECT_THROW(read_file(at("."), 10), FileError);
+  put("file", "0123456789");
+  EXPECT_EQ(read_file(at("file"), 10), "0123456789");
+  EXPECT_THROW(read_file(at("file"), 9), FileError);
+  EXPECT_THAT(message_of<FileError>([&] { read_file("/dev/zero", 1000); }), HasSubstr("1000 bytes"));
+}
+
+TEST_F(File, FollowsLinks) {
+  put("file", "old");
+  fs::create_symlink("file", at("link"));
+  write_file(at("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(at("link")));
+  EXPECT_EQ(get("file"), "new");
+}
+
+// ---- safetensors
+
+std::string little_endian(std::uint64_t number) {
+  return {reinterpret_cast<const char*>(&number), 8};
+}
+
+// A file with this header, unpadded, and these data.
+std::string file_with(const std::string& header, const std::string& data) {
+  return little_endian(header.size()) + header + data;
+}
+
+Safetensors example() {
+  Safetensors contents;
+  contents.metadata = {{"format", "pt"}, {"step", "12"}, {"naïve \"key\"", "\n"}};
+  contents.tensors = {
+      {"a.weight", Dtype::F64, {2}, std::string(16, '\x01')},    {"empty", Dtype::F32, {0, 3}, ""},
+      {"b.weight", Dtype::F32, {2, 3}, std::string(24, '\x02')}, {"scalar", Dtype::F32, {}, std::string(4, '\x03')},
+      {"half", Dtype::BF16, {1, 1, 3}, std::string(6, '\x04')},  {"mask", Dtype::BOOL, {3}, std::string("\0\1\0", 3)},
+  };
+  return contents;
+}
+
+TEST(Safetensors, GivesBackWhatWasWritten) {
+  const Safetensors read = parse_safetensors(serialize(example()));
+  EXPECT_EQ(read.metadata, example().metadata);
+  ASSERT_EQ(read.tensors.size(), example().tensors.size());
+  for (const TensorBytes& tensor : example().tensors) EXPECT_EQ(read.at(tensor.name), tensor);
+  EXPECT_EQ(parse_safetensors(serialize({})), Safetensors{});
+}
+
+TEST(Safetensors, KnowsEveryDtype) {
+  const std::vector<std::pair<std::string, std::size_t>> widths = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2},
+                                                                   {"I64", 8}, {"I32", 4}, {"I16", 2}, {"I8", 1},
+                                                                   {"U8", 1},  {"BOOL", 1}};
+  for (const auto& [name, width] : widths) {
+    const std::string header =
+        R"({"t":{"dtype":")" + name + R"(","shape":[3],"data_offsets":[0,)" + std::to_string(3 * width) + "]}}";
+    const Safetensors read = parse_safetensors(file_with(header, std::string(3 * width, 'x')));
+    EXPECT_EQ(name_of(read.at("t").dtype), name);
+    EXPECT_EQ(size_of(read.at("t").dtype), width);
+  }
+}
+
+TEST(Safetensors, WritesTheBytesTheFormatAsksFor) {
+  const Safetensors contents = {{{"format", "pt"}}, {{"b", Dtype::U8, {2}, "xy"}, {"a", Dtype::I16, {1}, "\x01\x02"}}};
+  const std::string header = R"({"__metadata__":{"format":"pt"},"a":{"dtype":"I16","shape":[1],"data_offsets":[0,2]},)"
+                             R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})";
+  const std::string padding((8 - header.size() % 8) % 8, ' ');
+  EXPECT_EQ(serialize(contents), file_with(header + padding, "\x01\x02xy"));
+}
+
+TEST(Safetensors, AlignsTheData) {
+  const std::string bytes = serialize(example());
+  std::uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, bytes.data(), 8);
+  EXPECT_EQ(header_bytes % 8, 0u);
+  const Safetensors read = parse_safetensors(bytes);
+  std::vector<std::string> order;
+  for (const TensorBytes& tensor : read.tensors) order.push_back(tensor.name);
+  EXPECT_EQ(order.front(), "a.weight");  // the widest first
+  EXPECT_EQ(order.back(), "mask");
+}
+
+// Made by hand after the format's description, with padding and no metadata, tensors not in the order of their data.
+TEST(Safetensors, ReadsAFileAnotherProgramWrote) {
+  const std::string header =
+      R"({"w":{"dtype":"F32","shape":[1,2],"data_offsets":[8,16]},"s":{"data_offsets":[0,8],"shape":[],"dtype":"I64"}}   )";
+  const Safetensors read = parse_safetensors(
+      file_with(header, std::string("\x07\0\0\0\0\0\0\0", 8) + std::string("\0\0\x80\x3f\0\0\0\xc0", 8)));
+  std::int64_t s = 0;
+  std::memcpy(&s, read.at("s").bytes.data(), 8);
+  EXPECT_EQ(s, 7);
+  float w[2] = {};
+  std::memcpy(w, read.at("w").bytes.data(), 8);
+  EXPECT_THAT(w, ElementsAre(1.0f, -2.0f));
+  EXPECT_EQ(read.at("w").shape, (std::vector<std::int64_t>{1, 2}));
+}
+
+struct Rejected {
+  std::string bytes;
+  std::string reason;  // part of the message
+};
+
+std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return R"({"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+const std::string four = std::string(4, 'x');
+const std::string fine = tensor("\"U8\"", "[4]", "[0,4]");
+
+const std::vector<Rejected> rejected = {
+    {"", "too short"},
+    {"1234567", "too short"},
+    {little_endian(100'000'001) + "{}", "at most 100000000"},
+    {little_endian(~0ull) + "{}", "at most"},
+    {little_endian(3) + "{}", "cut short"},
+    {little_endian(0), "does not begin with {"},
+    {file_with("[]", ""), "does not begin with {"},
+    {file_with(" {}", ""), "does not begin with {"},
+    {file_with("{", ""), "not JSON"},
+    {file_with("{}x", ""), "not JSON"},
+    {file_with("{\"\xff\":" + fine + "}", four), "not JSON"},
+    {file_with("{}", "x"), "end at byte 0"},
+    {file_with(R"({"t":)" + fine + "}", four + "x"), "end at byte 4 of the data, the data at 5"},
+    {file_with(R"({"t":)" + fine + "}", "xxx"), "outside the 3 bytes"},
+    {file_with(R"({"t":)" + fine + R"(,"t":)" + fine + "}", four), "given twice"},
+    {file_with(R"({"__metadata__":{"a":"1","a":"2"}})", ""), "given twice"},
+    {file_with(R"({"__metadata__":{},"__metadata__":{}})", ""), "given twice"},
+    {file_with(R"({"t":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", four), "given twice"},
+    {file_with(R"({"a":)" + fine + R"(,"b":)" + tensor("\"U8\"", "[3]", "[1,4]") + "}", four), "overlaps"},
+    {file_with(R"({"a":)" + fine + R"(,"b":)" + tensor("\"U8\"", "[0]", "[2,2]") + "}", four), "overlaps"},
+    {file_with(R"({"a":)" + tensor("\"U8\"", "[1]", "[0,1]") + R"(,"b":)" + tensor("\"U8\"", "[2]", "[2,4]") + "}",
+               four),
+     "hole"},
+    {file_with(R"({"a":)" + tensor("\"U8\"", "[3]", "[1,4]") + "}", four), "hole"},
+    {file_with(R"({"t":)" + tensor("\"F8\"", "[4]", "[0,4]") + "}", four), "unknown dtype \"F8\""},
+    {file_with(R"({"t":)" + tensor("3", "[4]", "[0,4]") + "}", four), "number"},
+    {file_with(R"({"t":)" + tensor("null", "[4]", "[0,4]") + "}", four), "null"},
+    {file_with(R"({"t":)" + tensor("[\"U8\"]", "[4]", "[0,4]") + "}", four), "list"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[5]", "[0,4]") + "}", four), "do not fit"},
+    {file_with(R"({"t":)" + tensor("\"F32\"", "[4]", "[0,4]") + "}", four), "do not fit"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[-4]", "[0,4]") + "}", four), "negative"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4.0]", "[0,4]") + "}", four), "whole number"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[1e0]", "[0,4]") + "}", four), "whole number"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "4", "[0,4]") + "}", four), "number"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[[4]]", "[0,4]") + "}", four), "list"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[\"4\"]", "[0,4]") + "}", four), "string"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[true]", "[0,4]") + "}", four), "true or false"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[18446744073709551615]", "[0,4]") + "}", four), "too large"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4294967296,4294967296]", "[0,0]") + "}", ""), "too large"},
+    {file_with(R"({"t":)" + tensor("\"F64\"", "[2305843009213693952]", "[0,0]") + "}", ""), "too large"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[0,4,4]") + "}", four), "more than two"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[4]") + "}", four), "not two numbers"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[-1,3]") + "}", four), "negative"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[0.0,4]") + "}", four), "whole number"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[0,18446744073709551620]") + "}", four), "whole number"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[4,0]") + "}", four), "outside"},
+    {file_with(R"({"t":)" + tensor("\"U8\"", "[4]", "[0,5]") + "}", four), "outside"},
+    {file_with(R"({"t":{"dtype":"U8","shape":[4]}})", four), "no data_offsets"},
+    {file_with(R"({"t":{"dtype":"U8","data_offsets":[0,4]}})", four), "no shape"},
+    {file_with(R"({"t":{"shape":[4],"data_offsets":[0,4]}})", four), "no dtype"},
+    {file_with(R"({"t":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":"y"}})", four), "unknown field \"x\""},
+    {file_with(R"({"t":{"dtype":{},"shape":[4],"data_offsets":[0,4]}})", four), "object"},
+    {file_with(R"({"t":"U8"})", ""), "string"},
+    {file_with(R"({"t":null})", ""), "null"},
+    {file_with(R"({"t":[]})", ""), "list"},
+    {file_with(R"({"t":3})", ""), "number"},
+    {file_with(R"({"__metadata__":{"step":12}})", ""), "number"},
+    {file_with(R"({"__metadata__":{"step":null}})", ""), "null"},
+    {file_with(R"({"__metadata__":{"step":{}}})", ""), "object"},
+    {file_with(R"({"__metadata__":{"step":["1"]}})", ""), "list"},
+    {file_with(R"({"__metadata__":"pt"})", ""), "string"},
+    {file_with("{\"t\":" + std::string(1'000'000, '['), ""), "list"},
+};
+
+TEST(Safetensors, RejectsWhatTheFormatDoesNotAllow) {
+  EXPECT_NO_THROW(parse_safetensors(file_with(R"({"t":)" + fine + "}", four)));
+  for (const Rejected& file : rejected) {
+    SCOPED_TRACE(file.bytes.substr(0, 200));
+    const std::string message = message_of<SafetensorsError>([&] { parse_safetensors(file.bytes, "x.safetensors"); });
+    EXPECT_THAT(message, HasSubstr(file.reason));
+    EXPECT_THAT(message, testing::StartsWith("x.safetensors: "));
+  }
+}
+
+TEST(Safetensors, NamesTheTensorThatIsWrong) {
+  const std::string header = R"({"good":)" + fine + R"(,"bad.one":)" + tensor("\"F32\"", "[2]", "[4,8]") + "}";
+  EXPECT_THAT(message_of<SafetensorsError>([&] { parse_safetensors(file_with(header, four + four)); }),
+              HasSubstr("\"bad.one\""));
+  EXPECT_THAT(message_of<SafetensorsError>([] { Safetensors{}.at("w"); }), HasSubstr("\"w\""));
+}
+
+TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
+  const TensorBytes good = {"t", Dtype::F32, {1}, four};
+  EXPECT_NO_THROW(serialize({{}, {good}}));
+  EXPECT_THROW(serialize({{}, {good, good}}), SafetensorsError);
+  EXPECT_THROW(serialize({{}, {{"t", Dtype::F32, {2}, four}}}), SafetensorsError);
+  EXPECT_THROW(serialize({{}, {{"t", Dtype::F32, {-1}, four}}}), SafetensorsError);
+  EXPECT_THROW(serialize({{}, {{"__metadata__", Dtype::F32, {1}, four}}}), SafetensorsError);
+  EXPECT_THROW(serialize({{}, {{"\xff", Dtype::F32, {1}, four}}}), SafetensorsError);
+  EXPECT_THROW(serialize({{{"a", "\xff"}}, {}}), SafetensorsError);
+}
+
+// Any damage gives a SafetensorsError or a file that still explains every one of its bytes.
+TEST(Safetensors, SurvivesDamage) {
+  const std::string whole = serialize(example());
+  std::uint64_t header_bytes = 0;
+  std::memcpy(&header_bytes, whole.data(), 8);
+  std::mt19937 random(11);
+  int accepted = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string damaged = whole;
+    for (auto i = 1 + random() % 3; i > 0; --i) {
+      const std::size_t place = random() % (round % 2 ? damaged.size() : 8 + header_bytes);
+      switch (random() % 4) {
+        case 0:
+          damaged[place] = static_cast<char>(random());
+          break;
+        case 1:
+          damaged[place] = "0123456789{}[]\",:-"[random() % 18];
+          break;
+        case 2:
+          damaged.insert(place, 1, static_cast<char>('0' + random() % 10));
+          break;
+        default:
+          damaged.erase(place, 1 + random() % 3);
+          break;
+      }
+      if (damaged.size() < 8 + header_bytes) damaged.resize(8 + header_bytes);
+    }
+    try {
+      const Safetensors read = parse_safetensors(damaged);
+      ++accepted;
+      EXPECT_EQ(parse_safetensors(serialize(read)).metadata, read.metadata);
+    } catch (const SafetensorsError&) {
+    }
+  }
+  EXPECT_GT(accepted, 200);
+  EXPECT_LT(accepted, 19'000);
+}
+
+class SafetensorsFile : public Folder {};
+
+TEST_F(SafetensorsFile, GoesThroughTheDisk) {
+  write_safetensors(at("x.safetensors"), example());
+  EXPECT_EQ(read_safetensors(at("x.safetensors")), parse_safetensors(serialize(example())));
+  put("y.safetensors", "short");
+  EXPECT_THAT(message_of<SafetensorsError>([&] { read_safetensors(at("y.safetensors")); }), HasSubstr("y.safetensors"));
+  EXPECT_THROW(read_safetensors(at("absent")), FileError);
+}
+
+// ---- the run's folder
+
+class RunOnDisk : public Folder {};
+
+TEST_F(RunOnDisk, IsAFolderWithAConfiguration) {
+  EXPECT_FALSE(is_run(at("absent")));
+  EXPECT_FALSE(is_run(at(".")));
+  save_config(RunFolder{at(".")}.config(), {});
+  EXPECT_TRUE(is_run(at(".")));
+  EXPECT_FALSE(is_run(at("config.json")));
+}
+
+TEST_F(RunOnDisk, IsMadeWhereSomethingCanBeWritten) {
+  check_writable_run_folder(at("a") / "b");
+  EXPECT_TRUE(fs::is_directory(at("a") / "b"));
+  EXPECT_TRUE(fs::is_empty(at("a") / "b"));
+  check_writable_run_folder(at("a") / "b");
+  put("plain", "");
+  EXPECT_THAT(message_of<FileError>([&] { check_writable_run_folder(at("plain")); }), HasSubstr("plain"));
+  EXPECT_THAT(message_of<FileError>([&] { check_writable_run_folder(at("plain") / "run"); }), HasSubstr("plain/run"));
+  EXPECT_THROW(check_writable_run_folder("/proc/attnscope-run"), FileError);
+}
+
+TEST_F(RunOnDisk, KeepsItsConfiguration) {
+  Config config;
+  config.model.d_model = 64;
+  config.corpus.source = "Bücher/é.tsv";
+  config.training.learning_rate = 0.1;
+  save_config(at("config.json"), config);
+  EXPECT_EQ(load_config(at("config.json")), config);
+}
+
+TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenConfiguration) {
+  put("config.json", R"({"version":1,"model":{"d_model":"wide"}})");
+  EXPECT_THAT(message_of<RunError>([&] { load_config(at("config.json")); }),
+              testing::AllOf(HasSubstr("config.json"), HasSubstr("d_model")));
+  put("config.json", "{");
+  EXPECT_THAT(message_of<RunError>([&] { load_config(at("config.json")); }), HasSubstr("config.json"));
+  EXPECT_THROW(load_config(at("absent.json")), FileError);
+}
+
+const CorpusRecord record = {"a.en", "a.fr", "a", "00ff", -3, 90, 5, 5, 2};
+
+TEST_F(RunOnDisk, KeepsWhatTheCorpusWas) {
+  save_corpus(at("corpus.json"), record);
+  EXPECT_EQ(load_corpus(at("corpus.json")), record);
+  CorpusRecord latin = record;
+  latin.source = "caf\xe9.tsv";  // a path that is not UTF-8
+  save_corpus(at("corpus.json"), latin);
+  EXPECT_EQ(load_corpus(at("corpus.json")).source, "caf\ufffd.tsv");
+}
+
+TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenCorpus) {
+  const auto broken = [&](const std::string& json) {
+    put("corpus.json", json);
+    return message_of<RunError>([&] { load_corpus(at("corpus.json")); });
+  };
+  EXPECT_THAT(broken("[]"), HasSubstr("corpus.json"));
+  EXPECT_THAT(broken(R"({"source":"a"})"), HasSubstr("\"target\""));
+  const std::string rest = R"(,"target":"","name":"","hash":"","train":1,"validation":1,"test":1,"skipped":0})";
+  EXPECT_THAT(broken(R"({"source":3,"seed":1)" + rest), HasSubstr("\"source\" is 3"));
+  EXPECT_THAT(broken(R"({"source":"","seed":1.5)" + rest), HasSubstr("\"seed\" is 1.5"));
+  EXPECT_THAT(broken(R"({"source":"","seed":18446744073709551615)" + rest), HasSubstr("\"seed\""));
+}
+
+MetricPoint point(std::int64_t step) {
+  return {step, 1.0 / static_cast<double>(step), 1e-4, 0.1, 9100.5, std::nullopt};
+}
+
+TEST_F(RunOnDisk, KeepsItsMetrics) {
+  const fs::path file = at("metrics.jsonl");
+  EXPECT_THAT(load_metrics(file), IsEmpty());
+  MetricPoint validated = point(3);
+  validated.validation_nll = 1.0 / 3;
+  append_metrics(file, std::vector{point(1), point(2)});
+  append_metrics(file, std::vector{validated});
+  append_metrics(file, {});
+  EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2), validated));
+  EXPECT_THAT(get("metrics.jsonl").substr(0, 20), testing::StartsWith(R"({"step":1,"loss":1.0)"));
+}
+
+TEST_F(RunOnDisk, ReadsNumbersThatAreNotFiniteAsNaN) {
+  const fs::path file = at("metrics.jsonl");
+  MetricPoint diverged = point(1);
+  diverged.loss = std::numeric_limits<double>::quiet_NaN();
+  diverged.gradient_norm = std::numeric_limits<double>::infinity();
+  diverged.validation_nll = diverged.loss;
+  append_metrics(file, std::vector{diverged});
+  const MetricPoint read = load_metrics(file).at(0);
+  EXPECT_TRUE(std::isnan(read.loss));
+  EXPECT_TRUE(std::isnan(read.gradient_norm));
+  ASSERT_TRUE(read.validation_nll);
+  EXPECT_TRUE(std::isnan(*read.validation_nll));
+  EXPECT_EQ(read.learning_rate, diverged.learning_rate);
+}
+
+TEST_F(RunOnDisk, DropsATornLastLine) {
+  const fs::path file = at("metrics.jsonl");
+  append_metrics(file, std::vector{point(1), point(2)});
+  const std::string whole = get("metrics.jsonl");
+  for (std::size_t cut = 1; cut < whole.size() / 2; ++cut) {
+    put("metrics.jsonl", whole.substr(0, whole.size() - cut));
+    ASSERT_THAT(load_metrics(file), ElementsAre(point(1)));
+  }
+  truncate_metrics(file, 5);
+  append_metrics(file, std::vector{point(2)});
+  EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2)));
+}
+
+TEST_F(RunOnDisk, NamesTheLineOfABrokenMetric) {
+  const fs::path file = at("metrics.jsonl");
+  append_metrics(file, std::vector{point(1), point(2)});
+  const std::string whole = get("metrics.jsonl");
+  for (const std::string broken : {"{\"step\":3\n", "\n", "[]\n", "{\"step\":3}\n", "{\"step\":\"3\"}\n"}) {
+    put("metrics.jsonl", whole + broken + whole);
+    EXPECT_THAT(message_of<RunError>([&] { load_metrics(file); }),
+                testing::AllOf(HasSubstr("metrics.jsonl"), HasSubstr("line 3")));
+  }
+}
+
+TEST_F(RunOnDisk, CutsItsMetricsBackToTheCheckpoint) {
+  const fs::path file = at("metrics.jsonl");
+  append_metrics(file, std::vector{point(1), point(2), point(3), point(4)});
+  truncate_metrics(file, 2);
+  EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2)));
+  truncate_metrics(file, 0);
+  EXPECT_THAT(load_metrics(file), IsEmpty());
+  EXPECT_THAT(names(), ElementsAre("metrics.jsonl"));
+}
+
+TEST_F(RunOnDisk, SaysThatTheDiskIsFull) {
+  const fs::path file = at("metrics.jsonl");
+  append_metrics(file, std::vector{point(1)});
+  {
+    const FullDisk full(fs::file_size(file) + 10);
+    EXPECT_THAT(message_of<FileError>([&] { append_metrics(file, std::vector{point(2)}); }),
+                HasSubstr("metrics.jsonl"));
+  }
+  append_metrics(file, std::vector{point(3)});  // once there is room again
+  EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(3)));
+}
+
+}  // namespace
+}  // namespace attnscope
