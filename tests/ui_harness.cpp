@@ -105,14 +105,17 @@ void UiHarness::move(ImVec2 position, const Draw& draw) {
   frames(2, draw);  // the first finds the window under the mouse
 }
 
+void UiHarness::forget_click(const Draw& draw) {
+  frames(static_cast<int>(io().MouseDoubleClickTime / io().DeltaTime) + 1, draw);
+}
+
 void UiHarness::click(ImVec2 position, const Draw& draw, int button) {
   move(position, draw);
   feed_button(io(), button, true);
   frame(draw);
   feed_button(io(), button, false);
   frames(2, draw);
-  // Two clicks in one place are a double-click only when the test says so.
-  frames(static_cast<int>(io().MouseDoubleClickTime / io().DeltaTime) + 1, draw);
+  forget_click(draw);
 }
 
 void UiHarness::double_click(ImVec2 position, const Draw& draw) {
@@ -123,7 +126,7 @@ void UiHarness::double_click(ImVec2 position, const Draw& draw) {
     feed_button(io(), 0, false);
     frame(draw);
   }
-  frames(static_cast<int>(io().MouseDoubleClickTime / io().DeltaTime) + 1, draw);
+  forget_click(draw);
 }
 
 void UiHarness::drag(ImVec2 from, ImVec2 to, const Draw& draw) {
@@ -138,6 +141,7 @@ void UiHarness::drag(ImVec2 from, ImVec2 to, const Draw& draw) {
   }
   feed_button(io(), 0, false);
   frames(2, draw);
+  forget_click(draw);
 }
 
 void UiHarness::wheel(ImVec2 position, float lines, const Draw& draw, Modifiers held) {

@@ -85,6 +85,7 @@ class UiHarness {
     ImVec2 low, high;
   };
   void read_glyphs();
+  void forget_click(const Draw& draw);  // waits until another click would not make a double-click of it
 
   ImGuiContext* context_;
   std::map<std::pair<float, float>, unsigned> glyph_at_;  // top left texture coordinates → code point

@@ -48,7 +48,8 @@ std::vector<double> linear_ticks(PlotRange range, int count) {
   const double step = power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
   const double first = std::ceil(range.low / step - 1e-9);
   const double last = std::floor(range.high / step + 1e-9);
-  if (last - first > 1000) return ticks;  // the range is smaller than doubles can tell apart
+  constexpr double largest_exact = 9007199254740992.0;  // 2^53: beyond it i + 1 may be i
+  if (std::max(std::abs(first), std::abs(last)) >= largest_exact) return ticks;
   for (double i = first; i <= last; ++i) ticks.push_back(i * step == 0 ? 0 : i * step);
   return ticks;
 }

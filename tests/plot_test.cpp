@@ -1,0 +1,420 @@
+// Plots: their arithmetic, their mouse, and the two panels made of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "curves_panel.h"
+#include "ui_harness.h"
+#include "widgets/plot.h"
+#include "workspaces/positions.h"
+
+namespace attnscope {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(LinearTicks, are_one_two_five) {
+  EXPECT_THAT(linear_ticks({0, 10}, 5), ElementsAre(0, 2, 4, 6, 8, 10));
+  EXPECT_THAT(linear_ticks({0, 1}, 4), ElementsAre(0, DoubleNear(0.2, 1e-12), DoubleNear(0.4, 1e-12),
+                                                   DoubleNear(0.6, 1e-12), DoubleNear(0.8, 1e-12), 1));
+  EXPECT_THAT(linear_ticks({-7, 7}, 3), ElementsAre(-5, 0, 5));
+  EXPECT_THAT(linear_ticks({1200, 6000}, 5), ElementsAre(2000, 3000, 4000, 5000, 6000));
+}
+
+TEST(LinearTicks, of_no_range_are_none) {
+  EXPECT_THAT(linear_ticks({3, 3}, 5), IsEmpty());
+  EXPECT_THAT(linear_ticks({5, 3}, 5), IsEmpty());
+  EXPECT_THAT(linear_ticks({0, std::numeric_limits<double>::infinity()}, 5), IsEmpty());
+  EXPECT_THAT(linear_ticks({nan, 1}, 5), IsEmpty());
+  EXPECT_LE(linear_ticks({1e18, 1e18 + 256}, 5).size(), 1001U);
+}
+
+TEST(LogTicks, are_decades_or_finer) {
+  EXPECT_THAT(log_ticks({0.5, 2000}), ElementsAre(1, 10, 100, 1000));
+  EXPECT_THAT(log_ticks({1.5, 30}), ElementsAre(2, 5, 10, 20));
+  EXPECT_THAT(log_ticks({2.1, 2.9}), testing::SizeIs(testing::Ge(2U)));
+  EXPECT_LE(log_ticks({1e-20, 1e20}).size(), 9U);
+  EXPECT_THAT(log_ticks({0, 10}), IsEmpty());
+}
+
+TEST(TickText, has_the_digits_that_tell_ticks_apart) {
+  EXPECT_EQ(tick_text(0, 1), "0");
+  EXPECT_EQ(tick_text(0.25, 0.05), "0.25");
+  EXPECT_EQ(tick_text(12, 2), "12");
+  EXPECT_EQ(tick_text(1500, 500), "1.5k");
+  EXPECT_EQ(tick_text(2000, 1000), "2k");
+  EXPECT_EQ(tick_text(3e6, 1e6), "3M");
+  EXPECT_EQ(tick_text(1e-5, 1e-5), "1e-05");
+  EXPECT_EQ(tick_text(-0.5, 0.5), "-0.5");
+}
+
+TEST(Zoomed, keeps_what_is_under_the_cursor) {
+  const PlotRange closer = zoomed({0, 100}, 25, 0.5, false);
+  EXPECT_DOUBLE_EQ(closer.low, 12.5);
+  EXPECT_DOUBLE_EQ(closer.high, 62.5);
+  const PlotRange log = zoomed({1, 10000}, 100, 0.5, true);
+  EXPECT_NEAR(log.low, 10, 1e-9);
+  EXPECT_NEAR(log.high, 1000, 1e-6);
+}
+
+TEST(Zoomed, stops_before_numbers_run_out) {
+  PlotRange range{0, 100};
+  for (int i = 0; i < 2000; ++i) range = zoomed(range, 50, 0.5, false);
+  EXPECT_GT(range.width(), 0);
+  for (int i = 0; i < 2000; ++i) range = zoomed(range, 50, 2, false);
+  EXPECT_TRUE(std::isfinite(range.width()));
+}
+
+TEST(Panned, moves_by_a_share) {
+  EXPECT_EQ(panned({0, 10}, 0.1, false), (PlotRange{1, 11}));
+  const PlotRange log = panned({1, 100}, 0.5, true);
+  EXPECT_NEAR(log.low, 10, 1e-9);
+  EXPECT_NEAR(log.high, 1000, 1e-6);
+}
+
+TEST(FittedY, takes_in_what_is_visible_and_finite) {
+  const Series series{{0, 1, 2, 3, 4}, {5, nan, 1, -2, 100}};
+  const PlotLine line{"a", &series};
+  const PlotRange all = fitted_y({&line, 1}, {0, 3}, false);
+  EXPECT_NEAR(all.low, -2 - 0.42, 1e-9);
+  EXPECT_NEAR(all.high, 5 + 0.42, 1e-9);
+  const PlotRange log = fitted_y({&line, 1}, {0, 3}, true);
+  EXPECT_GT(log.low, 0.9);  // −2 has no place on it
+  EXPECT_LT(log.low, 1);
+  const Series flat{{0, 1}, {3, 3}};
+  const PlotLine flat_line{"flat", &flat};
+  const PlotRange around = fitted_y({&flat_line, 1}, {0, 1}, false);
+  EXPECT_LT(around.low, 3);
+  EXPECT_GT(around.high, 3);
+  const Series broken{{0, 1}, {nan, nan}};
+  const PlotLine broken_line{"broken", &broken};
+  EXPECT_EQ(fitted_y({&broken_line, 1}, {0, 1}, false), (PlotRange{0, 1}));
+  EXPECT_EQ(fitted_y({}, {0, 1}, true), (PlotRange{0.1, 1}));
+}
+
+TEST(FittedX, spans_all_lines_and_gives_one_point_room) {
+  const Series a{{2, 5}, {0, 0}};
+  const Series b{{1, 3}, {0, 0}};
+  const PlotLine lines[] = {{"a", &a}, {"b", &b}};
+  EXPECT_EQ(fitted_x(lines), (PlotRange{1, 5}));
+  const Series one{{7}, {0}};
+  const PlotLine line{"one", &one};
+  EXPECT_EQ(fitted_x({&line, 1}), (PlotRange{6.5, 7.5}));
+  EXPECT_EQ(fitted_x({}), (PlotRange{0, 1}));
+}
+
+TEST(ShownX, follows_the_newest_point_when_it_was_in_sight) {
+  PlotAxis axis;
+  EXPECT_EQ(shown_x(axis, {0, 100}), (PlotRange{0, 100}));
+  axis.window = PlotRange{80, 100};
+  EXPECT_EQ(shown_x(axis, {0, 110}), (PlotRange{90, 110}));
+  axis.window = PlotRange{20, 40};
+  EXPECT_EQ(shown_x(axis, {0, 120}), (PlotRange{20, 40}));
+  axis.window = PlotRange{100, 120};
+  axis.follow = false;
+  EXPECT_EQ(shown_x(axis, {0, 130}), (PlotRange{100, 120}));
+  EXPECT_EQ(shown_x(axis, {0, 50}), (PlotRange{0, 50})) << "another run, that has not come so far";
+}
+
+TEST(NearestPoint, is_the_nearest) {
+  const Series series{{0, 10, 20}, {1, 2, 3}};
+  EXPECT_EQ(nearest_point(series, -5), 0U);
+  EXPECT_EQ(nearest_point(series, 6), 1U);
+  EXPECT_EQ(nearest_point(series, 14), 1U);
+  EXPECT_EQ(nearest_point(series, 99), 2U);
+  EXPECT_FALSE(nearest_point({}, 1));
+}
+
+TEST(Legend, toggles_and_solos) {
+  const Series series;
+  const PlotLine lines[] = {{"a", &series}, {"b", &series}, {"c", &series}};
+  PlotView view;
+  toggle_line(view, "b");
+  EXPECT_TRUE(is_hidden(view, "b"));
+  toggle_line(view, "b");
+  EXPECT_FALSE(is_hidden(view, "b"));
+  solo_line(view, "b", lines);
+  EXPECT_THAT(view.hidden, ElementsAre("a", "c"));
+  solo_line(view, "b", lines);
+  EXPECT_THAT(view.hidden, IsEmpty());
+}
+
+// ---- the mouse
+
+struct PlotTest : testing::Test {
+  UiHarness ui{{800, 500}};
+  Series rise{{}, {}};
+  Series fall{{}, {}};
+  PlotAxis axis;
+  PlotView view;
+  double smoothing = 0;
+  UiHarness::Draw draw = ui.in_panel([this] {
+    const PlotLine lines[] = {{"rise", &rise, ui.look.theme.series[0], smoothing},
+                              {"fall", &fall, ui.look.theme.series[1]}};
+    draw_plot("plot", lines, {0, 0}, axis, view, {.title = "Title", .x_label = "step"}, ui.look);
+  });
+
+  PlotTest() {
+    for (int i = 0; i <= 100; ++i) {
+      rise.x.push_back(i);
+      rise.y.push_back(i);
+      fall.x.push_back(i);
+      fall.y.push_back(100 - i);
+    }
+  }
+};
+
+TEST_F(PlotTest, wheel_zooms_both_axes_or_one) {
+  ui.wheel({400, 250}, 1, draw);
+  ASSERT_TRUE(axis.window && view.window);
+  EXPECT_NEAR(axis.window->width(), 85, 0.5);
+  axis.window.reset();
+  view.window.reset();
+  ui.wheel({400, 250}, 1, draw, {.shift = true});
+  EXPECT_TRUE(axis.window);
+  EXPECT_FALSE(view.window);
+  axis.window.reset();
+  ui.wheel({400, 250}, 1, draw, {.ctrl = true});
+  EXPECT_FALSE(axis.window);
+  EXPECT_TRUE(view.window);
+}
+
+TEST_F(PlotTest, drag_pans_and_double_click_fits) {
+  ui.drag({400, 250}, {300, 250}, draw);
+  ASSERT_TRUE(axis.window);
+  EXPECT_GT(axis.window->low, 5);
+  EXPECT_NEAR(axis.window->width(), 100, 1e-6);
+  EXPECT_FALSE(view.window);
+  ui.drag({400, 250}, {400, 150}, draw);
+  ASSERT_TRUE(view.window);
+  EXPECT_LT(view.window->low, -20);
+  ui.double_click({400, 250}, draw);
+  EXPECT_FALSE(axis.window);
+  EXPECT_FALSE(view.window);
+}
+
+TEST_F(PlotTest, hover_tells_all_values_at_the_nearest_step) {
+  ui.move({400, 250}, draw);
+  ui.frames(2, draw);
+  ASSERT_TRUE(axis.crosshair);
+  const int nearest = static_cast<int>(std::lround(*axis.crosshair));
+  EXPECT_TRUE(ui.drew("step " + std::to_string(nearest)));
+  EXPECT_TRUE(ui.drew("rise " + std::to_string(nearest) + "fall " + std::to_string(100 - nearest))) << ui.drawn_text();
+  ui.move({-100, -100}, draw);
+  EXPECT_FALSE(axis.crosshair);
+}
+
+TEST_F(PlotTest, legend_click_switches_off_and_double_click_solos) {
+  ui.frame(draw);
+  const ImVec2 fall_entry = *ui.find_text("fall");
+  ui.click(fall_entry, draw);
+  EXPECT_THAT(view.hidden, ElementsAre("fall"));
+  ui.click(fall_entry, draw);
+  EXPECT_THAT(view.hidden, IsEmpty());
+  ui.double_click(fall_entry, draw);
+  EXPECT_THAT(view.hidden, ElementsAre("rise"));
+  ui.double_click(fall_entry, draw);
+  EXPECT_THAT(view.hidden, IsEmpty());
+  ui.click(fall_entry, draw);
+  ui.click(*ui.find_text("rise"), draw);
+  EXPECT_TRUE(ui.drew("all lines are switched off"));
+}
+
+TEST_F(PlotTest, hidden_lines_do_not_count_in_the_fit) {
+  fall.y.assign(fall.y.size(), 1000);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("1.0k"));
+  view.hidden = {"fall"};
+  ui.frame(draw);
+  EXPECT_FALSE(ui.drew("0.5k"));
+}
+
+TEST_F(PlotTest, empty_one_point_and_broken_lines) {
+  rise = fall = {};
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("no measurements yet"));
+  rise = {{5}, {2}};
+  ui.frame(draw);
+  EXPECT_FALSE(ui.drew("no measurements yet"));
+  rise = {{0, 1, 2, 3}, {nan, 1, nan, std::numeric_limits<double>::infinity()}};
+  view.log = true;
+  smoothing = 0.9;
+  ui.wheel({400, 250}, 3, draw);
+  fall = {{0, 1, 2}, {-1, 0, 10}};
+  axis.window.reset();
+  view.window.reset();
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("10"));
+}
+
+TEST_F(PlotTest, a_window_below_zero_is_left_when_the_axis_turns_logarithmic) {
+  view.window = PlotRange{-5, 50};
+  view.log = true;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("10"));
+}
+
+TEST_F(PlotTest, a_hundred_thousand_points_cost_no_more_than_the_pixels) {
+  rise = fall = {};
+  for (int i = 0; i < 100'000; ++i) {
+    rise.x.push_back(i);
+    rise.y.push_back(std::sin(i * 0.7) + i * 1e-4);
+  }
+  smoothing = 0.9;
+  ui.frames(3, draw);
+  EXPECT_LT(ui.vertices(), 30'000);
+}
+
+// ---- panels
+
+Curves measured(int steps) {
+  Curves curves;
+  for (int step = 1; step <= steps; ++step) {
+    MetricPoint point{.step = step,
+                      .loss = 5.0 / step + 1,
+                      .learning_rate = 1e-3,
+                      .gradient_norm = 0.5,
+                      .tokens_per_second = 9000,
+                      .validation_nll = std::nullopt};
+    if (step % 10 == 0) point.validation_nll = 4.0 / step + 1;
+    append(curves, point);
+  }
+  return curves;
+}
+
+TEST(CurvesPanel, empty_small_and_large) {
+  UiHarness ui({360, 700});
+  CurvesView view;
+  Curves curves;
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("no measurements yet"));
+  curves = measured(1);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("Loss, nats/token"));
+  EXPECT_TRUE(ui.drew("train 6"));
+  curves = measured(50'000);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("50k"));
+}
+
+TEST(CurvesPanel, plots_share_the_steps_shown) {
+  UiHarness ui({360, 700});
+  CurvesView view;
+  const Curves curves = measured(1000);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  ui.wheel({200, 150}, 5, draw);
+  ASSERT_TRUE(view.axis.window);
+  EXPECT_LT(view.axis.window->width(), 600);
+  EXPECT_TRUE(view.loss.window);
+  EXPECT_FALSE(view.gradient_norm.window);
+  ASSERT_TRUE(ui.click_text("Fit", draw));
+  EXPECT_FALSE(view.axis.window);
+  EXPECT_FALSE(view.loss.window);
+}
+
+TEST(CurvesPanel, controls_work_and_csv_is_copied) {
+  UiHarness ui({460, 700});
+  CurvesView view;
+  const Curves curves = measured(10);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  ASSERT_TRUE(ui.click_text("Log", draw));
+  EXPECT_TRUE(view.loss.log);
+  ASSERT_TRUE(ui.click_text("Follow", draw));
+  EXPECT_FALSE(view.axis.follow);
+  ASSERT_TRUE(ui.click_text("Copy CSV", draw));
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()), curves_csv(curves));
+}
+
+TEST(CurvesCsv, has_a_line_a_step_and_gaps_where_nothing_was_measured) {
+  Curves curves;
+  append(curves, {.step = 1,
+                  .loss = 2.5,
+                  .learning_rate = 0.001,
+                  .gradient_norm = 3,
+                  .tokens_per_second = 100,
+                  .validation_nll = std::nullopt});
+  append(curves, {.step = 2,
+                  .loss = 2.25,
+                  .learning_rate = 0.002,
+                  .gradient_norm = 1.5,
+                  .tokens_per_second = 200,
+                  .validation_nll = 2.75});
+  EXPECT_EQ(curves_csv(curves),
+            "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second\n"
+            "1,2.5,,0.001,3,100\n"
+            "2,2.25,2.75,0.002,1.5,200\n");
+}
+
+std::shared_ptr<const Matrix> sinusoids(int positions, int width) {
+  auto matrix = std::make_shared<Matrix>(positions, width);
+  for (int row = 0; row < positions; ++row)
+    for (int col = 0; col < width; ++col) {
+      const double angle = row / std::pow(10000.0, (col - col % 2) / static_cast<double>(width));
+      matrix->at(row, col) = static_cast<float>(col % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  return matrix;
+}
+
+TEST(DotProducts, of_positions_depend_on_the_distance_alone) {
+  const Matrix dots = dot_products(*sinusoids(32, 64));
+  for (int row = 0; row < 28; ++row) {
+    EXPECT_NEAR(dots.at(row, row), 32, 1e-3);
+    EXPECT_NEAR(dots.at(row, row + 4), dots.at(0, 4), 1e-3);
+    EXPECT_EQ(dots.at(row, row + 4), dots.at(row + 4, row));
+  }
+}
+
+struct PositionsTest : testing::Test {
+  UiHarness ui{{1000, 700}};
+  Snapshot snapshot;
+  PositionsView view;
+  UiHarness::Draw draw = ui.in_panel([this] { draw_positions(&snapshot, view, ui.textures, ui.look); });
+};
+
+TEST_F(PositionsTest, says_so_when_there_is_nothing) {
+  ui.panel([&] { draw_positions(nullptr, view, ui.textures, ui.look); });
+  EXPECT_TRUE(ui.drew("Positions appear with the first sentence"));
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("Positions appear with the first sentence"));
+}
+
+TEST_F(PositionsTest, small_and_large_matrices_are_uploaded_once) {
+  for (const auto& [positions, width] : {std::pair{1, 2}, std::pair{3, 4}, std::pair{512, 512}}) {
+    ui.textures.uploads = 0;
+    snapshot.positions = sinusoids(positions, width);
+    ui.frames(5, draw);
+    EXPECT_EQ(ui.textures.uploads, 2) << positions;  // the matrix and the dot products
+    for (const int dimension : view.dimensions) EXPECT_LT(dimension, width);
+  }
+}
+
+TEST_F(PositionsTest, click_on_a_dimension_draws_its_wave_and_again_takes_it_away) {
+  snapshot.positions = sinusoids(64, 64);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("dim 4"));
+  const std::vector<int> before = view.dimensions;
+  ui.click({300, 250}, draw);
+  ASSERT_EQ(view.dimensions.size(), before.size() + 1);
+  EXPECT_TRUE(ui.drew("dim " + std::to_string(view.dimensions.back())));
+  ui.click({300, 250}, draw);
+  EXPECT_EQ(view.dimensions, before);
+}
+
+TEST_F(PositionsTest, click_on_a_row_of_the_products_chooses_it) {
+  snapshot.positions = sinusoids(64, 64);
+  ui.click({750, 250}, draw);
+  EXPECT_GT(view.position, 0);
+  EXPECT_LT(view.position, 64);
+  EXPECT_TRUE(ui.drew("position " + std::to_string(view.position)));
+}
+
+}  // namespace
+}  // namespace attnscope
