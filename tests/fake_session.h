@@ -1,0 +1,221 @@
+// A session driven with a fake engine that does what the test's script says, for as long as it says.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "session/session.h"
+
+namespace attnscope {
+
+using Clock = std::chrono::steady_clock;
+
+inline constexpr auto patience = std::chrono::seconds(20);  // only ever spent by a test that fails
+
+// What the fake engine does, set before the session starts, and what it has done. Lists are guarded by the mutex.
+struct Script {
+  std::function<void(std::int64_t step, const Breath&)> on_step = [](std::int64_t, const Breath& breathe) {
+    breathe();
+  };
+  std::function<void(const ProgressCallback&)> on_prepare = [](const ProgressCallback& progress) {
+    progress({"Reading", 0.5});
+  };
+  std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
+  std::function<void()> on_save = [] {};
+  std::atomic<std::int64_t> steps_wanted = 1'000'000;
+  std::atomic<int> probes_begun = 0;
+  std::atomic<bool> gate = false;
+  std::atomic<bool> at_gate = false;
+
+  void note(std::string what) {
+    std::lock_guard lock(mutex);
+    done.push_back(std::move(what));
+  }
+  std::vector<std::string> noted() {
+    std::lock_guard lock(mutex);
+    return done;
+  }
+  std::size_t times(const std::string& what) {
+    const auto all = noted();
+    return static_cast<std::size_t>(std::count(all.begin(), all.end(), what));
+  }
+
+  // Blocks a fake engine until the test opens the gate; with a breath, breathing all the while.
+  void wait_at_gate(const Breath& breathe = {}) {
+    at_gate = true;
+    while (!gate) {
+      if (breathe) breathe();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+ private:
+  std::mutex mutex;
+  std::vector<std::string> done;
+};
+
+class FakeEngine : public Engine {
+ public:
+  explicit FakeEngine(std::shared_ptr<Script> script) : script_(std::move(script)) {}
+  ~FakeEngine() override { script_->note("destroyed"); }
+
+  RunOpened open_run(const std::string& path, const ProgressCallback& progress) override {
+    script_->on_prepare(progress);
+    return present("open " + path);
+  }
+  RunOpened reset(const Config& config, const ProgressCallback& progress) override {
+    script_->on_prepare(progress);
+    return present("reset " + std::to_string(config.training.seed));
+  }
+  void save_run(const std::string& path) override {
+    script_->on_save();
+    script_->note("save " + path);
+  }
+  void adjust(const Config& config) override {
+    script_->note("adjust " + std::to_string(static_cast<int>(config.training.learning_rate)));
+  }
+  Status status() const override { return {Activity::idle, step_, "fake"}; }
+  std::int64_t steps_wanted() const override { return script_->steps_wanted; }
+
+  MetricPoint train_step(const Breath& breathe) override {
+    script_->note("step begins");
+    script_->on_step(step_ + 1, breathe);
+    ++step_;
+    script_->note("step ends");
+    return {step_, 1.0, 0.1, 1.0, 1000, {}};
+  }
+
+  void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override {
+    ++script_->probes_begun;
+    Snapshot seen;
+    seen.run = run_;
+    seen.step = step_;
+    seen.request = probe.request;
+    seen.source_text = probe.text;
+    publish(std::make_shared<Snapshot>(seen));
+    script_->on_decode(probe, breathe);
+    seen.output_text = "whole";
+    publish(std::make_shared<Snapshot>(seen));
+    script_->note("probed " + probe.text);
+  }
+
+ private:
+  RunOpened present(const std::string& what) {
+    script_->note(what);
+    step_ = 0;
+    RunOpened opened;
+    opened.run = ++run_;
+    opened.name = what;
+    return opened;
+  }
+
+  std::shared_ptr<Script> script_;
+  std::uint64_t run_ = 0;
+  std::int64_t step_ = 0;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  void TearDown() override { script->gate = true; }  // a test that failed half-way must not leave the worker stuck
+
+  void start() {
+    session = std::make_unique<Session>([script = script] { return std::make_unique<FakeEngine>(script); },
+                                        [this] { ++wakes; });
+  }
+
+  // A session with a run in it, and everything said so far forgotten.
+  void start_with_run() {
+    start();
+    session->post(Reset{});
+    ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle && !all<RunOpened>().empty(); }));
+    seen.clear();
+  }
+
+  void post_all(std::vector<Command> commands) {
+    for (Command& command : commands) session->post(std::move(command));
+  }
+
+  void poll() {
+    Session::News news = session->poll();
+    for (Event& event : news.events) {
+      if (const auto* status = std::get_if<Status>(&event)) last_status = *status;
+      seen.push_back(std::move(event));
+    }
+    snapshot = news.snapshot;
+  }
+
+  template <typename Condition>
+  bool wait_for(Condition condition) {
+    const auto end = Clock::now() + patience;
+    while (Clock::now() < end) {
+      poll();
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  bool wait_for_gate() {
+    return wait_for([&] { return script->at_gate.load(); });
+  }
+
+  template <typename Kind>
+  std::vector<Kind> all() const {
+    std::vector<Kind> found;
+    for (const Event& event : seen) {
+      if (const auto* kind = std::get_if<Kind>(&event)) found.push_back(*kind);
+    }
+    return found;
+  }
+
+  Activity activity() const { return last_status.activity; }
+
+  // The first message that contains `text`.
+  std::optional<Message> said(const std::string& text) const {
+    for (const Message& message : all<Message>()) {
+      if (message.text.find(text) != std::string::npos) return message;
+    }
+    return std::nullopt;
+  }
+
+  bool wait_until_said(const std::string& text) {
+    return wait_for([&] { return said(text).has_value(); });
+  }
+
+  bool wait_for_whole_snapshot(std::uint64_t request) {
+    return wait_for([&] { return snapshot && snapshot->request == request && snapshot->output_text == "whole"; });
+  }
+
+  std::shared_ptr<Script> script = std::make_shared<Script>();
+  std::atomic<int> wakes = 0;
+  std::vector<Event> seen;
+  Status last_status;
+  std::shared_ptr<const Snapshot> snapshot;
+  std::unique_ptr<Session> session;
+};
+
+inline Config with_seed(std::int64_t seed) {
+  Config config;
+  config.training.seed = seed;
+  return config;
+}
+
+inline Config with_rate(double rate) {
+  Config config;
+  config.training.learning_rate = rate;
+  return config;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,245 @@
+// In which order a session does what it is asked, what can be taken back, and what becomes of failures.
+#include <new>
+#include <stdexcept>
+
+#include "fake_session.h"
+
+namespace attnscope {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+// ---- order
+
+TEST_F(SessionTest, CommandsThatChangeTheRunKeepTheirOrder) {
+  start();
+  post_all({Reset{with_seed(1)}, Step{}, SaveRun{"a"}, Reset{with_seed(2)}, Step{}, OpenRun{"b"}, SaveRun{"c"}});
+  ASSERT_TRUE(wait_until_said("Saved to c"));
+  EXPECT_THAT(script->noted(), ElementsAre("reset 1", "step begins", "step ends", "save a", "reset 2", "step begins",
+                                           "step ends", "open b", "save c"));
+}
+
+TEST_F(SessionTest, AdjustWaitsForTheEndOfTheUpdateAndOnlyTheNewestCounts) {
+  script->on_step = [&](std::int64_t step, const Breath& breathe) {
+    if (step == 1) script->wait_at_gate(breathe);
+  };
+  start_with_run();
+  session->post(Step{});
+  ASSERT_TRUE(wait_for_gate());
+  for (int rate = 1; rate <= 50; ++rate) session->post(Adjust{with_rate(rate)});
+  session->post(ListDirectory{"/"});
+  ASSERT_TRUE(wait_for([&] { return !all<DirectoryListed>().empty(); }));  // so all of them have come in
+  session->post(Step{});
+  script->gate = true;
+  ASSERT_TRUE(wait_for([&] { return last_status.step == 2 && activity() == Activity::paused; }));
+  EXPECT_THAT(script->noted(),
+              ElementsAre("reset 1", "step begins", "step ends", "adjust 50", "step begins", "step ends"));
+}
+
+TEST_F(SessionTest, PauseTakesEffectAfterThePresentUpdate) {
+  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for_gate());
+  post_all({Pause{}, ListDirectory{"/"}});
+  ASSERT_TRUE(wait_for([&] { return !all<DirectoryListed>().empty(); }));
+  script->gate = true;
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
+  EXPECT_EQ(last_status.step, 1);
+  EXPECT_EQ(script->times("step ends"), 1u);
+}
+
+TEST_F(SessionTest, PauseTakesBackATrainThatWaits) {
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    script->wait_at_gate([&] { progress({"Reading", 0.1}); });
+  };
+  start();
+  post_all({Reset{}, Train{}, Pause{}, ListDirectory{"/"}});
+  ASSERT_TRUE(wait_for([&] { return !all<DirectoryListed>().empty(); }));
+  script->gate = true;
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty() && activity() == Activity::idle; }));
+  EXPECT_EQ(script->times("step begins"), 0u);
+}
+
+TEST_F(SessionTest, StepTrainsOnceAndPauses) {
+  start_with_run();
+  session->post(Step{});
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
+  EXPECT_EQ(all<MetricPoint>().size(), 1u);
+  EXPECT_EQ(last_status, (Status{Activity::paused, 1, "fake"}));
+}
+
+TEST_F(SessionTest, EveryUpdateGivesOneMetricPoint) {
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() >= 500; }));
+  const auto points = all<MetricPoint>();
+  for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i) + 1);
+}
+
+// ---- preparing
+
+TEST_F(SessionTest, CancelledResetKeepsTheRunAndItsTraining) {
+  start_with_run();
+  session->post(Probe{1, "sentence"});
+  ASSERT_TRUE(wait_for_whole_snapshot(1));
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    script->wait_at_gate([&] { progress({"Reading", 0.1}); });
+  };
+  post_all({Train{}, Reset{with_seed(2)}});
+  ASSERT_TRUE(wait_for_gate());
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::preparing; }));
+  session->post(Probe{2, "typed meanwhile"});
+  ASSERT_TRUE(wait_for_whole_snapshot(2));
+  EXPECT_EQ(snapshot->run, 1u);
+  session->post(Cancel{});
+  ASSERT_TRUE(wait_until_said("Cancelled: the present run stays"));
+  EXPECT_TRUE(all<RunOpened>().empty());
+  EXPECT_EQ(all<Progress>().back().fraction, 1);
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::training; }));
+  EXPECT_TRUE(wait_for([&] { return all<MetricPoint>().size() > 3; }));
+}
+
+TEST_F(SessionTest, CancelTakesBackAResetThatWaitsAndNothingAfterIt) {
+  script->on_step = [&](std::int64_t step, const Breath& breathe) {
+    if (step == 1) script->wait_at_gate(breathe);
+  };
+  start_with_run();
+  session->post(Step{});
+  ASSERT_TRUE(wait_for_gate());
+  post_all({Reset{with_seed(2)}, OpenRun{"x"}, Cancel{}, Reset{with_seed(3)}});
+  ASSERT_TRUE(wait_until_said("Cancelled"));
+  script->gate = true;
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
+  EXPECT_THAT(script->noted(), ElementsAre("reset 1", "step begins", "step ends", "reset 3"));
+}
+
+TEST_F(SessionTest, CancelWithNothingToCancelIsSilent) {
+  start_with_run();
+  post_all({Cancel{}, Reset{with_seed(2)}});
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
+  EXPECT_TRUE(all<Message>().empty());
+}
+
+TEST_F(SessionTest, ResetTrainsOnAndOpenStandsStill) {
+  start_with_run();
+  post_all({Train{}, Reset{with_seed(2)}});
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty() && !all<MetricPoint>().empty(); }));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::training; }));
+  session->post(OpenRun{"x"});
+  EXPECT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
+  EXPECT_EQ(all<RunOpened>().back().name, "open x");
+  post_all({OpenRun{"y"}, Train{}});  // a Train after it is obeyed
+  EXPECT_TRUE(wait_for([&] { return activity() == Activity::training; }));
+}
+
+TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
+  start_with_run();
+  session->post(Probe{1, "sentence"});
+  ASSERT_TRUE(wait_for_whole_snapshot(1));
+  script->on_prepare = [](const ProgressCallback& progress) {
+    progress({"Opening", 0.2});
+    throw std::runtime_error("/x/config.json is missing");
+  };
+  session->post(OpenRun{"/x"});
+  ASSERT_TRUE(wait_until_said("Could not open the run: /x/config.json is missing"));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
+  EXPECT_EQ(all<Progress>().back().fraction, 1);
+  session->post(Probe{2, "still there"});
+  ASSERT_TRUE(wait_for_whole_snapshot(2));
+  EXPECT_EQ(snapshot->run, 1u);
+}
+
+// ---- what goes wrong
+
+TEST_F(SessionTest, LossThatIsNotFinitePausesAndSaysAtWhichStep) {
+  script->on_step = [](std::int64_t step, const Breath&) {
+    if (step == 4) throw NotFinite("loss is nan");
+  };
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("loss is not finite at step 4: training is paused. Lower the learning rate"));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
+  EXPECT_EQ(said("not finite")->severity, Severity::error);
+  EXPECT_EQ(all<MetricPoint>().size(), 3u);
+  EXPECT_EQ(last_status.step, 3);
+}
+
+TEST_F(SessionTest, WhateverAnUpdateThrowsBecomesAMessageAndTheSessionGoesOn) {
+  int failure = 0;
+  script->on_step = [&](std::int64_t, const Breath&) {
+    switch (++failure) {
+      case 1:
+        throw std::runtime_error("device lost");
+      case 2:
+        throw std::bad_alloc();
+      case 3:
+        throw 42;
+      default:
+        break;
+    }
+  };
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("Could not train: device lost"));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("Could not train: out of memory"));
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("Could not train: unknown error"));
+  session->post(Step{});
+  EXPECT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 1; }));
+}
+
+TEST_F(SessionTest, FailedSaveIsSaid) {
+  script->on_save = [] { throw std::runtime_error("/x: no space left on device"); };
+  start_with_run();
+  session->post(SaveRun{"/x"});
+  ASSERT_TRUE(wait_until_said("Could not save the run: /x: no space left on device"));
+  EXPECT_FALSE(said("Saved"));
+}
+
+TEST_F(SessionTest, WithoutARunTrainingIsAnsweredNotTried) {
+  start();
+  for (const Command& command : {Command(Train{}), Command(Step{}), Command(SaveRun{"x"})}) {
+    seen.clear();
+    post_all({Adjust{}, Probe{1, "sentence"}, command});
+    ASSERT_TRUE(wait_until_said("There is no run yet"));
+  }
+  EXPECT_TRUE(script->noted().empty());
+}
+
+TEST_F(SessionTest, EngineThatCannotBeMadeIsSaidAndAnsweredWith) {
+  session = std::make_unique<Session>(
+      []() -> std::unique_ptr<Engine> { throw std::runtime_error("the tokenizer module is missing"); });
+  ASSERT_TRUE(wait_until_said("the tokenizer module is missing"));
+  for (const Command& command : {Command(Train{}), Command(Reset{}), Command(OpenRun{"x"}), Command(SaveRun{"x"})}) {
+    seen.clear();
+    post_all({Probe{1, "sentence"}, Adjust{}, command});
+    ASSERT_TRUE(wait_until_said("the tokenizer module is missing"));
+    EXPECT_EQ(all<Message>().size(), 1u);
+  }
+  session->post(ListDirectory{"/"});
+  EXPECT_TRUE(wait_for([&] { return !all<DirectoryListed>().empty(); }));
+}
+
+TEST_F(SessionTest, TrainingEndsAtTheStepsWantedAndGoesOnWhenTheyAreRaised) {
+  script->steps_wanted = 3;
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::finished; }));
+  EXPECT_TRUE(said("Training finished at step 3"));
+  EXPECT_TRUE(said("raise steps"));
+  seen.clear();
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("raise steps"));
+  EXPECT_TRUE(all<MetricPoint>().empty());
+  script->steps_wanted = 5;
+  session->post(Train{});
+  ASSERT_TRUE(wait_until_said("Training finished at step 5"));
+  EXPECT_EQ(all<MetricPoint>().size(), 2u);
+}
+
+}  // namespace
+}  // namespace attnscope
