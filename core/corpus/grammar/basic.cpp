@@ -30,7 +30,6 @@ std::vector<Action> actions() {
       {{"wash", "choose"}, {"vehicle", "clothing", "tableware"}},
       {{"repair"}, {"vehicle", "device", "furniture"}},
       {{"visit"}, {"building"}},
-      {{"drive"}, {"vehicle"}},
   };
 }
 
@@ -38,7 +37,7 @@ constexpr std::array<std::string_view, 14> qualities = {"big",    "small", "old"
                                                         "red",    "white", "black", "green", "blue",
                                                         "yellow", "grey",  "clean", "dirty"};
 
-// Object groups over the noun A and the quality Q.
+// Object groups over the noun A and the quality Q; those in the singular first.
 struct Group {
   Phrase text;
   std::string_view fr_denied = {};  // where French changes it after "pas"
@@ -62,24 +61,32 @@ constexpr Group groups[] = {
     {{"ten [A]", "dix [A]"}, {}, true},
 };
 
+constexpr std::size_t num_singular_groups = 8;
+
+// Plurals of a few classes are enough to learn the rule; the vocabulary stays small.
+bool in_plural(std::string_view noun_class) {
+  return noun_class == "animal" || noun_class == "vehicle" || noun_class == "portable" || noun_class == "clothing";
+}
+
 Tense any_tense(std::string_view verb, Random& random) {
   const bool stative = verb == "have" || verb == "want" || verb == "like";  // "a voulu" is seldom what is meant
   return !stative && random.below(2) == 0 ? Tense::past : Tense::present;
 }
 
 Draft action_draft(const std::vector<Action>& all, const std::vector<Subject>& actors, Random& random) {
-  const Action& action = any_of(all, random);
-  const Verb& done = verb(any_of(action.verbs, random));
-  const std::vector<const Noun*> members = noun_class(any_of(action.classes, random));
-  const Noun& thing = *any_of(members, random);
-  const Subject& subject = any_of(actors, random);
-  const Group& group = any_of(groups, random);
+  const Action& action = pick(all, random);
+  const Verb& done = verb(pick(action.verbs, random));
+  const std::string_view kind = pick(action.classes, random);
+  const std::vector<const Noun*> members = noun_class(kind);
+  const Noun& thing = *pick(members, random);
+  const Subject& subject = pick(actors, random);
+  const Group& group = groups[random.below(in_plural(kind) ? std::size(groups) : num_singular_groups)];
   const Tense tense = any_tense(done.base, random);
   const std::size_t mood_draw = random.below(4);
   const Mood mood = mood_draw < 2 ? Mood::affirmed : mood_draw == 2 ? Mood::denied : Mood::asked;
   const std::vector<Phrase> adjuncts = times(tense);
-  const Phrase& time = random.below(2) == 0 ? adjuncts.front() : any_of(adjuncts, random);
-  const Adjective& quality = adjective(any_of(qualities, random));
+  const Phrase& time = random.below(2) == 0 ? adjuncts.front() : pick(adjuncts, random);
+  const Adjective& quality = adjective(pick(qualities, random));
 
   Slots slots;
   slots.noun('A', thing, group.plural).adjective('Q', quality);
@@ -119,12 +126,12 @@ constexpr Scene scenes[] = {
 };
 
 Draft scene_draft(Random& random) {
-  const Scene& scene = any_of(scenes, random);
+  const Scene& scene = pick(scenes, random);
   const std::vector<const Noun*> a_members = noun_class(scene.a_class);
   const std::vector<const Noun*> b_members = noun_class(scene.b_class);
-  const Noun& a = *any_of(a_members, random);
-  const Noun& b = *any_of(b_members, random);
-  const std::string_view quality = any_of(qualities, random);
+  const Noun& a = *pick(a_members, random);
+  const Noun& b = *pick(b_members, random);
+  const std::string_view quality = pick(qualities, random);
   Slots slots;
   slots.noun('A', a).noun('B', b).adjective('Q', adjective(quality));
   std::string source = sentence(slots.english(scene.text.en));

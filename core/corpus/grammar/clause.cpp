@@ -37,7 +37,6 @@ constexpr Verb verbs[] = {
     {"have", "has", "had", {"ai", "a", "avons", "avez", "ont"}, "eu"},
     {"want", "wants", "wanted", {"veux", "veut", "voulons", "voulez", "veulent"}, "voulu"},
     {"visit", "visits", "visited", {"visite", "visite", "visitons", "visitez", "visitent"}, "visité"},
-    {"drive", "drives", "drove", {"conduis", "conduit", "conduisons", "conduisez", "conduisent"}, "conduit"},
 };
 
 }  // namespace

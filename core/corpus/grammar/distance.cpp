@@ -39,7 +39,8 @@ std::vector<Topic> topics() {
 constexpr Phrase templates[] = {
     {"the [A] that the [P] [V] in the [G] [is/are A] [Q]",
      "[le A] que [le P] [a/ont P] [V][e A] dans [le G] [est/sont A] [Q A]"},
-    {"the [A] that the [P] [V] [was/were A] very [Q]", "[le A] que [le P] [a/ont P] [V][e A] [était/étaient A] très [Q A]"},
+    {"the [A] that the [P] [V] [was/were A] very [Q]",
+     "[le A] que [le P] [a/ont P] [V][e A] [était/étaient A] très [Q A]"},
     {"the [A] near the [G] [is/are A] [Q]", "[le A] près [du G] [est/sont A] [Q A]"},
     {"the [A] of the [P] [was/were A] [Q]", "[le A] [du P] [était/étaient A] [Q A]"},
     {"the [A] of the [P] in the [G] [is/are A] not [Q]", "[le A] [du P] dans [le G] [n'est/ne sont A] pas [Q A]"},
@@ -59,14 +60,14 @@ std::vector<Draft> distance_drafts(std::size_t wanted, Random& random) {
   for (const Topic& topic : all_topics) members.push_back(noun_class(topic.noun_class));
   std::vector<Draft> drafts;
   for (std::size_t attempt = 0; attempt < 3 * wanted; ++attempt) {
-    const Phrase& text = any_of(templates, random);
+    const Phrase& text = pick(templates, random);
     const std::size_t topic = random.below(all_topics.size());
-    const Noun& a = *any_of(members[topic], random);
-    const Noun& b = *any_of(members[topic], random);
-    const Noun& person = noun(any_of(persons, random));
-    const Noun& place = noun(any_of(places, random));
-    const Phrase& deed = any_of(deeds, random);
-    const Adjective& quality = adjective(any_of(all_topics[topic].qualities, random));
+    const Noun& a = *pick(members[topic], random);
+    const Noun& b = *pick(members[topic], random);
+    const Noun& person = noun(pick(persons, random));
+    const Noun& place = noun(pick(places, random));
+    const Phrase& deed = pick(deeds, random);
+    const Adjective& quality = adjective(pick(all_topics[topic].qualities, random));
     if (&a == &b || (graded(text) && quality.state == State::fixed)) continue;
     const bool plural = random.below(2) == 0;
     Slots slots;

@@ -26,7 +26,7 @@ std::vector<Draft> drawn(std::vector<Draft> drafts, std::size_t wanted, Random& 
 
 // One of the items; there must be one.
 template <typename Items>
-const auto& any_of(const Items& items, Random& random) {
+const auto& pick(const Items& items, Random& random) {
   return items[random.below(std::size(items))];
 }
 

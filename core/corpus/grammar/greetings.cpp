@@ -1,7 +1,10 @@
 // Greetings and everyday phrases.
 #include <fmt/format.h>
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/template.h"
@@ -9,20 +12,13 @@
 namespace attnscope {
 namespace {
 
+// Openings of a conversation, its ends, and answers that stand alone.
 constexpr Phrase openings[] = {
-    {"hello", "bonjour"},
-    {"good morning", "bonjour"},
-    {"good evening", "bonsoir"},
-    {"hi", "salut"},
-    {"good night", "bonne nuit"},
-    {"goodbye", "au revoir"},
-    {"welcome", "bienvenue"},
-    {"thank you", "merci"},
-    {"excuse me", "excusez-moi"},
-    {"please", "s'il vous plaît"},
-    {"yes", "oui"},
-    {"no", "non"},
+    {"hello", "bonjour"}, {"good morning", "bonjour"},  {"good evening", "bonsoir"},
+    {"hi", "salut"},      {"excuse me", "excusez-moi"},
 };
+constexpr Phrase farewells[] = {{"goodbye", "au revoir"}, {"good night", "bonne nuit"}, {"thank you", "merci"}};
+constexpr Phrase answers[] = {{"yes", "oui"}, {"no", "non"}, {"please", "s'il vous plaît"}, {"welcome", "bienvenue"}};
 
 constexpr Phrase names[] = {
     {"Paul", "Paul"},
@@ -54,8 +50,6 @@ constexpr Phrase phrases[] = {
     {"how much is this?", "combien ça coûte?"},
     {"are you tired?", "êtes-vous fatigué?"},
     {"do you understand?", "comprenez-vous?"},
-    {"see you tomorrow.", "à demain."},
-    {"see you soon.", "à bientôt."},
     {"I am very well.", "je vais très bien."},
     {"I am sorry.", "je suis désolé."},
     {"I don't understand.", "je ne comprends pas."},
@@ -68,7 +62,6 @@ constexpr Phrase phrases[] = {
     {"it is raining.", "il pleut."},
     {"it is cold today.", "il fait froid aujourd'hui."},
     {"it is late.", "il est tard."},
-    {"have a nice day.", "bonne journée."},
     {"sit down, please.", "asseyez-vous, s'il vous plaît."},
     {"come in, please.", "entrez, s'il vous plaît."},
     {"speak slowly, please.", "parlez lentement, s'il vous plaît."},
@@ -80,34 +73,49 @@ constexpr Phrase phrases[] = {
     {"my name is Emma.", "je m'appelle Emma."},
 };
 
-void add(std::vector<Draft>& drafts, std::string source, std::string target) {
+constexpr Phrase wishes[] = {
+    {"see you tomorrow.", "à demain."},
+    {"see you soon.", "à bientôt."},
+    {"have a nice day.", "bonne journée."},
+};
+
+Draft greeting(std::string source, std::string target) {
   std::string key = fmt::format("greeting|{}", source);
-  drafts.push_back({.pair = {.source = std::move(source), .target = std::move(target), .category = "greeting"},
-                    .key = std::move(key)});
+  return {.pair = {.source = std::move(source), .target = std::move(target), .category = "greeting"},
+          .key = std::move(key)};
 }
 
-std::string opened(std::string_view opening, std::string_view name) {
-  return sentence(name.empty() ? std::string(opening) : fmt::format("{}, {}", opening, name));
+std::string finished(std::string_view text) {
+  return sentence(std::string(text));
+}
+
+// The opening alone and followed by each of the phrases, said to nobody and to everybody.
+void add_openings(std::span<const Phrase> first, std::span<const Phrase> then, std::vector<Draft>& drafts) {
+  std::vector<Phrase> called = {{"", ""}};
+  for (const Phrase& name : names) called.push_back(name);
+  for (const Phrase& opening : first) {
+    for (const Phrase& name : called) {
+      const std::string_view comma = name.en.empty() ? "" : ", ";
+      const std::string en = sentence(fmt::format("{}{}{}", opening.en, comma, name.en));
+      const std::string fr = sentence(fmt::format("{}{}{}", opening.fr, comma, name.fr));
+      drafts.push_back(greeting(en, fr));
+      for (const Phrase& phrase : then) {
+        drafts.push_back(
+            greeting(fmt::format("{} {}", en, finished(phrase.en)), fmt::format("{} {}", fr, finished(phrase.fr))));
+      }
+    }
+  }
 }
 
 }  // namespace
 
 std::vector<Draft> greeting_drafts(std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
-  for (const Phrase& phrase : phrases) add(drafts, sentence(std::string(phrase.en)), sentence(std::string(phrase.fr)));
-  for (const Phrase& opening : openings) {
-    std::vector<Phrase> called = {{"", ""}};
-    called.insert(called.end(), std::begin(names), std::end(names));
-    for (const Phrase& name : called) {
-      const std::string en = opened(opening.en, name.en);
-      const std::string fr = opened(opening.fr, name.fr);
-      add(drafts, en, fr);
-      for (const Phrase& phrase : phrases) {
-        add(drafts, fmt::format("{} {}", en, sentence(std::string(phrase.en))),
-            fmt::format("{} {}", fr, sentence(std::string(phrase.fr))));
-      }
-    }
-  }
+  for (const Phrase& phrase : phrases) drafts.push_back(greeting(finished(phrase.en), finished(phrase.fr)));
+  for (const Phrase& wish : wishes) drafts.push_back(greeting(finished(wish.en), finished(wish.fr)));
+  add_openings(openings, phrases, drafts);
+  add_openings(farewells, wishes, drafts);
+  add_openings(answers, {}, drafts);
   return drawn(std::move(drafts), wanted, random);
 }
 
