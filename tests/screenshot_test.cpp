@@ -1,0 +1,154 @@
+// The whole window, drawn offscreen and compared with a picture that was looked at. After a change that is meant to be
+// seen: ATTNSCOPE_UPDATE_GOLDEN=1 build/tests/screenshot_test, look at tests/data/window.png, commit it.
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include <gtest/gtest.h>
+#include <imgui.h>
+#include <stb_image.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "font_files.h"
+#include "offscreen.h"
+#include "scope.h"
+#include "snapshot_fixture.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int width = 1280;
+constexpr int height = 720;
+// Mesa's releases round colours and edges a little differently.
+constexpr double largest_mean_difference = 0.5;  // of 255
+constexpr int visible_difference = 32;           // of 255, in one channel
+constexpr double largest_share_off = 0.002;      // of all pixels
+
+const std::filesystem::path golden_file = std::filesystem::path(ATTNSCOPE_TEST_DATA) / "window.png";
+const std::filesystem::path made_with_file = std::filesystem::path(ATTNSCOPE_TEST_DATA) / "window.made_with";
+
+Scope animal_scope() {
+  Scope scope;
+  scope.facts.version = "golden";
+  scope.facts.corpora = {{"english-french", "a small grammar"}, {"copy", "the source again"}};
+  receive(scope, {fixture_run(400), Status{Activity::paused, 400, "CPU, 2 threads"}}, nullptr);
+  receive(scope, {}, animal_snapshot(scope.request));
+  scope.commands.clear();
+  scope.toasts.clear();
+  return scope;
+}
+
+// What the letters' exact shapes depend on.
+std::string made_with() {
+  FT_Library library = nullptr;
+  FT_Init_FreeType(&library);
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  FT_Library_Version(library, &major, &minor, &patch);
+  FT_Done_FreeType(library);
+  const FontFiles fonts = find_pinned_fonts();
+  return "Dear ImGui " + std::string(ImGui::GetVersion()) + ", FreeType " + std::to_string(major) + "." +
+         std::to_string(minor) + "." + std::to_string(patch) + ", DejaVu of " + std::to_string(fonts.ui.size()) +
+         " and " + std::to_string(fonts.mono.size()) + " bytes\n";
+}
+
+Picture picture_from_png(const std::string& bytes) {
+  Picture picture;
+  int channels = 0;
+  const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
+                            &picture.width, &picture.height, &channels, 4),
+      stbi_image_free);
+  if (pixels)
+    picture.rgba.assign(pixels.get(), pixels.get() + static_cast<std::size_t>(picture.width) * picture.height * 4);
+  return picture;
+}
+
+struct Difference {
+  double mean = 0;       // of all channels
+  double share_off = 0;  // pixels that differ visibly
+};
+
+Difference compare(const Picture& a, const Picture& b) {
+  std::int64_t sum = 0;
+  std::int64_t off = 0;
+  for (std::size_t pixel = 0; pixel < a.rgba.size(); pixel += 4) {
+    int largest = 0;
+    for (std::size_t channel = pixel; channel < pixel + 3; ++channel) {
+      const int difference = std::abs(a.rgba[channel] - b.rgba[channel]);
+      sum += difference;
+      largest = std::max(largest, difference);
+    }
+    if (largest > visible_difference) ++off;
+  }
+  const double pixels = static_cast<double>(a.rgba.size()) / 4;
+  return {static_cast<double>(sum) / (pixels * 3), static_cast<double>(off) / pixels};
+}
+
+TEST(Screenshot, LooksAsItDid) {
+  Scope scope = animal_scope();
+  const std::string png = png_bytes(draw_offscreen(scope, width, height, 1));
+  if (std::getenv("ATTNSCOPE_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(golden_file.parent_path());
+    write_file(golden_file, png);
+    write_file(made_with_file, made_with());
+    GTEST_SKIP() << "wrote " << golden_file;
+  }
+  const std::string recorded = read_file(made_with_file, 1000);
+  if (recorded != made_with()) {
+    GTEST_SKIP() << "the picture was made with " << recorded << "here is " << made_with();
+  }
+  const Picture golden = picture_from_png(read_file(golden_file, 1 << 24));
+  const Picture actual = picture_from_png(png);
+  ASSERT_EQ(golden.width, actual.width);
+  ASSERT_EQ(golden.height, actual.height);
+  const Difference difference = compare(golden, actual);
+  if (difference.mean > largest_mean_difference || difference.share_off > largest_share_off) {
+    const std::filesystem::path actual_file = std::filesystem::absolute("window-actual.png");
+    write_file(actual_file, png);
+    ADD_FAILURE() << "mean difference " << difference.mean << " of 255, " << 100 * difference.share_off
+                  << " % of the pixels visibly off; drawn now: " << actual_file << ", expected: " << golden_file;
+  }
+}
+
+TEST(Screenshot, IsTheSameEveryTime) {
+  Scope first = animal_scope();
+  Scope second = animal_scope();
+  EXPECT_EQ(draw_offscreen(first, 800, 500, 1).rgba, draw_offscreen(second, 800, 500, 1).rgba);
+}
+
+TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {
+  std::set<std::string> pictures;
+  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+    for (const ThemeName theme : {ThemeName::dark, ThemeName::light}) {
+      Scope scope = animal_scope();
+      scope.layout.workspace = workspace;
+      scope.layout.theme = theme;
+      pictures.insert(png_bytes(draw_offscreen(scope, 960, 600, 1)));
+    }
+  }
+  EXPECT_EQ(pictures.size(), 6u);
+}
+
+TEST(Screenshot, FollowsTheScale) {
+  Scope small = animal_scope();
+  Scope large = animal_scope();
+  const Picture picture = draw_offscreen(large, 1600, 1000, 2);
+  EXPECT_EQ(picture.width, 1600);
+  EXPECT_EQ(picture.height, 1000);
+  EXPECT_GT(compare(picture, draw_offscreen(small, 1600, 1000, 1)).share_off, 0.02);
+}
+
+TEST(Screenshot, PngHoldsThePicture) {
+  Picture picture{2, 1, {10, 20, 30, 255, 250, 240, 230, 255}};
+  EXPECT_EQ(picture_from_png(png_bytes(picture)).rgba, picture.rgba);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The real window on a virtual screen: window_test.sh PROGRAM. Opens it, types a sentence, trains, pauses and quits with
+# the keyboard; the title says what the session is doing. Exit 77: the tools for it are not installed.
+set -euo pipefail
+program="$1"
+
+for tool in Xvfb xdotool; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "skipped: $tool is not installed"
+    exit 77
+  fi
+done
+
+home="$(mktemp -d)"
+attnscope=""
+screen=""
+stop() { if [ -n "$1" ]; then kill "$1" 2>/dev/null || true; fi; }
+trap 'stop "$attnscope"; stop "$screen"; rm -rf "$home"' EXIT
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# within SECONDS COMMAND…: until the command succeeds
+within() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    if ! kill -0 "$attnscope" 2>/dev/null; then fail "attnscope ended while waiting for: $*"; fi
+    if [ "$SECONDS" -ge "$deadline" ]; then fail "waited in vain for: $* (the title is: $(title))"; fi
+    sleep 0.05
+  done
+}
+window=""
+window_is_there() { window="$(xdotool search --onlyvisible --class attnscope 2>/dev/null | head -n 1)"; [ -n "$window" ]; }
+title() { xdotool getwindowname "$window" 2>/dev/null || true; }
+title_is() { case "$(title)" in $1) return 0 ;; *) return 1 ;; esac; }
+has_ended() { ! kill -0 "$attnscope" 2>/dev/null; }
+
+# The server chooses a free number and writes it when it is ready (xvfb-run's choice races with other servers).
+mkfifo "$home/display"
+Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$home/display" 2>"$home/xvfb.log" &
+screen=$!
+read -r number <"$home/display" || { cat "$home/xvfb.log"; fail "Xvfb did not start"; }
+export DISPLAY=":$number" WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home"
+
+started="$(date +%s%N)"
+"$program" &
+attnscope=$!
+within 30 window_is_there
+echo "the window stood after $((($(date +%s%N) - started) / 1000000)) ms"
+xdotool windowfocus --sync "$window"
+within 120 title_is "?* — attnscope"
+echo "a run was open after $((($(date +%s%N) - started) / 1000000)) ms: $(title)"
+
+xdotool key ctrl+t
+xdotool key ctrl+a
+xdotool type --delay 20 "How are you?"
+xdotool key Return
+sleep 0.5 # nobody leaves a field and plays within the same frame
+xdotool key space
+within 60 title_is "*(training)*"
+xdotool key space
+within 60 title_is "*(paused)*"
+
+xdotool key ctrl+q
+for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
+has_ended || fail "it did not quit within 10 seconds of Ctrl+Q"
+status=0
+wait "$attnscope" || status=$?
+attnscope=""
+[ "$status" -eq 0 ] || fail "exit status $status"
+grep -q '"sentence": "How are you?"' "$home/attnscope/settings.json" || fail "the sentence typed was not remembered"
+echo "typed, trained, paused and quit"
