@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
-#include <algorithm>
 #include <random>
 #include <thread>
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
 
 #include "storage/file.h"
 #include "storage/safetensors_header.h"
