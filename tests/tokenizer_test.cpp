@@ -106,7 +106,7 @@ TEST_P(EachType, TrainsOnRandomSmallCorpora) {
     std::vector<std::string> sentences(1 + random() % 20);
     const std::size_t letters = 1 + random() % 30;
     for (std::string& sentence : sentences) {
-      sentence = "a";
+      sentence.assign(1, 'a');
       for (std::size_t i = random() % 40; i > 0; --i) {
         sentence += " abcdefghijklmnopqrstuvwxyz0123.,"[random() % letters];
       }
