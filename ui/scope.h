@@ -69,6 +69,7 @@ struct Scope {
   std::string dropped_file;   // waiting for "train on it?"; empty: none
   Browsing browsing = Browsing::nothing;
   bool show_help = false;
+  bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   FileBrowser browser;
   AttentionView attention;

@@ -57,7 +57,10 @@ void draw_input(Scope& scope, float width, const Look& look) {
       ImGui::InputTextWithHint("##sentence", "Type a sentence to look at", &scope.layout.sentence,
                                ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ImGui::IsItemEdited()) probe_sentence(scope);
-  if (committed) remember_sentence(scope);
+  if (committed) {
+    remember_sentence(scope);
+    scope.focus_workspace = true;  // the arrow keys are for looking around next
+  }
   help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", look);
   ImGui::SameLine(0, look.px(4));
   if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");

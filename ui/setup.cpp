@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+
 #include "toolbar.h"
 #include "widgets/tooltip.h"
 
@@ -142,10 +144,19 @@ void draw_complaint(const std::string& text, const Look& look) {
   ImGui::PopStyleColor();
 }
 
+// Of the widest label, if that leaves the values enough.
+float label_column(const Look& look) {
+  float width = 0;
+  for (const ConfigField& field : config_fields()) {
+    width = std::max(width, ImGui::CalcTextSize(field.label.data(), field.label.data() + field.label.size()).x);
+  }
+  return std::min(width + look.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
+}
+
 // True when a live field was edited.
-bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, const Look& look) {
+bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
+                const Look& look) {
   const float left = ImGui::GetCursorPosX();
-  const float label_width = std::min(look.px(118), ImGui::GetContentRegionAvail().x * 0.45F);
   draw_label(field, !field.live && differs(field, scope.run.config, scope.edited), label_width, look);
   ImGui::SameLine(left + label_width + look.px(4));
   ImGui::SetNextItemWidth(-1);
@@ -261,6 +272,7 @@ void draw_setup(Scope& scope, const Look& look) {
   bool live_edited = false;
   ImGui::BeginChild("fields", ImVec2(0, -footer));
   ImGui::Indent(look.px(9));  // room for the dots
+  const float labels = label_column(look);
   std::string_view section;
   for (const ConfigField& field : config_fields()) {
     if (section_of(field) != section) {
@@ -269,7 +281,7 @@ void draw_setup(Scope& scope, const Look& look) {
       draw_heading(section, look);
     }
     const auto found = complaints.find(field.key);
-    live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, look);
+    live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, look);
   }
   draw_facts(scope, section, look);
   ImGui::Unindent(look.px(9));

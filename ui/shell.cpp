@@ -65,6 +65,15 @@ void draw_tabs(Scope& scope, const Look& look) {
   draw_column_toggle(label, layout.curves_open, "Shows or hides the curves.", look);
 }
 
+// A click on the window's chrome must not take the arrow keys away from the workspace.
+void return_focus_after_click(Scope& scope) {
+  const bool popup = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::IsWindowFocused() && !popup &&
+      !ImGui::GetIO().WantTextInput) {
+    scope.focus_workspace = true;
+  }
+}
+
 // What to say while there is nothing to look at.
 std::string waiting_text(const Scope& scope) {
   if (scope.progress) return scope.progress->what + "…";
@@ -74,6 +83,9 @@ std::string waiting_text(const Scope& scope) {
 
 void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   draw_tabs(scope, look);
+  return_focus_after_click(scope);
+  if (scope.focus_workspace) ImGui::SetNextWindowFocus();
+  scope.focus_workspace = false;
   ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const bool empty = scope.layout.workspace == Workspace::decoding ? !scope.complete.snapshot : !scope.newest.snapshot;
   if (empty) {
@@ -143,6 +155,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - look.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
   draw_sentence_bar(scope, look);
+  return_focus_after_click(scope);
   draw_dialogs(scope, look);
   ImGui::End();
   draw_toasts(scope, corner, look);

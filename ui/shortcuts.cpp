@@ -14,15 +14,20 @@ void handle_zoom(Layout& layout) {
   if (ctrl_pressed(Key::digit_0)) set_zoom(layout, 1);
 }
 
-void handle_workspaces(Layout& layout) {
-  if (key_pressed(Key::digit_1)) layout.workspace = Workspace::attention;
-  if (key_pressed(Key::digit_2)) layout.workspace = Workspace::decoding;
-  if (key_pressed(Key::digit_3)) layout.workspace = Workspace::positions;
+void show_workspace(Scope& scope, Workspace workspace) {
+  scope.layout.workspace = workspace;
+  scope.focus_workspace = true;
 }
 
-void next_workspace(Layout& layout, int by) {
+void handle_workspaces(Scope& scope) {
+  if (key_pressed(Key::digit_1)) show_workspace(scope, Workspace::attention);
+  if (key_pressed(Key::digit_2)) show_workspace(scope, Workspace::decoding);
+  if (key_pressed(Key::digit_3)) show_workspace(scope, Workspace::positions);
+}
+
+void next_workspace(Scope& scope, int by) {
   constexpr int count = 3;
-  layout.workspace = static_cast<Workspace>((static_cast<int>(layout.workspace) + by + count) % count);
+  show_workspace(scope, static_cast<Workspace>((static_cast<int>(scope.layout.workspace) + by + count) % count));
 }
 
 void handle_attention(Scope& scope) {
@@ -51,7 +56,6 @@ void handle_decoding(Scope& scope) {
   if (key_pressed(Key::enter)) toggle_play(view, snapshot, ImGui::GetTime());
 }
 
-// Keys of the workspace, unless the keyboard is being used to walk through the controls of another column.
 void handle_workspace_keys(Scope& scope) {
   switch (scope.layout.workspace) {
     case Workspace::attention:
@@ -65,6 +69,8 @@ void handle_workspace_keys(Scope& scope) {
 }
 
 void handle_escape(Scope& scope) {
+  scope.focus_workspace = true;
+  if (ImGui::GetIO().NavVisible) return;  // back from walking through controls is enough for one press
   if (scope.presentation) {
     set_presentation(scope, false);
   } else {
@@ -78,7 +84,7 @@ void handle_ctrl(Scope& scope) {
   if (ctrl_pressed(Key::q)) scope.requests.quit = true;
   if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
   if (ctrl_pressed(Key::right) && !ImGui::GetIO().WantTextInput) step_once(scope);
-  if (ctrl_pressed(Key::tab)) next_workspace(scope.layout, modifiers().shift ? -1 : 1);
+  if (ctrl_pressed(Key::tab)) next_workspace(scope, modifiers().shift ? -1 : 1);
 }
 
 }  // namespace
@@ -92,12 +98,12 @@ void handle_shortcuts(Scope& scope) {
   handle_ctrl(scope);
   const Modifiers held = modifiers();
   if (io.WantTextInput || held.ctrl || held.alt) return;
-  handle_workspaces(scope.layout);
+  handle_workspaces(scope);
   if (key_pressed(Key::escape)) handle_escape(scope);
-  // While the keyboard walks through controls, Space presses them and arrows go on.
-  if (io.NavVisible) return;
-  if (key_pressed(Key::space)) play_or_pause(scope);
-  handle_workspace_keys(scope);
+  // While the keyboard walks through controls, Space presses them and arrows go on. The workspace takes no part in
+  // that: while it has the keyboard, navigation is not active.
+  if (!io.NavVisible && key_pressed(Key::space)) play_or_pause(scope);
+  if (!io.NavActive) handle_workspace_keys(scope);
 }
 
 }  // namespace attnscope

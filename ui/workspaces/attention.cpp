@@ -228,7 +228,7 @@ void draw_row_panel(const Selected& selected, AttentionView& view, int hovered_r
     if (ImGui::SmallButton("Unpin")) view.pinned_row.reset();
     help_tooltip("Lets the list follow the mouse again (Escape).", look);
   }
-  ImGui::BeginChild("bars");
+  ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_row_bars(selected.map, row, selected.cols, look);
   ImGui::EndChild();
 }
@@ -286,7 +286,7 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
     view.pinned_row = again ? std::nullopt : std::optional(result.row);
   }
   if (beside) ImGui::SameLine(0, look.px(8));
-  ImGui::BeginChild("row", beside ? ImVec2(0, space.y) : ImVec2(0, 0));
+  ImGui::BeginChild("row", beside ? ImVec2(0, space.y) : ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_row_panel(selected, view, result.row, look);
   ImGui::EndChild();
 }

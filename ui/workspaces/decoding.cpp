@@ -354,7 +354,7 @@ void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& texture
   ImGui::EndChild();
   ImGui::SameLine(0, look.px(12));
   ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  ImGui::BeginChild("choice", ImVec2(0, ImGui::GetContentRegionAvail().y * 0.48F));
+  ImGui::BeginChild("choice", ImVec2(0, ImGui::GetContentRegionAvail().y * 0.48F), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(snapshot, view.step, look);
   ImGui::EndChild();
   draw_mask(snapshot, view, textures, look);

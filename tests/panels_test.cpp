@@ -1,0 +1,241 @@
+// The workspaces with nothing, little and much in them, and what mouse and keys do there.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+
+namespace attnscope {
+namespace {
+
+constexpr FixtureSize small = {3, 4, 2, 4};
+constexpr FixtureSize large = {128, 128, 6, 8};
+
+class Panels : public testing::Test {
+ protected:
+  void show(FixtureSize size) {
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot(size, scope.request + 1));
+    scope.commands.clear();
+    ui.frames(3, draw);
+  }
+
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+TEST_F(Panels, EveryWorkspaceSaysWhatIsGoingOnWhileThereIsNothing) {
+  receive(scope, {Progress{"Reading pairs", 0.25}}, nullptr);
+  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+    scope.layout.workspace = workspace;
+    ui.frames(3, draw);
+    EXPECT_TRUE(ui.drew("Reading pairs")) << workspace_name(workspace);
+  }
+}
+
+TEST_F(Panels, EveryWorkspaceDrawsSmallAndLargeSnapshots) {
+  for (const FixtureSize size : {small, large, FixtureSize{1, 1, 1, 1}, FixtureSize{40, 40, 12, 32}}) {
+    show(size);
+    for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+      scope.layout.workspace = workspace;
+      ui.frames(3, draw);
+      EXPECT_GT(ui.vertices(), 500) << workspace_name(workspace);
+    }
+  }
+}
+
+TEST_F(Panels, EveryWorkspaceFitsTinyAndHugeWindows) {
+  for (const ImVec2 size : {ImVec2(320, 240), ImVec2(4000, 3000)}) {
+    ui.io().DisplaySize = size;
+    show(small);
+    for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+      scope.layout.workspace = workspace;
+      ui.frames(3, draw);
+      EXPECT_GT(ui.vertices(), 100) << workspace_name(workspace);
+    }
+  }
+}
+
+TEST_F(Panels, PicturesAreSentToTheGpuOnlyWhenTheSnapshotChanges) {
+  show(small);
+  ui.frames(5, draw);
+  const int uploads = ui.textures.uploads;
+  ui.frames(5, draw);
+  EXPECT_EQ(ui.textures.uploads, uploads);
+  receive(scope, {}, fixture_snapshot(small, 7));
+  ui.frames(2, draw);
+  // 2 layers × 4 heads × 3 parts, and the large one.
+  EXPECT_EQ(ui.textures.uploads, uploads + 25);
+}
+
+TEST_F(Panels, ThumbnailsShowTheirHeadsWeights) {
+  show(small);
+  const Matrix& map = scope.newest.snapshot->encoder[0][1];
+  bool found = false;
+  for (const auto& [key, picture] : ui.textures.pictures) {
+    if (picture.width != map.cols || picture.height != map.rows) continue;
+    bool same = true;
+    for (std::size_t i = 0; i < picture.rgba.size(); ++i) {
+      same &= picture.rgba[i] == map_color(ColorMap::viridis, map.values[i]);
+    }
+    found |= same;
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(Panels, AClickSelectsAHead) {
+  show(small);
+  // The first H3 on the screen is the encoder's; its first layer is right below.
+  const auto heading = ui.find_text("H3");
+  ASSERT_TRUE(heading);
+  ui.click(ImVec2(heading->x, heading->y + 25), draw);
+  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
+  EXPECT_EQ(scope.attention.layer, 0);
+  EXPECT_EQ(scope.attention.head, 2);
+  EXPECT_TRUE(ui.drew("Encoder, layer 1, head 3"));
+}
+
+TEST_F(Panels, ArrowKeysGoFromHeadToHeadThroughTheParts) {
+  show(small);
+  scope.attention.part = AttentionPart::encoder;
+  ui.key(Key::right, draw);
+  EXPECT_EQ(scope.attention.head, 1);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(scope.attention.layer, 1);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(scope.attention.part, AttentionPart::decoder);
+  EXPECT_EQ(scope.attention.layer, 0);
+  ui.key(Key::up, draw);
+  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
+  EXPECT_EQ(scope.attention.layer, 1);
+  ui.key(Key::left, draw);
+  ui.key(Key::left, draw);
+  EXPECT_EQ(scope.attention.head, 0);
+}
+
+TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
+  show(small);
+  EXPECT_TRUE(ui.drew("Point at a row"));
+  // A row of the cross map is named by the word being written; the first out2 is the translation in the sentence bar.
+  const auto label = ui.find_text("out2", 1);
+  ASSERT_TRUE(label);
+  ui.click(ImVec2(label->x + 60, label->y), draw);
+  ASSERT_EQ(scope.attention.pinned_row, 1);
+  ui.move(ImVec2(5, 5), draw);
+  EXPECT_TRUE(ui.drew("looks at"));
+  ui.key(Key::page_down, draw);
+  EXPECT_EQ(scope.attention.pinned_row, 2);
+  ui.key(Key::escape, draw);
+  EXPECT_FALSE(scope.attention.pinned_row);
+}
+
+TEST_F(Panels, ASelectionThatIsGoneFallsBackToWhatIsThere) {
+  show(large);
+  scope.attention.layer = 5;
+  scope.attention.head = 7;
+  scope.attention.pinned_row = 100;
+  scope.decoding.step = 120;
+  scope.decoding.layer = 5;
+  scope.decoding.head = 7;
+  show(small);
+  EXPECT_EQ(scope.attention.layer, 1);
+  EXPECT_EQ(scope.attention.head, 3);
+  EXPECT_FALSE(scope.attention.pinned_row);
+  scope.layout.workspace = Workspace::decoding;
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.decoding.step, 3);
+}
+
+TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
+  show(small);
+  auto partial = fixture_snapshot(FixtureSize{5, 5, 2, 4}, 9);
+  partial->target_in.clear();
+  partial->target_out.clear();
+  partial->decoder.clear();
+  partial->cross.clear();
+  partial->decoding.clear();
+  receive(scope, {}, partial);
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.newest.snapshot, partial);
+  EXPECT_EQ(scope.complete.snapshot->source.size(), 3U);
+  EXPECT_TRUE(ui.drew("Cross, layer 1, head 1"));
+  scope.layout.workspace = Workspace::decoding;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("step 1 of 4"));
+}
+
+TEST_F(Panels, EntropyHasKnownAnswers) {
+  Matrix even(2, 4);
+  for (float& value : even.values) value = 0.25F;
+  EXPECT_NEAR(mean_row_entropy(even), std::log(4.0), 1e-6);
+  Matrix sharp(2, 2);
+  sharp.at(0, 0) = sharp.at(1, 1) = 1;
+  EXPECT_EQ(mean_row_entropy(sharp), 0);
+  EXPECT_EQ(mean_row_entropy({}), 0);
+}
+
+TEST_F(Panels, ArrowKeysStayWithTheWorkspaceAfterAClickOnTheToolbar) {
+  show(small);
+  ASSERT_TRUE(ui.click_text("Train", draw));
+  ASSERT_TRUE(ui.click_text("Attention", draw));
+  for (int i = 0; i < 3; ++i) ui.key(Key::right, draw);
+  EXPECT_EQ(scope.attention.head, 3);
+}
+
+class Decoding : public Panels {
+ protected:
+  Decoding() {
+    scope.layout.workspace = Workspace::decoding;
+    show(small);
+  }
+};
+
+TEST_F(Decoding, KeysGoForwardsAndBack) {
+  EXPECT_TRUE(ui.drew("step 1 of 4"));
+  ui.key(Key::right, draw);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(scope.decoding.step, 2);
+  EXPECT_TRUE(ui.drew("step 3 of 4"));
+  ui.key(Key::left, draw);
+  EXPECT_EQ(scope.decoding.step, 1);
+  ui.key(Key::end, draw);
+  EXPECT_EQ(scope.decoding.step, 3);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(scope.decoding.step, 3);
+  ui.key(Key::home, draw);
+  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_TRUE(scope.commands.empty());  // the arrows do not train here
+}
+
+TEST_F(Decoding, ShowsTheCandidatesOfTheStep) {
+  scope.decoding.step = 1;
+  ui.frames(2, draw);
+  const DecodingStep& step = scope.complete.snapshot->decoding[1];
+  EXPECT_TRUE(ui.drew("mot3"));
+  EXPECT_TRUE(ui.drew(std::to_string(step.candidates[0].probability).substr(0, 4)));
+}
+
+TEST_F(Decoding, NothingMovesUnlessAsked) {
+  ui.frames(120, draw);
+  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_FALSE(animating(scope));
+}
+
+TEST_F(Decoding, PlayGoesToTheEndAndStops) {
+  ASSERT_TRUE(ui.click_text("Play", draw));
+  EXPECT_TRUE(scope.decoding.playing);
+  EXPECT_TRUE(animating(scope));
+  const int frames = static_cast<int>(4 * seconds_per_step / static_cast<double>(ui.io().DeltaTime));
+  ui.frames(frames, draw);
+  EXPECT_EQ(scope.decoding.step, 3);
+  EXPECT_FALSE(scope.decoding.playing);
+  ui.key(Key::enter, draw);  // from the beginning again
+  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_TRUE(scope.decoding.playing);
+}
+
+}  // namespace
+}  // namespace attnscope

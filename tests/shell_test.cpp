@@ -1,0 +1,425 @@
+// What the window posts when it is used, and what it shows of what it is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "setup.h"
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "toasts.h"
+#include "toolbar.h"
+#include "ui_harness.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+
+class Shell : public testing::Test {
+ protected:
+  Shell() {
+    receive(scope, {fixture_run(20), status(Activity::paused)}, fixture_snapshot({}, 1));
+    scope.facts.corpora = {{"english-french", "sentences"}, {"copy", "the source itself"}};
+    ui.frames(3, draw);
+    scope.commands.clear();
+  }
+
+  static Status status(Activity activity) { return {activity, 20, "CPU"}; }
+
+  template <typename Wanted>
+  std::vector<Wanted> posted() const {
+    std::vector<Wanted> found;
+    for (const Command& command : scope.commands) {
+      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
+    }
+    return found;
+  }
+
+  // Types into the field of that label in the setup column, instead of what it holds.
+  void enter(const char* label, const char* text) {
+    ui.frame(draw);
+    const auto at = ui.find_text(label);
+    ASSERT_TRUE(at) << label;
+    ui.double_click(ImVec2(190, at->y), draw);
+    ui.key(Key::a, draw, {.ctrl = true});
+    ui.type(text, draw);
+    ui.key(Key::enter, draw);
+  }
+
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+TEST_F(Shell, ButtonsPostWhatTheySay) {
+  ASSERT_TRUE(ui.click_text("Train", draw));
+  EXPECT_EQ(posted<Train>().size(), 1U);
+  ASSERT_TRUE(ui.click_text("Step", draw));
+  EXPECT_EQ(posted<attnscope::Step>().size(), 1U);
+  ASSERT_TRUE(ui.click_text("Reset", draw));
+  ASSERT_EQ(posted<Reset>().size(), 1U);
+  EXPECT_EQ(posted<Reset>()[0].config, scope.run.config);
+  receive(scope, {status(Activity::training)}, nullptr);
+  ASSERT_TRUE(ui.click_text("Pause", draw));
+  EXPECT_EQ(posted<Pause>().size(), 1U);
+}
+
+TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
+  receive(scope, {status(Activity::preparing)}, nullptr);
+  for (const char* button : {"Train", "Step", "Reset"}) ui.click_text(button, draw);
+  ui.key(Key::space, draw);
+  EXPECT_TRUE(scope.commands.empty());
+  // Finished: until more steps are asked for.
+  receive(scope, {Status{Activity::finished, 6000, "CPU"}}, nullptr);
+  ui.click_text("Train", draw);
+  EXPECT_TRUE(scope.commands.empty());
+  scope.run.config.training.steps = 7000;
+  ui.click_text("Train", draw);
+  EXPECT_EQ(posted<Train>().size(), 1U);
+}
+
+TEST_F(Shell, SpacePlaysAndPauses) {
+  ui.key(Key::space, draw);
+  EXPECT_EQ(posted<Train>().size(), 1U);
+  receive(scope, {status(Activity::training)}, nullptr);
+  ui.key(Key::space, draw);
+  EXPECT_EQ(posted<Pause>().size(), 1U);
+}
+
+TEST_F(Shell, ShortcutsOfTheWindow) {
+  ui.key(Key::digit_2, draw);
+  EXPECT_EQ(scope.layout.workspace, Workspace::decoding);
+  ui.key(Key::digit_3, draw);
+  EXPECT_EQ(scope.layout.workspace, Workspace::positions);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(posted<attnscope::Step>().size(), 1U);
+  ui.key(Key::digit_1, draw);
+  ui.key(Key::right, draw, {.ctrl = true});
+  EXPECT_EQ(posted<attnscope::Step>().size(), 2U);
+  EXPECT_EQ(scope.attention.head, 0);
+  ui.key(Key::plus, draw, {.ctrl = true});
+  EXPECT_FLOAT_EQ(scope.layout.zoom, 1.1F);
+  ui.key(Key::minus, draw, {.ctrl = true});
+  ui.key(Key::minus, draw, {.ctrl = true});
+  EXPECT_LT(scope.layout.zoom, 1);
+  ui.key(Key::digit_0, draw, {.ctrl = true});
+  EXPECT_EQ(scope.layout.zoom, 1);
+  ui.key(Key::q, draw, {.ctrl = true});
+  EXPECT_TRUE(scope.requests.quit);
+}
+
+TEST_F(Shell, TheKeyboardWalksThroughTheSetupAndBack) {
+  const auto label = ui.find_text("num_heads");
+  ASSERT_TRUE(label);
+  ui.click(*label, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  EXPECT_TRUE(ui.io().NavVisible);
+  EXPECT_EQ(scope.attention.layer, 0);
+  ui.key(Key::escape, draw);
+  ui.key(Key::right, draw);
+  ui.key(Key::right, draw);
+  EXPECT_EQ(scope.attention.head, 2);
+}
+
+TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {
+  EXPECT_TRUE(ui.drew("d_model"));
+  ui.key(Key::f11, draw);
+  EXPECT_TRUE(scope.presentation);
+  EXPECT_TRUE(scope.requests.fullscreen_changed);
+  EXPECT_FALSE(ui.drew("d_model"));
+  EXPECT_FALSE(ui.drew("Train"));
+  EXPECT_TRUE(ui.drew("Sentence"));
+  ui.key(Key::escape, draw);
+  EXPECT_FALSE(scope.presentation);
+  EXPECT_TRUE(ui.drew("d_model"));
+}
+
+TEST_F(Shell, EveryKeystrokeAsksForALook) {
+  const auto label = ui.find_text("Sentence");
+  ASSERT_TRUE(label);
+  ui.click(ImVec2(label->x + 100, label->y), draw);
+  ui.key(Key::a, draw, {.ctrl = true});
+  std::uint64_t last = scope.request;
+  std::string text;
+  for (const char* letter : {"1", " ", "c"}) {
+    scope.commands.clear();
+    ui.type(letter, draw);
+    text += letter;
+    ASSERT_EQ(posted<Probe>().size(), 1U);
+    EXPECT_EQ(posted<Probe>()[0].text, text);
+    EXPECT_GT(posted<Probe>()[0].request, last);
+    last = posted<Probe>()[0].request;
+  }
+  EXPECT_TRUE(posted<Train>().empty());                     // the space was typed
+  EXPECT_EQ(scope.layout.workspace, Workspace::attention);  // and so was the digit
+  ui.key(Key::enter, draw);
+  ASSERT_FALSE(scope.layout.history.empty());
+  EXPECT_EQ(scope.layout.history[0], "1 c");
+}
+
+TEST_F(Shell, ProbesThatHaveNotLeftAreReplaced) {
+  set_sentence(scope, "a");
+  set_sentence(scope, "ab");
+  ASSERT_EQ(posted<Probe>().size(), 1U);
+  EXPECT_EQ(posted<Probe>()[0].text, "ab");
+}
+
+TEST_F(Shell, AnExampleBecomesTheSentence) {
+  const auto label = ui.find_text("Sentence");
+  ASSERT_TRUE(label);
+  // The arrow ends the input, which takes 56 % of the window.
+  ui.click(ImVec2(1280 * 0.545F, label->y), draw);
+  ASSERT_TRUE(ui.click_text("The cat sleeps.", draw));
+  EXPECT_EQ(scope.layout.sentence, "The cat sleeps.");
+  ASSERT_EQ(posted<Probe>().size(), 1U);
+  EXPECT_EQ(posted<Probe>()[0].text, "The cat sleeps.");
+}
+
+TEST_F(Shell, ALiveFieldAppliesAtOnce) {
+  scope.edited.model.d_model = 64;  // waits for Reset and must not go along
+  ui.wheel(ImVec2(100, 300), -30, draw);
+  const auto label = ui.find_text("label smoothing");
+  ASSERT_TRUE(label) << ui.drawn_text();
+  ui.click(ImVec2(220, label->y), draw);
+  ASSERT_FALSE(posted<Adjust>().empty());
+  EXPECT_GT(posted<Adjust>().back().config.training.label_smoothing, 0.3);
+  EXPECT_EQ(posted<Adjust>().back().config.model.d_model, 128);
+  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);  // d_model still, the other is in force
+  EXPECT_TRUE(posted<Reset>().empty());
+}
+
+TEST_F(Shell, AStructuralFieldWaitsForReset) {
+  enter("d_model", "64");
+  EXPECT_EQ(scope.edited.model.d_model, 64);
+  EXPECT_TRUE(posted<Adjust>().empty());
+  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("1 change waits for Reset"));
+  ASSERT_TRUE(ui.click_text("Apply", draw));
+  ASSERT_EQ(posted<Reset>().size(), 1U);
+  EXPECT_EQ(posted<Reset>()[0].config.model.d_model, 64);
+}
+
+TEST_F(Shell, RevertTakesTheEditsBack) {
+  enter("d_model", "64");
+  ASSERT_TRUE(ui.click_text("Revert", draw));
+  EXPECT_EQ(scope.edited, scope.run.config);
+}
+
+TEST_F(Shell, AValueOutOfRangeIsSaidAndNotSent) {
+  enter("d_model", "4000");
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("model.d_model is 4000"));
+  ui.click_text("Apply", draw);
+  ui.click_text("Reset", draw);
+  EXPECT_TRUE(scope.commands.empty());
+}
+
+TEST_F(Shell, ComplaintsNameTheField) {
+  Config config;
+  EXPECT_TRUE(field_complaints(config).empty());
+  config.model.num_heads = 5;  // does not divide 128
+  EXPECT_EQ(field_complaints(config).count("model.num_heads"), 1U);
+  config.model.dropout = 2;
+  config.training.batch_size = 0;
+  const auto complaints = field_complaints(config);
+  ASSERT_EQ(complaints.count("model.dropout"), 1U);
+  EXPECT_THAT(complaints.at("model.dropout"), HasSubstr("0 to 0.9"));
+  EXPECT_EQ(complaints.count("training.batch_size"), 1U);
+}
+
+TEST_F(Shell, DragsOfASliderCoalesce) {
+  scope.edited.model.dropout = 0.2;
+  adjust(scope);
+  scope.edited.model.dropout = 0.3;
+  adjust(scope);
+  ASSERT_EQ(posted<Adjust>().size(), 1U);
+  EXPECT_EQ(posted<Adjust>()[0].config.model.dropout, 0.3);
+  scope.edited.model.dropout = 3;
+  adjust(scope);
+  EXPECT_EQ(posted<Adjust>()[0].config.model.dropout, 0.3);
+}
+
+TEST_F(Shell, TheStatusLineSaysWhereTheRunStands) {
+  Scope told;
+  receive(told,
+          {fixture_run(0), Status{Activity::training, 1240, "CPU"}, MetricPoint{1240, 1.8349, 0.001, 0.5, 9134, {}}},
+          nullptr);
+  EXPECT_EQ(status_line(told), "training · step 1\u00A0240 · loss 1.83 · 9.1k tok/s · CPU");
+  EXPECT_EQ(grouped(-1234567), "-1\u00A0234\u00A0567");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(rounded(1.81e6), "1.81M");
+  EXPECT_EQ(rounded(230400), "230k");
+}
+
+TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
+  scope.edited.model.d_model = 64;
+  RunOpened next = fixture_run(5);
+  next.config.model.d_model = 256;
+  next.warnings = {"3 lines left out"};
+  receive(scope, {next}, nullptr);
+  EXPECT_EQ(scope.edited.model.d_model, 256);
+  EXPECT_EQ(scope.curves.train_loss.x.size(), 5U);
+  ASSERT_EQ(posted<Probe>().size(), 1U);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("3 lines left out"));
+}
+
+TEST_F(Shell, ErrorsStayUntilDismissedAndOthersFade) {
+  receive(scope, {Message{Severity::info, "saved"}, Message{Severity::error, "disk full"}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("saved"));
+  EXPECT_TRUE(ui.drew("disk full"));
+  EXPECT_TRUE(animating(scope));
+  ui.frames(static_cast<int>(info_seconds * 1.1 / static_cast<double>(ui.io().DeltaTime)), draw);
+  EXPECT_FALSE(ui.drew("saved"));
+  EXPECT_TRUE(ui.drew("disk full"));
+  EXPECT_FALSE(animating(scope));
+  const auto text = ui.find_text("disk full");
+  // The cross stands at the right end of the message, which ends near the window's edge.
+  ui.click(ImVec2(1280 - 12 - 24, text->y), draw);
+  EXPECT_TRUE(scope.toasts.empty());
+}
+
+TEST_F(Shell, TheSameMessageIsShownOnce) {
+  for (int i = 0; i < 3; ++i) notify(scope, Severity::error, "disk full");
+  EXPECT_EQ(scope.toasts.size(), 1U);
+  for (int i = 0; i < 100; ++i) notify(scope, Severity::error, std::to_string(i));
+  EXPECT_LE(scope.toasts.size(), 50U);
+}
+
+TEST_F(Shell, LongWorkCanBeCancelled) {
+  receive(scope, {Progress{"Reading pairs", 0.5}}, nullptr);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("Cancel", draw));
+  EXPECT_EQ(posted<Cancel>().size(), 1U);
+  receive(scope, {Progress{"Reading pairs", 1}}, nullptr);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Reading pairs"));
+}
+
+TEST_F(Shell, ADroppedFolderIsOpened) {
+  drop_path(scope, "/data/run", true);
+  ASSERT_EQ(posted<OpenRun>().size(), 1U);
+  EXPECT_EQ(posted<OpenRun>()[0].path, "/data/run");
+}
+
+TEST_F(Shell, ADroppedFileAsksBeforeTraining) {
+  drop_path(scope, "/data/pairs.tsv", false);
+  EXPECT_TRUE(scope.commands.empty());
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("/data/pairs.tsv"));
+  ASSERT_TRUE(ui.click_text("Reset and train on it", draw));
+  ASSERT_EQ(posted<Reset>().size(), 1U);
+  EXPECT_EQ(posted<Reset>()[0].config.corpus.source, "/data/pairs.tsv");
+  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_TRUE(scope.dropped_file.empty());
+}
+
+TEST_F(Shell, ADroppedFileCanBeKeptForLaterOrForgotten) {
+  drop_path(scope, "/data/pairs.tsv", false);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("Only put it in the setup", draw));
+  EXPECT_EQ(scope.edited.corpus.source, "/data/pairs.tsv");
+  EXPECT_TRUE(scope.commands.empty());
+  drop_path(scope, "/data/other.tsv", false);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("Cancel", draw));
+  EXPECT_EQ(scope.edited.corpus.source, "/data/pairs.tsv");
+  EXPECT_TRUE(scope.dropped_file.empty());
+}
+
+TEST_F(Shell, ARunIsFoundInTheBrowser) {
+  ui.key(Key::o, draw, {.ctrl = true});
+  ASSERT_EQ(posted<ListDirectory>().size(), 1U);
+  receive(scope, {DirectoryListed{"/data", {{"english-french", true, true, 0}}, ""}}, nullptr);
+  ui.frames(3, draw);
+  const auto entry = ui.find_text("english-french/");
+  ASSERT_TRUE(entry);
+  ui.click(*entry, draw);
+  // "Open a run" is the title.
+  for (int nth = 0; nth < 6 && posted<OpenRun>().empty(); ++nth) {
+    const auto button = ui.find_text("Open", nth);
+    if (button) ui.click(*button, draw);
+  }
+  ASSERT_EQ(posted<OpenRun>().size(), 1U);
+  EXPECT_EQ(posted<OpenRun>()[0].path, "/data/english-french");
+  EXPECT_EQ(scope.browsing, Browsing::nothing);
+}
+
+TEST_F(Shell, ColumnsCloseAndOpen) {
+  scope.layout.setup_open = false;
+  scope.layout.curves_open = false;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("d_model"));
+  EXPECT_FALSE(ui.drew("Learning rate"));
+  ASSERT_TRUE(ui.click_text("Setup", draw));
+  EXPECT_TRUE(scope.layout.setup_open);
+  ASSERT_TRUE(ui.click_text("Curves", draw));
+  EXPECT_TRUE(scope.layout.curves_open);
+}
+
+TEST_F(Shell, HelpOpensAndCloses) {
+  ui.key(Key::f1, draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("arXiv 1706.03762"));
+  ASSERT_TRUE(ui.click_text("Close", draw));
+  EXPECT_FALSE(scope.show_help);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("arXiv 1706.03762"));
+}
+
+TEST(LayoutJson, RoundTrips) {
+  Layout layout;
+  layout.setup_width = 301;
+  layout.curves_open = false;
+  layout.workspace = Workspace::positions;
+  layout.theme = ThemeName::light;
+  layout.zoom = 1.25F;
+  layout.sentence = "L'été, “ça” va → ñ";
+  layout.history = {"b", "a"};
+  const LayoutRead read = layout_from_json(layout_to_json(layout));
+  EXPECT_EQ(read.layout, layout);
+  EXPECT_EQ(read.complaint, "");
+}
+
+TEST(LayoutJson, WhatIsNotJsonGivesTheStandard) {
+  for (const char* text : {"", "{", "[]", "null", "42", "\"x\"", "\xff\xfe", "{\"zoom\":1e999}"}) {
+    const LayoutRead read = layout_from_json(text);
+    EXPECT_EQ(read.layout, Layout{}) << text;
+    EXPECT_FALSE(read.complaint.empty()) << text;
+  }
+  EXPECT_FALSE(layout_from_json(std::string(100000, '[')).complaint.empty());
+}
+
+TEST(LayoutJson, UnusableFieldsAreNamedAndTheOthersKept) {
+  const LayoutRead read = layout_from_json(
+      R"({"zoom": 40, "setup_width": "wide", "curves_open": 1, "workspace": "kitchen", "theme": 3,
+          "history": ["a", 2], "sentence": "kept", "curves_width": 400, "unknown": {}})");
+  EXPECT_EQ(read.layout.zoom, 1);
+  EXPECT_EQ(read.layout.setup_width, Layout{}.setup_width);
+  EXPECT_TRUE(read.layout.curves_open);
+  EXPECT_EQ(read.layout.workspace, Workspace::attention);
+  EXPECT_EQ(read.layout.sentence, "kept");
+  EXPECT_EQ(read.layout.curves_width, 400);
+  for (const char* key : {"zoom", "setup_width", "curves_open", "workspace", "theme", "history"}) {
+    EXPECT_THAT(read.complaint, HasSubstr(fmt::format("\"{}\"", key)));
+  }
+}
+
+TEST(LayoutJson, BrokenUtf8InTheSentenceDoesNotCostTheRest) {
+  Layout layout;
+  layout.sentence = "a\xff";
+  layout.zoom = 1.5F;
+  const LayoutRead read = layout_from_json(layout_to_json(layout));
+  EXPECT_EQ(read.layout.zoom, 1.5F);
+  EXPECT_EQ(read.complaint, "");
+}
+
+}  // namespace
+}  // namespace attnscope
