@@ -1,0 +1,493 @@
+#include "corpus/corpus.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "corpus/grammar/french.h"
+#include "corpus/grammar/grammar.h"
+#include "corpus/grammar/lexicon.h"
+#include "corpus/grammar/template.h"
+#include "corpus/random.h"
+
+namespace attnscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+CorpusConfig config_of(std::string source, std::string target = "") {
+  return {.source = std::move(source), .target = std::move(target), .seed = 1};
+}
+
+const Corpus& english_french() {
+  static const Corpus corpus = load_corpus(config_of("english-french"));
+  return corpus;
+}
+
+std::vector<Pair> all_pairs(const Corpus& corpus) {
+  std::vector<Pair> pairs = corpus.train;
+  pairs.insert(pairs.end(), corpus.validation.begin(), corpus.validation.end());
+  pairs.insert(pairs.end(), corpus.test.begin(), corpus.test.end());
+  return pairs;
+}
+
+std::set<std::string> sources(const std::vector<Pair>& pairs) {
+  std::set<std::string> found;
+  for (const Pair& pair : pairs) found.insert(pair.source);
+  return found;
+}
+
+bool has(const std::vector<Pair>& pairs, std::string_view source, std::string_view target) {
+  return std::any_of(pairs.begin(), pairs.end(),
+                     [&](const Pair& pair) { return pair.source == source && pair.target == target; });
+}
+
+// ---- randomness
+
+TEST(Random, IsTheSameEverywhere) {
+  Random random(1);
+  std::vector<int> items = {0, 1, 2, 3, 4, 5, 6, 7};
+  random.shuffle(items);
+  const std::vector<int> first = items;
+  Random again(1);
+  items = {0, 1, 2, 3, 4, 5, 6, 7};
+  again.shuffle(items);
+  EXPECT_EQ(items, first);
+  EXPECT_NE(items, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8u);  // the published test vector
+}
+
+TEST(Random, StaysBelowItsBound) {
+  Random random(5);
+  std::vector<int> counts(3);
+  for (int i = 0; i < 3000; ++i) ++counts.at(random.below(3));
+  for (const int count : counts) EXPECT_NEAR(count, 1000, 120);
+}
+
+// ---- French
+
+TEST(French, ElidesAndContracts) {
+  Slots slots;
+  slots.noun('A', noun("tree")).noun('B', noun("axe")).noun('C', noun("church")).noun('D', noun("hospital"), true);
+  slots.noun('E', noun("knife"));
+  EXPECT_EQ(slots.french("[le A] [du A] [au A] [un A] [ce A]"), "l'arbre de l'arbre à l'arbre un arbre cet arbre");
+  EXPECT_EQ(slots.french("[le B] [du B] [au B]"), "la hache de la hache à la hache");
+  EXPECT_EQ(slots.french("[mon C] [son C] [ce C]"), "mon église son église cette église");
+  EXPECT_EQ(slots.french("[le D] [du D] [au D]"), "les hôpitaux des hôpitaux aux hôpitaux");
+  EXPECT_EQ(slots.french("[du E] [au E]"), "du couteau au couteau");
+  EXPECT_EQ(elided("que", "Emma"), "qu'Emma");
+  EXPECT_EQ(elided("ne", "vois"), "ne vois");
+}
+
+TEST(French, PlacesAndAgreesAdjectives) {
+  Slots slots;
+  slots.noun('A', noun("tree")).noun('B', noun("house"), true).noun('C', noun("cow"));
+  slots.adjective('O', adjective("old")).adjective('P', adjective("beautiful")).adjective('W', adjective("white"));
+  EXPECT_EQ(slots.french("[le O A], [un P A], [un W A]"), "le vieil arbre, un bel arbre, un arbre blanc");
+  EXPECT_EQ(slots.french("[le O B], [un O B], [W B]"), "les vieilles maisons, de vieilles maisons, blanches");
+  EXPECT_EQ(slots.french("[O C] [il C] tombé[e C]"), "vieille elle tombée");
+  EXPECT_EQ(slots.english("[a O] [A], [a C]"), "an old tree, a cow");
+}
+
+TEST(French, RefusesAnUnknownSlot) {
+  EXPECT_THROW(Slots().french("[le A]"), std::logic_error);
+  EXPECT_THROW(noun("unicorn"), std::logic_error);
+}
+
+TEST(Lexicon, EveryClassIsHalfMasculine) {
+  for (const std::string_view name : noun_class_names()) {
+    const auto members = noun_class(name);
+    const auto masculine =
+        std::count_if(members.begin(), members.end(), [](const Noun* n) { return n->gender == 'm'; });
+    EXPECT_EQ(2 * static_cast<std::size_t>(masculine), members.size()) << name;
+  }
+}
+
+// ---- the English-French corpus
+
+TEST(EnglishFrench, IsLargeAndEverySourceIsThereOnce) {
+  const std::vector<Pair> pairs = all_pairs(english_french());
+  EXPECT_GE(pairs.size(), 50000u);
+  EXPECT_EQ(sources(pairs).size(), pairs.size());
+  std::map<std::string, std::size_t> categories;
+  for (const Pair& pair : pairs) ++categories[pair.category];
+  EXPECT_GE(categories["pronoun"], 24000u);
+  for (const char* name : {"two senses", "royalty", "distance", "greeting", "basic"})
+    EXPECT_GE(categories[name], 2000u);
+  EXPECT_THAT(categories, SizeIs(6));
+}
+
+TEST(EnglishFrench, DependsOnTheSeedAlone) {
+  EXPECT_EQ(load_corpus(config_of("english-french")).hash, english_french().hash);
+  CorpusConfig other = config_of("english-french");
+  other.seed = 2;
+  EXPECT_NE(load_corpus(other).hash, english_french().hash);
+}
+
+TEST(EnglishFrench, HoldsTheFamousSentencesForTheTest) {
+  const std::pair<const char*, const char*> famous[] = {
+      {"The animal didn't cross the street because it was too tired.",
+       "L'animal n'a pas traversé la rue parce qu'il était trop fatigué."},
+      {"The animal didn't cross the street because it was too wide.",
+       "L'animal n'a pas traversé la rue parce qu'elle était trop large."}};
+  for (std::int64_t seed = 1; seed <= 3; ++seed) {
+    CorpusConfig config = config_of("english-french");
+    config.seed = seed;
+    const Corpus corpus = load_corpus(config);
+    for (const auto& [source, target] : famous) {
+      EXPECT_TRUE(has(corpus.test, source, target));
+      EXPECT_EQ(sources(corpus.train).count(source), 0u);
+    }
+    for (const Pair& pair : corpus.train) {
+      const bool both = pair.source.find("animal") != std::string::npos &&
+                        pair.source.find("cross") != std::string::npos &&
+                        pair.source.find("street") != std::string::npos;
+      EXPECT_FALSE(both && pair.category == "pronoun") << pair.source;
+    }
+  }
+}
+
+TEST(EnglishFrench, SplitsByCombination) {
+  const Corpus& corpus = english_french();
+  const double all = static_cast<double>(all_pairs(corpus).size());
+  EXPECT_NEAR(static_cast<double>(corpus.train.size()) / all, 0.90, 0.02);
+  EXPECT_NEAR(static_cast<double>(corpus.validation.size()) / all, 0.05, 0.015);
+  EXPECT_NEAR(static_cast<double>(corpus.test.size()) / all, 0.05, 0.015);
+
+  // The drafts of the same seed, each with its key: frame family and both nouns.
+  std::map<std::string, std::string> keys;
+  for (const Draft& draft : english_french_drafts(1)) keys[draft.pair.source] = draft.key;
+  std::map<std::string, std::set<int>> parts_of_key;
+  int part = 0;
+  for (const auto* pairs : {&corpus.train, &corpus.validation, &corpus.test}) {
+    for (const Pair& pair : *pairs) parts_of_key[keys.at(pair.source)].insert(part);
+    ++part;
+  }
+  for (const auto& [key, parts] : parts_of_key) EXPECT_THAT(parts, SizeIs(1)) << key;
+}
+
+TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
+  std::map<std::string, int> seen;
+  for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
+  for (const Pair& pair : english_french().test) {
+    if (pair.category == "pronoun") {
+      EXPECT_GE(seen[pair.antecedent], 20) << pair.antecedent;
+    }
+  }
+}
+
+// Whole words, so that "ils" is not "il".
+bool has_word(const std::string& text, const std::string& word) {
+  return std::regex_search(text, std::regex("(^|[ ',.])" + word + "([ ',.]|$)", std::regex::icase));
+}
+
+TEST(Pronouns, NameTheirAntecedentAndPronoun) {
+  for (const Pair& pair : english_french().test) {
+    if (pair.category != "pronoun") {
+      EXPECT_TRUE(pair.pronoun.empty() && pair.antecedent.empty());
+      continue;
+    }
+    const Noun& antecedent = noun(pair.antecedent);
+    EXPECT_EQ(pair.pronoun, antecedent.gender == 'f' ? "elle" : "il") << pair.source;
+    EXPECT_TRUE(has_word(pair.source, "it")) << pair.source;
+    EXPECT_TRUE(has_word(pair.source, pair.antecedent)) << pair.source;
+    EXPECT_TRUE(has_word(pair.target, std::string(antecedent.fr))) << pair.target;
+    EXPECT_TRUE(has_word(pair.target, pair.pronoun)) << pair.target;
+    EXPECT_FALSE(has_word(pair.target, pair.pronoun == "il" ? "elle" : "il")) << pair.target;
+  }
+}
+
+struct Tally {
+  int all = 0;
+  int feminine = 0;
+  void add(const Pair& pair) {
+    ++all;
+    feminine += pair.pronoun == "elle";
+  }
+  double share() const { return static_cast<double>(feminine) / all; }
+};
+
+TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
+  Random random(1);
+  std::map<std::string, Tally> by_frame;
+  std::map<std::string, Tally> by_predicate;
+  int first = 0;
+  int mixed = 0;
+  const std::vector<Draft> drafts = pronoun_drafts(27000, random);
+  for (const Draft& draft : drafts) {
+    const std::size_t bar = draft.key.find('|');
+    const std::size_t second_bar = draft.key.find('|', bar + 1);
+    const std::string frame = draft.key.substr(0, bar);
+    const std::string a = draft.key.substr(bar + 1, second_bar - bar - 1);
+    const std::string b = draft.key.substr(second_bar + 1);
+    by_frame[frame].add(draft.pair);
+    std::smatch said;
+    ASSERT_TRUE(std::regex_search(draft.pair.source, said, std::regex(" it ([^,.]+)"))) << draft.pair.source;
+    by_predicate[frame + ": " + std::regex_replace(said[1].str(), std::regex("(was|is) |(too|very|so) "), "")].add(
+        draft.pair);
+    first += a == draft.pair.antecedent;
+    mixed += noun(a).gender != noun(b).gender;
+  }
+  EXPECT_GE(by_frame.size(), 25u);
+  for (const auto& [frame, tally] : by_frame) EXPECT_NEAR(tally.share(), 0.5, 0.03) << frame << ", of " << tally.all;
+  for (const auto& [predicate, tally] : by_predicate) {
+    EXPECT_NEAR(tally.share(), 0.5, 0.16) << predicate << ", of " << tally.all;
+  }
+  EXPECT_NEAR(static_cast<double>(first) / static_cast<double>(drafts.size()), 0.5, 0.02);
+  EXPECT_GE(static_cast<double>(mixed) / static_cast<double>(drafts.size()), 0.70);
+}
+
+TEST(EnglishFrench, FrenchIsElidedAndContracted) {
+  const std::regex unelided(
+      "(^| )(le|la|de|que|ne|je|se|ce|ma|sa|vieux|beau|nouveau) "
+      "(a|e[^t]|é|è|ê|â|i|î|o|ô|œ|u|homme|hôtel|horloge|hôpital)",
+      std::regex::icase);
+  const std::regex uncontracted("(^| )(de le|de les|à le|à les) ", std::regex::icase);
+  const std::regex overelided("'(hache|haie|hangar)|(cet|bel|vieil|nouvel) [^aeiouhéèêâôœ]", std::regex::icase);
+  const std::regex unfit("\\[|\\]|  | [?!.]|^[a-z]|[^.?!]$|’|\u00a0");
+  for (const Pair& pair : all_pairs(english_french())) {
+    EXPECT_FALSE(std::regex_search(pair.target, unelided)) << pair.target;
+    EXPECT_FALSE(std::regex_search(pair.target, uncontracted)) << pair.target;
+    EXPECT_FALSE(std::regex_search(pair.target, overelided)) << pair.target;
+    EXPECT_FALSE(std::regex_search(pair.target, unfit)) << pair.target;
+    EXPECT_FALSE(std::regex_search(pair.source, unfit)) << pair.source;
+    EXPECT_LE(std::count(pair.source.begin(), pair.source.end(), ' '), 15) << pair.source;
+  }
+}
+
+// A plural or feminine subject and the last word of its sentence.
+TEST(EnglishFrench, AgreesAcrossADistance) {
+  int seen = 0;
+  for (const Pair& pair : all_pairs(english_french())) {
+    if (pair.category != "distance") continue;
+    const bool plural = pair.target.starts_with("Les ");
+    EXPECT_EQ(has_word(pair.source, "are") || has_word(pair.source, "were"), plural) << pair.source;
+    if (plural) {
+      EXPECT_TRUE(pair.target.ends_with("s.") || pair.target.ends_with("x.")) << pair.target;
+    }
+    seen += plural;
+  }
+  EXPECT_GE(seen, 1000);
+}
+
+// ---- the tasks that follow a rule
+
+std::string without_spaces(std::string text) {
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  return text;
+}
+
+TEST(BuiltIns, AreAllThereAndDisjoint) {
+  EXPECT_THAT(built_in_corpora(), SizeIs(6));
+  for (const BuiltIn& built_in : built_in_corpora()) {
+    const Corpus corpus = load_corpus(config_of(std::string(built_in.name)));
+    EXPECT_EQ(corpus.name, built_in.name);
+    EXPECT_THAT(corpus.hash, SizeIs(16));
+    const std::vector<Pair> pairs = all_pairs(corpus);
+    EXPECT_GE(pairs.size(), 20000u);
+    EXPECT_EQ(sources(pairs).size(), pairs.size()) << built_in.name;
+    EXPECT_GE(corpus.validation.size(), 500u);
+    EXPECT_GE(corpus.test.size(), 500u);
+  }
+}
+
+TEST(BuiltIns, FollowTheirRule) {
+  for (const Pair& pair : load_corpus(config_of("copy")).test) EXPECT_EQ(pair.source, pair.target);
+  for (const Pair& pair : load_corpus(config_of("reverse")).test) {
+    EXPECT_EQ(std::string(pair.source.rbegin(), pair.source.rend()), pair.target);
+  }
+  for (const Pair& pair : load_corpus(config_of("sort")).test) {
+    std::string letters = without_spaces(pair.source);
+    std::sort(letters.begin(), letters.end());
+    EXPECT_EQ(without_spaces(pair.target), letters);
+  }
+  for (const Pair& pair : load_corpus(config_of("addition")).test) {
+    const std::string sum = without_spaces(pair.source);
+    const std::size_t plus = sum.find('+');
+    EXPECT_EQ(std::stoi(sum.substr(0, plus)) + std::stoi(sum.substr(plus + 1)), std::stoi(without_spaces(pair.target)));
+  }
+}
+
+TEST(BuiltIns, DatesAreIso) {
+  const Corpus corpus = load_corpus(config_of("dates"));
+  const std::regex iso("(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])");
+  for (const Pair& pair : corpus.test) {
+    EXPECT_TRUE(std::regex_match(pair.target, iso)) << pair.target;
+    EXPECT_THAT(pair.source, HasSubstr(pair.target.substr(0, 4)));
+  }
+}
+
+// ---- the user's files
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "attnscope-corpus-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, std::string_view bytes) {
+    const std::filesystem::path path = folder_ / name;
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return path.string();
+  }
+
+  static std::string refusal(const CorpusConfig& config) {
+    try {
+      load_corpus(config);
+    } catch (const CorpusError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, ReadsATsv) {
+  std::string text = "\xEF\xBB\xBFHi.\tSalut\u00a0!\tCC-BY 2.0\r\n";
+  for (int i = 0; i < 100; ++i) text += "word " + std::to_string(i) + "\tmot\u202f" + std::to_string(i) + "\n";
+  text += "last\tdernier";  // no newline at the end
+  const Corpus corpus = load_corpus(config_of(write("pairs.tsv", text)));
+  EXPECT_EQ(corpus.name, "pairs.tsv");
+  EXPECT_EQ(corpus.report.lines_read, 102);
+  EXPECT_EQ(corpus.report.skipped, 0);
+  const std::vector<Pair> pairs = all_pairs(corpus);
+  EXPECT_THAT(pairs, SizeIs(102));
+  EXPECT_TRUE(has(pairs, "Hi.", "Salut\u00a0!"));
+  EXPECT_TRUE(has(pairs, "word 7", "mot\u202f7"));
+  EXPECT_TRUE(has(pairs, "last", "dernier"));
+  EXPECT_THAT(corpus.validation, SizeIs(5));
+  EXPECT_THAT(corpus.test, SizeIs(5));
+}
+
+TEST_F(Files, NamesEveryUnusableLine) {
+  using namespace std::string_literals;
+  const std::string text = "good\tbon\n"s + "\n" + "no tab here\n" + "\tnothing before\n" + "nothing after\t \n" +
+                           "bad \xFF byte\tx\n" + "overlong \xC0\xAF\tx\n" + "surrogate \xED\xA0\x80\tx\n" +
+                           "nul \0 byte\tx\n"s + std::string(20000, 'a') + "\tx\n" + "good\tbon\n" + "one\tun\n" +
+                           "two\tdeux\n" + "cut \xE2\x82\tx\n";
+  const std::string path = write("hostile.tsv", text);
+  const Corpus corpus = load_corpus(config_of(path));
+  EXPECT_EQ(corpus.report.lines_read, 14);
+  EXPECT_EQ(corpus.report.duplicates, 1);
+  EXPECT_EQ(corpus.report.skipped, 10);
+  std::map<std::int64_t, std::string> reasons;
+  for (const SkippedLine& line : corpus.report.examples) {
+    EXPECT_EQ(line.file, path);
+    reasons[line.line] = line.reason;
+  }
+  EXPECT_EQ(reasons[2], "blank line");
+  EXPECT_THAT(reasons[3], HasSubstr("no tab"));
+  EXPECT_THAT(reasons[4], HasSubstr("source"));
+  EXPECT_THAT(reasons[5], HasSubstr("target"));
+  for (const int line : {6, 7, 8, 14}) EXPECT_THAT(reasons[line], HasSubstr("UTF-8")) << line;
+  EXPECT_THAT(reasons[9], HasSubstr("NUL"));
+  EXPECT_THAT(reasons[10], HasSubstr("longer than 10000 bytes"));
+  EXPECT_THAT(reasons[11], HasSubstr("earlier"));
+  EXPECT_THAT(all_pairs(corpus), SizeIs(3));
+}
+
+TEST_F(Files, NamesTwentyLinesAndCountsTheRest) {
+  std::string text = "a\tb\n";
+  for (int i = 0; i < 100; ++i) text += "no tab\n";
+  const Corpus corpus = load_corpus(config_of(write("many.tsv", text)));
+  EXPECT_EQ(corpus.report.skipped, 100);
+  EXPECT_THAT(corpus.report.examples, SizeIs(20));
+}
+
+TEST_F(Files, KeepsTheTranslationsOfASentenceTogether) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    for (const char* way : {"a", "b", "c"})
+      text += "source " + std::to_string(i) + "\t" + way + std::to_string(i) + "\n";
+  }
+  const Corpus corpus = load_corpus(config_of(write("several.tsv", text)));
+  const auto train = sources(corpus.train);
+  const auto validation = sources(corpus.validation);
+  const auto test = sources(corpus.test);
+  EXPECT_EQ(validation.size(), 20u);
+  EXPECT_EQ(test.size(), 20u);
+  EXPECT_EQ(train.size() + validation.size() + test.size(), 400u);
+  EXPECT_EQ(sources(all_pairs(corpus)).size(), 400u);
+  EXPECT_THAT(corpus.test, SizeIs(60));
+}
+
+TEST_F(Files, SplitsTheSmallestFiles) {
+  const Corpus three = load_corpus(config_of(write("3.tsv", "a\t1\nb\t2\nc\t3\n")));
+  EXPECT_THAT(three.train, SizeIs(1));
+  EXPECT_THAT(three.validation, SizeIs(1));
+  EXPECT_THAT(three.test, SizeIs(1));
+  const Corpus one = load_corpus(config_of(write("1.tsv", "a\t1\n")));
+  EXPECT_THAT(one.train, SizeIs(1));
+  EXPECT_EQ(one.validation, one.train);
+  EXPECT_EQ(one.test, one.train);
+}
+
+TEST_F(Files, ReadsParallelFiles) {
+  const std::string en = write("a.en", "one\ntwo\n\nthree\nfour\tstill four\n");
+  const std::string fr = write("a.fr", "un\r\ndeux\r\n\r\ntrois\r\nquatre\r\n");
+  const Corpus corpus = load_corpus(config_of(en, fr));
+  EXPECT_EQ(corpus.report.lines_read, 5);
+  EXPECT_EQ(corpus.report.skipped, 1);
+  EXPECT_TRUE(has(all_pairs(corpus), "three", "trois"));
+  EXPECT_TRUE(has(all_pairs(corpus), "four\tstill four", "quatre"));
+}
+
+TEST_F(Files, RefusesParallelFilesOfDifferentLength) {
+  const std::string en = write("a.en", "one\ntwo\nthree\n");
+  const std::string fr = write("a.fr", "un\n");
+  EXPECT_THAT(refusal(config_of(en, fr)), AllOf(HasSubstr(en + " has 3"), HasSubstr(fr + " has 1")));
+  EXPECT_THAT(refusal(config_of(fr, en)), AllOf(HasSubstr(en + " has 3"), HasSubstr(fr + " has 1")));
+}
+
+TEST_F(Files, RefusesWhatCannotBeUsed) {
+  EXPECT_THAT(refusal(config_of("no-such-corpus")), AllOf(HasSubstr("no-such-corpus"), HasSubstr("english-french")));
+  EXPECT_THAT(refusal(config_of(folder_.string())), HasSubstr("directory"));
+  EXPECT_THAT(refusal(config_of(write("empty.tsv", ""))), HasSubstr("empty"));
+  EXPECT_THAT(refusal(config_of(write("useless.tsv", "one\ntwo\n"))), AllOf(HasSubstr("2 lines"), HasSubstr("no tab")));
+  EXPECT_THAT(refusal(config_of(write("a.en", "one\n"), (folder_ / "missing.fr").string())), HasSubstr("missing.fr"));
+  EXPECT_THAT(refusal(config_of("/dev/null")), HasSubstr("regular file"));
+}
+
+TEST_F(Files, ReportsProgressAndCanBeGivenUp) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "s" + std::to_string(i) + "\tt\n";
+  const std::string path = write("long.tsv", text);
+  std::vector<double> fractions;
+  load_corpus(config_of(path), [&](double fraction) { fractions.push_back(fraction); });
+  EXPECT_GE(fractions.size(), 5u);
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_EQ(fractions.back(), 1);
+  struct GivenUp {};
+  EXPECT_THROW(load_corpus(config_of(path), [](double) { throw GivenUp(); }), GivenUp);
+}
+
+TEST_F(Files, TheHashTellsContentAndSplitApart) {
+  const std::string path = write("a.tsv", "a\t1\nb\t2\nc\t3\nd\t4\ne\t5\nf\t6\n");
+  const std::string hash = load_corpus(config_of(path)).hash;
+  EXPECT_EQ(load_corpus(config_of(path)).hash, hash);
+  EXPECT_NE(load_corpus(config_of(write("b.tsv", "a\t1\nb\t2\nc\t3\nd\t4\ne\t5\nf\t7\n"))).hash, hash);
+  std::set<std::string> hashes;
+  for (std::int64_t seed = 1; seed <= 5; ++seed)
+    hashes.insert(load_corpus({.source = path, .target = "", .seed = seed}).hash);
+  EXPECT_GT(hashes.size(), 1u);
+}
+
+}  // namespace
+}  // namespace attnscope
