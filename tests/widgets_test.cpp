@@ -470,14 +470,25 @@ TEST_F(BrowserTest, escape_and_backspace) {
   EXPECT_FALSE(chosen);
 }
 
-TEST_F(BrowserTest, enter_opens_the_row_the_arrows_went_to) {
+TEST_F(BrowserTest, arrows_and_enter_choose_a_run) {
   open(BrowseFor::run);
-  for (int presses = 0; presses < 8 && !chosen; ++presses) {
-    ui.key(Key::down, draw);
-    ui.key(Key::space, draw);
-    if (!commands.empty()) break;
-  }
-  EXPECT_TRUE(chosen || !commands.empty()) << "no row was reached";
+  ui.key(Key::down, draw);  // from papers/ to tiny/
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(chosen, "/home/u/work/tiny");
+}
+
+TEST_F(BrowserTest, enter_goes_into_the_first_folder) {
+  open(BrowseFor::run);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(asked(), "/home/u/work/papers");
+  EXPECT_FALSE(chosen);
+}
+
+TEST_F(BrowserTest, a_name_can_be_typed_and_entered_at_once) {
+  open(BrowseFor::save);
+  ui.type("mine", draw);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(chosen, "/home/u/work/mine");
 }
 
 TEST(SizeText, is_short) {

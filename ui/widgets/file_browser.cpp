@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -81,15 +82,18 @@ void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const
 // What a row of the list was asked to do.
 enum class RowDeed { nothing, select, open };
 
-RowDeed draw_row(const DirectoryEntry& entry, bool selected, const Look& look) {
+RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, const Look& look) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const std::string label = entry.is_directory ? entry.name + "/" : entry.name;
   const bool pressed = ImGui::Selectable(label.c_str(), selected,
                                          ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick);
+  if (take_focus) ImGui::SetFocusID(ImGui::GetItemID(), ImGui::GetCurrentWindow());
+  // Dear ImGui 1.86 presses items with Space alone.
+  const bool entered = ImGui::IsItemFocused() && key_pressed(Key::enter);
   // A row pressed without the mouse was pressed with Enter or Space, which open it as a double-click does.
   const bool by_mouse = ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-  const bool opened = pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left));
+  const bool opened = entered || (pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)));
   ImGui::TableNextColumn();
   if (entry.is_run) {
     ImGui::PushStyleColor(ImGuiCol_Text, look.theme.accent);
@@ -121,6 +125,8 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(80));
   const std::string wanted = lower(browser.filter);
+  // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
+  bool take_focus = browser.take_focus && browser.purpose != BrowseFor::save && !ImGui::IsWindowAppearing();
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
@@ -128,7 +134,8 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     ++shown;
     ImGui::PushID(static_cast<int>(i));
-    const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), look);
+    const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), take_focus, look);
+    if (take_focus) take_focus = browser.take_focus = false;
     ImGui::PopID();
     if (deed == RowDeed::nothing) continue;
     browser.selected = static_cast<int>(i);
@@ -163,9 +170,13 @@ std::string name_problem(const FileBrowser& browser) {
   return "";
 }
 
-void draw_name_entry(FileBrowser& browser, const Look& look) {
+// True when Enter was pressed in it.
+bool draw_name_entry(FileBrowser& browser, const Look& look) {
+  if (browser.take_focus) ImGui::SetKeyboardFocusHere();
+  browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
-  ImGui::InputTextWithHint("##name", "name of the run", &browser.name);
+  const bool entered =
+      ImGui::InputTextWithHint("##name", "name of the run", &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);
@@ -174,6 +185,7 @@ void draw_name_entry(FileBrowser& browser, const Look& look) {
   else
     ImGui::TextUnformatted(problem.empty() ? words(browser.purpose).advice : problem.c_str());
   ImGui::PopStyleColor();
+  return entered;
 }
 
 // The path that the accepting button would choose.
@@ -222,7 +234,8 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   if (browser.purpose == BrowseFor::save)
     beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
   std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, look);
-  if (browser.purpose == BrowseFor::save) draw_name_entry(browser, look);
+  const bool named = browser.purpose == BrowseFor::save && draw_name_entry(browser, look);
+  if (named) chosen = acceptable(browser);
   if (const auto accepted = draw_buttons(browser, look)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
     go_to(browser, fs::path(browser.listing.path).parent_path().string(), commands);
@@ -241,6 +254,7 @@ void open_browser(FileBrowser& browser, BrowseFor purpose, const std::string& st
 void receive(FileBrowser& browser, const DirectoryListed& listing) {
   browser.waiting = false;
   browser.selected = -1;
+  browser.take_focus = true;
   if (!listing.error.empty()) {  // stay where one was, and say why
     browser.listing.error = listing.error;
     if (browser.listing.path.empty()) browser.listing.path = listing.path;

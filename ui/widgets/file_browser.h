@@ -26,6 +26,7 @@ struct FileBrowser {
   std::string filter;       // shows only names that contain it, whatever the case
   std::string name;         // BrowseFor::save: of the new folder
   int selected = -1;        // of listing.entries
+  bool take_focus = false;  // the keyboard goes to the list (saving: to the name) with the next frame
 };
 
 // Shows the dialog, in `start` (empty: the last folder shown, or the home folder), and asks for its listing.
