@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -124,14 +125,16 @@ void GlfwWindow::begin_frame() {
 
 // Dear ImGui sees before 1.87 only how the keys stand when a frame begins, so a key pressed and released between two
 // slow frames would be lost, and what is typed after Ctrl+A would come before it. A frame takes releases, then presses
-// with their characters; the next release waits for the next frame.
+// of other keys with their characters; what comes next waits for the next frame.
 void GlfwWindow::feed_typed() {
   bool pressed = false;
+  std::set<int> released;
   while (!typed_.empty()) {
     const Typed typed = typed_.front();
     const bool release = typed.key != 0 && typed.action == GLFW_RELEASE;
-    if (release && pressed) break;
+    if (release ? pressed : released.contains(typed.key)) break;
     pressed = pressed || !release;
+    if (release) released.insert(typed.key);
     typed_.pop_front();
     if (typed.key == 0) {
       ImGui_ImplGlfw_CharCallback(window_, typed.character);
