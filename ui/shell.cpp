@@ -120,7 +120,7 @@ void draw_columns(Scope& scope, float height, TextureStore& textures, const Look
   }
   const float edge = look.px(splitter_width + 4);
   // The curves give way when the window is too narrow for both.
-  const float curves_width = std::min(look.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.5F);
+  const float curves_width = std::min(look.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.38F);
   ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge : 0, height));
   draw_workspace(scope, textures, look);
   ImGui::EndChild();

@@ -111,10 +111,14 @@ void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionVie
   }
   help_tooltip(text_of(part).help, look);
   ImGui::SameLine(0, look.px(6));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(text_of(part).what);
-  ImGui::PopStyleColor();
-  help_tooltip(text_of(part).help, look);
+  if (ImGui::CalcTextSize(text_of(part).what).x < ImGui::GetContentRegionAvail().x) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+    ImGui::TextUnformatted(text_of(part).what);
+    ImGui::PopStyleColor();
+    help_tooltip(text_of(part).help, look);
+  } else {
+    ImGui::NewLine();
+  }
 
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
   const WithFont font(look.fonts.mono_small);
@@ -254,6 +258,7 @@ void draw_caption(const Selected& selected, AttentionView& view, const Look& loo
   ImGui::PopStyleColor();
   const float box = ImGui::GetFrameHeight() + ImGui::CalcTextSize("Full contrast").x + look.px(12);
   ImGui::SameLine(0, look.px(12));
+  if (ImGui::GetContentRegionAvail().x < box) ImGui::NewLine();
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - box));
   ImGui::Checkbox("Full contrast", &view.full_contrast);
   help_tooltip(

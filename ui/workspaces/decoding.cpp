@@ -118,6 +118,25 @@ std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int r
   return weights;
 }
 
+// A strip that is given four rows and scrolls when it needs more, to the piece that `reveal` counts (−1: leaves it).
+TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
+                                    int reveal, const Look& look) {
+  constexpr float most_rows = 4;
+  float total = 0;
+  for (const Token& token : tokens) total += text_size(look.fonts.mono, token.piece.c_str()).x + look.px(14);
+  if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, look);
+
+  const float height = most_rows * (font_size(look.fonts.mono) + look.px(9));
+  ImGui::BeginChild(id, ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
+  const TokenStripResult result = draw_token_strip("strip", tokens, options, look);
+  if (reveal >= 0) {
+    const float share = static_cast<float>(reveal) / static_cast<float>(tokens.size());
+    ImGui::SetScrollY(ImGui::GetCursorPosY() * share - height * 0.4F);
+  }
+  ImGui::EndChild();
+  return result;
+}
+
 void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look) {
   const int layer = shown_layer(view, snapshot);
   caption("Source", fmt::format("where this step looks, layer {}", layer + 1),
@@ -127,7 +146,7 @@ void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look)
   TokenStripOptions source;
   source.show_ids = false;
   source.weights = weights;
-  draw_token_strip("source", snapshot.source, source, look);
+  draw_bounded_strip("source", snapshot.source, source, -1, look);
 
   caption("Decoder input", "all written so far",
           "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes later: hatched "
@@ -138,7 +157,9 @@ void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look)
   options.selected = view.step;
   options.masked_from = view.step + 1;
   options.masked_note = "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
-  const TokenStripResult input = draw_token_strip("input", snapshot.target_in, options, look);
+  const int reveal = view.scrolled_to == view.step ? -1 : view.step;
+  view.scrolled_to = view.step;
+  const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, look);
   if (input.clicked >= 0) {
     view.playing = false;
     go_to(view, snapshot, input.clicked);

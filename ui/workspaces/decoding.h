@@ -12,6 +12,7 @@ struct DecodingView {
   bool playing = false;
   double step_began = 0;  // ImGui::GetTime() when the present step was reached; meaningful while playing
   int layer = -1;         // whose attention is shown; -1: the last
+  int scrolled_to = -1;   // the step a long decoder input was last scrolled to
   int head = -1;          // -1: the mean over the layer's heads
 };
 
