@@ -101,7 +101,7 @@ void draw_dropped(Scope& scope, const Look& look) {
   }
   help_tooltip("Change other values first, then Reset.", look);
   ImGui::SameLine();
-  if (ImGui::Button("Cancel")) close = true;
+  if (ImGui::Button("Cancel") || key_pressed(Key::escape)) close = true;
   help_tooltip("Forgets the file.", look);
   if (close) {
     scope.dropped_file.clear();
