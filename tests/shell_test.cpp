@@ -74,10 +74,10 @@ TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
   ui.key(Key::space, draw);
   EXPECT_TRUE(scope.commands.empty());
   // Finished: until more steps are asked for.
-  receive(scope, {Status{Activity::finished, 6000, "CPU"}}, nullptr);
+  receive(scope, {Status{Activity::finished, scope.run.config.training.steps, "CPU"}}, nullptr);
   ui.click_text("Train", draw);
   EXPECT_TRUE(scope.commands.empty());
-  scope.run.config.training.steps = 7000;
+  scope.run.config.training.steps += 1000;
   ui.click_text("Train", draw);
   EXPECT_EQ(posted<Train>().size(), 1U);
 }
