@@ -82,6 +82,8 @@ void Offscreen::close() {
   eglTerminate(display_);
 }
 
+void Offscreen::finish() const { glFinish(); }
+
 std::vector<std::uint8_t> Offscreen::read() const {
   const auto row = static_cast<std::size_t>(width_) * 4;
   std::vector<std::uint8_t> rgba(row * static_cast<std::size_t>(height_));

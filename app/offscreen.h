@@ -18,6 +18,9 @@ class Offscreen {
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;
 
+  // Waits until everything asked for has been drawn.
+  void finish() const;
+
   // width × height × 4 bytes R G B A, from the top.
   std::vector<std::uint8_t> read() const;
 

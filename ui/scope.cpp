@@ -100,9 +100,8 @@ void drop_path(Scope& scope, const std::string& path, bool is_folder) {
 
 bool can_train(const Scope& scope) {
   if (scope.run.run == 0) return false;
-  const bool steps_left = scope.status.step < scope.run.config.training.steps;
   const Activity activity = scope.status.activity;
-  return activity == Activity::idle || activity == Activity::paused || (activity == Activity::finished && steps_left);
+  return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
 
 std::string config_complaint(const Config& config) {

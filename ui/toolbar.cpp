@@ -116,7 +116,7 @@ std::string train_help(const Scope& scope) {
     case Activity::training:
       return "Pauses the training after this update (Space).";
     case Activity::finished:
-      return fmt::format("All {} steps are done. Raise “steps” in the setup to go on.",
+      return fmt::format("All {} steps are done. Goes on training beyond them (Space).",
                          grouped(scope.run.config.training.steps));
     case Activity::preparing:
       return "The run is being prepared.";

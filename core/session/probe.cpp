@@ -8,6 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::int64_t num_candidates = 10;
+constexpr std::size_t most_bytes_a_piece = 64;  // SentencePiece's pieces have at most 16 characters
 
 // One 1×H×Q×K tensor a layer → [layer][head] matrices.
 AttentionMaps to_maps(const AttentionWeights& weights) {
@@ -57,11 +58,19 @@ DecodingStep decoding_step(const torch::Tensor& logits, const Tokenizer& tokeniz
   return step;
 }
 
-std::vector<Token> source_tokens(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_length, bool& truncated) {
-  std::vector<Token> tokens = tokenizer.encode(text);
+// At most max_length pieces with </s>; `truncated` is set when some are cut off.
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t max_length, bool& truncated) {
+  // What cannot fit is not even cut into pieces: SentencePiece takes quadratic time over unknown characters.
   const auto room = static_cast<std::size_t>(max_length - 1);
-  truncated = tokens.size() > room;
-  if (truncated) tokens.resize(room);
+  if (text.size() > room * most_bytes_a_piece) {
+    std::size_t end = room * most_bytes_a_piece;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
+    text = text.substr(0, end);
+    truncated = true;
+  }
+  std::vector<Token> tokens = tokenizer.encode(text);
+  truncated |= tokens.size() > room;
+  if (tokens.size() > room) tokens.resize(room);
   tokens.push_back({Tokenizer::eos_id, tokenizer.piece(Tokenizer::eos_id)});
   return tokens;
 }
@@ -78,7 +87,7 @@ void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::stri
 
   Snapshot snapshot;
   snapshot.source_text = text;
-  snapshot.source = source_tokens(tokenizer, text, max_length, snapshot.truncated);
+  snapshot.source = bounded_tokens(tokenizer, text, max_length, snapshot.truncated);
   snapshot.positions = to_matrix(model->positions());
   AttentionWeights encoder_weights;
   const torch::Tensor memory = model->encode(ids_tensor(snapshot.source, device), {}, &encoder_weights);  // 1×S×D
@@ -86,7 +95,7 @@ void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::stri
   publish(snapshot);
 
   std::vector<Token> forced;
-  if (target) forced = source_tokens(tokenizer, *target, max_length, snapshot.truncated);
+  if (target) forced = bounded_tokens(tokenizer, *target, max_length, snapshot.truncated);
   const std::int64_t limit = target ? static_cast<std::int64_t>(forced.size())
                                     : output_limit(model->config(), static_cast<std::int64_t>(snapshot.source.size()));
   Token input{Tokenizer::bos_id, tokenizer.piece(Tokenizer::bos_id)};

@@ -105,6 +105,16 @@ Config with_absolute_paths(Config config) {
   return config;
 }
 
+// LibTorch's errors carry a backtrace, which is nothing to show to a user.
+template <typename Work>
+auto with_short_errors(const Work& work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    throw std::runtime_error(error.what_without_backtrace());
+  }
+}
+
 // Some held-out pairs of every category.
 std::vector<Example> examples_of(const Corpus& corpus) {
   std::vector<Example> examples;
@@ -181,8 +191,10 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
     }
   }
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
-  run.model = Transformer(config.model, run.tokenizer->vocab_size());
-  run.model->to(device);
+  with_short_errors([&] {
+    run.model = Transformer(config.model, run.tokenizer->vocab_size());
+    run.model->to(device);
+  });
   return replace(std::move(run));
 }
 
@@ -241,7 +253,7 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
-  const MetricPoint point = run_.trainer->step(breathe);
+  const MetricPoint point = with_short_errors([&] { return run_.trainer->step(breathe); });
   run_.step = point.step;
   run_.history.push_back(point);
   if (checkpoint_folder_ && run_.step % run_.config.training.checkpoint_interval == 0) checkpoint();
@@ -279,14 +291,13 @@ void TorchEngine::adjust(const Config& config) {
 }
 
 void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
-  look_inside(run_.model, *run_.tokenizer, probe.text, std::nullopt,
-              [&](Snapshot snapshot) {
-                snapshot.run = runs_;
-                snapshot.step = run_.step;
-                snapshot.request = probe.request;
-                publish(std::make_shared<const Snapshot>(std::move(snapshot)));
-              },
-              breathe);
+  const auto stamped = [&](Snapshot snapshot) {
+    snapshot.run = runs_;
+    snapshot.step = run_.step;
+    snapshot.request = probe.request;
+    publish(std::make_shared<const Snapshot>(std::move(snapshot)));
+  };
+  with_short_errors([&] { look_inside(run_.model, *run_.tokenizer, probe.text, std::nullopt, stamped, breathe); });
 }
 
 }  // namespace attnscope

@@ -216,11 +216,11 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
 // ---- training
 
 void Session::Worker::update() {
-  if (all_steps_done()) return;
   const bool trained = attempt("train", [this] {
     try {
       send(engine_->train_step([this] { breathe_in_update(); }));
       outdated_ = true;
+      stop_at_last_step();
     } catch (const NotFinite&) {
       activity_ = Activity::paused;
       say(Severity::error,
@@ -232,12 +232,12 @@ void Session::Worker::update() {
   if (!trained) activity_ = Activity::paused;
 }
 
-bool Session::Worker::all_steps_done() {
+// Who presses Train after that wants to go on: training ends by itself only on reaching the last step, not beyond it.
+void Session::Worker::stop_at_last_step() {
   const std::int64_t step = engine_->status().step;
-  if (step < engine_->steps_wanted()) return false;
+  if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;
-  say(Severity::info, fmt::format("Training finished at step {}. To go on, raise steps and train again", step));
-  return true;
+  say(Severity::info, fmt::format("The {} steps of this run are done. Train goes on beyond them", step));
 }
 
 // ---- breaths

@@ -50,7 +50,7 @@ class Session::Worker {
                const std::function<RunOpened(const ProgressCallback&)>& build);
 
   void update();
-  bool all_steps_done();
+  void stop_at_last_step();
 
   // What must not wait for an update, a preparation or a decoding to end.
   void breathe_in_update();

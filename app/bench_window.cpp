@@ -1,0 +1,176 @@
+// The window under load: the real session trains, the real window is drawn offscreen and typed into.
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "bench.h"
+#include "font_files.h"
+#include "input.h"
+#include "machine.h"
+#include "offscreen.h"
+#include "pacing.h"
+#include "renderer.h"
+#include "scope.h"
+#include "session/session.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int width = 1600;
+constexpr int height = 1000;
+constexpr int keystrokes = 60;
+constexpr std::chrono::milliseconds between_keys{250};
+constexpr std::chrono::minutes patience{2};
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// The loop of the real window, at the real window's pace, with keys from here instead of a keyboard.
+class TypedWindow {
+ public:
+  explicit TypedWindow(const std::string& run)
+      : screen_(width, height), renderer_(find_fonts()), session_([] { return make_torch_engine(1); }) {
+    prepare_input(ImGui::GetIO());
+    scope_.facts = machine_facts();
+    scope_.layout.sentence = "The animal didn't cross the street because it was too";
+    post(OpenRun{run});
+    run_until([this] { return scope_.run.run != 0 && answered() == scope_.request; });
+  }
+
+  void train() { post(Train{}); run_until([this] { return scope_.loss_step >= 0; }); }
+
+  void draw(std::string_view typed = {}) {
+    const auto begin = Clock::now();
+    renderer_.draw(scope_, 1, [&] {
+      ImGuiIO& io = ImGui::GetIO();
+      io.DisplaySize = {width, height};
+      io.DeltaTime = 1.F / 60;
+      if (!typed.empty()) feed_text(io, typed);
+    });
+    screen_.finish();
+    frames_.push_back(milliseconds_since(begin));
+    post_commands();
+  }
+
+  // Types one letter and waits for its attention and translation to be on the screen.
+  void type(std::string_view letter, double& attention, double& translation) {
+    const auto begin = Clock::now();
+    const std::uint64_t before = scope_.request;
+    draw(letter);
+    if (scope_.request == before) throw std::runtime_error("the letter did not reach the sentence");
+    run_until([this] { return newest() == scope_.request; });
+    draw();
+    attention = milliseconds_since(begin);
+    run_until([this] { return answered() == scope_.request; });
+    draw();
+    translation = milliseconds_since(begin);
+  }
+
+  // As the real loop: hear the worker, draw when it is time.
+  void idle(std::chrono::milliseconds duration) {
+    const auto end = Clock::now() + duration;
+    run_until([end] { return Clock::now() >= end; });
+  }
+
+  void focus_sentence() {
+    scope_.focus_sentence = true;
+    for (int frame = 0; frame < 3; ++frame) draw();
+    frames_.clear();
+  }
+
+  const std::vector<double>& frames() const { return frames_; }
+  void forget_frames() { frames_.clear(); }
+  double longest_wait() const { return longest_wait_; }
+  std::int64_t step() const { return scope_.loss_step; }
+
+ private:
+  std::uint64_t newest() const { return scope_.newest.snapshot ? scope_.newest.snapshot->request : 0; }
+  std::uint64_t answered() const { return scope_.complete.snapshot ? scope_.complete.snapshot->request : 0; }
+
+  template <typename Condition>
+  void run_until(const Condition& done) {
+    const auto give_up = Clock::now() + patience;
+    while (!done()) {
+      if (Clock::now() > give_up) throw std::runtime_error("the worker did not answer within two minutes");
+      hear();
+      if (seconds() >= pacing_.due().value_or(1e18)) {
+        draw();
+        pacing_.drawn(seconds(), false, false);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  void hear() {
+    const auto begin = Clock::now();
+    Session::News news = session_.poll();
+    waited(begin);
+    for (const Event& event : news.events) {
+      const auto* message = std::get_if<Message>(&event);
+      if (message != nullptr && message->severity == Severity::error) throw std::runtime_error(message->text);
+    }
+    if (news.events.empty() && news.snapshot == scope_.newest.snapshot) return;
+    receive(scope_, std::move(news.events), std::move(news.snapshot));
+    pacing_.news();
+    post_commands();
+  }
+
+  void post_commands() {
+    for (Command& command : scope_.commands) post(std::move(command));
+    scope_.commands.clear();
+  }
+
+  void post(Command command) {
+    const auto begin = Clock::now();
+    session_.post(std::move(command));
+    waited(begin);
+  }
+
+  void waited(Clock::time_point begin) { longest_wait_ = std::max(longest_wait_, milliseconds_since(begin)); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  Clock::time_point start_ = Clock::now();
+  Scope scope_;
+  Pacing pacing_;
+  std::vector<double> frames_;  // ms each
+  double longest_wait_ = 0;     // ms
+  Offscreen screen_;
+  Renderer renderer_;
+  Session session_;
+};
+
+}  // namespace
+
+std::vector<Measurement> measure_window(const std::string& run) {
+  TypedWindow window(run);
+  window.focus_sentence();
+  for (int frame = 0; frame < 50; ++frame) window.draw();
+  std::vector<Measurement> out;
+  out.push_back({"frame, 1600×1000, idle: median", median(window.frames()), "ms"});
+
+  window.train();
+  window.forget_frames();
+  const std::int64_t first_step = window.step();
+  const auto begin = Clock::now();
+  std::vector<double> attention(keystrokes);
+  std::vector<double> translation(keystrokes);
+  for (int i = 0; i < keystrokes; ++i) {
+    window.idle(between_keys);
+    window.type(i % 6 == 0 ? " " : "a", attention[i], translation[i]);
+  }
+  const double seconds = milliseconds_since(begin) / 1000;
+  out.push_back({"while training: key to its attention on the screen, median", median(attention), "ms"});
+  out.push_back({"while training: key to its attention on the screen, 95 %", quantile(attention, 0.95), "ms"});
+  out.push_back({"while training: key to its whole translation, median", median(translation), "ms"});
+  out.push_back({"while training: frame, median", median(window.frames()), "ms"});
+  out.push_back({"while training: frame, 99 %", quantile(window.frames(), 0.99), "ms"});
+  out.push_back({"while typing: training steps", static_cast<double>(window.step() - first_step) / seconds, "steps/s"});
+  out.push_back({"longest wait of the window for the worker", window.longest_wait(), "ms"});
+  return out;
+}
+
+}  // namespace attnscope
