@@ -45,7 +45,8 @@ int attend(const AttendOptions& options) {
   Snapshot snapshot;
   look_inside(engine.model(), engine.tokenizer(), options.source, options.target,
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
-  if (snapshot.truncated) fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
+  if (snapshot.truncated)
+    fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
   const nlohmann::json json = {{"step", engine.steps_done()},
                                {"source", tokens_json(snapshot.source)},
                                {"target_in", tokens_json(snapshot.target_in)},

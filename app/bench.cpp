@@ -42,11 +42,12 @@ class Peer : public torch::nn::Module {
       : d_model_(static_cast<double>(config.d_model)),
         source_embedding_(register_module("source_embedding", torch::nn::Embedding(bench_vocab_size, config.d_model))),
         target_embedding_(register_module("target_embedding", torch::nn::Embedding(bench_vocab_size, config.d_model))),
-        transformer_(register_module("transformer", torch::nn::Transformer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
-                                                                               .num_encoder_layers(config.num_encoder_layers)
-                                                                               .num_decoder_layers(config.num_decoder_layers)
-                                                                               .dim_feedforward(config.d_ff)
-                                                                               .dropout(config.dropout)))),
+        transformer_(register_module(
+            "transformer", torch::nn::Transformer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
+                                                      .num_encoder_layers(config.num_encoder_layers)
+                                                      .num_decoder_layers(config.num_decoder_layers)
+                                                      .dim_feedforward(config.d_ff)
+                                                      .dropout(config.dropout)))),
         output_(register_module("output", torch::nn::Linear(config.d_model, bench_vocab_size))),
         positions_(sinusoidal_positions(bench_length, config.d_model).unsqueeze(1)),
         optimizer_(parameters(), torch::optim::AdamOptions(1e-4)) {}
@@ -57,8 +58,9 @@ class Peer : public torch::nn::Module {
       return embedding(ids.transpose(0, 1)) * std::sqrt(d_model_) + positions_;  // L×B×D
     };
     const torch::Tensor causal = torch::full({bench_length, bench_length}, -INFINITY).triu(1);
-    const torch::Tensor decoded = transformer_->forward(embed(source_embedding_, source), embed(target_embedding_, target.slice(1, 0, -1)),
-                                                        {}, causal, {}, padding, padding, padding);
+    const torch::Tensor decoded =
+        transformer_->forward(embed(source_embedding_, source), embed(target_embedding_, target.slice(1, 0, -1)), {},
+                              causal, {}, padding, padding, padding);
     const torch::Tensor loss = torch::nn::functional::cross_entropy(
         output_(decoded).flatten(0, 1), target.slice(1, 1).transpose(0, 1).flatten(),
         torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).label_smoothing(0.1));
@@ -158,7 +160,9 @@ double quantile(std::vector<double> values, double share) {
   return values[index];
 }
 
-double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+double median(std::vector<double> values) {
+  return quantile(std::move(values), 0.5);
+}
 
 int bench(const BenchOptions& options) {
   ProgressLine line;

@@ -41,7 +41,10 @@ class TypedWindow {
     run_until([this] { return scope_.run.run != 0 && answered() == scope_.request; });
   }
 
-  void train() { post(Train{}); run_until([this] { return scope_.loss_step >= 0; }); }
+  void train() {
+    post(Train{});
+    run_until([this] { return scope_.loss_step >= 0; });
+  }
 
   void draw(std::string_view typed = {}) {
     const auto begin = Clock::now();

@@ -11,6 +11,8 @@
 namespace attnscope {
 namespace {
 
+constexpr std::size_t shown_heads = 3;
+
 std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
   std::vector<Pair> pairs;
   const auto add = [&](const std::vector<Pair>& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
@@ -25,22 +27,27 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-nlohmann::json to_json(const Evaluation& e) {
-  nlohmann::json json = {{"pairs", e.pairs},
-                         {"too_long", e.too_long},
-                         {"nll", e.nll.per_token()},
-                         {"perplexity", std::exp(e.nll.per_token())},
-                         {"bleu", e.bleu},
-                         {"exact_match", share(e.exact, e.pairs)}};
+nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& antecedents) {
+  nlohmann::json json = {{"pairs", e.pairs},         {"too_long", e.too_long},
+                         {"nll", e.nll.per_token()}, {"perplexity", std::exp(e.nll.per_token())},
+                         {"bleu", e.bleu},           {"exact_match", share(e.exact, e.pairs)}};
   if (e.pronoun_pairs > 0) {
     json["pronoun_pairs"] = e.pronoun_pairs;
     json["pronoun_gender"] = share(e.pronoun_right, e.pronoun_pairs);
     json["pronoun_exact_match"] = share(e.pronoun_exact, e.pronoun_pairs);
+    json["antecedent_heads"] = nlohmann::json::array();
+    for (const AntecedentScore& score : antecedents) {
+      json["antecedent_heads"].push_back({{"view", describe(score.view)},
+                                          {"layer", score.layer + 1},
+                                          {"head", score.head + 1},
+                                          {"pairs", score.pairs},
+                                          {"share", score.share()}});
+    }
   }
   return json;
 }
 
-void print(const Evaluation& e) {
+void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents) {
   fmt::print("pairs                {}\n", e.pairs);
   if (e.too_long > 0) fmt::print("too long, left out   {}\n", e.too_long);
   fmt::print("NLL                  {:.4f} nats/token\n", e.nll.per_token());
@@ -51,6 +58,12 @@ void print(const Evaluation& e) {
   fmt::print("pronoun pairs        {}\n", e.pronoun_pairs);
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
   fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
+  fmt::print("  largest weight on the antecedent, best heads:\n");
+  for (std::size_t i = 0; i < std::min<std::size_t>(shown_heads, antecedents.size()); ++i) {
+    const AntecedentScore& score = antecedents[i];
+    fmt::print("    {:.2f} %  {}, layer {} head {}\n", 100 * score.share(), describe(score.view), score.layer + 1,
+               score.head + 1);
+  }
 }
 
 }  // namespace
@@ -58,7 +71,8 @@ void print(const Evaluation& e) {
 int evaluate(const EvaluateOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  const RunOpened opened = engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  const RunOpened opened =
+      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
   std::optional<Corpus> other;
   if (!options.corpus.empty()) {
@@ -68,15 +82,19 @@ int evaluate(const EvaluateOptions& options) {
     other = load_corpus(config);
   }
   const Corpus* corpus = other ? &*other : engine.corpus();
-  if (!corpus) throw CorpusError(fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
+  if (!corpus)
+    throw CorpusError(
+        fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
   const std::vector<Pair> pairs = chosen_pairs(*corpus, options);
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
+  const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs,
+                                             [&](double fraction) { line.show("Looking for antecedents", fraction); });
   line.clear();
   if (options.json) {
-    fmt::print("{}\n", to_json(result).dump());
+    fmt::print("{}\n", to_json(result, antecedents).dump());
   } else {
-    print(result);
+    print(result, antecedents);
   }
   return 0;
 }

@@ -23,7 +23,9 @@ std::string duration_text(double seconds) {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {}
 
-ProgressLine::~ProgressLine() { clear(); }
+ProgressLine::~ProgressLine() {
+  clear();
+}
 
 void ProgressLine::show(std::string_view what, double fraction, std::string_view detail) {
   if (!terminal_) return;

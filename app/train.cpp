@@ -20,7 +20,9 @@ constexpr int exit_interrupted = 130;
 
 volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
 
-void on_interrupt(int) { interrupted = 1; }
+void on_interrupt(int) {
+  interrupted = 1;
+}
 
 void stop_if_interrupted() {
   if (interrupted) throw Cancelled();
@@ -57,7 +59,8 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
     if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
     const std::string key = assignment.substr(0, equals);
     set_field(config, key, assignment.substr(equals + 1));
-    if (!config_field(key).live) throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", key));
+    if (!config_field(key).live)
+      throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", key));
   }
   if (options.steps) config.training.steps = *options.steps;
   engine.adjust(config);
@@ -77,7 +80,8 @@ void print_json(const MetricPoint& point) {
 
 class TrainingLoop {
  public:
-  TrainingLoop(TorchEngine& engine, const TrainOptions& options) : engine_(engine), options_(options), first_(engine.steps_done()) {}
+  TrainingLoop(TorchEngine& engine, const TrainOptions& options)
+      : engine_(engine), options_(options), first_(engine.steps_done()) {}
 
   // Until the wanted steps are done, the minutes are over, or Ctrl-C.
   void run(ProgressLine& line) {
@@ -86,10 +90,11 @@ class TrainingLoop {
       if (options_.json) print_json(point);
       if (point.validation_nll) {
         line.clear();
-        fmt::print(stderr, "step {:6} · loss {:.4f} · validation {:.4f} nats/token · {:.0f} tok/s · {:.0f} s\n", point.step,
-                   point.loss, *point.validation_nll, point.tokens_per_second, seconds());
+        fmt::print(stderr, "step {:6} · loss {:.4f} · validation {:.4f} nats/token · {:.0f} tok/s · {:.0f} s\n",
+                   point.step, point.loss, *point.validation_nll, point.tokens_per_second, seconds());
       }
-      line.show("Training", fraction(), fmt::format("step {} · loss {:.3f} · {:.0f} tok/s", point.step, point.loss, point.tokens_per_second));
+      line.show("Training", fraction(),
+                fmt::format("step {} · loss {:.3f} · {:.0f} tok/s", point.step, point.loss, point.tokens_per_second));
     }
   }
 
@@ -101,7 +106,8 @@ class TrainingLoop {
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
   double fraction() const {
-    const double by_steps = static_cast<double>(engine_.steps_done() - first_) / static_cast<double>(engine_.steps_wanted() - first_);
+    const double by_steps =
+        static_cast<double>(engine_.steps_done() - first_) / static_cast<double>(engine_.steps_wanted() - first_);
     const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
     return std::max(by_steps, by_time);
   }
@@ -123,7 +129,8 @@ int train(const TrainOptions& options) {
     line.show(news.what, news.fraction);
   };
   if (!options.resume && is_run(options.out)) {
-    throw FileError(fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
+    throw FileError(
+        fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
   }
   check_writable_run_folder(options.out);
   TorchEngine engine;
@@ -144,8 +151,8 @@ int train(const TrainOptions& options) {
   line.clear();
   engine.save_run(options.out);
   if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
-  fmt::print(stderr, "{} at step {} after {:.0f} s; saved in {}\n", interrupted ? "Stopped" : "Done", engine.steps_done(),
-             loop.seconds(), options.out);
+  fmt::print(stderr, "{} at step {} after {:.0f} s; saved in {}\n", interrupted ? "Stopped" : "Done",
+             engine.steps_done(), loop.seconds(), options.out);
   return interrupted ? exit_interrupted : 0;
 }
 

@@ -27,9 +27,13 @@ Transformer make_model(const ModelConfig& config, std::int64_t vocab_size = 50, 
 }
 
 // B×L ids from 4 up, so that none is a special piece.
-torch::Tensor random_ids(std::int64_t rows, std::int64_t length) { return torch::randint(4, 50, {rows, length}, torch::kInt64); }
+torch::Tensor random_ids(std::int64_t rows, std::int64_t length) {
+  return torch::randint(4, 50, {rows, length}, torch::kInt64);
+}
 
-double difference(const torch::Tensor& a, const torch::Tensor& b) { return (a - b).abs().max().item<double>(); }
+double difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
 
 // PyTorch's own modules with our weights, and every bias and gain away from its initial 0 or 1.
 torch::nn::Transformer peer_of(Transformer& model) {
@@ -71,12 +75,15 @@ class Parity : public testing::Test {
            model->positions().slice(0, 0, ids.size(1));
   }
 
-  torch::Tensor ours() { return model->decode(target, model->encode(source, source_padding), source_padding, target_padding); }
+  torch::Tensor ours() {
+    return model->decode(target, model->encode(source, source_padding), source_padding, target_padding);
+  }
 
   torch::Tensor theirs() {  // sequence first
     const torch::Tensor causal = torch::full({7, 7}, -INFINITY).triu(1);
-    return peer->forward(embed(source).transpose(0, 1), embed(target).transpose(0, 1), {}, causal, {}, source_padding,
-                         target_padding, source_padding)
+    return peer
+        ->forward(embed(source).transpose(0, 1), embed(target).transpose(0, 1), {}, causal, {}, source_padding,
+                  target_padding, source_padding)
         .transpose(0, 1);
   }
 };

@@ -167,7 +167,8 @@ TEST(Training, OverfitsOneBatch) {
     dataset->train.push_back({{id, id + 6}, {id + 6, id + 11}});
   }
   Config config;
-  config.model = {.d_model = 32, .num_heads = 4, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 64, .dropout = 0};
+  config.model = {
+      .d_model = 32, .num_heads = 4, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 64, .dropout = 0};
   config.training.label_smoothing = 0;
   config.training.warmup_steps = 50;
   Transformer model(config.model, 20);
@@ -307,8 +308,9 @@ TEST_F(RunOnDisk, WeightsOfAnotherModelAreRefusedByName) {
     load_weights(folder / "small.safetensors", large);
     FAIL();
   } catch (const SafetensorsError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("small.safetensors"), testing::HasSubstr("embedding.weight"),
-                                             testing::HasSubstr("[30, 16]"), testing::HasSubstr("[30, 32]")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("small.safetensors"), testing::HasSubstr("embedding.weight"),
+                               testing::HasSubstr("[30, 16]"), testing::HasSubstr("[30, 32]")));
   }
   EXPECT_TRUE(torch::equal(before, large->parameters().front()));
   Transformer other(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
@@ -345,7 +347,8 @@ torch::Tensor toy_log_probs(const torch::Tensor& prefixes) {
   torch::Tensor scores = torch::empty({prefixes.size(0), vocab}, torch::kFloat64);
   for (std::int64_t row = 0; row < prefixes.size(0); ++row) {
     std::uint64_t state = 88172645463325252ULL;
-    for (std::int64_t i = 0; i < prefixes.size(1); ++i) state = (state ^ static_cast<std::uint64_t>(prefixes[row][i].item<std::int64_t>() + 1)) * 6364136223846793005ULL;
+    for (std::int64_t i = 0; i < prefixes.size(1); ++i)
+      state = (state ^ static_cast<std::uint64_t>(prefixes[row][i].item<std::int64_t>() + 1)) * 6364136223846793005ULL;
     for (std::int64_t piece = 0; piece < vocab; ++piece) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       scores[row][piece] = static_cast<double>(state >> 40U) / 4194304.0;
@@ -429,7 +432,8 @@ TEST(Evaluation, PerfectOnWhatItHasLearned) {
   Config config = tiny_config();
   config.model.d_model = 32;
   engine.reset(config, {});
-  const Evaluation untrained = evaluate_pairs(engine.model(), engine.tokenizer(), std::span(engine.corpus()->test).first(20), 1, {});
+  const Evaluation untrained =
+      evaluate_pairs(engine.model(), engine.tokenizer(), std::span(engine.corpus()->test).first(20), 1, {});
   EXPECT_EQ(untrained.pairs, 20);
   EXPECT_LT(untrained.exact, 3);
   EXPECT_NEAR(untrained.nll.per_token(), std::log(engine.tokenizer().vocab_size()), 1.5);
@@ -453,7 +457,8 @@ TEST(Probe, TheSnapshotIsWhatTheModelComputes) {
   for (std::size_t t = 0; t < target_length; ++t) {
     const DecodingStep& step = whole.decoding[t];
     EXPECT_EQ(step.candidates[step.chosen].token, whole.target_out[t]);
-    EXPECT_TRUE(std::is_sorted(step.candidates.begin(), step.candidates.end(), [](const auto& a, const auto& b) { return a.probability > b.probability; }));
+    EXPECT_TRUE(std::is_sorted(step.candidates.begin(), step.candidates.end(),
+                               [](const auto& a, const auto& b) { return a.probability > b.probability; }));
     if (t > 0) {
       EXPECT_EQ(whole.target_in[t], whole.target_out[t - 1]);
     }
@@ -471,7 +476,8 @@ TEST(Probe, TheSnapshotIsWhatTheModelComputes) {
 TEST(Probe, SurvivesAnythingTyped) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});
-  for (const std::string& text : {std::string(), std::string("   "), std::string(5000, 'a'), std::string("\xff\xfe\0x", 4), std::string("日本 🙂 ￼")}) {
+  for (const std::string& text : {std::string(), std::string("   "), std::string(5000, 'a'),
+                                  std::string("\xff\xfe\0x", 4), std::string("日本 🙂 ￼")}) {
     std::shared_ptr<const Snapshot> last;
     engine.probe({1, text}, [&](auto snapshot) { last = snapshot; }, {});
     ASSERT_TRUE(last);

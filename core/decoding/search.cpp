@@ -30,7 +30,8 @@ void extend(std::vector<Hypothesis>& live, std::vector<Hypothesis>& finished, co
   const std::int64_t vocab_size = next_log_probs.size(1);
   std::vector<double> log_probs;
   for (const Hypothesis& hypothesis : live) log_probs.push_back(hypothesis.log_prob);
-  const torch::Tensor totals = next_log_probs.to(torch::kFloat64) + torch::tensor(log_probs, torch::kFloat64).unsqueeze(1);  // N×V
+  const torch::Tensor totals =
+      next_log_probs.to(torch::kFloat64) + torch::tensor(log_probs, torch::kFloat64).unsqueeze(1);  // N×V
   const std::int64_t wanted = std::min<std::int64_t>(2 * options.beam, totals.numel());  // half of them may end here
   const auto [values, indices] = totals.flatten().topk(wanted);
   std::vector<Hypothesis> extended;
@@ -61,7 +62,8 @@ std::vector<Hypothesis> beam_search(const NextLogProbs& next, const SearchOption
     if (static_cast<std::int64_t>(finished.size()) >= options.beam) break;
   }
   if (finished.empty()) finished = std::move(live);
-  std::stable_sort(finished.begin(), finished.end(), [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  std::stable_sort(finished.begin(), finished.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   if (static_cast<std::int64_t>(finished.size()) > options.beam) finished.resize(options.beam);
   return finished;
 }
@@ -71,7 +73,8 @@ std::vector<Hypothesis> beam_search(Transformer& model, const torch::Tensor& sou
   model->eval();
   const torch::Tensor memory = model->encode(source, {});  // 1×S×D
   const NextLogProbs next = [&](const torch::Tensor& prefixes) {
-    const torch::Tensor decoded = model->decode(prefixes.to(source.device()), memory.expand({prefixes.size(0), -1, -1}), {}, {});
+    const torch::Tensor decoded =
+        model->decode(prefixes.to(source.device()), memory.expand({prefixes.size(0), -1, -1}), {}, {});
     return torch::log_softmax(model->logits(decoded.select(1, -1)), -1).cpu();
   };
   if (options.limit == 0) options.limit = output_limit(model->config(), source.size(1));
@@ -97,7 +100,8 @@ std::vector<std::vector<int>> greedy_search(Transformer& model, const torch::Ten
   const torch::Tensor table = output.cpu().contiguous();
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto* piece = table.data_ptr<std::int64_t>() + row * table.size(1) + 1;
-    for (std::int64_t i = 1; i < table.size(1) && *piece != Tokenizer::eos_id; ++i) ids[row].push_back(static_cast<int>(*piece++));
+    for (std::int64_t i = 1; i < table.size(1) && *piece != Tokenizer::eos_id; ++i)
+      ids[row].push_back(static_cast<int>(*piece++));
   }
   return ids;
 }

@@ -9,9 +9,13 @@ namespace {
 
 constexpr std::string_view word_begin = "▁";
 
-bool is_word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U); }
+bool is_word_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
+}
 
-bool is_word(std::string_view piece) { return !piece.empty() && std::all_of(piece.begin(), piece.end(), is_word_byte); }
+bool is_word(std::string_view piece) {
+  return !piece.empty() && std::all_of(piece.begin(), piece.end(), is_word_byte);
+}
 
 std::string lower(std::string_view text) {
   std::string lowered(text);
@@ -28,8 +32,8 @@ const WordSpan* last_of(const std::vector<WordSpan>& words, std::initializer_lis
   return nullptr;
 }
 
-void judge(const AttentionMaps& maps, int row, AntecedentView view, const std::vector<WordSpan>& words, std::string_view antecedent,
-           std::vector<HeadFinding>& findings) {
+void judge(const AttentionMaps& maps, int row, AntecedentView view, const std::vector<WordSpan>& words,
+           std::string_view antecedent, std::vector<HeadFinding>& findings) {
   for (std::size_t layer = 0; layer < maps.size(); ++layer) {
     for (std::size_t head = 0; head < maps[layer].size(); ++head) {
       const bool found = lower(words[strongest_word(maps[layer][head], row, words)].text) == lower(antecedent);
@@ -88,6 +92,18 @@ int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys
     }
   }
   return strongest;
+}
+
+std::string_view describe(AntecedentView view) {
+  switch (view) {
+    case AntecedentView::encoder_from_it:
+      return "encoder, from it";
+    case AntecedentView::cross_from_pronoun:
+      return "cross-attention, from il/elle";
+    case AntecedentView::cross_to_pronoun:
+      return "cross-attention, writing il/elle";
+  }
+  return "";
 }
 
 std::vector<HeadFinding> find_antecedent(const Snapshot& snapshot, std::string_view antecedent) {

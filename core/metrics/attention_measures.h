@@ -29,10 +29,13 @@ int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys
 
 // From where the antecedent of a pronoun is looked for.
 enum class AntecedentView {
-  encoder_from_it,   // the encoder's row of "it"
+  encoder_from_it,     // the encoder's row of "it"
   cross_from_pronoun,  // the decoder's row whose input is il/elle
   cross_to_pronoun,    // the decoder's row that writes il/elle
 };
+
+// "encoder, from it" …
+std::string_view describe(AntecedentView view);
 
 struct HeadFinding {
   AntecedentView view = AntecedentView::encoder_from_it;

@@ -1,4 +1,5 @@
-// Multi-head attention (Vaswani et al. 2017 §3.2), written out because torch::nn's decoder layer throws the weights away.
+// Multi-head attention (Vaswani et al. 2017 §3.2), written out because torch::nn's decoder layer throws the weights
+// away.
 //
 // Shape letters of the whole model: B batch, S source length, T target length, D d_model, H heads, V vocabulary;
 // in attention alone: Q queries, K keys, d = D / H.

@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::int64_t padding_id = 0;
 
-torch::nn::LayerNorm layer_norm(std::int64_t d_model) { return torch::nn::LayerNorm(torch::nn::LayerNormOptions({d_model})); }
+torch::nn::LayerNorm layer_norm(std::int64_t d_model) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({d_model}));
+}
 
 torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
   torch::nn::Linear linear(in, out);
@@ -17,8 +19,8 @@ torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
 }
 
 // max(0, xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
-torch::Tensor feed_forward(const torch::Tensor& x, torch::nn::Linear& linear1, torch::nn::Linear& linear2, double dropout,
-                           bool training) {
+torch::Tensor feed_forward(const torch::Tensor& x, torch::nn::Linear& linear1, torch::nn::Linear& linear2,
+                           double dropout, bool training) {
   return linear2(torch::dropout(torch::relu(linear1(x)), dropout, training));
 }
 
@@ -30,8 +32,8 @@ void keep(AttentionWeights* weights, const AttentionOutput& attention) {
 
 torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model) {
   // In double: float powers of 10000 would cost the last digits at distant positions.
-  const torch::Tensor position = torch::arange(length, torch::kFloat64).unsqueeze(1);             // L×1
-  const torch::Tensor even = torch::arange(0, d_model, 2, torch::kFloat64);                       // D/2
+  const torch::Tensor position = torch::arange(length, torch::kFloat64).unsqueeze(1);  // L×1
+  const torch::Tensor even = torch::arange(0, d_model, 2, torch::kFloat64);            // D/2
   const torch::Tensor angle = position * torch::exp(even * (-std::log(10000.0) / static_cast<double>(d_model)));
   return torch::stack({angle.sin(), angle.cos()}, 2).reshape({length, d_model}).to(torch::kFloat32);
 }
@@ -54,7 +56,8 @@ torch::Tensor EncoderLayerImpl::forward(torch::Tensor x, const AttentionMask& ma
   const AttentionOutput attention = self_attn_(x, x, mask);
   keep(weights, attention);
   x = norm1_(x + torch::dropout(attention.output, dropout_, is_training()));
-  return norm2_(x + torch::dropout(feed_forward(x, linear1_, linear2_, dropout_, is_training()), dropout_, is_training()));
+  return norm2_(x +
+                torch::dropout(feed_forward(x, linear1_, linear2_, dropout_, is_training()), dropout_, is_training()));
 }
 
 void EncoderLayerImpl::set_dropout(double dropout) {
@@ -84,7 +87,8 @@ void EncoderImpl::set_dropout(double dropout) {
 DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config)
     : dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config.d_model, config.num_heads, config.dropout))),
-      multihead_attn_(register_module("multihead_attn", MultiHeadAttention(config.d_model, config.num_heads, config.dropout))),
+      multihead_attn_(
+          register_module("multihead_attn", MultiHeadAttention(config.d_model, config.num_heads, config.dropout))),
       linear1_(register_module("linear1", xavier_linear(config.d_model, config.d_ff))),
       linear2_(register_module("linear2", xavier_linear(config.d_ff, config.d_model))),
       norm1_(register_module("norm1", layer_norm(config.d_model))),
@@ -102,7 +106,8 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x, const torch::Tensor& me
   keep(cross_weights, cross);
   x = norm2_(x + torch::dropout(cross.output, dropout_, is_training()));
 
-  return norm3_(x + torch::dropout(feed_forward(x, linear1_, linear2_, dropout_, is_training()), dropout_, is_training()));
+  return norm3_(x +
+                torch::dropout(feed_forward(x, linear1_, linear2_, dropout_, is_training()), dropout_, is_training()));
 }
 
 void DecoderLayerImpl::set_dropout(double dropout) {
@@ -174,7 +179,9 @@ torch::Tensor TransformerImpl::decode(const torch::Tensor& target_in, const torc
                   self_weights, cross_weights);
 }
 
-torch::Tensor TransformerImpl::logits(const torch::Tensor& decoded) { return torch::linear(decoded, output_weight_); }
+torch::Tensor TransformerImpl::logits(const torch::Tensor& decoded) {
+  return torch::linear(decoded, output_weight_);
+}
 
 void TransformerImpl::set_dropout(double dropout) {
   config_.dropout = dropout;

@@ -22,9 +22,9 @@ struct CorpusConfig {
 
 // How text becomes pieces: one SentencePiece model for both sides.
 struct TokenizerConfig {
-  std::string type = "bpe";         // "bpe" or "unigram"
-  std::int64_t vocab_size = 2000;   // pieces, at most (small corpora give fewer)
-  std::string path;                 // a trained SentencePiece model to load instead; empty: train one
+  std::string type = "bpe";        // "bpe" or "unigram"
+  std::int64_t vocab_size = 2000;  // pieces, at most (small corpora give fewer)
+  std::string path;                // a trained SentencePiece model to load instead; empty: train one
   bool operator==(const TokenizerConfig&) const = default;
 };
 
@@ -81,7 +81,7 @@ struct ConfigField {
   std::string_view unit;   // "" when it has none
   double min = 0;          // numbers only, inclusive
   double max = 0;
-  bool live = false;       // takes effect while training; otherwise only by Reset
+  bool live = false;                      // takes effect while training; otherwise only by Reset
   std::vector<std::string_view> choices;  // strings only; empty: any text
   FieldPointer (*value)(Config&);         // where the value stands in a Config
 };

@@ -15,9 +15,9 @@ namespace attnscope {
 
 struct Train {};
 struct Pause {};
-struct Step {};   // one optimizer update, then pause
-struct Cancel {}; // abandon the corpus, tokenizer or run being prepared; the present run stays
-struct Reset {    // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
+struct Step {};    // one optimizer update, then pause
+struct Cancel {};  // abandon the corpus, tokenizer or run being prepared; the present run stays
+struct Reset {     // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
   Config config;
 };
 struct Adjust {  // live fields of the configuration, applied from the next update on
@@ -34,7 +34,7 @@ struct SaveRun {
   std::string path;
 };
 struct ListDirectory {  // for the file browser: the window itself never touches the disk
-  std::string path;  // empty: the home directory
+  std::string path;     // empty: the home directory
 };
 using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, OpenRun, SaveRun, ListDirectory>;
 
@@ -43,10 +43,10 @@ using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, O
 // One optimizer update.
 struct MetricPoint {
   std::int64_t step = 0;
-  double loss = 0;               // the training objective, label smoothing included, nats/token
+  double loss = 0;  // the training objective, label smoothing included, nats/token
   double learning_rate = 0;
-  double gradient_norm = 0;      // before clipping
-  double tokens_per_second = 0;  // source + target pieces without padding
+  double gradient_norm = 0;              // before clipping
+  double tokens_per_second = 0;          // source + target pieces without padding
   std::optional<double> validation_nll;  // unsmoothed, nats/token; only on updates that validated
   bool operator==(const MetricPoint&) const = default;
 };
@@ -92,21 +92,21 @@ struct RunOpened {
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
   std::vector<Example> examples;      // some of the test pairs
-  std::vector<MetricPoint> history;    // metrics so far
+  std::vector<MetricPoint> history;   // metrics so far
   std::vector<std::string> warnings;  // lines left out, a corpus that changed, a slow BLAS …
 };
 
 struct DirectoryEntry {
   std::string name;
   bool is_directory = false;
-  bool is_run = false;  // a folder with a config.json
+  bool is_run = false;     // a folder with a config.json
   std::uint64_t size = 0;  // bytes; 0 for a directory
 };
 
 struct DirectoryListed {
-  std::string path;  // absolute
+  std::string path;                     // absolute
   std::vector<DirectoryEntry> entries;  // directories first, then by name
-  std::string error;  // why it could not be read; empty if it could
+  std::string error;                    // why it could not be read; empty if it could
 };
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, DirectoryListed>;

@@ -44,7 +44,8 @@ DecodingStep decoding_step(const torch::Tensor& logits, const Tokenizer& tokeniz
   const torch::Tensor log_p = torch::log_softmax(host, 0);
   const torch::Tensor best = std::get<1>(host.topk(std::min(num_candidates, host.size(0))));
   std::vector<int> ids;
-  for (std::int64_t rank = 0; rank < best.size(0); ++rank) ids.push_back(static_cast<int>(best[rank].item<std::int64_t>()));
+  for (std::int64_t rank = 0; rank < best.size(0); ++rank)
+    ids.push_back(static_cast<int>(best[rank].item<std::int64_t>()));
   if (forced && std::find(ids.begin(), ids.end(), *forced) == ids.end()) ids.push_back(*forced);
 
   DecodingStep step;
@@ -59,7 +60,8 @@ DecodingStep decoding_step(const torch::Tensor& logits, const Tokenizer& tokeniz
 }
 
 // At most max_length pieces with </s>; `truncated` is set when some are cut off.
-std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t max_length, bool& truncated) {
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t max_length,
+                                  bool& truncated) {
   // What cannot fit is not even cut into pieces: SentencePiece takes quadratic time over unknown characters.
   const auto room = static_cast<std::size_t>(max_length - 1);
   if (text.size() > room * most_bytes_a_piece) {
@@ -107,7 +109,8 @@ void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::stri
     snapshot.target_in.push_back(input);
     self_weights.clear();
     cross_weights.clear();
-    const torch::Tensor decoded = model->decode(ids_tensor(snapshot.target_in, device), memory, {}, {}, &self_weights, &cross_weights);
+    const torch::Tensor decoded =
+        model->decode(ids_tensor(snapshot.target_in, device), memory, {}, {}, &self_weights, &cross_weights);
     const auto next = target ? std::optional(forced[length].id) : std::nullopt;
     snapshot.decoding.push_back(decoding_step(model->logits(decoded.select(1, -1)).squeeze(0), tokenizer, next));
     const DecodingStep& step = snapshot.decoding.back();

@@ -25,7 +25,8 @@ torch::Device resolve_device(const std::string& name) {
   if (name == "cpu") return torch::kCPU;
   if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
   if (name == "cuda") {
-    throw ConfigError("training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
+    throw ConfigError(
+        "training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
   }
   return torch::kCPU;
 }
@@ -48,16 +49,24 @@ bool uses_reference_blas() {
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
   const auto count = [](const std::vector<Pair>& pairs) { return static_cast<std::int64_t>(pairs.size()); };
-  return {.source = config.source, .target = config.target, .name = corpus.name, .hash = corpus.hash, .seed = config.seed,
-          .train = count(corpus.train), .validation = count(corpus.validation), .test = count(corpus.test),
+  return {.source = config.source,
+          .target = config.target,
+          .name = corpus.name,
+          .hash = corpus.hash,
+          .seed = config.seed,
+          .train = count(corpus.train),
+          .validation = count(corpus.validation),
+          .test = count(corpus.test),
           .skipped = corpus.report.skipped};
 }
 
 // Unusable lines are counted and named, never fatal.
 void report_skipped(const Corpus& corpus, std::vector<std::string>& warnings) {
   if (corpus.report.skipped == 0) return;
-  std::string text = fmt::format("{}: {} of {} lines left out", corpus.name, corpus.report.skipped, corpus.report.lines_read);
-  for (const SkippedLine& line : corpus.report.examples) text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
+  std::string text =
+      fmt::format("{}: {} of {} lines left out", corpus.name, corpus.report.skipped, corpus.report.lines_read);
+  for (const SkippedLine& line : corpus.report.examples)
+    text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
   if (corpus.report.skipped > static_cast<std::int64_t>(corpus.report.examples.size())) text += "\n  …";
   warnings.push_back(std::move(text));
 }
@@ -71,8 +80,8 @@ std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config)
   return Tokenizer::train(sentences, config);
 }
 
-std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer, std::int64_t max_length,
-                                      std::int64_t& too_long, const Breath& breathe) {
+std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
+                                      std::int64_t max_length, std::int64_t& too_long, const Breath& breathe) {
   std::vector<EncodedPair> encoded;
   encoded.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -92,7 +101,8 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
   dataset->train = encode_pairs(corpus.train, tokenizer, max_length, dataset->too_long, breathe);
   dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, dataset->too_long, breathe);
   if (dataset->train.empty()) {
-    throw CorpusError(fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
+    throw CorpusError(
+        fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
   }
   return dataset;
 }
@@ -100,7 +110,8 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
 // A run is opened from anywhere, so a file it names must not depend on where it was made.
 Config with_absolute_paths(Config config) {
   for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path}) {
-    if (!path->empty() && std::filesystem::exists(*path)) *path = std::filesystem::absolute(*path).lexically_normal().string();
+    if (!path->empty() && std::filesystem::exists(*path))
+      *path = std::filesystem::absolute(*path).lexically_normal().string();
   }
   return config;
 }
@@ -144,11 +155,13 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.record = load_corpus(run.folder->corpus());
   try {
     const bool reusable = run_.corpus && run_.config.corpus == run.config.corpus;
-    run.corpus = reusable ? run_.corpus : std::make_shared<const Corpus>(load_corpus(run.config.corpus, [&](double fraction) {
-      if (progress) progress({"Reading the corpus", fraction});
-    }));
+    run.corpus =
+        reusable ? run_.corpus : std::make_shared<const Corpus>(load_corpus(run.config.corpus, [&](double fraction) {
+          if (progress) progress({"Reading the corpus", fraction});
+        }));
     if (run.corpus->hash != run.record->hash) {
-      run.warnings.push_back(fmt::format("{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
+      run.warnings.push_back(fmt::format(
+          "{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
     }
   } catch (const CorpusError& error) {
     run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
@@ -166,9 +179,9 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   run.config = with_absolute_paths(config);
   set_threads(config, spare_cores_);
   const bool same_corpus = run_.corpus && run_.config.corpus == run.config.corpus;
-  run.corpus = same_corpus ? run_.corpus : std::make_shared<const Corpus>(load_corpus(config.corpus, [&](double fraction) {
-    report("Reading the corpus", fraction);
-  }));
+  run.corpus = same_corpus ? run_.corpus
+                           : std::make_shared<const Corpus>(load_corpus(
+                                 config.corpus, [&](double fraction) { report("Reading the corpus", fraction); }));
   if (!same_corpus) report_skipped(*run.corpus, run.warnings);
   run.record = record_of(config.corpus, *run.corpus);
 
@@ -185,9 +198,11 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model.max_length, [&] { report("Cutting the corpus into pieces", -1); });
+    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model.max_length,
+                                [&] { report("Cutting the corpus into pieces", -1); });
     if (run.dataset->too_long > 0) {
-      run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces", run.dataset->too_long, config.model.max_length));
+      run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces",
+                                         run.dataset->too_long, config.model.max_length));
     }
   }
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
@@ -213,7 +228,8 @@ RunOpened TorchEngine::replace(Run run) {
   opened.history = run.history;
   opened.warnings = std::exchange(run.warnings, {});
   if (runs_ == 0 && uses_reference_blas()) {
-    opened.warnings.emplace_back("LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
+    opened.warnings.emplace_back(
+        "LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
   }
   opened.run = ++runs_;
   run_ = std::move(run);
@@ -222,7 +238,9 @@ RunOpened TorchEngine::replace(Run run) {
   return opened;
 }
 
-torch::Device TorchEngine::device() const { return run_.model->parameters().front().device(); }
+torch::Device TorchEngine::device() const {
+  return run_.model->parameters().front().device();
+}
 
 Status TorchEngine::status() const {
   Status status;
@@ -235,7 +253,9 @@ Status TorchEngine::status() const {
 
 void TorchEngine::make_trainer(const Breath& breathe) {
   if (!run_.dataset) {
-    if (!run_.corpus) throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
+    if (!run_.corpus)
+      throw CorpusError(
+          fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
     run_.dataset = encode_corpus(*run_.corpus, *run_.tokenizer, run_.config.model.max_length, breathe);
   }
   auto trainer = std::make_unique<Trainer>(run_.model, run_.config, run_.dataset);

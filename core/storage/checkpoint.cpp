@@ -25,17 +25,24 @@ std::string bytes_of(const torch::Tensor& tensor) {
 void save(const std::filesystem::path& path, const NamedTensors& named, std::map<std::string, std::string> metadata) {
   metadata["format"] = "pt";
   Safetensors file{std::move(metadata), {}};
-  for (const auto& [name, tensor] : named) file.tensors.push_back({name, Dtype::F32, tensor.sizes().vec(), bytes_of(tensor)});
+  for (const auto& [name, tensor] : named)
+    file.tensors.push_back({name, Dtype::F32, tensor.sizes().vec(), bytes_of(tensor)});
   write_safetensors(path, file);
 }
 
 torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorBytes& tensor) {
   switch (tensor.dtype) {
-    case Dtype::F64: return torch::kFloat64;
-    case Dtype::F32: return torch::kFloat32;
-    case Dtype::F16: return torch::kFloat16;
-    case Dtype::BF16: return torch::kBFloat16;
-    default: throw SafetensorsError(fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
+    case Dtype::F64:
+      return torch::kFloat64;
+    case Dtype::F32:
+      return torch::kFloat32;
+    case Dtype::F16:
+      return torch::kFloat16;
+    case Dtype::BF16:
+      return torch::kBFloat16;
+    default:
+      throw SafetensorsError(
+          fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
   }
 }
 
@@ -50,8 +57,8 @@ void copy_into(const std::filesystem::path& path, const Safetensors& file, const
     if (found == stored.end()) throw SafetensorsError(fmt::format("{}: tensor {} is missing", path.string(), name));
     const TensorBytes& bytes = *found->second;
     if (bytes.shape != tensor.sizes().vec()) {
-      throw SafetensorsError(fmt::format("{}: tensor {} has shape [{}], the configuration asks for [{}]", path.string(), name,
-                                         fmt::join(bytes.shape, ", "), fmt::join(tensor.sizes().vec(), ", ")));
+      throw SafetensorsError(fmt::format("{}: tensor {} has shape [{}], the configuration asks for [{}]", path.string(),
+                                         name, fmt::join(bytes.shape, ", "), fmt::join(tensor.sizes().vec(), ", ")));
     }
     // Only read through: from_blob has no const form.
     void* data = const_cast<char*>(bytes.bytes.data());
@@ -62,7 +69,8 @@ void copy_into(const std::filesystem::path& path, const Safetensors& file, const
     stored.erase(found);
   }
   if (!stored.empty()) {
-    throw SafetensorsError(fmt::format("{}: tensor {} has no place in this model", path.string(), stored.begin()->first));
+    throw SafetensorsError(
+        fmt::format("{}: tensor {} has no place in this model", path.string(), stored.begin()->first));
   }
   for (std::size_t i = 0; i < named.size(); ++i) torch::Tensor(named[i].second).copy_(values[i]);
 }
@@ -74,7 +82,8 @@ std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file
   const std::string& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 0) {
-    throw SafetensorsError(fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0", path.string(), key, text));
+    throw SafetensorsError(
+        fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0", path.string(), key, text));
   }
   return count;
 }

@@ -32,7 +32,9 @@ Adam::Adam(torch::nn::Module& module) {
   }
 }
 
-void Adam::zero_gradients() { gradients_.zero_(); }
+void Adam::zero_gradients() {
+  gradients_.zero_();
+}
 
 double Adam::clip(double clip_norm) {
   const double norm = gradients_.norm().item<double>();

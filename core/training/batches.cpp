@@ -26,7 +26,8 @@ void sort_by_length(std::span<const EncodedPair> pairs, std::span<std::int64_t> 
   });
 }
 
-void cut(std::span<const std::int64_t> indices, std::int64_t batch_size, std::vector<std::vector<std::int64_t>>& batches) {
+void cut(std::span<const std::int64_t> indices, std::int64_t batch_size,
+         std::vector<std::vector<std::int64_t>>& batches) {
   for (std::size_t begin = 0; begin < indices.size(); begin += batch_size) {
     const auto batch = indices.subspan(begin, std::min<std::size_t>(batch_size, indices.size() - begin));
     batches.emplace_back(batch.begin(), batch.end());

@@ -1,22 +1,30 @@
 #include "training/evaluation.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "decoding/search.h"
 #include "metrics/bleu.h"
+#include "session/probe.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::int64_t evaluation_batch_size = 128;
 
-torch::Device device_of(Transformer& model) { return model->parameters().front().device(); }
+torch::Device device_of(Transformer& model) {
+  return model->parameters().front().device();
+}
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U); }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
+}
 
 // Greedy translations of the batches, each source's at its own index.
-std::vector<std::string> translate_all(Transformer& model, const Tokenizer& tokenizer, std::span<const EncodedPair> pairs,
-                                       std::int64_t beam, const EvaluationProgress& progress) {
+std::vector<std::string> translate_all(Transformer& model, const Tokenizer& tokenizer,
+                                       std::span<const EncodedPair> pairs, std::int64_t beam,
+                                       const EvaluationProgress& progress) {
   std::vector<std::string> translations(pairs.size());
   std::size_t done = 0;
   for (const auto& indices : batches_by_length(pairs, beam == 1 ? evaluation_batch_size : 1)) {
@@ -45,8 +53,10 @@ NegativeLogLikelihood negative_log_likelihood(Transformer& model, std::span<cons
     const Batch batch = make_batch(pairs, indices, device_of(model));
     const torch::Tensor memory = model->encode(batch.source, batch.source_padding);
     const torch::Tensor logits = model->logits(model->decode(batch.target_in, memory, batch.source_padding, {}));
-    const auto options = torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
-    total.nats += torch::nn::functional::cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), options).item<double>();
+    const auto options =
+        torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
+    total.nats +=
+        torch::nn::functional::cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), options).item<double>();
     total.tokens += batch.target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
     if (breathe) breathe();
   }
@@ -66,8 +76,8 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
   return encoded;
 }
 
-Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs, std::int64_t beam,
-                          const EvaluationProgress& progress) {
+Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
+                          std::int64_t beam, const EvaluationProgress& progress) {
   Evaluation result;
   std::vector<EncodedPair> encoded;
   std::vector<const Pair*> kept;
@@ -96,6 +106,30 @@ Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::s
   }
   result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
   return result;
+}
+
+std::vector<AntecedentScore> score_antecedents(Transformer& model, const Tokenizer& tokenizer,
+                                               std::span<const Pair> pairs, const EvaluationProgress& progress) {
+  std::map<std::tuple<AntecedentView, int, int>, AntecedentScore> scores;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].antecedent.empty()) continue;
+    Snapshot snapshot;
+    look_inside(model, tokenizer, pairs[i].source, std::nullopt, [&](Snapshot latest) { snapshot = std::move(latest); },
+                {});
+    for (const HeadFinding& finding : find_antecedent(snapshot, pairs[i].antecedent)) {
+      AntecedentScore& score = scores[{finding.view, finding.layer, finding.head}];
+      score.view = finding.view;
+      score.layer = finding.layer;
+      score.head = finding.head;
+      score.found += finding.found;
+      ++score.pairs;
+    }
+    if (progress) progress(static_cast<double>(i + 1) / static_cast<double>(pairs.size()));
+  }
+  std::vector<AntecedentScore> best;
+  for (const auto& [head, score] : scores) best.push_back(score);
+  std::stable_sort(best.begin(), best.end(), [](const auto& a, const auto& b) { return a.share() > b.share(); });
+  return best;
 }
 
 std::vector<std::string> pronouns(std::string_view french) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "corpus/corpus.h"
+#include "metrics/attention_measures.h"
 #include "model/transformer.h"
 #include "session/engine.h"
 #include "tokenizer/tokenizer.h"
@@ -31,10 +32,10 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
 
 struct Evaluation {
   std::int64_t pairs = 0;
-  std::int64_t too_long = 0;      // left out of everything below
+  std::int64_t too_long = 0;  // left out of everything below
   NegativeLogLikelihood nll;
-  double bleu = 0;                // as sacrebleu, one reference a source
-  std::int64_t exact = 0;         // translations equal to the reference
+  double bleu = 0;         // as sacrebleu, one reference a source
+  std::int64_t exact = 0;  // translations equal to the reference
   std::int64_t pronoun_pairs = 0;
   std::int64_t pronoun_right = 0;  // il/elle of the translation are those of the reference, in order
   std::int64_t pronoun_exact = 0;
@@ -43,8 +44,24 @@ struct Evaluation {
 using EvaluationProgress = std::function<void(double fraction)>;
 
 // Translates every source greedily (beam 1) or by beam search.
-Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs, std::int64_t beam,
-                          const EvaluationProgress& progress);
+Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
+                          std::int64_t beam, const EvaluationProgress& progress);
+
+// How often one head's largest weight from the pronoun falls on its antecedent.
+struct AntecedentScore {
+  AntecedentView view = AntecedentView::encoder_from_it;
+  int layer = 0;
+  int head = 0;
+  std::int64_t found = 0;
+  std::int64_t pairs = 0;  // pronoun pairs that could be judged in this view
+
+  double share() const { return pairs == 0 ? 0 : static_cast<double>(found) / static_cast<double>(pairs); }
+};
+
+// Every head in every view, over the pairs that name an antecedent, the model's own translation being looked at;
+// the best first. Empty without such pairs.
+std::vector<AntecedentScore> score_antecedents(Transformer& model, const Tokenizer& tokenizer,
+                                               std::span<const Pair> pairs, const EvaluationProgress& progress);
 
 // The words il and elle of a French sentence, in order: "L'animal … parce qu'il …" → {"il"}.
 std::vector<std::string> pronouns(std::string_view french);

@@ -8,10 +8,10 @@ class SmoothedCrossEntropy : public torch::autograd::Function<SmoothedCrossEntro
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& logits,
                                const torch::Tensor& targets, double smoothing, std::int64_t padding_id) {
     const double vocab_size = static_cast<double>(logits.size(1));
-    const torch::Tensor log_p = torch::log_softmax(logits, 1);                               // N×V
-    const torch::Tensor counted = targets.ne(padding_id).to(log_p.scalar_type());            // N
+    const torch::Tensor log_p = torch::log_softmax(logits, 1);                     // N×V
+    const torch::Tensor counted = targets.ne(padding_id).to(log_p.scalar_type());  // N
     const torch::Tensor count = counted.sum().clamp_min(1);
-    const torch::Tensor nll = -log_p.gather(1, targets.unsqueeze(1)).squeeze(1);             // N
+    const torch::Tensor nll = -log_p.gather(1, targets.unsqueeze(1)).squeeze(1);  // N
     const torch::Tensor spread = smoothing > 0 ? log_p.sum(1) * (-smoothing / vocab_size) : torch::zeros_like(nll);
     context->save_for_backward({log_p, targets, counted / count});
     context->saved_data["smoothing"] = smoothing;

@@ -18,7 +18,9 @@ constexpr std::size_t most_validation_pairs = 512;  // enough for two digits, fe
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 // Counts how long was spent breathing: those seconds are the window's, not the trainer's.
 class TimedBreath {
@@ -47,7 +49,10 @@ double noam_learning_rate(std::int64_t step, std::int64_t d_model, std::int64_t 
 }
 
 Trainer::Trainer(Transformer model, const Config& config, std::shared_ptr<const Dataset> dataset)
-    : model_(std::move(model)), config_(config), dataset_(std::move(dataset)), optimizer_(*model_),
+    : model_(std::move(model)),
+      config_(config),
+      dataset_(std::move(dataset)),
+      optimizer_(*model_),
       epoch_batches_(epoch_batches(dataset_->train, config.training.batch_size, config.training.seed, 0)),
       batches_an_epoch_(static_cast<std::int64_t>(epoch_batches_.size())) {}
 
@@ -68,9 +73,9 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 
   model_->train();
   torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(step_));
-  const torch::Tensor memory = model_->encode(batch.source, batch.source_padding);                       // B×S×D
-  const torch::Tensor decoded = model_->decode(batch.target_in, memory, batch.source_padding, {});       // B×T×D
-  const torch::Tensor logits = model_->logits(decoded);                                                  // B×T×V
+  const torch::Tensor memory = model_->encode(batch.source, batch.source_padding);                  // B×S×D
+  const torch::Tensor decoded = model_->decode(batch.target_in, memory, batch.source_padding, {});  // B×T×D
+  const torch::Tensor logits = model_->logits(decoded);                                             // B×T×V
   const torch::Tensor loss = smoothed_cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(),
                                                     config_.training.label_smoothing, Tokenizer::pad_id);
   breathe();
@@ -84,7 +89,8 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
   point.loss = loss.item<double>();
   point.gradient_norm = optimizer_.clip(config_.training.clip_norm);
   if (!std::isfinite(point.loss) || !std::isfinite(point.gradient_norm)) {
-    throw NotFinite(fmt::format("loss {} and gradient norm {} at step {}", point.loss, point.gradient_norm, point.step));
+    throw NotFinite(
+        fmt::format("loss {} and gradient norm {} at step {}", point.loss, point.gradient_norm, point.step));
   }
   point.learning_rate = noam_learning_rate(point.step, config_.model.d_model, config_.training.warmup_steps,
                                            config_.training.learning_rate);
@@ -98,7 +104,8 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 }
 
 double Trainer::validate(const Breath& breathe) {
-  const auto pairs = std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
+  const auto pairs =
+      std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
   return negative_log_likelihood(model_, pairs, config_.training.batch_size, breathe).per_token();
 }
 

@@ -51,7 +51,7 @@ class Trainer {
   std::int64_t step_ = 0;
   std::int64_t epoch_ = 0;
   std::vector<std::vector<std::int64_t>> epoch_batches_;  // of epoch_
-  std::int64_t batches_an_epoch_;                          // the same in every epoch
+  std::int64_t batches_an_epoch_;                         // the same in every epoch
 };
 
 }  // namespace attnscope

@@ -1,0 +1,74 @@
+// What the run that comes with the program promises: measured over every held-out pronoun pair of its corpus.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "paths.h"
+#include "session/torch_engine.h"
+#include "training/evaluation.h"
+
+namespace attnscope {
+namespace {
+
+class ShippedRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    engine = std::make_unique<TorchEngine>();
+    opened = engine->open_run(shipped_run().string(), {});
+    for (const Pair& pair : engine->corpus()->test) {
+      if (!pair.pronoun.empty()) pronoun_pairs.push_back(pair);
+    }
+  }
+  static void TearDownTestSuite() { engine.reset(); }
+
+  static inline std::unique_ptr<TorchEngine> engine;
+  static inline RunOpened opened;
+  static inline std::vector<Pair> pronoun_pairs;
+};
+
+TEST_F(ShippedRun, IsSmallWholeAndOfTheCorpusAsItIsNow) {
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(shipped_run())) bytes += file.file_size();
+  EXPECT_LE(bytes, 8U << 20U);
+  EXPECT_THAT(opened.warnings, testing::IsEmpty());
+  EXPECT_GT(opened.history.size(), 1000U) << "the curves of its training come with it";
+  EXPECT_GT(pronoun_pairs.size(), 1000U);
+}
+
+TEST_F(ShippedRun, TranslatesTheSentencesItIsKnownFor) {
+  const std::vector<Pair> famous = {
+      {"The animal didn't cross the street because it was too tired.",
+       "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.", "", "", "il"},
+      {"The animal didn't cross the street because it was too wide.",
+       "L'animal n'a pas traversé la rue parce qu'elle était trop large.", "", "", "elle"}};
+  EXPECT_EQ(evaluate_pairs(engine->model(), engine->tokenizer(), famous, 1, {}).exact, 2);
+}
+
+TEST_F(ShippedRun, FindsTheGenderOfItInHeldOutPairs) {
+  const Evaluation result = evaluate_pairs(engine->model(), engine->tokenizer(), pronoun_pairs, 1, {});
+  ASSERT_EQ(result.pronoun_pairs, static_cast<std::int64_t>(pronoun_pairs.size()));
+  const auto pairs = static_cast<double>(result.pronoun_pairs);
+
+  EXPECT_GE(static_cast<double>(result.pronoun_right) / pairs, 0.97);
+  EXPECT_GE(static_cast<double>(result.pronoun_exact) / pairs, 0.90);
+}
+
+TEST_F(ShippedRun, SomeHeadLooksFromThePronounAtItsAntecedent) {
+  const auto scores = score_antecedents(engine->model(), engine->tokenizer(), pronoun_pairs, {});
+  ASSERT_FALSE(scores.empty());
+  EXPECT_GE(static_cast<double>(scores.front().pairs), 0.99 * static_cast<double>(pronoun_pairs.size()));
+  EXPECT_GE(scores.front().share(), 0.80)
+      << describe(scores.front().view) << ", layer " << scores.front().layer + 1 << " head " << scores.front().head + 1;
+}
+
+// The curve of its training stays on the screen when training goes on from it.
+TEST_F(ShippedRun, CanBeTrainedFurther) {
+  TorchEngine further;
+  further.open_run(shipped_run().string(), {});
+  const MetricPoint point = further.train_step({});
+  EXPECT_EQ(point.step, opened.step + 1);
+  EXPECT_LT(point.loss, 2);
+}
+
+}  // namespace
+}  // namespace attnscope
