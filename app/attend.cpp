@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "metrics/attention_measures.h"
-#include "session/probe.h"
+#include "probe/probe.h"
 #include "session/torch_engine.h"
 
 namespace attnscope {

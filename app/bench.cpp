@@ -1,7 +1,5 @@
 // Speed, measured here and now: against torch::nn::Transformer doing the same work in turns, so that a ratio stays
 // meaningful on a machine whose speed changes by the minute.
-#include "bench.h"
-
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -11,12 +9,16 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "measurement.h"
 #include "model/transformer.h"
 #include "paths.h"
+#include "probe/probe.h"
 #include "progress.h"
-#include "session/probe.h"
 #include "session/torch_engine.h"
 #include "training/trainer.h"
+#ifdef ATTNSCOPE_GUI
+#include "bench_window.h"
+#endif
 
 namespace attnscope {
 namespace {
@@ -153,16 +155,6 @@ void print(const std::vector<Measurement>& measurements, bool json) {
 }
 
 }  // namespace
-
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto index = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  return values[index];
-}
-
-double median(std::vector<double> values) {
-  return quantile(std::move(values), 0.5);
-}
 
 int bench(const BenchOptions& options) {
   ProgressLine line;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "bench.h"
+#include "bench_window.h"
 #include "font_files.h"
 #include "input.h"
 #include "machine.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "probe/antecedents.h"
 #include "progress.h"
 #include "session/torch_engine.h"
 #include "training/evaluation.h"

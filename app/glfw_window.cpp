@@ -149,11 +149,9 @@ void GlfwWindow::show_frame() {
   glfwSwapBuffers(window_);
 }
 
-void GlfwWindow::wait(std::optional<double> seconds) {
-  if (!seconds) {
-    glfwWaitEvents();
-  } else if (*seconds > 0) {
-    glfwWaitEventsTimeout(*seconds);
+void GlfwWindow::wait(double seconds) {
+  if (seconds > 0) {
+    glfwWaitEventsTimeout(seconds);
   } else {
     glfwPollEvents();
   }

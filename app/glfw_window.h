@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +32,8 @@ class GlfwWindow {
   void begin_frame();
   void show_frame();
 
-  // Until an event or wake(), at most that many seconds; without a limit when none is given.
-  void wait(std::optional<double> seconds);
+  // Until an event or wake(), at most that many seconds.
+  void wait(double seconds);
   // May be called from any thread.
   static void wake();
   static double now();

@@ -28,17 +28,22 @@ void stop_if_interrupted() {
   if (interrupted) throw Cancelled();
 }
 
+// One "key=value" of --set; returns the field.
+const ConfigField& assign(Config& config, const std::string& assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
+  const std::string key = assignment.substr(0, equals);
+  set_field(config, key, assignment.substr(equals + 1));
+  return config_field(key);
+}
+
 Config configuration(const TrainOptions& options) {
   Config config = options.config_file.empty() ? Config() : load_config(options.config_file);
   if (!options.corpus.empty()) {
     config.corpus.source = options.corpus;
     config.corpus.target = options.target;
   }
-  for (const std::string& assignment : options.set) {
-    const auto equals = assignment.find('=');
-    if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
-    set_field(config, assignment.substr(0, equals), assignment.substr(equals + 1));
-  }
+  for (const std::string& assignment : options.set) assign(config, assignment);
   if (options.steps) config.training.steps = *options.steps;
   if (options.seed) config.training.seed = *options.seed;
   if (options.device) config.training.device = *options.device;
@@ -55,12 +60,9 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
   RunOpened opened = engine.open_run(options.out, progress);
   Config config = engine.config();
   for (const std::string& assignment : options.set) {
-    const auto equals = assignment.find('=');
-    if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
-    const std::string key = assignment.substr(0, equals);
-    set_field(config, key, assignment.substr(equals + 1));
-    if (!config_field(key).live)
-      throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", key));
+    if (!assign(config, assignment).live) {
+      throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", assignment));
+    }
   }
   if (options.steps) config.training.steps = *options.steps;
   engine.adjust(config);

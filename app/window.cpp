@@ -1,6 +1,8 @@
 // The window command: the session's news in, frames out, the user's commands back.
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -23,6 +25,18 @@
 
 namespace attnscope {
 namespace {
+
+// Ctrl-C in the terminal, or the end of the desktop's session: the window ends as by its own Quit, settings kept. A
+// second signal ends the process at once.
+volatile std::sig_atomic_t told_to_end = 0;  // a signal handler can reach nothing else
+
+void on_end(int signal) {
+  told_to_end = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+// GLFW cannot be woken from a signal handler: seconds until the flag is looked at.
+constexpr double longest_wait = 0.3;
 
 // Set on the worker before Torch starts its threads, which inherit it: drawing goes first when cores are short.
 constexpr int worker_niceness = 5;
@@ -100,9 +114,9 @@ void App::open_first_run() {
 }
 
 void App::run() {
-  while (!scope_.requests.quit && !window_.close_asked()) {
+  while (!scope_.requests.quit && !window_.close_asked() && told_to_end == 0) {
     const std::optional<double> due = window_.visible() ? pacing_.due() : std::nullopt;
-    window_.wait(due ? std::optional(*due - GlfwWindow::now()) : std::nullopt);
+    window_.wait(due ? std::min(*due - GlfwWindow::now(), longest_wait) : longest_wait);
     hear();
     heed_drops();
     if (window_.take_input()) pacing_.urge(GlfwWindow::now());
@@ -171,9 +185,11 @@ void App::save_settings() {
 }  // namespace
 
 int window() {
+  std::signal(SIGINT, on_end);
+  std::signal(SIGTERM, on_end);
   App app;
   app.run();
-  return 0;
+  return told_to_end == 0 ? 0 : 128 + told_to_end;  // as a shell counts it
 }
 
 }  // namespace attnscope

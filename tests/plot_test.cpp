@@ -329,7 +329,7 @@ TEST(CurvesPanel, controls_work_and_csv_is_copied) {
   EXPECT_TRUE(view.loss.log);
   ASSERT_TRUE(ui.click_text("Follow", draw));
   EXPECT_FALSE(view.axis.follow);
-  ASSERT_TRUE(ui.click_text("Copy CSV", draw));
+  ASSERT_TRUE(ui.click_text("CSV", draw));
   EXPECT_EQ(std::string(ImGui::GetClipboardText()), curves_csv(curves));
 }
 

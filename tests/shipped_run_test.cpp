@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "paths.h"
+#include "probe/antecedents.h"
 #include "session/torch_engine.h"
 #include "training/evaluation.h"
 

@@ -414,18 +414,18 @@ TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenConfiguration) {
 const CorpusRecord record = {"a.en", "a.fr", "a", "00ff", -3, 90, 5, 5, 2};
 
 TEST_F(RunOnDisk, KeepsWhatTheCorpusWas) {
-  save_corpus(at("corpus.json"), record);
-  EXPECT_EQ(load_corpus(at("corpus.json")), record);
+  save_corpus_record(at("corpus.json"), record);
+  EXPECT_EQ(load_corpus_record(at("corpus.json")), record);
   CorpusRecord latin = record;
   latin.source = "caf\xe9.tsv";  // a path that is not UTF-8
-  save_corpus(at("corpus.json"), latin);
-  EXPECT_EQ(load_corpus(at("corpus.json")).source, "caf\ufffd.tsv");
+  save_corpus_record(at("corpus.json"), latin);
+  EXPECT_EQ(load_corpus_record(at("corpus.json")).source, "caf\ufffd.tsv");
 }
 
 TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenCorpus) {
   const auto broken = [&](const std::string& json) {
     put("corpus.json", json);
-    return message_of<RunError>([&] { load_corpus(at("corpus.json")); });
+    return message_of<RunError>([&] { load_corpus_record(at("corpus.json")); });
   };
   EXPECT_THAT(broken("[]"), HasSubstr("corpus.json"));
   EXPECT_THAT(broken(R"({"source":"a"})"), HasSubstr("\"target\""));

@@ -4,28 +4,14 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
+#include "plain/callbacks.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
 
-// Thrown out of long work by a callback when the user gave it up.
-class Cancelled : public std::runtime_error {
- public:
-  Cancelled() : std::runtime_error("cancelled") {}
-};
-
-// The training loss or its gradient is no longer a finite number; the weights are those before the update.
-class NotFinite : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-using ProgressCallback = std::function<void(const Progress&)>;                         // may throw Cancelled
-using Breath = std::function<void()>;                                                  // may probe; may throw Cancelled
 using SnapshotCallback = std::function<void(std::shared_ptr<const Snapshot>)>;
 
 class Engine {

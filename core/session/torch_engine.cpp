@@ -8,7 +8,7 @@
 #include <map>
 #include <thread>
 
-#include "session/probe.h"
+#include "probe/probe.h"
 #include "storage/checkpoint.h"
 #include "storage/file.h"
 #include "training/evaluation.h"
@@ -61,13 +61,16 @@ CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
 }
 
 // Unusable lines are counted and named, never fatal.
-void report_skipped(const Corpus& corpus, std::vector<std::string>& warnings) {
-  if (corpus.report.skipped == 0) return;
-  std::string text =
-      fmt::format("{}: {} of {} lines left out", corpus.name, corpus.report.skipped, corpus.report.lines_read);
-  for (const SkippedLine& line : corpus.report.examples)
+void report_left_out(const Corpus& corpus, std::vector<std::string>& warnings) {
+  const CorpusReport& report = corpus.report;
+  const std::int64_t left_out = report.skipped + report.duplicates;
+  if (left_out == 0) return;
+  std::string text = fmt::format("{}: {} of {} lines left out, {} of them duplicates", corpus.name, left_out,
+                                 report.lines_read, report.duplicates);
+  for (const SkippedLine& line : report.examples) {
     text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
-  if (corpus.report.skipped > static_cast<std::int64_t>(corpus.report.examples.size())) text += "\n  …";
+  }
+  if (left_out > static_cast<std::int64_t>(report.examples.size())) text += "\n  …";
   warnings.push_back(std::move(text));
 }
 
@@ -152,7 +155,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.model->to(resolve_device(run.config.training.device));
   run.history = load_metrics(run.folder->metrics());
   std::erase_if(run.history, [&](const MetricPoint& point) { return point.step > run.step; });
-  run.record = load_corpus(run.folder->corpus());
+  run.record = load_corpus_record(run.folder->corpus());
   try {
     const bool reusable = run_.corpus && run_.config.corpus == run.config.corpus;
     run.corpus =
@@ -182,7 +185,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   run.corpus = same_corpus ? run_.corpus
                            : std::make_shared<const Corpus>(load_corpus(
                                  config.corpus, [&](double fraction) { report("Reading the corpus", fraction); }));
-  if (!same_corpus) report_skipped(*run.corpus, run.warnings);
+  if (!same_corpus) report_left_out(*run.corpus, run.warnings);
   run.record = record_of(config.corpus, *run.corpus);
 
   const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer;
@@ -284,7 +287,7 @@ void TorchEngine::save_run(const std::string& path) {
   const RunFolder folder{path};
   check_writable_run_folder(folder.path);
   write_file(folder.tokenizer(), run_.tokenizer->model());
-  save_corpus(folder.corpus(), *run_.record);
+  save_corpus_record(folder.corpus(), *run_.record);
   if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
     write_file(folder.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
   }

@@ -118,7 +118,7 @@ Config load_config(const std::filesystem::path& file) {
   return reading(file.string(), [&] { return config_from_json(nlohmann::json::parse(bytes)); });
 }
 
-void save_corpus(const std::filesystem::path& file, const CorpusRecord& record) {
+void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record) {
   const Json json = {{"source", record.source},
                      {"target", record.target},
                      {"name", record.name},
@@ -132,7 +132,7 @@ void save_corpus(const std::filesystem::path& file, const CorpusRecord& record) 
   write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
-CorpusRecord load_corpus(const std::filesystem::path& file) {
+CorpusRecord load_corpus_record(const std::filesystem::path& file) {
   const std::string bytes = read_file(file, max_json_bytes);
   return reading(file.string(), [&] {
     const Json json = Json::parse(bytes);

@@ -56,8 +56,8 @@ struct CorpusRecord {
 };
 
 // corpus.json. Loading throws FileError, and RunError naming file and field.
-void save_corpus(const std::filesystem::path& file, const CorpusRecord& record);
-CorpusRecord load_corpus(const std::filesystem::path& file);
+void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record);
+CorpusRecord load_corpus_record(const std::filesystem::path& file);
 
 // metrics.jsonl: one point a line, {"step":1,"loss":…,…}; a number that is not finite is null and read back as NaN;
 // validation_nll stands only on the lines of updates that validated.

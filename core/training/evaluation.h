@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "metrics/attention_measures.h"
 #include "model/transformer.h"
-#include "session/engine.h"
+#include "plain/callbacks.h"
 #include "tokenizer/tokenizer.h"
 #include "training/batches.h"
 
@@ -46,22 +45,6 @@ using EvaluationProgress = std::function<void(double fraction)>;
 // Translates every source greedily (beam 1) or by beam search.
 Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
                           std::int64_t beam, const EvaluationProgress& progress);
-
-// How often one head's largest weight from the pronoun falls on its antecedent.
-struct AntecedentScore {
-  AntecedentView view = AntecedentView::encoder_from_it;
-  int layer = 0;
-  int head = 0;
-  std::int64_t found = 0;
-  std::int64_t pairs = 0;  // pronoun pairs that could be judged in this view
-
-  double share() const { return pairs == 0 ? 0 : static_cast<double>(found) / static_cast<double>(pairs); }
-};
-
-// Every head in every view, over the pairs that name an antecedent, the model's own translation being looked at;
-// the best first. Empty without such pairs.
-std::vector<AntecedentScore> score_antecedents(Transformer& model, const Tokenizer& tokenizer,
-                                               std::span<const Pair> pairs, const EvaluationProgress& progress);
 
 // The words il and elle of a French sentence, in order: "L'animal … parce qu'il …" → {"il"}.
 std::vector<std::string> pronouns(std::string_view french);

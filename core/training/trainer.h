@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/transformer.h"
+#include "plain/callbacks.h"
 #include "plain/config.h"
-#include "session/engine.h"
 #include "training/adam.h"
 #include "training/batches.h"
 

@@ -1,4 +1,4 @@
-#include "session/probe.h"
+#include "probe/probe.h"
 
 #include <algorithm>
 

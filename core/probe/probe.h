@@ -5,8 +5,8 @@
 #include <string>
 
 #include "model/transformer.h"
+#include "plain/callbacks.h"
 #include "plain/snapshot.h"
-#include "session/engine.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {

@@ -1,0 +1,26 @@
+// How long work is watched, interrupted and given up.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+
+#include "plain/messages.h"
+
+namespace attnscope {
+
+// Thrown out of long work by a callback when the user gave it up.
+class Cancelled : public std::runtime_error {
+ public:
+  Cancelled() : std::runtime_error("cancelled") {}
+};
+
+// The training loss or its gradient is no longer a finite number; the weights are those before the update.
+class NotFinite : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using ProgressCallback = std::function<void(const Progress&)>;  // may throw Cancelled
+using Breath = std::function<void()>;                           // lets a probe in; may throw Cancelled
+
+}  // namespace attnscope
