@@ -18,8 +18,8 @@ struct TrainOptions {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;
-  std::optional<std::int64_t> threads;
-  double minutes = 0;  // stop after this long; 0: no limit
+  std::int64_t threads = 0;  // on this machine; 0: as the configuration says
+  double minutes = 0;        // stop after this long; 0: no limit
   bool resume = false;
   bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
   bool json = false;          // one JSON object a metric point on stdout

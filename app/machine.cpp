@@ -9,7 +9,7 @@
 
 namespace attnscope {
 std::unique_ptr<Engine> make_torch_engine(std::int64_t spare_cores) {
-  return std::make_unique<TorchEngine>(spare_cores);
+  return std::make_unique<TorchEngine>(Cores{.spare = spare_cores});
 }
 
 Facts machine_facts() {

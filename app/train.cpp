@@ -47,7 +47,6 @@ Config configuration(const TrainOptions& options) {
   if (options.steps) config.training.steps = *options.steps;
   if (options.seed) config.training.seed = *options.seed;
   if (options.device) config.training.device = *options.device;
-  if (options.threads) config.training.threads = *options.threads;
   check(config);
   return config;
 }
@@ -135,7 +134,7 @@ int train(const TrainOptions& options) {
         fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
   }
   check_writable_run_folder(options.out);
-  TorchEngine engine;
+  TorchEngine engine({.threads = options.threads});
   RunOpened opened;
   try {
     opened = options.resume ? resume(engine, options, progress) : engine.reset(configuration(options), progress);

@@ -93,7 +93,7 @@ const std::vector<ConfigField>& table() {
        "", 0, 0, false, {"auto", "cpu", "cuda"}, ATTNSCOPE_FIELD(training.device)},
       {"training.threads", "CPU threads",
        "0: all cores",
-       "", 0, 256, false, {}, ATTNSCOPE_FIELD(training.threads)},
+       "", 0, 256, true, {}, ATTNSCOPE_FIELD(training.threads)},
   };
   // clang-format on
   return fields;

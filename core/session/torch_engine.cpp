@@ -31,10 +31,10 @@ torch::Device resolve_device(const std::string& name) {
   return torch::kCPU;
 }
 
-void set_threads(const Config& config, std::int64_t spare_cores) {
-  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  const std::int64_t threads = config.training.threads > 0 ? config.training.threads : cores - spare_cores;
-  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
+void set_threads(const Config& config, Cores cores) {
+  const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::int64_t configured = config.training.threads > 0 ? config.training.threads : all - cores.spare;
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores.threads > 0 ? cores.threads : configured)));
 }
 
 // Debian's reference BLAS is some thirty times slower than OpenBLAS, and is called through the same libblas.so.3.
@@ -141,7 +141,7 @@ std::vector<Example> examples_of(const Corpus& corpus) {
 
 }  // namespace
 
-TorchEngine::TorchEngine(std::int64_t spare_cores) : spare_cores_(spare_cores) {}
+TorchEngine::TorchEngine(Cores cores) : cores_(cores) {}
 
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
   Run run;
@@ -149,7 +149,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
   run.config = load_config(run.folder->config());
   run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
-  set_threads(run.config, spare_cores_);
+  set_threads(run.config, cores_);
   run.model = Transformer(run.config.model, run.tokenizer->vocab_size());
   run.step = load_weights(run.folder->model(), run.model);
   run.model->to(resolve_device(run.config.training.device));
@@ -180,7 +180,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   };
   Run run;
   run.config = with_absolute_paths(config);
-  set_threads(config, spare_cores_);
+  set_threads(config, cores_);
   const bool same_corpus = run_.corpus && run_.config.corpus == run.config.corpus;
   run.corpus = same_corpus ? run_.corpus
                            : std::make_shared<const Corpus>(load_corpus(
@@ -309,6 +309,7 @@ void TorchEngine::checkpoint() {
 void TorchEngine::adjust(const Config& config) {
   if (run_.model.is_empty()) return;
   run_.config = with_live_fields(run_.config, config);
+  set_threads(run_.config, cores_);
   run_.model->set_dropout(run_.config.model.dropout);
   if (run_.trainer) run_.trainer->adjust(run_.config);
 }

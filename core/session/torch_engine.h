@@ -15,10 +15,15 @@
 
 namespace attnscope {
 
+// What of this machine's cores the engine may take.
+struct Cores {
+  std::int64_t spare = 0;    // left alone when the configuration asks for all: the window needs one under software GL
+  std::int64_t threads = 0;  // instead of what the configuration asks for; 0: as configured
+};
+
 class TorchEngine final : public Engine {
  public:
-  // `spare_cores` are left alone when the configuration asks for all of them: the window needs one under software GL.
-  explicit TorchEngine(std::int64_t spare_cores = 0);
+  explicit TorchEngine(Cores cores = {});
 
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
@@ -59,7 +64,7 @@ class TorchEngine final : public Engine {
   void checkpoint();
   torch::Device device() const;
 
-  std::int64_t spare_cores_;
+  Cores cores_;
   std::uint64_t runs_ = 0;
   Run run_;
   std::optional<RunFolder> checkpoint_folder_;
