@@ -3,13 +3,13 @@
 
 build_packages=(
   cmake ninja-build g++ pkgconf
-  libsentencepiece-dev libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev
+  libsentencepiece-dev libcli11-dev nlohmann-json3-dev libfmt-dev
   libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libfontconfig-dev libegl-dev libgl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono
 )
 # Debian's LibTorch calls whichever BLAS is installed; the reference one is about 30 times slower than OpenBLAS.
 debian_torch_packages=(libtorch-dev libopenblas0-openmp)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool)
+test_packages=(libgtest-dev libgmock-dev xvfb xdotool)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "attnscope: $*"; exit 1; }
