@@ -7,6 +7,7 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/attention_row.h"
 
 namespace attnscope {
 namespace {
@@ -101,6 +102,7 @@ TEST_F(Panels, AClickSelectsAHead) {
 TEST_F(Panels, ArrowKeysGoFromHeadToHeadThroughTheParts) {
   show(small);
   scope.attention.part = AttentionPart::encoder;
+  scope.attention.layer = 0;
   ui.key(Key::right, draw);
   EXPECT_EQ(scope.attention.head, 1);
   ui.key(Key::down, draw);
@@ -118,18 +120,66 @@ TEST_F(Panels, ArrowKeysGoFromHeadToHeadThroughTheParts) {
 
 TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
   show(small);
-  EXPECT_TRUE(ui.drew("Point at a row"));
+  EXPECT_TRUE(ui.drew("out3 looks at"));  // the last word, until one is chosen
   // A row of the cross map is named by the word being written; the first out2 is the translation in the sentence bar.
   const auto label = ui.find_text("out2", 1);
   ASSERT_TRUE(label);
   ui.click(ImVec2(label->x + 60, label->y), draw);
   ASSERT_EQ(scope.attention.pinned_row, 1);
   ui.move(ImVec2(5, 5), draw);
-  EXPECT_TRUE(ui.drew("looks at"));
+  EXPECT_TRUE(ui.drew("out2 looks at"));
   ui.key(Key::page_down, draw);
   EXPECT_EQ(scope.attention.pinned_row, 2);
   ui.key(Key::escape, draw);
   EXPECT_FALSE(scope.attention.pinned_row);
+}
+
+TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
+  receive(scope, {}, animal_snapshot());
+  ui.frames(3, draw);
+  const Snapshot& snapshot = *scope.newest.snapshot;
+  const int it = telling_row(snapshot.source);
+  EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].piece, "▁it");
+  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
+  const auto place = telling_head(snapshot);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(*place, (HeadPlace{scope.attention.layer, scope.attention.head}));
+  EXPECT_TRUE(ui.drew("it looks at"));
+  EXPECT_FALSE(scope.attention.pinned_row);
+
+  // Chosen once: what the user looks at stays with the next sentence.
+  scope.attention.part = AttentionPart::cross;
+  scope.attention.head = 2;
+  receive(scope, {}, animal_snapshot(2));
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.attention.part, AttentionPart::cross);
+  EXPECT_EQ(scope.attention.head, 2);
+}
+
+TEST(TellingRow, IsTheLastPronounElseTheLastWord) {
+  const auto row = [](std::initializer_list<const char*> pieces) {
+    std::vector<Token> tokens;
+    for (const char* piece : pieces) tokens.push_back({0, piece});
+    return telling_row(tokens);
+  };
+  EXPECT_EQ(row({"▁it", "▁was", "▁qu", "'", "il", "▁est", "</s>"}), 4);
+  EXPECT_EQ(row({"▁How", "▁are", "▁you", "▁?", "</s>"}), 2);
+  EXPECT_EQ(row({"▁é", "t", "</s>"}), 0);
+  EXPECT_EQ(row({"▁", ".", "</s>"}), -1);
+  EXPECT_EQ(row({}), -1);
+}
+
+TEST(TellingHead, IsWhereThePronounWeighsAnEarlierWordMost) {
+  Snapshot snapshot;
+  for (const char* piece : {"▁the", "▁dog", ".", "▁it", "▁barks"}) snapshot.source.push_back({0, piece});
+  snapshot.encoder.assign(2, std::vector<Matrix>(2, Matrix(5, 5)));
+  snapshot.encoder[0][0].at(3, 2) = 0.9F;  // not a word
+  snapshot.encoder[0][1].at(3, 4) = 0.9F;  // not earlier
+  snapshot.encoder[1][0].at(1, 0) = 0.9F;  // not the pronoun
+  snapshot.encoder[1][1].at(3, 1) = 0.5F;
+  EXPECT_EQ(telling_head(snapshot), (HeadPlace{1, 1}));
+  snapshot.source[3].piece = "▁cat";
+  EXPECT_FALSE(telling_head(snapshot));
 }
 
 TEST_F(Panels, ASelectionThatIsGoneFallsBackToWhatIsThere) {
@@ -161,7 +211,7 @@ TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
   ui.frames(2, draw);
   EXPECT_EQ(scope.newest.snapshot, partial);
   EXPECT_EQ(scope.complete.snapshot->source.size(), 3U);
-  EXPECT_TRUE(ui.drew("Cross, layer 1, head 1"));
+  EXPECT_TRUE(ui.drew("Cross, layer 2, head 1"));
   scope.layout.workspace = Workspace::decoding;
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("step 1 of 4"));

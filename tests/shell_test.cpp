@@ -118,7 +118,8 @@ TEST_F(Shell, TheKeyboardWalksThroughTheSetupAndBack) {
   ui.key(Key::down, draw);
   ui.key(Key::down, draw);
   EXPECT_TRUE(ui.io().NavVisible);
-  EXPECT_EQ(scope.attention.layer, 0);
+  EXPECT_EQ(scope.attention.layer, 1);
+  EXPECT_EQ(scope.attention.part, AttentionPart::cross);
   ui.key(Key::escape, draw);
   ui.key(Key::right, draw);
   ui.key(Key::right, draw);
@@ -249,7 +250,9 @@ TEST_F(Shell, TheStatusLineSaysWhereTheRunStands) {
   receive(told,
           {fixture_run(0), Status{Activity::training, 1240, "CPU"}, MetricPoint{1240, 1.8349, 0.001, 0.5, 9134, {}}},
           nullptr);
-  EXPECT_EQ(status_line(told), "training · step 1\u00A0240 · loss 1.83 · 9.1k tok/s · CPU");
+  // Only the points say how far training is.
+  receive(told, {MetricPoint{1241, 1.8349, 0.001, 0.5, 9134, {}}}, nullptr);
+  EXPECT_EQ(status_line(told), "training · step 1\u00A0241 · loss 1.83 · 9.1k tok/s · CPU");
   EXPECT_EQ(grouped(-1234567), "-1\u00A0234\u00A0567");
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(rounded(1.81e6), "1.81M");
@@ -350,6 +353,55 @@ TEST_F(Shell, ARunIsFoundInTheBrowser) {
   ASSERT_EQ(posted<OpenRun>().size(), 1U);
   EXPECT_EQ(posted<OpenRun>()[0].path, "/data/english-french");
   EXPECT_EQ(scope.browsing, Browsing::nothing);
+}
+
+TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
+  ui.key(Key::s, draw, {.ctrl = true});
+  EXPECT_EQ(scope.browsing, Browsing::save_run);
+  receive(scope, {DirectoryListed{"/data", {}, ""}}, nullptr);
+  ui.frames(3, draw);
+  ui.type("mine", draw);
+  ui.key(Key::enter, draw);
+  ASSERT_EQ(posted<SaveRun>().size(), 1U);
+  ui.frames(2, draw);
+
+  ui.key(Key::s, draw, {.ctrl = true});
+  ASSERT_EQ(posted<SaveRun>().size(), 2U);
+  EXPECT_EQ(posted<SaveRun>()[1].path, "/data/mine");
+  EXPECT_EQ(scope.browsing, Browsing::nothing);
+
+  ui.key(Key::s, draw, {.ctrl = true, .shift = true});
+  EXPECT_EQ(scope.browsing, Browsing::save_run);
+  ui.key(Key::escape, draw);
+  ui.key(Key::escape, draw);
+  ui.frames(2, draw);
+
+  receive(scope, {fixture_run(0)}, nullptr);
+  scope.browsing = Browsing::nothing;
+  ui.frames(2, draw);
+  ui.key(Key::s, draw, {.ctrl = true});
+  EXPECT_EQ(posted<SaveRun>().size(), 2U);
+  EXPECT_EQ(scope.browsing, Browsing::save_run);
+}
+
+TEST_F(Shell, AnEmptySentenceAsksForOne) {
+  set_sentence(scope, " ");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Type a sentence below"));
+  scope.layout.workspace = Workspace::positions;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Type a sentence below"));
+}
+
+TEST_F(Shell, ALongPathIsShownByItsEnd) {
+  scope.edited.tokenizer.path = "/home/somebody/with/long/folders/and/longer/names/of/models/my.model";
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("my.model"));
+  const auto at = ui.find_text("load from");
+  ASSERT_TRUE(at);
+  ui.move(ImVec2(190, at->y), draw);
+  ui.frames(60, draw);
+  EXPECT_TRUE(ui.drew("/home/somebody/with"));
 }
 
 TEST_F(Shell, ColumnsCloseAndOpen) {

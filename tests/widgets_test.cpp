@@ -440,6 +440,17 @@ TEST_F(BrowserTest, filter_narrows_the_list_whatever_the_case) {
   EXPECT_FALSE(ui.drew("papers/"));
 }
 
+TEST_F(BrowserTest, hidden_entries_are_listed_only_when_asked_for) {
+  open(BrowseFor::run);
+  receive(browser, {.path = "/home/u", .entries = {{".cache", true, false, 0}, {"runs", true, false, 0}}, .error = {}});
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("runs/"));
+  EXPECT_FALSE(ui.drew(".cache/"));
+  browser.filter = ".";
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew(".cache/"));
+}
+
 TEST_F(BrowserTest, saves_under_a_name) {
   open(BrowseFor::save);
   EXPECT_TRUE(ui.drew("give the run a name"));

@@ -20,11 +20,26 @@ void same_line_if_room(float width) {
   if (ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= right) ImGui::SameLine();
 }
 
-float control_width(const char* label, bool has_box) {
-  const ImGuiStyle& style = ImGui::GetStyle();
-  const float box = has_box ? ImGui::GetFrameHeight() + style.ItemInnerSpacing.x : style.FramePadding.x * 2;
-  return ImGui::CalcTextSize(label).x + box;
+float button_width(const char* label) {
+  return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2;
 }
+
+// A button that stays lit while it is on. True when it was pressed.
+bool draw_toggle(const char* label, bool& on, const Look& look) {
+  const Theme& theme = look.theme;
+  ImGui::PushStyleColor(ImGuiCol_Button, on ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.text_dim);
+  const bool pressed = ImGui::Button(label);
+  ImGui::PopStyleColor(2);
+  if (pressed) on = !on;
+  return pressed;
+}
+
+constexpr const char* loss_help =
+    "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays well "
+    "above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs it has "
+    "never "
+    "seen.";
 
 void fit_everything(CurvesView& view) {
   view.axis.window.reset();
@@ -33,22 +48,26 @@ void fit_everything(CurvesView& view) {
 }
 
 void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
-  ImGui::SetNextItemWidth(look.px(90));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(5), ImGui::GetStyle().ItemSpacing.y));
+  float buttons = 0;
+  for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + look.px(5);
+  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - buttons, look.px(84), look.px(160)));
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, "smooth %.2f");
   help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
-  same_line_if_room(control_width("Log", true));
-  if (ImGui::Checkbox("Log", &view.loss.log)) view.loss.window.reset();
+  same_line_if_room(button_width("Log"));
+  if (draw_toggle("Log", view.loss.log, look)) view.loss.window.reset();
   help_tooltip("Loss on a logarithmic axis.", look);
-  same_line_if_room(control_width("Follow", true));
-  ImGui::Checkbox("Follow", &view.axis.follow);
+  same_line_if_room(button_width("Follow"));
+  draw_toggle("Follow", view.axis.follow, look);
   help_tooltip("When zoomed in on the newest steps, go along with them.", look);
-  same_line_if_room(control_width("Fit", false));
+  same_line_if_room(button_width("Fit"));
   if (ImGui::Button("Fit")) fit_everything(view);
   help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
                look);
-  same_line_if_room(control_width("Copy CSV", false));
-  if (ImGui::Button("Copy CSV")) ImGui::SetClipboardText(curves_csv(curves).c_str());
-  help_tooltip("All series as comma-separated values, a line a step.", look);
+  same_line_if_room(button_width("CSV"));
+  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves).c_str());
+  help_tooltip("Copies all series as comma-separated values, a line a step.", look);
+  ImGui::PopStyleVar();
 }
 
 PlotRange extent(const Curves& curves) {
@@ -70,7 +89,7 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
   const std::array<PlotLine, 2> loss{PlotLine{"train", &curves.train_loss, color[0], view.smoothing},
                                      PlotLine{"validation", &curves.validation_loss, color[1]}};
   draw_plot("loss", loss, {room.x, share * 2.2F}, view.axis, view.loss,
-            {.title = "Loss, nats/token", .x_numbers = false, .x_data = x}, look);
+            {.title = "Loss, nats/token", .help = loss_help, .x_numbers = false, .x_data = x}, look);
   const auto single = [&](const char* id, const char* title, const Series& series, Color32 line_color, PlotView& plot,
                           bool noisy, bool last) {
     const PlotLine line{"now", &series, line_color, noisy ? view.smoothing : 0};

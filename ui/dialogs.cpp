@@ -15,11 +15,12 @@ struct KeyLine {
   const char* what;
 };
 
-constexpr std::array<KeyLine, 18> key_lines = {{
+constexpr std::array<KeyLine, 19> key_lines = {{
     {"Space", "train, pause"},
     {"Ctrl + →", "one optimizer update (→ alone in Positions)"},
     {"1  2  3", "Attention, Decoding, Positions (also Ctrl + Tab)"},
-    {"Ctrl + O  Ctrl + S", "open a run, save the run"},
+    {"Ctrl + O", "open a run"},
+    {"Ctrl + S", "save the run (with Shift: somewhere else)"},
     {"Ctrl + T", "type a sentence"},
     {"← → ↑ ↓", "Attention: the next head, the next layer"},
     {"Page up, Page down", "Attention: the row whose weights are listed"},
@@ -116,6 +117,7 @@ void take_choice(Scope& scope, const std::string& path) {
       scope.commands.push_back(OpenRun{path});
       break;
     case Browsing::save_run:
+      scope.saved_to = path;
       scope.commands.push_back(SaveRun{path});
       break;
     case Browsing::open_corpus:

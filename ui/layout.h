@@ -12,7 +12,7 @@ namespace attnscope {
 enum class Workspace { attention, decoding, positions };
 
 struct Layout {
-  float setup_width = 260;  // in pixels at scale 1, like every length here
+  float setup_width = 276;  // in pixels at scale 1, like every length here
   float curves_width = 310;
   float heads_width = 340;  // the grid of all heads in the attention workspace
   bool setup_open = true;

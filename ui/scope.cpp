@@ -12,6 +12,7 @@ struct Receiver {
 
   void operator()(const MetricPoint& point) {
     append(scope.curves, point);
+    scope.status.step = point.step;
     scope.loss_step = point.step;
     scope.loss = point.loss;
     scope.tokens_per_second = point.tokens_per_second;
@@ -41,6 +42,7 @@ struct Receiver {
     scope.edited = opened.config;
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
     scope.run = std::move(opened);
+    scope.saved_to.clear();  // another run must not silently take the place of the one saved there
     scope.curves_view.axis.window.reset();
     probe_sentence(scope);
   }

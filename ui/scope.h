@@ -68,6 +68,7 @@ struct Scope {
   bool presentation = false;  // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
   std::string dropped_file;   // waiting for "train on it?"; empty: none
   Browsing browsing = Browsing::nothing;
+  std::string saved_to;  // where the user had the present run saved; empty: nowhere yet
   bool show_help = false;
   bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame

@@ -51,15 +51,31 @@ bool draw_corpus_combo(Scope& scope, const Look& look) {
   return changed;
 }
 
+// A path longer than its field is shown by its end, until it is edited.
+void show_end(const std::string& path, const Look& look) {
+  const ImVec2 low = ImGui::GetItemRectMin();
+  const ImVec2 high = ImGui::GetItemRectMax();
+  const float padding = ImGui::GetStyle().FramePadding.x;
+  const float width = ImGui::CalcTextSize(path.c_str()).x;
+  if (ImGui::IsItemActive() || width <= high.x - low.x - padding * 2) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(low, high, look.theme.raised, ImGui::GetStyle().FrameRounding);
+  list.PushClipRect(ImVec2(low.x + padding, low.y), high, true);
+  list.AddText(ImVec2(high.x - padding - width, low.y + ImGui::GetStyle().FramePadding.y), look.theme.text,
+               path.c_str());
+  list.PopClipRect();
+}
+
 bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Browsing purpose, const Look& look) {
   const float button = ImGui::GetFrameHeight();
+  ImGui::BeginGroup();  // one thing to point at
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - look.px(4));
   const std::string id = fmt::format("##{}", field.key);
   const bool changed = ImGui::InputTextWithHint(id.c_str(), "none", &path);
-  help_tooltip(path.empty() ? std::string(field.help) : fmt::format("{}\n{}", field.help, path), look);
+  show_end(path, look);
   ImGui::SameLine(0, look.px(4));
   if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) browse(scope, purpose);
-  help_tooltip("Choose a file.", look);
+  ImGui::EndGroup();
   return changed;
 }
 
@@ -110,17 +126,20 @@ bool draw_value(Scope& scope, const ConfigField& field, const Look& look) {
   return draw_text(scope, field, **std::get_if<std::string*>(&pointer), look);
 }
 
-std::string help_text(const ConfigField& field) {
+std::string help_text(const ConfigField& field, const Config& config) {
   std::string text = fmt::format("{}\n{}", field.key, field.help);
   if (field.max > field.min && field.choices.empty()) {
     text += fmt::format("\n{} to {}{}{}", field.min, field.max, field.unit.empty() ? "" : " ", field.unit);
   }
   text += field.live ? "\nTakes effect at once." : "\nTakes effect with Reset.";
+  // A path is longer than the column is wide.
+  const std::string value = field_text(config, field);
+  if (value.find('/') != std::string::npos) text += "\n" + value;
   return text;
 }
 
 // The label, with a dot when the value waits for Reset.
-void draw_label(const ConfigField& field, bool waits, float width, const Look& look) {
+void draw_label(const ConfigField& field, const std::string& help, bool waits, float width, const Look& look) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
   ImGui::PushClipRect(corner, ImVec2(corner.x + width, corner.y + ImGui::GetFrameHeight()), true);
@@ -128,7 +147,7 @@ void draw_label(const ConfigField& field, bool waits, float width, const Look& l
   ImGui::TextUnformatted(field.label.data(), field.label.data() + field.label.size());
   ImGui::PopStyleColor();
   ImGui::PopClipRect();
-  help_tooltip(help_text(field), look);
+  help_tooltip(help, look);
   if (!waits) return;
   const float r = look.px(2.5F);
   ImGui::GetWindowDrawList()->AddCircleFilled(ImVec2(corner.x - r * 2.2F, corner.y + ImGui::GetFrameHeight() * 0.5F), r,
@@ -157,7 +176,8 @@ float label_column(const Look& look) {
 bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
                 const Look& look) {
   const float left = ImGui::GetCursorPosX();
-  draw_label(field, !field.live && differs(field, scope.run.config, scope.edited), label_width, look);
+  const std::string help = help_text(field, scope.edited);
+  draw_label(field, help, !field.live && differs(field, scope.run.config, scope.edited), label_width, look);
   ImGui::SameLine(left + label_width + look.px(4));
   ImGui::SetNextItemWidth(-1);
   if (!complaint.empty()) {
@@ -169,7 +189,7 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  help_tooltip(help_text(field), look);
+  help_tooltip(help, look);
   if (!complaint.empty()) draw_complaint(complaint, look);
   return edited && field.live;
 }
@@ -196,10 +216,10 @@ void draw_facts(const Scope& scope, std::string_view section, const Look& look) 
   const RunOpened& run = scope.run;
   if (run.run == 0) return;
   if (section == "corpus") {
-    draw_fact(fmt::format("{} training pairs, {} validation, {} test", grouped(run.train_pairs),
-                          grouped(run.validation_pairs), grouped(run.test_pairs)),
+    draw_fact(fmt::format("{} train, {} validation, {} test", grouped(run.train_pairs), grouped(run.validation_pairs),
+                          grouped(run.test_pairs)),
               look);
-    help_tooltip("The pairs are split once, by the seed: the test pairs are never trained on.", look);
+    help_tooltip("Sentence pairs. They are split once, by the seed: the test pairs are never trained on.", look);
   } else if (section == "tokenizer") {
     draw_fact(fmt::format("{} pieces in use", grouped(run.vocab_size)), look);
     help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", look);
@@ -224,7 +244,7 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Look& look) {
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopStyleColor();
 
-  const float width = (ImGui::GetContentRegionAvail().x - look.px(6)) * 0.5F;
+  const float width = (ImGui::GetContentRegionAvail().x - look.px(14)) * 0.5F;
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && scope.run.run != 0));
   if (ImGui::Button("Apply", ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();

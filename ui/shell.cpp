@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 260};
+constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 276};
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own.
@@ -81,14 +81,21 @@ std::string waiting_text(const Scope& scope) {
   return "Looking at the sentence…";
 }
 
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t") == std::string::npos;
+}
+
 void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   draw_tabs(scope, look);
   return_focus_after_click(scope);
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
   ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const bool positions = scope.layout.workspace == Workspace::positions;
   const bool empty = scope.layout.workspace == Workspace::decoding ? !scope.complete.snapshot : !scope.newest.snapshot;
-  if (empty) {
+  if (!empty && !positions && is_blank(scope.layout.sentence)) {
+    draw_quiet_note("Type a sentence below, or choose one there with ▼", ImGui::GetContentRegionAvail(), look);
+  } else if (empty) {
     draw_quiet_note(waiting_text(scope).c_str(), ImGui::GetContentRegionAvail(), look);
   } else {
     switch (scope.layout.workspace) {

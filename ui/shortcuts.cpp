@@ -80,7 +80,7 @@ void handle_escape(Scope& scope) {
 
 void handle_ctrl(Scope& scope) {
   if (ctrl_pressed(Key::o)) browse(scope, Browsing::open_run);
-  if (ctrl_pressed(Key::s) && scope.run.run != 0) browse(scope, Browsing::save_run);
+  if (ctrl_pressed(Key::s)) save(scope, modifiers().shift ? SaveTo::chosen : SaveTo::same);
   if (ctrl_pressed(Key::q)) scope.requests.quit = true;
   if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
   if (ctrl_pressed(Key::right) && !ImGui::GetIO().WantTextInput) step_once(scope);

@@ -54,14 +54,21 @@ bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled,
   return clicked;
 }
 
+constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
+
 void draw_file_menu(Scope& scope, const Look& look) {
   if (!ImGui::BeginMenu("File")) return;
   if (ImGui::MenuItem("Open run…", "Ctrl+O")) browse(scope, Browsing::open_run);
   help_tooltip("Opens the folder of a saved run: weights, tokenizer, curves.", look);
   if (ImGui::MenuItem("Open corpus…")) browse(scope, Browsing::open_corpus);
   help_tooltip("A text file of sentence pairs: source, tab, target. Files can also be dropped on the window.", look);
-  if (ImGui::MenuItem("Save run…", "Ctrl+S", false, scope.run.run != 0)) browse(scope, Browsing::save_run);
-  help_tooltip("Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).", look);
+  const bool run = scope.run.run != 0;
+  if (ImGui::MenuItem(scope.saved_to.empty() ? "Save run…" : "Save run", "Ctrl+S", false, run)) {
+    save(scope, SaveTo::same);
+  }
+  help_tooltip(scope.saved_to.empty() ? std::string(save_help) : "Saves again to " + scope.saved_to + ".", look);
+  if (ImGui::MenuItem("Save run as…", "Ctrl+Shift+S", false, run)) save(scope, SaveTo::chosen);
+  help_tooltip(save_help, look);
   ImGui::Separator();
   if (ImGui::MenuItem("Quit", "Ctrl+Q")) scope.requests.quit = true;
   ImGui::EndMenu();
@@ -231,6 +238,12 @@ void browse(Scope& scope, Browsing purpose) {
                          : purpose == Browsing::save_run ? BrowseFor::save
                                                          : BrowseFor::corpus;
   open_browser(scope.browser, what, "", scope.commands);
+}
+
+void save(Scope& scope, SaveTo where) {
+  if (scope.run.run == 0) return;
+  if (where == SaveTo::chosen || scope.saved_to.empty()) return browse(scope, Browsing::save_run);
+  scope.commands.push_back(SaveRun{scope.saved_to});
 }
 
 void draw_menu_bar(Scope& scope, const Look& look) {

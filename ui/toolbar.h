@@ -19,4 +19,8 @@ void set_zoom(Layout& layout, float zoom);
 void set_presentation(Scope& scope, bool on);
 void browse(Scope& scope, Browsing purpose);
 
+// Saves the run to where it was saved before, or asks where; nothing without a run.
+enum class SaveTo { same, chosen };
+void save(Scope& scope, SaveTo where);
+
 }  // namespace attnscope

@@ -132,6 +132,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     const DirectoryEntry& entry = browser.listing.entries[i];
     if (!entry.is_directory && browser.purpose != BrowseFor::corpus) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
+    if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden, unless asked for
     ++shown;
     ImGui::PushID(static_cast<int>(i));
     const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), take_focus, look);

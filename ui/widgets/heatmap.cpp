@@ -175,15 +175,17 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
   const Color32 accent = canvas.look.theme.accent;
   const int rows = canvas.matrix.rows;
   const int cols = canvas.matrix.cols;
+  // Leaves narrow cells to be seen.
+  const auto outline = [&](ImVec2 low, ImVec2 high, float cell) {
+    canvas.list.AddRect(low, high, accent, 0, 0, std::clamp(cell * 0.3F, 1.0F, line));
+  };
   const auto outline_col = [&](int col) {
-    if (col >= 0 && col < cols)
-      canvas.list.AddRect(canvas.corner(0, col), canvas.corner(rows, col + 1), accent, 0, 0, line);
+    if (col >= 0 && col < cols) outline(canvas.corner(0, col), canvas.corner(rows, col + 1), canvas.layout.cell.x);
   };
   outline_col(canvas.options.selected_col);
   for (const int col : canvas.options.marked_cols) outline_col(col);
   const int row = canvas.options.selected_row;
-  if (row >= 0 && row < rows)
-    canvas.list.AddRect(canvas.corner(row, 0), canvas.corner(row + 1, cols), accent, 0, 0, line);
+  if (row >= 0 && row < rows) outline(canvas.corner(row, 0), canvas.corner(row + 1, cols), canvas.layout.cell.y);
   if (result.row < 0) return;
   const Color32 fill = is_masked(canvas.options, result.row, result.col)
                            ? canvas.look.theme.masked
@@ -274,6 +276,14 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   ImGui::Dummy(size);
   ImGui::PopID();
   return result;
+}
+
+float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Look& look) {
+  if (matrix.empty()) return size.y;
+  const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, size, look);
+  const float cells = layout.cell.y * static_cast<float>(matrix.rows);
+  const float legend = options.legend ? look.px(40) : 0;
+  return std::min(size.y, layout.body.y + std::max(cells, legend) + 1);
 }
 
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,

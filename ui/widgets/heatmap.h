@@ -25,6 +25,7 @@ struct HeatmapOptions {
   std::span<const std::string> row_labels;  // empty: numbers
   std::span<const std::string> col_labels;
   bool square = true;       // cells as wide as high; otherwise the matrix fills the space
+  float stretch = 1;        // of square cells: may be so many times longer than wide where the space is
   bool mask_upper = false;  // cells right of the diagonal are hidden by the look-ahead mask (§3.2.3)
   bool legend = true;
   bool print_values = true;  // in cells that are large enough
@@ -45,6 +46,9 @@ struct HeatmapResult {
 // have; the texture is uploaded again only then. `id` names the texture and must be unique in its window.
 HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                            const HeatmapOptions& options, TextureStore& textures, const Look& look);
+
+// How much of that height draw_heatmap would use.
+float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Look& look);
 
 struct ThumbnailOptions {
   ColorMap map = ColorMap::viridis;

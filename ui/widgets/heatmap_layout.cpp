@@ -25,13 +25,16 @@ int stride(float cell, float extent, bool numbers) {
       if (step * decade >= least) return step * decade;
 }
 
-ImVec2 cell_size(const Matrix& matrix, ImVec2 room, bool square, float largest) {
+ImVec2 cell_size(const Matrix& matrix, ImVec2 room, const HeatmapOptions& options, float largest) {
   ImVec2 cell{std::max(1.0F, room.x) / static_cast<float>(matrix.cols),
               std::max(1.0F, room.y) / static_cast<float>(matrix.rows)};
-  if (!square) return cell;
-  float side = std::min({cell.x, cell.y, largest});
-  if (side >= 6) side = std::floor(side);  // whole pixels: all cells alike
-  return {side, side};
+  if (!options.square) return cell;
+  const float side = std::min({cell.x, cell.y, largest});
+  const float longest = std::min(side * options.stretch, largest);
+  cell = {std::clamp(cell.x, side, longest), std::clamp(cell.y, side, longest)};
+  // Whole pixels: all cells alike.
+  const auto whole = [](float length) { return length >= 6 ? std::floor(length) : length; };
+  return {whole(cell.x), whole(cell.y)};
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float level_height = line + look.px(8);
   const float largest = look.px(64);
   ImVec2 room{size.x - left - legend_width - 1, size.y - above - level_height - 1};
-  layout.cell = cell_size(matrix, room, options.square, largest);
+  layout.cell = cell_size(matrix, room, options, largest);
   layout.col_label_width = longest_col;
   float label_height = level_height;
   const bool numbers = options.col_labels.empty();
@@ -90,7 +93,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
     label_height = layout.col_label_width * std::sin(radians) + line + look.px(4);
     const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - legend_width * 0.8F);
     room = {size.x - left - legend_width - overhang - 1, size.y - above - label_height - 1};
-    layout.cell = cell_size(matrix, room, options.square, largest);
+    layout.cell = cell_size(matrix, room, options, largest);
   }
   layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
   layout.col_stride =

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "widgets/heatmap.h"
+#include "widgets/tooltip.h"
 
 namespace attnscope {
 namespace {
@@ -277,6 +278,10 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   const char* title = options.title.data();
   draw_text(list, look.fonts.small, origin, look.theme.text, title, title + options.title.size());
   const float title_width = text_size(look.fonts.small, title, title + options.title.size()).x;
+  if (!options.help.empty()) {
+    ImGui::Dummy({title_width, font_size(look.fonts.small)});
+    help_tooltip(options.help, look);
+  }
   draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + look.px(10), axis, view, look);
   if (has_points(visible)) {
     draw_axes(frame, options, look);

@@ -46,6 +46,7 @@ struct PlotLine {
 
 struct PlotOptions {
   std::string_view title = {};
+  std::string_view help = {};  // shown when the title is pointed at
   std::string_view x_label = {};
   bool x_numbers = true;                   // false when another plot beneath has them
   std::optional<PlotRange> x_data = {};    // extent of all plots that share the axis; none: of these lines

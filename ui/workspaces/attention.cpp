@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention_row.h"
 
 namespace attnscope {
 namespace {
@@ -21,6 +21,7 @@ struct PartText {
   const char* name;
   const char* what;  // in a few words, beside the name
   const char* help;
+  const char* reads;  // how to read the large map
   const char* row_axis;
   const char* col_axis;
 };
@@ -28,14 +29,17 @@ struct PartText {
 const PartText& text_of(AttentionPart part) {
   static constexpr std::array<PartText, 3> texts = {{
       {"Encoder", "self-attention", "Every source piece looks at every source piece (paper §3.2.3).",
-       "query: source piece", "key: source piece"},
+       "Each row is a piece of the sentence; its bright cells are the pieces it looks at.", "query: source piece",
+       "key: source piece"},
       {"Decoder", "masked self-attention",
        "Every decoder input looks at itself and at what came before it; the look-ahead mask hides the rest (paper "
        "§3.2.3).",
-       "query: decoder input", "key: decoder input"},
+       "Each row is a word written so far; its bright cells are the earlier words it looks at.", "query: decoder input",
+       "key: decoder input"},
       {"Cross", "decoder over source",
        "Every word being written looks at the source: queries from the decoder, keys and values from the encoder's "
        "output (paper §3.2.3).",
+       "Each row is a word being written; its bright cells are the source pieces it looks at.",
        "query: the word being written", "key: source piece"},
   }};
   return texts[static_cast<std::size_t>(part)];
@@ -171,35 +175,14 @@ void draw_grid(const Shown& newest, const Shown& complete, AttentionView& view, 
   }
 }
 
-// One row of the map as bars, the largest weight first.
-void draw_row_bars(const Matrix& map, int row, const std::vector<std::string>& keys, const Look& look) {
-  std::vector<int> order(static_cast<std::size_t>(map.cols));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return map.at(row, a) > map.at(row, b); });
-
-  const WithFont font(look.fonts.mono);
-  const float height = ImGui::GetFontSize() + look.px(3);
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float label_width = std::min(width * 0.42F, look.px(130));
-  const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
-  const float bar_width = std::max(look.px(10), width - label_width - value_width - look.px(8));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  for (const int col : order) {
-    const float weight = map.at(row, col);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(ImVec2(width, height));
-    if (!ImGui::IsItemVisible()) continue;
-    const std::string& key = keys[static_cast<std::size_t>(col)];
-    const float text_y = at.y + (height - ImGui::GetFontSize()) * 0.5F;
-    list.PushClipRect(at, ImVec2(at.x + label_width, at.y + height), true);
-    list.AddText(ImVec2(at.x, text_y), look.theme.text, key.c_str());
-    list.PopClipRect();
-    const ImVec2 low(at.x + label_width + look.px(6), at.y + look.px(2));
-    list.AddRectFilled(low, ImVec2(low.x + bar_width * std::clamp(weight, 0.0F, 1.0F), at.y + height - look.px(3)),
-                       look.theme.accent, look.px(2));
-    list.AddText(ImVec2(low.x + bar_width + look.px(4), text_y), look.theme.text_dim,
-                 fmt::format("{:.3f}", weight).c_str());
-  }
+// A remark in small letters, as many lines as it needs.
+void quiet_text(const char* text, const Look& look) {
+  const WithFont small(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(text);
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
 }
 
 struct Selected {
@@ -210,16 +193,19 @@ struct Selected {
   std::vector<std::string> cols;
 };
 
-void draw_row_panel(const Selected& selected, AttentionView& view, int hovered_row, const Look& look) {
-  const int row = view.pinned_row ? *view.pinned_row : hovered_row;
-  if (row < 0) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-    ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted("Point at a row to see where it looks; click to keep it.");
-    ImGui::PopTextWrapPos();
-    ImGui::PopStyleColor();
-    return;
-  }
+// Whose weights are listed while no row is hovered.
+int kept_row(const Selected& selected, const AttentionView& view) {
+  return view.pinned_row.value_or(telling_row(row_tokens(*selected.shown.snapshot, selected.part)));
+}
+
+float row_title_height() {
+  return ImGui::GetFrameHeightWithSpacing();
+}
+
+void draw_row_panel(const Selected& selected, AttentionView& view, int row, const Look& look) {
+  constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
+  if (row < 0) return quiet_text(hint, look);
+  ImGui::AlignTextToFramePadding();
   push_font(look.fonts.mono);
   ImGui::TextUnformatted(selected.rows[static_cast<std::size_t>(row)].c_str());
   pop_font();
@@ -227,44 +213,48 @@ void draw_row_panel(const Selected& selected, AttentionView& view, int hovered_r
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
   ImGui::TextUnformatted("looks at");
   ImGui::PopStyleColor();
+  help_tooltip(hint, look);
   if (view.pinned_row) {
     ImGui::SameLine(0, look.px(8));
     if (ImGui::SmallButton("Unpin")) view.pinned_row.reset();
     help_tooltip("Lets the list follow the mouse again (Escape).", look);
   }
-  ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_row_bars(selected.map, row, selected.cols, look);
-  ImGui::EndChild();
+  draw_row_list(selected.map, row, selected.cols, look);
 }
 
 void draw_caption(const Selected& selected, AttentionView& view, const Look& look) {
   const PartText& text = text_of(selected.part);
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - look.px(6);
+  const float box =
+      ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize("Full contrast").x;
+  const std::string entropy = fmt::format("entropy {:.2f} nats", mean_row_entropy(selected.map));
   ImGui::AlignTextToFramePadding();
   {
     const WithFont bold(look.fonts.bold);
     ImGui::Text("%s, layer %d, head %d", text.name, view.layer + 1, view.head + 1);
   }
-  help_tooltip(text.help, look);
+  const std::string help = fmt::format(
+      "{}\n{}: mean over the rows of −Σ w ln w. 0: every row looks at one place; ln {} = {:.2f}: evenly at all. Step "
+      "{}.",
+      text.help, entropy, selected.map.cols, std::log(static_cast<double>(std::max(1, selected.map.cols))),
+      selected.shown.snapshot->step);
+  help_tooltip(help, look);
   ImGui::SameLine(0, look.px(12));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  const float entropy = mean_row_entropy(selected.map);
-  ImGui::Text("entropy %.2f nats", static_cast<double>(entropy));
-  help_tooltip(
-      fmt::format("Mean over the rows of −Σ w ln w. 0: every row looks at one place; ln {} = {:.2f}: evenly at "
-                  "all. Step {}.",
-                  selected.map.cols, std::log(static_cast<double>(std::max(1, selected.map.cols))),
-                  selected.shown.snapshot->step),
-      look);
-  ImGui::PopStyleColor();
-  const float box = ImGui::GetFrameHeight() + ImGui::CalcTextSize("Full contrast").x + look.px(12);
-  ImGui::SameLine(0, look.px(12));
-  if (ImGui::GetContentRegionAvail().x < box) ImGui::NewLine();
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - box));
+  if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(entropy.c_str()).x + look.px(12) + box <= right) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+    ImGui::TextUnformatted(entropy.c_str());
+    ImGui::PopStyleColor();
+    help_tooltip(help, look);
+    ImGui::SameLine(0, look.px(12));
+  }
+  if (ImGui::GetCursorPosX() + box > right) ImGui::NewLine();
+  ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), right - box));
   ImGui::Checkbox("Full contrast", &view.full_contrast);
   help_tooltip(
       "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
       "The values stay as they are.",
       look);
+  quiet_text(text.reads, look);
 }
 
 void draw_large(const Selected& selected, AttentionView& view, TextureStore& textures, const Look& look) {
@@ -273,17 +263,21 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
   // The list of weights stands where there is room to spare.
   const bool beside = space.x > space.y * 1.15F;
   const float list_width = std::clamp(space.x * 0.3F, look.px(170), look.px(300));
-  const ImVec2 map_size = beside ? ImVec2(space.x - list_width - look.px(8), space.y)
-                                 : ImVec2(space.x, std::min(space.y * 0.7F, space.x * 1.05F));
+  const float list_height =
+      std::min(row_title_height() + row_list_height(selected.map.cols, look), std::max(space.y * 0.26F, look.px(90)));
 
   HeatmapOptions options;
   options.row_axis = text_of(selected.part).row_axis;
   options.col_axis = text_of(selected.part).col_axis;
   options.row_labels = selected.rows;
   options.col_labels = selected.cols;
+  options.stretch = 3;
   options.mask_upper = selected.part == AttentionPart::decoder;
   options.high = brightest(selected.map, view.full_contrast);
-  options.selected_row = view.pinned_row.value_or(-1);
+  options.selected_row = kept_row(selected, view);
+  ImVec2 map_size(beside ? space.x - list_width - look.px(8) : space.x, beside ? space.y : space.y - list_height);
+  // Few and large cells leave room to the list.
+  if (!beside) map_size.y = std::min(map_size.y, heatmap_height(selected.map, options, map_size, look) + look.px(6));
   const HeatmapResult result =
       draw_heatmap("large", selected.map, selected.shown.version, map_size, options, textures, look);
   if (result.clicked) {
@@ -292,7 +286,8 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
   }
   if (beside) ImGui::SameLine(0, look.px(8));
   ImGui::BeginChild("row", beside ? ImVec2(0, space.y) : ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_row_panel(selected, view, result.row, look);
+  const bool follows_mouse = !view.pinned_row && result.row >= 0;
+  draw_row_panel(selected, view, follows_mouse ? result.row : kept_row(selected, view), look);
   ImGui::EndChild();
 }
 
@@ -308,6 +303,16 @@ const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
       return snapshot.cross;
   }
   return snapshot.encoder;
+}
+
+void begin(AttentionView& view, const Snapshot& snapshot) {
+  if (view.begun || snapshot.encoder.empty()) return;
+  view.begun = true;
+  const std::optional<HeadPlace> place = telling_head(snapshot);
+  if (!place) return;
+  view.part = AttentionPart::encoder;
+  view.layer = place->layer;
+  view.head = place->head;
 }
 
 AttentionView clamped(AttentionView view, const Snapshot& snapshot) {
@@ -348,12 +353,13 @@ void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, in
 void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
   const auto count = static_cast<int>(row_tokens(snapshot, view.part).size());
   if (count == 0) return;
-  const int from = view.pinned_row.value_or(rows > 0 ? -1 : count);
+  const int from = view.pinned_row.value_or(telling_row(row_tokens(snapshot, view.part)));
   view.pinned_row = std::clamp(from + rows, 0, count - 1);
 }
 
 void draw_attention(const Shown& newest, const Shown& complete, AttentionView& view, float& grid_width,
                     TextureStore& textures, const Look& look) {
+  if (newest.snapshot) begin(view, *newest.snapshot);
   const float height = ImGui::GetContentRegionAvail().y;
   // In a narrow window the large map comes first.
   const float width = std::min(look.px(grid_width), ImGui::GetContentRegionAvail().x * 0.4F);

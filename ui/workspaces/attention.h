@@ -1,6 +1,7 @@
 // Every head's attention map, and one of them large (paper §3.2).
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "look.h"
@@ -13,12 +14,17 @@ namespace attnscope {
 enum class AttentionPart { encoder, decoder, cross };
 
 struct AttentionView {
+  bool begun = false;  // the first head to show has been chosen
   AttentionPart part = AttentionPart::cross;
-  int layer = 0;
+  int layer = std::numeric_limits<int>::max();  // clamped: begins at the last
   int head = 0;
   bool full_contrast = false;     // colours go to each map's largest weight instead of 1
   std::optional<int> pinned_row;  // the query whose weights are listed
 };
+
+// Chooses the first head to show, once: where a pronoun finds its antecedent, if the sentence has one; else the first
+// of the last cross-attention layer.
+void begin(AttentionView& view, const Snapshot& snapshot);
 
 const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part);
 
@@ -31,7 +37,7 @@ float mean_row_entropy(const Matrix& weights);
 // Moves the selection by heads (columns of the grid) and layers (its rows), through the three parts in turn.
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
 
-// Pins the row that many rows further; the first one when none is pinned.
+// Pins the row that many rows further than the one listed.
 void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows);
 
 // Fills what is left of the window. The encoder's maps come from `newest`, the others from `complete`, whose snapshot

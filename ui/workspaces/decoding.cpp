@@ -178,9 +178,8 @@ void candidate_tooltip(const Candidate& candidate, const Look& look) {
   ImGui::EndTooltip();
 }
 
-void draw_candidate(const Candidate& candidate, bool chosen, const Look& look) {
+void draw_candidate(const Candidate& candidate, bool chosen, float height, const Look& look) {
   const WithFont font(look.fonts.mono);
-  const float height = ImGui::GetFontSize() + look.px(3);
   const float width = ImGui::GetContentRegionAvail().x;
   const float label_width = std::min(width * 0.4F, look.px(130));
   const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
@@ -223,8 +222,12 @@ void draw_candidates(const Snapshot& snapshot, int step, const Look& look) {
   ImGui::PopStyleColor();
   help_tooltip("Of the softmax over the whole vocabulary (paper §3.4); below it are the most probable pieces.", look);
   ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  // They share the height there is.
+  const float share = ImGui::GetContentRegionAvail().y / static_cast<float>(decided.candidates.size());
+  const float least = font_size(look.fonts.mono) + look.px(3);
+  const float height = std::clamp(share - ImGui::GetStyle().ItemSpacing.y, least, least + look.px(11));
   for (int i = 0; i < static_cast<int>(decided.candidates.size()); ++i) {
-    draw_candidate(decided.candidates[static_cast<std::size_t>(i)], i == decided.chosen, look);
+    draw_candidate(decided.candidates[static_cast<std::size_t>(i)], i == decided.chosen, height, look);
   }
   ImGui::EndChild();
 }
@@ -303,6 +306,27 @@ Matrix look_ahead_mask(int size) {
   return mask;
 }
 
+HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
+  HeatmapOptions options;
+  options.row_labels = labels;
+  options.col_labels = labels;
+  options.mask_upper = true;
+  options.legend = false;
+  options.print_values = false;
+  options.selected_row = step;
+  options.high = 1.6F;  // a calm colour for "visible", away from the map's bright end
+  return options;
+}
+
+// With its caption.
+float mask_height(const Snapshot& snapshot, ImVec2 space, const Look& look) {
+  const std::vector<std::string> labels = token_labels(snapshot.target_in);
+  const Matrix mask = look_ahead_mask(static_cast<int>(labels.size()));
+  const float caption_height = ImGui::GetTextLineHeightWithSpacing();
+  const ImVec2 picture(space.x, space.y - caption_height);
+  return caption_height + heatmap_height(mask, mask_options(labels, 0), picture, look) + look.px(4);
+}
+
 void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look) {
   const int size = static_cast<int>(snapshot.target_in.size());
   caption("Look-ahead mask", "row: step",
@@ -310,14 +334,7 @@ void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textu
           "(paper §3.2.3). Click a row to go to its step.",
           look);
   const std::vector<std::string> labels = token_labels(snapshot.target_in);
-  HeatmapOptions options;
-  options.row_labels = labels;
-  options.col_labels = labels;
-  options.mask_upper = true;
-  options.legend = false;
-  options.print_values = false;
-  options.selected_row = view.step;
-  options.high = 1.6F;  // a calm colour for "visible", away from the map's bright end
+  HeatmapOptions options = mask_options(labels, view.step);
   options.tooltip = [&](int row, int col) {
     ImGui::Text("step %d, input %d: %s", row + 1, col + 1, labels[static_cast<std::size_t>(col)].c_str());
     ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
@@ -341,7 +358,7 @@ void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, c
   const auto sources = static_cast<int>(snapshot.source.size());
   draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(space.x, height),
                  textures, look);
-  caption("Every head over itself", "layer × head",
+  caption("Every head over the decoder input", "layer × head",
           "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
           look);
   draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.step + 1}, shown, view.step,
@@ -375,7 +392,9 @@ void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& texture
   ImGui::EndChild();
   ImGui::SameLine(0, look.px(12));
   ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  ImGui::BeginChild("choice", ImVec2(0, ImGui::GetContentRegionAvail().y * 0.48F), false, ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float mask = mask_height(snapshot, ImVec2(room.x, room.y * 0.56F), look);
+  ImGui::BeginChild("choice", ImVec2(0, room.y - mask - look.px(8)), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(snapshot, view.step, look);
   ImGui::EndChild();
   draw_mask(snapshot, view, textures, look);

@@ -1,0 +1,35 @@
+// One row of an attention map: the piece that looks, and where it looks.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "look.h"
+#include "plain/matrix.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// The row to see first: the last pronoun whose antecedent must be found (it, il, elle and their plurals), else the last
+// word; -1 where there is no word.
+int telling_row(std::span<const Token> tokens);
+
+struct HeadPlace {
+  int layer = 0;
+  int head = 0;
+  bool operator==(const HeadPlace&) const = default;
+};
+
+// The encoder head to see first: the one in which the last pronoun weighs an earlier word most, which is where a trained
+// model keeps the antecedent. None without a pronoun.
+std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
+
+// The list without scrolling, for a map of that many columns.
+float row_list_height(int cols, const Look& look);
+
+// The row's weights as bars, the largest first. Fills what is left of the window and scrolls.
+void draw_row_list(const Matrix& map, int row, const std::vector<std::string>& keys, const Look& look);
+
+}  // namespace attnscope
