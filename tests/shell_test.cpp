@@ -162,6 +162,18 @@ TEST_F(Shell, EveryKeystrokeAsksForALook) {
   EXPECT_EQ(scope.layout.history[0], "1 c");
 }
 
+TEST_F(Shell, SpacePlaysInTheFrameAfterEnterLeftAField) {
+  const auto label = ui.find_text("Sentence");
+  ASSERT_TRUE(label);
+  ui.click(ImVec2(label->x + 100, label->y), draw);
+  feed_key(ui.io(), Key::enter, true);
+  ui.frame(draw);
+  feed_key(ui.io(), Key::enter, false);
+  feed_key(ui.io(), Key::space, true);
+  ui.frame(draw);
+  EXPECT_EQ(posted<Train>().size(), 1U);
+}
+
 TEST_F(Shell, ProbesThatHaveNotLeftAreReplaced) {
   set_sentence(scope, "a");
   set_sentence(scope, "ab");

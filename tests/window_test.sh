@@ -55,7 +55,6 @@ xdotool key ctrl+t
 xdotool key ctrl+a
 xdotool type --delay 20 "How are you?"
 xdotool key Return
-sleep 0.5 # nobody leaves a field and plays within the same frame
 xdotool key space
 within 60 title_is "*(training)*"
 xdotool key space

@@ -78,12 +78,18 @@ void handle_escape(Scope& scope) {
   }
 }
 
+// The keys go into a text field. Dear ImGui still says so in the frame after Enter or Escape left it, and a key typed
+// quickly on a slow machine would be lost there.
+bool typing() {
+  return ImGui::GetIO().WantTextInput && ImGui::IsAnyItemActive();
+}
+
 void handle_ctrl(Scope& scope) {
   if (ctrl_pressed(Key::o)) browse(scope, Browsing::open_run);
   if (ctrl_pressed(Key::s)) save(scope, modifiers().shift ? SaveTo::chosen : SaveTo::same);
   if (ctrl_pressed(Key::q)) scope.requests.quit = true;
   if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
-  if (ctrl_pressed(Key::right) && !ImGui::GetIO().WantTextInput) step_once(scope);
+  if (ctrl_pressed(Key::right) && !typing()) step_once(scope);
   if (ctrl_pressed(Key::tab)) next_workspace(scope, modifiers().shift ? -1 : 1);
 }
 
@@ -97,7 +103,7 @@ void handle_shortcuts(Scope& scope) {
   if (key_pressed(Key::f1)) scope.show_help = true;
   handle_ctrl(scope);
   const Modifiers held = modifiers();
-  if (io.WantTextInput || held.ctrl || held.alt) return;
+  if (typing() || held.ctrl || held.alt) return;
   handle_workspaces(scope);
   if (key_pressed(Key::escape)) handle_escape(scope);
   // While the keyboard walks through controls, Space presses them and arrows go on. The workspace takes no part in
