@@ -51,8 +51,9 @@ void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
   for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + look.px(5);
-  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - buttons, look.px(84), look.px(160)));
-  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, "smooth %.2f");
+  const float rest = std::clamp(ImGui::GetContentRegionAvail().x - buttons, look.px(44), look.px(160));
+  ImGui::SetNextItemWidth(rest);
+  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < look.px(84) ? "%.2f" : "smooth %.2f");
   help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
   same_line_if_room(button_width("Log"));
   if (draw_toggle("Log", view.loss.log, look)) view.loss.window.reset();

@@ -27,6 +27,12 @@ void advance(DecodingView& view, const Snapshot& snapshot, double now) {
   if (view.step == steps_of(snapshot) - 1) view.playing = false;
 }
 
+// In the font that has the sign with which pieces begin.
+void mono_text(const std::string& text, const Look& look) {
+  const WithFont font(look.fonts.mono);
+  ImGui::TextUnformatted(text.c_str());
+}
+
 // A heading, a few words beside it, and the whole of it in the tooltip of both.
 void caption(const char* title, const std::string& words, std::string_view help, const Look& look) {
   {
@@ -170,9 +176,7 @@ void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look)
 
 void candidate_tooltip(const Candidate& candidate, const Look& look) {
   ImGui::BeginTooltip();
-  push_font(look.fonts.mono);
-  ImGui::TextUnformatted(candidate.token.piece.c_str());
-  pop_font();
+  mono_text(candidate.token.piece, look);
   ImGui::Text("probability %.6f, logit %.4f, id %d", static_cast<double>(candidate.probability),
               static_cast<double>(candidate.logit), candidate.token.id);
   ImGui::EndTooltip();
@@ -286,7 +290,7 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
   options.legend = false;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    ImGui::Text("%s, %s", rows[static_cast<std::size_t>(row)].c_str(), cols[static_cast<std::size_t>(col)].c_str());
+    mono_text(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
     if (col >= heads.visible) {
       ImGui::TextUnformatted("masked: later than this step (§3.2.3)");
     } else {
@@ -336,7 +340,7 @@ void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textu
   const std::vector<std::string> labels = token_labels(snapshot.target_in);
   HeatmapOptions options = mask_options(labels, view.step);
   options.tooltip = [&](int row, int col) {
-    ImGui::Text("step %d, input %d: %s", row + 1, col + 1, labels[static_cast<std::size_t>(col)].c_str());
+    mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), look);
     ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
   };
   const HeatmapResult result = draw_heatmap("mask", look_ahead_mask(size), static_cast<std::uint64_t>(size),
