@@ -18,17 +18,18 @@ void heading(const char* text, const Look& look) {
   ImGui::TextUnformatted(text);
 }
 
-// Takes that many lines of height, so that what stands beneath captions side by side is level.
+// Takes at least that many lines of height, so that what stands beneath captions side by side is level.
 void caption(const char* text, int lines, const Look& look) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   WithFont small(look.fonts.small);
+  const float wrapped = ImGui::CalcTextSize(text, nullptr, false, ImGui::GetContentRegionAvail().x).y;
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text);
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({1, ImGui::GetTextLineHeight() * static_cast<float>(lines)});
+  ImGui::Dummy({1, std::max(wrapped, ImGui::GetTextLineHeight() * static_cast<float>(lines))});
 }
 
 void take_matrix(const std::shared_ptr<const Matrix>& positions, PositionsView& view) {
@@ -157,12 +158,13 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar);
   heading("Positional encoding", look);
   caption(
-      "\u00A73.5: PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d)); "
-      "added to the embeddings, since attention itself knows no order.",
+      "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same; added to the embeddings (\u00A73.5), "
+      "since "
+      "attention knows no order.",
       2, look);
   draw_matrix(matrix, view, {0, -lower}, textures, look);
   heading("Waves", look);
-  caption("Two dimensions are a sine and its cosine: fast on the left of the matrix, slow on its right.", 1, look);
+  caption("Sine and cosine in turn: fast on the left, slow on the right.", 1, look);
   draw_waves(matrix, view, {0, 0}, look);
   ImGui::EndChild();
 
