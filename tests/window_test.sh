@@ -69,3 +69,19 @@ attnscope=""
 [ "$status" -eq 0 ] || fail "exit status $status"
 grep -q '"sentence": "How are you?"' "$home/attnscope/settings.json" || fail "the sentence typed was not remembered"
 echo "typed, trained, paused and quit"
+
+# A signal ends it like Quit: what the user arranged is kept.
+rm "$home/attnscope/settings.json"
+"$program" &
+attnscope=$!
+within 30 window_is_there
+within 120 title_is "?* — attnscope"
+kill -TERM "$attnscope"
+for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
+has_ended || fail "it did not end within 10 seconds of SIGTERM"
+status=0
+wait "$attnscope" || status=$?
+attnscope=""
+[ "$status" -eq 143 ] || fail "exit status $status after SIGTERM, not 143"
+[ -s "$home/attnscope/settings.json" ] || fail "the settings were not kept on SIGTERM"
+echo "ended by a signal, settings kept"
