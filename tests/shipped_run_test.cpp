@@ -11,10 +11,13 @@
 namespace attnscope {
 namespace {
 
+// Other tests run at the same time: threads that spin for a core would make this many times slower.
+constexpr Cores one_thread{.threads = 1};
+
 class ShippedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    engine = std::make_unique<TorchEngine>();
+    engine = std::make_unique<TorchEngine>(one_thread);
     opened = engine->open_run(shipped_run().string(), {});
     for (const Pair& pair : engine->corpus()->test) {
       if (!pair.pronoun.empty()) pronoun_pairs.push_back(pair);
@@ -64,7 +67,7 @@ TEST_F(ShippedRun, SomeHeadLooksFromThePronounAtItsAntecedent) {
 
 // The curve of its training stays on the screen when training goes on from it.
 TEST_F(ShippedRun, CanBeTrainedFurther) {
-  TorchEngine further;
+  TorchEngine further(one_thread);
   further.open_run(shipped_run().string(), {});
   const MetricPoint point = further.train_step({});
   EXPECT_EQ(point.step, opened.step + 1);
