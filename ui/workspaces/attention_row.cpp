@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view word_mark = "\u2581";  // ▁, with which SentencePiece begins a word
 constexpr std::array<std::string_view, 6> pronouns = {"it", "they", "il", "elle", "ils", "elles"};
 
+// Two heads that look at a word with nearly the same weight are alike to the eye; the first of them is taken.
+constexpr float clearly_more = 0.02F;
+
 // Without the mark; after an apostrophe a word has none: qu'il.
 std::string_view bare(std::string_view piece) {
   return piece.starts_with(word_mark) ? piece.substr(word_mark.size()) : piece;
@@ -57,7 +60,8 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
     for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
       for (int col = 0; col < row; ++col) {
         const float weight = heads[static_cast<std::size_t>(head)].at(row, col);
-        if (weight <= largest || !begins_word(snapshot.source[static_cast<std::size_t>(col)].piece)) continue;
+        if (weight < largest + clearly_more || !begins_word(snapshot.source[static_cast<std::size_t>(col)].piece))
+          continue;
         largest = weight;
         found = HeadPlace{layer, head};
       }
