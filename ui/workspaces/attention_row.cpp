@@ -53,18 +53,18 @@ int telling_row(std::span<const Token> tokens) {
 
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
   const int row = last_of(snapshot.source, is_pronoun);
+  if (row < 0 || snapshot.encoder.empty()) return std::nullopt;
+  const int layer = static_cast<int>(snapshot.encoder.size()) - 1;
+  const std::vector<Matrix>& heads = snapshot.encoder.back();
   std::optional<HeadPlace> found;
   float largest = 0;
-  for (int layer = 0; row >= 0 && layer < static_cast<int>(snapshot.encoder.size()); ++layer) {
-    const std::vector<Matrix>& heads = snapshot.encoder[static_cast<std::size_t>(layer)];
-    for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
-      for (int col = 0; col < row; ++col) {
-        const float weight = heads[static_cast<std::size_t>(head)].at(row, col);
-        if (weight < largest + clearly_more || !begins_word(snapshot.source[static_cast<std::size_t>(col)].piece))
-          continue;
-        largest = weight;
-        found = HeadPlace{layer, head};
-      }
+  for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
+    for (int col = 0; col < row; ++col) {
+      const float weight = heads[static_cast<std::size_t>(head)].at(row, col);
+      const bool word = begins_word(snapshot.source[static_cast<std::size_t>(col)].piece);
+      if (weight < largest + clearly_more || !word) continue;
+      largest = weight;
+      found = HeadPlace{layer, head};
     }
   }
   return found;

@@ -22,7 +22,7 @@ struct HeadPlace {
   bool operator==(const HeadPlace&) const = default;
 };
 
-// The encoder head to see first: the one in which the last pronoun weighs an earlier word most, which is where a
+// The head to see first: of the last encoder layer, the one in which the last pronoun weighs an earlier word most: there a
 // trained model keeps the antecedent. None without a pronoun.
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 
