@@ -34,7 +34,7 @@ struct Script {
   };
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
   std::function<void()> on_save = [] {};
-  std::atomic<std::int64_t> steps_wanted = 1'000'000;
+  std::atomic<std::int64_t> steps_wanted = 1'000'000'000'000;  // steps take a microsecond: no test sees the end
   std::atomic<int> probes_begun = 0;
   std::atomic<bool> gate = false;
   std::atomic<bool> at_gate = false;
