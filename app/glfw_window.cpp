@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "gl_drivers.h"
+
 namespace attnscope {
 namespace {
 
@@ -81,6 +83,7 @@ struct GlfwWindow::Events {
 };
 
 GlfwWindow::Library::Library() {
+  keep_gl_drivers_apart_from_torch();
   if (!glfwInit()) fail("no window can be opened here");
 }
 

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "font_files.h"
+#include "gl_drivers.h"
 #include "input.h"
 #include "renderer.h"
 
@@ -47,6 +48,7 @@ Offscreen::~Offscreen() {
 }
 
 void Offscreen::open_context() {
+  keep_gl_drivers_apart_from_torch();
   const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
   if (display == EGL_NO_DISPLAY) fail("opening EGL's surfaceless platform");
   if (!eglInitialize(display, nullptr, nullptr)) fail("eglInitialize");
