@@ -80,11 +80,12 @@ job_count() {
   printf '%s' "$jobs"
 }
 
-# Ninja's "[12/80] Building…" lines as one line that moves on a terminal, and one word at the start elsewhere.
+# Ninja's "[12/80] Building…" lines as one line that moves on a terminal, and one word at the start elsewhere. "[0/2]" is
+# ninja looking whether there is anything to do.
 show_progress() {
   local line said=""
   while IFS= read -r line; do
-    case "$line" in "["[0-9]*/[0-9]*"]"*) ;; *) continue ;; esac
+    case "$line" in "["[1-9]*/[0-9]*"]"*) ;; *) continue ;; esac
     if [ -t 2 ]; then
       printf '\r\033[Kbuilding attnscope %s]' "${line%%]*}" >&2
     elif [ -z "$said" ]; then
