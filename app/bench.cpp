@@ -97,7 +97,7 @@ void measure_training(std::vector<Measurement>& out) {
   config.model.tied_embeddings = false;
   config.training.batch_size = bench_batch_size;
   torch::manual_seed(1);
-  Transformer model(config.model, bench_vocab_size);
+  const Model model = make_model(config.model, bench_vocab_size);
   Trainer trainer(model, config, random_dataset());
   Peer peer(config.model);
   peer.train();

@@ -13,7 +13,7 @@ namespace attnscope {
 int translate(const TranslateOptions& options) {
   TorchEngine engine;
   engine.open_run(options.run, {});
-  const torch::Device device = engine.model()->parameters().front().device();
+  const torch::Device device = engine.model().device();
   std::string text;
   for (std::int64_t number = 1; std::getline(std::cin, text); ++number) {
     const auto pair = encode_pair(engine.tokenizer(), {text, ""}, engine.config().model.max_length);

@@ -84,7 +84,7 @@ class FakeEngine : public Engine {
     script_->note("save " + path);
   }
   void adjust(const Config& config) override {
-    script_->note("adjust " + std::to_string(static_cast<int>(config.training.learning_rate)));
+    script_->note("adjust " + std::to_string(static_cast<int>(config.training.noam_factor)));
   }
   Status status() const override { return {Activity::idle, step_, "fake"}; }
   std::int64_t steps_wanted() const override { return script_->steps_wanted; }
@@ -214,7 +214,7 @@ inline Config with_seed(std::int64_t seed) {
 
 inline Config with_rate(double rate) {
   Config config;
-  config.training.learning_rate = rate;
+  config.training.noam_factor = rate;
   return config;
 }
 

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "model/transformer.h"
+#include "model/model.h"
+#include "model/positions.h"
 
 namespace attnscope {
 namespace {
@@ -21,9 +22,9 @@ ModelConfig small_config(bool tied = true) {
   return config;
 }
 
-Transformer make_model(const ModelConfig& config, std::int64_t vocab_size = 50, std::uint64_t seed = 7) {
+Model seeded_model(const ModelConfig& config, std::uint64_t seed = 7) {
   torch::manual_seed(seed);
-  return Transformer(config, vocab_size);
+  return make_model(config, 50);
 }
 
 // B×L ids from 4 up, so that none is a special piece.
@@ -36,37 +37,35 @@ double difference(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 // PyTorch's own modules with our weights, and every bias and gain away from its initial 0 or 1.
-torch::nn::Transformer peer_of(Transformer& model) {
-  const ModelConfig& config = model->config();
+torch::nn::Transformer peer_of(SequenceModel& model) {
+  const ModelConfig& config = model.config();
   torch::nn::Transformer peer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
                                   .num_encoder_layers(config.num_encoder_layers)
                                   .num_decoder_layers(config.num_decoder_layers)
                                   .dim_feedforward(config.d_ff)
                                   .dropout(config.dropout));
   torch::NoGradGuard no_grad;
-  for (auto& item : model->named_parameters()) {
+  for (auto& item : model.named_parameters()) {
     if (item.value().dim() == 1) item.value().add_(torch::randn_like(item.value()) * 0.1);
   }
-  auto ours = model->named_parameters();
+  auto ours = model.named_parameters();
   for (auto& item : peer->named_parameters()) item.value().copy_(ours[item.key()]);
   return peer;
 }
 
 class Parity : public testing::Test {
  protected:
-  Transformer model = make_model(small_config());
-  torch::nn::Transformer peer = peer_of(model);
+  const Model model = seeded_model(small_config());
+  torch::nn::Transformer peer = peer_of(*model);
   torch::Tensor source = random_ids(3, 9);
   torch::Tensor target = random_ids(3, 7);
   torch::Tensor source_padding = torch::zeros({3, 9}, torch::kBool);
-  torch::Tensor target_padding = torch::zeros({3, 7}, torch::kBool);
 
   void SetUp() override {
     model->eval();
     peer->eval();
     source_padding.slice(1, 6).slice(0, 1, 2).fill_(true);
     source_padding.slice(1, 8).slice(0, 2, 3).fill_(true);
-    target_padding.slice(1, 5).slice(0, 1, 2).fill_(true);
   }
 
   torch::Tensor embed(const torch::Tensor& ids) {
@@ -76,14 +75,14 @@ class Parity : public testing::Test {
   }
 
   torch::Tensor ours() {
-    return model->decode(target, model->encode(source, source_padding), source_padding, target_padding);
+    return model->decode(target, model->encode(source, source_padding));
   }
 
   torch::Tensor theirs() {  // sequence first
     const torch::Tensor causal = torch::full({7, 7}, -INFINITY).triu(1);
     return peer
         ->forward(embed(source).transpose(0, 1), embed(target).transpose(0, 1), {}, causal, {}, source_padding,
-                  target_padding, source_padding)
+                  {}, source_padding)
         .transpose(0, 1);
   }
 };
@@ -112,7 +111,7 @@ TEST_F(Parity, EveryGradientAgreesWithTorchTransformer) {
 }
 
 TEST(Model, NamesAreThoseOfTorchTransformer) {
-  const Transformer model = make_model(small_config(false));
+  const Model model = seeded_model(small_config(false));
   const auto parameters = model->named_parameters();
   for (const char* name : {"encoder.layers.0.self_attn.in_proj_weight", "decoder.layers.1.multihead_attn.out_proj.bias",
                            "decoder.layers.1.norm3.weight", "encoder.norm.bias", "source_embedding.weight",
@@ -122,8 +121,8 @@ TEST(Model, NamesAreThoseOfTorchTransformer) {
 }
 
 TEST(Model, TiedEmbeddingsAreOneMatrix) {
-  Transformer tied = make_model(small_config(true));
-  Transformer separate = make_model(small_config(false));
+  const Model tied = seeded_model(small_config(true));
+  const Model separate = seeded_model(small_config(false));
   std::int64_t difference_in_size = 0;
   for (const auto& parameter : separate->parameters()) difference_in_size += parameter.numel();
   for (const auto& parameter : tied->parameters()) difference_in_size -= parameter.numel();
@@ -134,14 +133,15 @@ TEST(Model, TiedEmbeddingsAreOneMatrix) {
 
 TEST(Model, WeightsSumToOneAndMaskedKeysGetNone) {
   torch::NoGradGuard no_grad;
-  Transformer model = make_model(small_config());
+  const Model model = seeded_model(small_config());
   model->eval();
   const torch::Tensor source = random_ids(2, 8);
   const torch::Tensor target = random_ids(2, 6);
   torch::Tensor padding = torch::zeros({2, 8}, torch::kBool);
   padding.slice(1, 5).slice(0, 1, 2).fill_(true);
-  AttentionWeights encoder, decoder, cross;
-  model->decode(target, model->encode(source, padding, &encoder), padding, {}, &decoder, &cross);
+  AttentionRecord record;
+  model->decode(target, model->encode(source, padding, &record), nullptr, &record);
+  const auto& [encoder, decoder, cross] = record;
   ASSERT_EQ(encoder.size(), 2U);
   ASSERT_EQ(decoder.size(), 2U);
   ASSERT_EQ(cross.size(), 2U);
@@ -160,21 +160,21 @@ TEST(Model, WeightsSumToOneAndMaskedKeysGetNone) {
 
 TEST(Model, AChangedFutureTokenChangesNothingBefore) {
   torch::NoGradGuard no_grad;
-  Transformer model = make_model(small_config());
+  const Model model = seeded_model(small_config());
   model->eval();
-  const torch::Tensor memory = model->encode(random_ids(1, 8), {});
+  const Memory memory = model->encode(random_ids(1, 8), {});
   const torch::Tensor target = random_ids(1, 6);
   torch::Tensor changed = target.clone();
   changed[0][4] = (changed[0][4] + 1).remainder(46) + 4;
-  const torch::Tensor a = model->decode(target, memory, {}, {});
-  const torch::Tensor b = model->decode(changed, memory, {}, {});
+  const torch::Tensor a = model->decode(target, memory);
+  const torch::Tensor b = model->decode(changed, memory);
   EXPECT_EQ(difference(a.slice(1, 0, 4), b.slice(1, 0, 4)), 0);
   EXPECT_GT(difference(a.slice(1, 4), b.slice(1, 4)), 1e-3);
 }
 
 TEST(Model, AChangedPaddingTokenChangesNothing) {
   torch::NoGradGuard no_grad;
-  Transformer model = make_model(small_config());
+  const Model model = seeded_model(small_config());
   model->eval();
   const torch::Tensor source = random_ids(1, 8);
   torch::Tensor changed = source.clone();
@@ -183,7 +183,7 @@ TEST(Model, AChangedPaddingTokenChangesNothing) {
   padding.slice(1, 6).fill_(true);
   const torch::Tensor target = random_ids(1, 6);
   const auto run = [&](const torch::Tensor& ids, const torch::Tensor& mask) {
-    return model->decode(target, model->encode(ids, mask), mask, {});
+    return model->decode(target, model->encode(ids, mask));
   };
   EXPECT_EQ(difference(run(source, padding), run(changed, padding)), 0);
   EXPECT_GT(difference(run(source, {}), run(changed, {})), 1e-3) << "without the mask it must matter";
@@ -192,12 +192,12 @@ TEST(Model, AChangedPaddingTokenChangesNothing) {
 
 TEST(Model, ARowOfABatchIsThatRowAlone) {
   torch::NoGradGuard no_grad;
-  Transformer model = make_model(small_config());
+  const Model model = seeded_model(small_config());
   model->eval();
   const torch::Tensor source = random_ids(4, 8);
   const torch::Tensor target = random_ids(4, 6);
-  const torch::Tensor all = model->decode(target, model->encode(source, {}), {}, {});
-  const torch::Tensor one = model->decode(target.slice(0, 2, 3), model->encode(source.slice(0, 2, 3), {}), {}, {});
+  const torch::Tensor all = model->decode(target, model->encode(source, {}));
+  const torch::Tensor one = model->decode(target.slice(0, 2, 3), model->encode(source.slice(0, 2, 3), {}));
   EXPECT_LE(difference(all.slice(0, 2, 3), one), tolerance);
 }
 
@@ -213,7 +213,7 @@ TEST(Model, SinusoidalPositionsAreThePapersFormula) {
 }
 
 TEST(Model, FusedProjectionStartsXavierByThirds) {
-  const Transformer model = make_model({.d_model = 128, .num_heads = 4});
+  const Model model = seeded_model({.d_model = 128, .num_heads = 4});
   const torch::Tensor weight = model->named_parameters()["encoder.layers.0.self_attn.in_proj_weight"];
   const double bound = std::sqrt(6.0 / (128 + 128));
   EXPECT_LE(weight.abs().max().item<double>(), bound);
@@ -222,15 +222,16 @@ TEST(Model, FusedProjectionStartsXavierByThirds) {
 
 TEST(Model, DropoutActsInTrainingOnlyAndCanBeChanged) {
   torch::NoGradGuard no_grad;
-  Transformer model = make_model(small_config());
+  const Model model = seeded_model(small_config());
   const torch::Tensor source = random_ids(1, 8);
   model->train();
-  EXPECT_GT(difference(model->encode(source, {}), model->encode(source, {})), 1e-3);
+  const auto twice = [&] { return difference(model->encode(source, {}).states, model->encode(source, {}).states); };
+  EXPECT_GT(twice(), 1e-3);
   model->set_dropout(0);
-  EXPECT_EQ(difference(model->encode(source, {}), model->encode(source, {})), 0);
+  EXPECT_EQ(twice(), 0);
   model->set_dropout(0.5);
   model->eval();
-  EXPECT_EQ(difference(model->encode(source, {}), model->encode(source, {})), 0);
+  EXPECT_EQ(twice(), 0);
 }
 
 }  // namespace

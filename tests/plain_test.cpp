@@ -127,7 +127,7 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
 
 TEST(Config, LiveFieldsAreTakenAndTheOthersNeedAReset) {
   Config edited;
-  edited.training.learning_rate = 0.123456789012345;
+  edited.training.noam_factor = 0.123456789012345;
   edited.model.dropout = 0.3;
   EXPECT_FALSE(needs_reset(Config(), edited));
   EXPECT_EQ(with_live_fields(Config(), edited), edited);

@@ -397,7 +397,7 @@ TEST_F(RunOnDisk, KeepsItsConfiguration) {
   Config config;
   config.model.d_model = 64;
   config.corpus.source = "Bücher/é.tsv";
-  config.training.learning_rate = 0.1;
+  config.training.noam_factor = 0.1;
   save_config(at("config.json"), config);
   EXPECT_EQ(load_config(at("config.json")), config);
 }

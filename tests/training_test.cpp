@@ -171,7 +171,7 @@ TEST(Training, OverfitsOneBatch) {
       .d_model = 32, .num_heads = 4, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 64, .dropout = 0};
   config.training.label_smoothing = 0;
   config.training.warmup_steps = 50;
-  Transformer model(config.model, 20);
+  const Model model = make_model(config.model, 20);
   Trainer trainer(model, config, dataset);
   double loss = 0;
   for (int i = 0; i < 250; ++i) loss = trainer.step({}).loss;
@@ -208,7 +208,7 @@ TEST(Training, LiveFieldsTakeEffectAndOthersDoNot) {
   engine.reset(tiny_config(), {});
   engine.train_step({});
   Config edited = tiny_config();
-  edited.training.learning_rate = 5;
+  edited.training.noam_factor = 5;
   edited.training.batch_size = 99;
   engine.adjust(edited);
   const MetricPoint point = engine.train_step({});
@@ -220,14 +220,14 @@ TEST(Training, ALossThatIsNotFiniteStopsBeforeTheUpdate) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});
   engine.train_step({});
-  torch::Tensor weight = engine.model()->named_parameters()["encoder.norm.weight"];
+  torch::Tensor weight = engine.model().named_parameters()["encoder.norm.weight"];
   {
     torch::NoGradGuard no_grad;
     weight.fill_(NAN);
   }
-  const torch::Tensor before = engine.model()->named_parameters()["decoder.norm.weight"].clone();
+  const torch::Tensor before = engine.model().named_parameters()["decoder.norm.weight"].clone();
   EXPECT_THROW(engine.train_step({}), NotFinite);
-  EXPECT_TRUE(torch::equal(before, engine.model()->named_parameters()["decoder.norm.weight"]));
+  EXPECT_TRUE(torch::equal(before, engine.model().named_parameters()["decoder.norm.weight"]));
   EXPECT_EQ(engine.steps_done(), 1);
 }
 
@@ -288,20 +288,20 @@ TEST_F(RunOnDisk, SavedAgainElsewhereItStillResumesExactly) {
 TEST_F(RunOnDisk, AFailedOpenLeavesThePresentRun) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});
-  const auto weights = engine.model()->parameters().front().clone();
+  const auto weights = engine.model().parameters().front().clone();
   EXPECT_THROW(engine.open_run("/nowhere/at/all", {}), std::runtime_error);
   engine.save_run(folder.string());
   fs::resize_file(folder / "model.safetensors", 100);
   EXPECT_THROW(engine.open_run(folder.string(), {}), SafetensorsError);
-  EXPECT_TRUE(torch::equal(weights, engine.model()->parameters().front()));
+  EXPECT_TRUE(torch::equal(weights, engine.model().parameters().front()));
   engine.train_step({});
   EXPECT_EQ(engine.steps_done(), 1);
 }
 
 TEST_F(RunOnDisk, WeightsOfAnotherModelAreRefusedByName) {
   fs::create_directories(folder);
-  Transformer small(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
-  Transformer large(ModelConfig{.d_model = 32, .num_heads = 2}, 30);
+  const Model small = make_model(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
+  const Model large = make_model(ModelConfig{.d_model = 32, .num_heads = 2}, 30);
   save_weights(folder / "small.safetensors", small, 3);
   const torch::Tensor before = large->parameters().front().clone();
   try {
@@ -313,7 +313,7 @@ TEST_F(RunOnDisk, WeightsOfAnotherModelAreRefusedByName) {
                                testing::HasSubstr("[30, 16]"), testing::HasSubstr("[30, 32]")));
   }
   EXPECT_TRUE(torch::equal(before, large->parameters().front()));
-  Transformer other(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
+  const Model other = make_model(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
   EXPECT_EQ(load_weights(folder / "small.safetensors", other), 3);
   EXPECT_TRUE(torch::equal(small->parameters().back(), other->parameters().back()));
 }
@@ -398,7 +398,7 @@ TEST(Search, ScoresAreGnmtsLengthPenalty) {
 
 TEST(Search, BeamOfOneIsGreedyAndABatchIsItsRows) {
   torch::manual_seed(11);
-  Transformer model(ModelConfig{.d_model = 16, .num_heads = 2, .max_length = 24}, 30);
+  const Model model = make_model(ModelConfig{.d_model = 16, .num_heads = 2, .max_length = 24}, 30);
   for (int trial = 0; trial < 10; ++trial) {
     const torch::Tensor source = torch::randint(4, 30, {3, 5}, torch::kInt64);
     const auto greedy = greedy_search(model, source, {});

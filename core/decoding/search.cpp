@@ -68,31 +68,30 @@ std::vector<Hypothesis> beam_search(const NextLogProbs& next, const SearchOption
   return finished;
 }
 
-std::vector<Hypothesis> beam_search(Transformer& model, const torch::Tensor& source, SearchOptions options) {
+std::vector<Hypothesis> beam_search(SequenceModel& model, const torch::Tensor& source, SearchOptions options) {
   torch::NoGradGuard no_grad;
-  model->eval();
-  const torch::Tensor memory = model->encode(source, {});  // 1×S×D
+  model.eval();
+  const Memory memory = model.encode(source, {});
   const NextLogProbs next = [&](const torch::Tensor& prefixes) {
-    const torch::Tensor decoded =
-        model->decode(prefixes.to(source.device()), memory.expand({prefixes.size(0), -1, -1}), {}, {});
-    return torch::log_softmax(model->logits(decoded.select(1, -1)), -1).cpu();
+    const torch::Tensor decoded = model.decode(prefixes.to(source.device()), memory.repeated(prefixes.size(0)));
+    return torch::log_softmax(model.logits(decoded.select(1, -1)), -1).cpu();
   };
-  if (options.limit == 0) options.limit = output_limit(model->config(), source.size(1));
+  if (options.limit == 0) options.limit = output_limit(model.config(), source.size(1));
   return beam_search(next, options);
 }
 
-std::vector<std::vector<int>> greedy_search(Transformer& model, const torch::Tensor& source,
+std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
                                             const torch::Tensor& source_padding) {
   torch::NoGradGuard no_grad;
-  model->eval();
+  model.eval();
   const std::int64_t rows = source.size(0);
-  const torch::Tensor memory = model->encode(source, source_padding);  // B×S×D
+  const Memory memory = model.encode(source, source_padding);
   torch::Tensor output = torch::full({rows, 1}, Tokenizer::bos_id, source.options());
   torch::Tensor ended = torch::zeros({rows}, source.options().dtype(torch::kBool));
-  const std::int64_t limit = output_limit(model->config(), source.size(1));
+  const std::int64_t limit = output_limit(model.config(), source.size(1));
   for (std::int64_t length = 0; length < limit && !ended.all().item<bool>(); ++length) {
-    const torch::Tensor decoded = model->decode(output, memory, source_padding, {});
-    const torch::Tensor piece = model->logits(decoded.select(1, -1)).argmax(-1);  // B
+    const torch::Tensor decoded = model.decode(output, memory);
+    const torch::Tensor piece = model.logits(decoded.select(1, -1)).argmax(-1);  // B
     output = torch::cat({output, piece.unsqueeze(1)}, 1);
     ended = ended.logical_or(piece.eq(Tokenizer::eos_id));
   }

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attnscope {
 
@@ -30,10 +30,10 @@ using NextLogProbs = std::function<torch::Tensor(const torch::Tensor& prefixes)>
 std::vector<Hypothesis> beam_search(const NextLogProbs& next, const SearchOptions& options);
 
 // source: int64 1×S
-std::vector<Hypothesis> beam_search(Transformer& model, const torch::Tensor& source, SearchOptions options);
+std::vector<Hypothesis> beam_search(SequenceModel& model, const torch::Tensor& source, SearchOptions options);
 
 // Many at once. source: int64 B×S; padding: bool B×S or undefined. Ids without marks.
-std::vector<std::vector<int>> greedy_search(Transformer& model, const torch::Tensor& source,
+std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
                                             const torch::Tensor& source_padding);
 
 // The longest output for a source of this many pieces: source + 50 (§6.1), and no more than the model has positions.

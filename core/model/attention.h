@@ -1,11 +1,11 @@
 // Multi-head attention (Vaswani et al. 2017 §3.2), written out because torch::nn's decoder layer throws the weights
-// away.
-//
-// Shape letters of the whole model: B batch, S source length, T target length, D d_model, H heads, V vocabulary;
-// in attention alone: Q queries, K keys, d = D / H.
+// away. Shape letters: model.h.
 #pragma once
 
 #include <torch/torch.h>
+
+#include "model/model.h"
+#include "model/positions.h"
 
 namespace attnscope {
 
@@ -20,24 +20,36 @@ struct AttentionOutput {
   torch::Tensor weights;  // B×H×Q×K, each row sums to 1; before dropout
 };
 
-// Parameters are named and shaped as torch::nn::MultiheadAttention's, so state_dicts can be exchanged.
+// Parameters are named and shaped as torch::nn::MultiheadAttention's, so state_dicts can be exchanged; Shaw's vectors
+// are relative_k and relative_v.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
-  MultiHeadAttentionImpl(std::int64_t d_model, std::int64_t num_heads, double dropout);
+  explicit MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors);
 
-  // Queries from x (B×Q×D), keys and values from memory (B×K×D); x itself for self-attention.
-  AttentionOutput forward(const torch::Tensor& x, const torch::Tensor& memory, const AttentionMask& mask);
+  // Queries, keys and values from x (B×Q×D). With a cache, the keys are those before x and x's, and the cache then
+  // holds both.
+  AttentionOutput attend_self(const torch::Tensor& x, const AttentionMask& mask, const RelativePositions& positions,
+                              KeyValues* cache);
+
+  // Queries from x (B×Q×D), keys and values from memory (B×K×D). With a cache, they are computed once.
+  AttentionOutput attend_memory(const torch::Tensor& x, const torch::Tensor& memory, const AttentionMask& mask,
+                                KeyValues* cache);
 
   void set_dropout(double dropout) { dropout_ = dropout; }
 
  private:
   torch::Tensor split_heads(const torch::Tensor& x) const;  // B×L×D → B×H×L×d
+  KeyValues project(const torch::Tensor& memory);
+  AttentionOutput attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
+                         const RelativePositions& positions);
 
   std::int64_t num_heads_;
+  double scale_;  // 1/√d_k, or 1 where scaling is off
   double dropout_;
-  torch::Tensor in_proj_weight_;  // 3D×D: W_Q, W_K, W_V one above the other
-  torch::Tensor in_proj_bias_;    // 3D
-  torch::nn::Linear out_proj_;    // W_O
+  torch::Tensor in_proj_weight_;          // 3D×D: W_Q, W_K, W_V one above the other
+  torch::Tensor in_proj_bias_;            // 3D
+  torch::nn::Linear out_proj_;            // W_O
+  torch::Tensor relative_k_, relative_v_;  // Shaw's a^K, a^V, (2k+1)×d each, the same for all heads; else undefined
 };
 TORCH_MODULE(MultiHeadAttention);
 

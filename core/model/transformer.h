@@ -1,118 +1,90 @@
-// The encoder–decoder of "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom. Post-norm, ReLU,
-// sinusoidal positions. Parameters below `encoder.` and `decoder.` have torch::nn::Transformer's names and shapes.
+// "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom: encoder and decoder, or the decoder alone
+// as a language model. Parameters below `encoder.` and `decoder.` have torch::nn::Transformer's names and shapes; the
+// layers of a language model those of torch::nn::TransformerEncoderLayer.
 #pragma once
 
 #include <torch/torch.h>
 
-#include <string>
 #include <vector>
 
 #include "model/attention.h"
-#include "plain/config.h"
+#include "model/model.h"
+#include "model/positions.h"
 
 namespace attnscope {
 
-// One B×H×Q×K tensor a layer, filled by whoever is handed one.
-using AttentionWeights = std::vector<torch::Tensor>;
+// bool Q×K, true at the future, which a decoder must not see (§3.2.3). The queries are the last Q of the K keys.
+torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, torch::Device device);
 
-// length × d_model: sin at even, cos at odd dimensions (§3.5).
-torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model);
-
-// bool length × length, true above the diagonal: the future, which a decoder must not see (§3.2.3).
-torch::Tensor look_ahead_mask(std::int64_t length, torch::Device device);
-
-// linear1 → ReLU → linear2 (§3.3).
-class EncoderLayerImpl : public torch::nn::Module {
- public:
-  explicit EncoderLayerImpl(const ModelConfig& config);
-  torch::Tensor forward(torch::Tensor x, const AttentionMask& mask, AttentionWeights* weights);
-  void set_dropout(double dropout);
-
- private:
-  double dropout_;
-  MultiHeadAttention self_attn_;
-  torch::nn::Linear linear1_, linear2_;
-  torch::nn::LayerNorm norm1_, norm2_;
+// What a layer is handed besides x.
+struct LayerContext {
+  AttentionMask self_mask;
+  RelativePositions positions;
+  torch::Tensor memory;  // B×S×D; undefined: no cross-attention
+  AttentionMask memory_mask;
 };
-TORCH_MODULE(EncoderLayer);
 
-class DecoderLayerImpl : public torch::nn::Module {
+// Self-attention, cross-attention where there is a memory, feed-forward; each with its residual and layer norm.
+class LayerImpl : public torch::nn::Module {
  public:
-  explicit DecoderLayerImpl(const ModelConfig& config);
-  torch::Tensor forward(torch::Tensor x, const torch::Tensor& memory, const AttentionMask& self_mask,
-                        const AttentionMask& cross_mask, AttentionWeights* self_weights,
-                        AttentionWeights* cross_weights);
+  LayerImpl(const ModelConfig& config, bool cross_attention);
+
+  // x: B×L×D → B×L×D. Weights are appended to the lists, the caches extended, where given.
+  torch::Tensor forward(torch::Tensor x, const LayerContext& context, AttentionWeights* self_weights,
+                        AttentionWeights* cross_weights, KeyValues* self_cache, KeyValues* cross_cache);
   void set_dropout(double dropout);
 
  private:
+  // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
+  template <typename Sublayer>
+  torch::Tensor residual(const torch::Tensor& x, torch::nn::LayerNorm& norm, const Sublayer& sublayer);
+  torch::Tensor feed_forward(const torch::Tensor& x);
+
+  bool pre_norm_, gelu_;
   double dropout_;
-  MultiHeadAttention self_attn_, multihead_attn_;
-  torch::nn::Linear linear1_, linear2_;
-  torch::nn::LayerNorm norm1_, norm2_, norm3_;
+  MultiHeadAttention self_attn_, multihead_attn_{nullptr};
+  torch::nn::Linear linear1_{nullptr}, linear2_{nullptr};
+  torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};  // in the order of the sublayers
 };
-TORCH_MODULE(DecoderLayer);
+TORCH_MODULE(Layer);
 
-class EncoderImpl : public torch::nn::Module {
+// The layers and the norm after the last.
+class StackImpl : public torch::nn::Module {
  public:
-  explicit EncoderImpl(const ModelConfig& config);
-  // x: B×S×D, embedded → memory: B×S×D
-  torch::Tensor forward(torch::Tensor x, const AttentionMask& mask, AttentionWeights* weights);
+  StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention);
+
+  // x: B×L×D, embedded → B×L×D
+  torch::Tensor forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding, DecoderCache* cache,
+                        AttentionWeights* self_weights, AttentionWeights* cross_weights);
   void set_dropout(double dropout);
 
  private:
-  std::vector<EncoderLayer> layers_;
+  bool causal_;
+  PositionScheme position_scheme_;
+  std::vector<Layer> layers_;
   torch::nn::LayerNorm norm_;
 };
-TORCH_MODULE(Encoder);
+TORCH_MODULE(Stack);
 
-class DecoderImpl : public torch::nn::Module {
+class Transformer final : public SequenceModel {
  public:
-  explicit DecoderImpl(const ModelConfig& config);
-  // x: B×T×D, embedded; memory: B×S×D → B×T×D
-  torch::Tensor forward(torch::Tensor x, const torch::Tensor& memory, const AttentionMask& self_mask,
-                        const AttentionMask& cross_mask, AttentionWeights* self_weights,
-                        AttentionWeights* cross_weights);
-  void set_dropout(double dropout);
+  Transformer(const ModelConfig& config, std::int64_t vocab_size);
+
+  Memory encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord* record = nullptr) override;
+  torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
+                       AttentionRecord* record = nullptr) override;
+  void set_dropout(double dropout) override;
+  torch::Tensor positions() const override { return target_positions_; }
 
  private:
-  std::vector<DecoderLayer> layers_;
-  torch::nn::LayerNorm norm_;
+  torch::Tensor make_positions(const char* name);
+  // ids B×L, the first of them at position `first` → B×L×D
+  torch::Tensor embed(const torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
+                      std::int64_t first);
+
+  torch::Tensor source_positions_, target_positions_;  // max_length × D; parameters only when learned; or undefined
+  Stack encoder_{nullptr};                             // none in a language model
+  Stack decoder_{nullptr};
 };
-TORCH_MODULE(Decoder);
-
-class TransformerImpl : public torch::nn::Module {
- public:
-  // Initial weights come from torch's random generator: seed it first.
-  TransformerImpl(const ModelConfig& config, std::int64_t vocab_size);
-
-  // source: int64 B×S; source_padding: bool B×S, true at padding, or undefined → memory: B×S×D
-  torch::Tensor encode(const torch::Tensor& source, const torch::Tensor& source_padding,
-                       AttentionWeights* weights = nullptr);
-
-  // target_in: int64 B×T, shifted right; → B×T×D
-  torch::Tensor decode(const torch::Tensor& target_in, const torch::Tensor& memory, const torch::Tensor& source_padding,
-                       const torch::Tensor& target_padding, AttentionWeights* self_weights = nullptr,
-                       AttentionWeights* cross_weights = nullptr);
-
-  // B×T×D (or N×D) → …×V
-  torch::Tensor logits(const torch::Tensor& decoded);
-
-  void set_dropout(double dropout);
-  const ModelConfig& config() const { return config_; }
-  const torch::Tensor& positions() const { return positions_; }  // max_length × D
-  std::int64_t vocab_size() const { return vocab_size_; }
-
- private:
-  torch::Tensor embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids);  // B×L → B×L×D
-
-  ModelConfig config_;
-  std::int64_t vocab_size_;
-  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};  // one and the same when tied
-  Encoder encoder_{nullptr};
-  Decoder decoder_{nullptr};
-  torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4)
-  torch::Tensor positions_;      // computed, so not a parameter and not in the run's folder
-};
-TORCH_MODULE(Transformer);
 
 }  // namespace attnscope

@@ -10,47 +10,112 @@
 namespace attnscope {
 namespace {
 
-constexpr int config_version = 1;
+constexpr int config_version = 2;
+
+bool has_encoder(const Config& config) {
+  return !config.model.is_language_model();
+}
+bool is_transformer(const Config& config) {
+  return !config.model.is_recurrent();
+}
+bool is_recurrent(const Config& config) {
+  return config.model.is_recurrent();
+}
+bool uses_shaw(const Config& config) {
+  return is_transformer(config) && config.model.positions == "shaw";
+}
+bool uses_adamw(const Config& config) {
+  return config.training.optimizer == "adamw";
+}
+bool uses_noam(const Config& config) {
+  return config.training.schedule == "noam";
+}
+bool uses_plain_rate(const Config& config) {
+  return !uses_noam(config);
+}
+bool uses_cosine(const Config& config) {
+  return config.training.schedule == "cosine";
+}
+bool counts_pairs(const Config& config) {
+  return config.training.batch_tokens == 0 || !has_encoder(config);
+}
 
 #define ATTNSCOPE_FIELD(member) +[](Config& config) -> FieldPointer { return &config.member; }
 
 const std::vector<ConfigField>& table() {
-  // key, label, help, unit, min, max, live, choices, place
+  // key, label, help, unit, min, max, live, choices, place, used
   // clang-format off
   static const std::vector<ConfigField> fields = {
       {"corpus.source", "corpus",
-       "a built-in corpus, a TSV file (source, tab, target), or the source side of two parallel files",
+       "a built-in corpus, a TSV file (source, tab, target), or the source side of two parallel files; for a "
+       "decoder-only model any text file",
        "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.source)},
       {"corpus.target", "target file",
        "the target side of two parallel files; empty for a built-in corpus or a TSV file",
-       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target)},
+       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target), has_encoder},
       {"corpus.seed", "seed",
        "decides the generated sentences and the split into training, validation and test",
        "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(corpus.seed)},
       {"tokenizer.type", "type",
-       "how SentencePiece finds its pieces: byte-pair encoding, or a unigram language model",
-       "", 0, 0, false, {"bpe", "unigram"}, ATTNSCOPE_FIELD(tokenizer.type)},
+       "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters",
+       "", 0, 0, false, {"bpe", "unigram", "char"}, ATTNSCOPE_FIELD(tokenizer.type)},
       {"tokenizer.vocab_size", "vocabulary",
        "pieces shared by source and target, at most: a small corpus gives fewer",
        "pieces", 16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size)},
       {"tokenizer.path", "load from",
        "a trained SentencePiece model to use; empty: train one on the corpus",
        "", 0, 0, false, {}, ATTNSCOPE_FIELD(tokenizer.path)},
+      {"model.architecture", "architecture",
+       "the Transformer that translates (paper §3.1), the decoder alone as a language model, or the recurrent networks "
+       "that came before",
+       "", 0, 0, false, {"encoder-decoder", "decoder-only", "recurrent"}, ATTNSCOPE_FIELD(model.architecture)},
+      {"model.cell", "cell",
+       "what carries the sentence from token to token: an Elman RNN, an LSTM (Hochreiter & Schmidhuber 1997) or a GRU "
+       "(arXiv 1406.1078)",
+       "", 0, 0, false, {"rnn", "lstm", "gru"}, ATTNSCOPE_FIELD(model.cell), is_recurrent},
+      {"model.attention", "attention",
+       "none: the whole sentence must fit the encoder's last state (arXiv 1409.3215); Bahdanau's additive attention "
+       "(1409.0473 A.1.2); Luong's three scores (1508.04025 §3.1)",
+       "", 0, 0, false, {"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"},
+       ATTNSCOPE_FIELD(model.attention), is_recurrent},
+      {"model.bidirectional", "both ways",
+       "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)",
+       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.bidirectional), is_recurrent},
       {"model.d_model", "d_model",
        "width of every vector between layers (paper §3.1); even, and divisible by num_heads",
        "", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.d_model)},
       {"model.num_heads", "num_heads",
-       "attention heads in every layer, each of width d_model / num_heads (paper §3.2.2)",
-       "", 1, 32, false, {}, ATTNSCOPE_FIELD(model.num_heads)},
+       "attention heads in every layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)",
+       "", 1, 32, false, {}, ATTNSCOPE_FIELD(model.num_heads), is_transformer},
       {"model.num_encoder_layers", "encoder layers",
        "layers that read the source (paper §3.1)",
-       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_encoder_layers)},
+       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_encoder_layers), has_encoder},
       {"model.num_decoder_layers", "decoder layers",
        "layers that write the target (paper §3.1)",
        "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_decoder_layers)},
       {"model.d_ff", "d_ff",
        "inner width of the position-wise feed-forward sublayer (paper §3.3)",
-       "", 8, 8192, false, {}, ATTNSCOPE_FIELD(model.d_ff)},
+       "", 8, 8192, false, {}, ATTNSCOPE_FIELD(model.d_ff), is_transformer},
+      {"model.norm", "layer norm",
+       "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
+       "(arXiv 2002.04745)",
+       "", 0, 0, false, {"post", "pre"}, ATTNSCOPE_FIELD(model.norm), is_transformer},
+      {"model.activation", "activation",
+       "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3) or GELU (arXiv 1606.08415)",
+       "", 0, 0, false, {"relu", "gelu"}, ATTNSCOPE_FIELD(model.activation), is_transformer},
+      {"model.positions", "positions",
+       "how self-attention is told the order: not at all; sinusoids (paper §3.5) or learned vectors added to the "
+       "embeddings; Shaw's relative vectors (1803.02155), T5's learned biases (1910.10683 §2.1), RoPE's rotations "
+       "(2104.09864) or ALiBi's slopes (2108.12409) in encoder and decoder. Cross-attention is told nothing by the "
+       "last four",
+       "", 0, 0, false, {"none", "sinusoidal", "learned", "shaw", "t5", "rope", "alibi"},
+       ATTNSCOPE_FIELD(model.positions), is_transformer},
+      {"model.max_distance", "farthest distance",
+       "keys farther than this from their query share one relative vector (1803.02155 §3.2)",
+       "pieces", 1, 1024, false, {}, ATTNSCOPE_FIELD(model.max_distance), uses_shaw},
+      {"model.scaled_attention", "divide by √d_k",
+       "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates",
+       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.scaled_attention), is_transformer},
       {"model.dropout", "dropout",
        "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper "
        "§5.4)",
@@ -59,17 +124,43 @@ const std::vector<ConfigField>& table() {
        "source embedding, target embedding and output matrix are one matrix (paper §3.4)",
        "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.tied_embeddings)},
       {"model.max_length", "longest sentence",
-       "longer pairs are left out of training; longer typed sentences are cut",
+       "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context",
        "pieces", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.max_length)},
       {"training.steps", "steps",
        "optimizer updates after which training stops by itself",
        "updates", 1, 10000000, true, {}, ATTNSCOPE_FIELD(training.steps)},
       {"training.batch_size", "batch size",
-       "sentence pairs an update",
-       "pairs", 1, 4096, false, {}, ATTNSCOPE_FIELD(training.batch_size)},
-      {"training.learning_rate", "learning rate",
+       "sentence pairs a batch; windows of text for a decoder-only model",
+       "pairs", 1, 4096, false, {}, ATTNSCOPE_FIELD(training.batch_size), counts_pairs},
+      {"training.batch_tokens", "batch in pieces",
+       "a batch takes as many pairs of like length as fit so many pieces of the longer side, padding included; 0: "
+       "batch size decides",
+       "pieces", 0, 1000000, false, {}, ATTNSCOPE_FIELD(training.batch_tokens), has_encoder},
+      {"training.accumulation_steps", "accumulation",
+       "batches whose gradients are summed before one update: a larger batch in the same memory",
+       "batches", 1, 256, false, {}, ATTNSCOPE_FIELD(training.accumulation_steps)},
+      {"training.optimizer", "optimizer",
+       "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)",
+       "", 0, 0, false, {"adam", "adamw"}, ATTNSCOPE_FIELD(training.optimizer)},
+      {"training.weight_decay", "weight decay",
+       "AdamW: matrices lose this share, times the learning rate, at every update; biases and gains do not",
+       "", 0, 1, true, {}, ATTNSCOPE_FIELD(training.weight_decay), uses_adamw},
+      {"training.beta2", "Adam β2",
+       "decay of the mean squared gradient (paper §5.3: 0.98)",
+       "", 0.5, 0.9999, false, {}, ATTNSCOPE_FIELD(training.beta2)},
+      {"training.schedule", "schedule",
+       "the learning rate after its warm-up: Noam falls with step^-0.5 (paper §5.3), cosine falls to its minimum at "
+       "the last step, constant stays",
+       "", 0, 0, false, {"noam", "cosine", "constant"}, ATTNSCOPE_FIELD(training.schedule)},
+      {"training.noam_factor", "Noam factor",
        "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)",
-       "× Noam", 0.001, 100, true, {}, ATTNSCOPE_FIELD(training.learning_rate)},
+       "× Noam", 0.001, 100, true, {}, ATTNSCOPE_FIELD(training.noam_factor), uses_noam},
+      {"training.learning_rate", "learning rate",
+       "the rate at the end of the warm-up",
+       "", 0.000001, 10, true, {}, ATTNSCOPE_FIELD(training.learning_rate), uses_plain_rate},
+      {"training.min_learning_rate", "lowest rate",
+       "what the cosine reaches at the last step",
+       "", 0, 10, true, {}, ATTNSCOPE_FIELD(training.min_learning_rate), uses_cosine},
       {"training.warmup_steps", "warm-up",
        "updates until the learning rate reaches its peak (paper §5.3)",
        "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.warmup_steps)},
@@ -85,6 +176,9 @@ const std::vector<ConfigField>& table() {
       {"training.checkpoint_interval", "save every",
        "updates between two checkpoints of a run that has a folder",
        "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.checkpoint_interval)},
+      {"training.kept_checkpoints", "keep",
+       "weights of this many checkpoints stay in the run's folder, so that their mean can be used (paper §6.1)",
+       "checkpoints", 0, 100, false, {}, ATTNSCOPE_FIELD(training.kept_checkpoints)},
       {"training.seed", "seed",
        "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU",
        "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(training.seed)},
@@ -196,6 +290,11 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
   return same_section.empty() ? all : same_section;
 }
 
+// Version 1 knew one schedule, and called its factor the learning rate.
+std::string key_since_version_2(const std::string& key) {
+  return key == "training.learning_rate" ? "training.noam_factor" : key;
+}
+
 bool is_section(std::string_view text) {
   return std::any_of(table().begin(), table().end(), [&](const ConfigField& field) { return section(field) == text; });
 }
@@ -234,14 +333,23 @@ std::string field_text(const Config& config, const ConfigField& field) {
   return std::visit([](auto* value) { return fmt::format("{}", *value); }, pointer(config, field));
 }
 
+bool is_used(const Config& config, const ConfigField& field) {
+  return !field.used || field.used(config);
+}
+
 void check(const Config& config) {
   for (const ConfigField& field : table()) check_field(config, field);
   const ModelConfig& model = config.model;
   if (model.d_model % 2 != 0)
     throw ConfigError(fmt::format("model.d_model is {}, allowed: even numbers", model.d_model));
+  if (is_recurrent(config)) return;
   if (model.d_model % model.num_heads != 0) {
     throw ConfigError(
         fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
+  }
+  if (model.positions == "rope" && model.d_model / model.num_heads % 2 != 0) {
+    throw ConfigError(fmt::format("model.num_heads is {}, allowed with rope: an even width d_model / num_heads, not {}",
+                                  model.num_heads, model.d_model / model.num_heads));
   }
 }
 
@@ -255,9 +363,9 @@ nlohmann::json to_json(const Config& config) {
 
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration is a JSON object");
-  if (!json.contains("version") || json["version"] != config_version) {
-    throw ConfigError(
-        fmt::format("version is {}, allowed: {}", json.value("version", nlohmann::json()).dump(), config_version));
+  const nlohmann::json version = json.value("version", nlohmann::json());
+  if (version != config_version && version != 1) {
+    throw ConfigError(fmt::format("version is {}, allowed: 1, {}", version.dump(), config_version));
   }
   Config config;
   for (const auto& [section_name, fields] : json.items()) {
@@ -266,7 +374,8 @@ Config config_from_json(const nlohmann::json& json) {
     if (!fields.is_object())
       throw ConfigError(fmt::format("{} is {}, it should be an object", section_name, fields.dump()));
     for (const auto& [field_name, value] : fields.items()) {
-      read_field(config, config_field(section_name + "." + field_name), value);
+      const std::string key = section_name + "." + field_name;
+      read_field(config, config_field(version == 1 ? key_since_version_2(key) : key), value);
     }
   }
   check(config);

@@ -12,9 +12,9 @@
 
 namespace attnscope {
 
-// Which sentence pairs are read and how they are split.
+// What is read and how it is split: sentence pairs, or running text for a decoder-only model.
 struct CorpusConfig {
-  std::string source = "english-french";  // built-in corpus, or a TSV file, or the source side of two parallel files
+  std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target;                     // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
   bool operator==(const CorpusConfig&) const = default;
@@ -22,34 +22,55 @@ struct CorpusConfig {
 
 // How text becomes pieces: one SentencePiece model for both sides.
 struct TokenizerConfig {
-  std::string type = "bpe";        // "bpe" or "unigram"
+  std::string type = "bpe";        // "bpe", "unigram" or "char"
   std::int64_t vocab_size = 2000;  // pieces, at most (small corpora give fewer)
   std::string path;                // a trained SentencePiece model to load instead; empty: train one
   bool operator==(const TokenizerConfig&) const = default;
 };
 
-// The encoder–decoder of Vaswani et al. 2017 (arXiv 1706.03762).
+// Sections cited are of Vaswani et al. 2017 (arXiv 1706.03762) where no other paper is named.
 struct ModelConfig {
-  std::int64_t d_model = 128;           // width of every vector between layers (§3.1)
-  std::int64_t num_heads = 4;           // attention heads a layer; divides d_model (§3.2.2)
-  std::int64_t num_encoder_layers = 2;  // §3.1
-  std::int64_t num_decoder_layers = 2;  // §3.1
-  std::int64_t d_ff = 512;              // inner width of the feed-forward sublayer (§3.3)
-  double dropout = 0.1;                 // §5.4
-  bool tied_embeddings = true;          // source embedding = target embedding = output matrix (§3.4)
-  std::int64_t max_length = 128;        // longest sentence, in pieces
+  std::string architecture = "encoder-decoder";  // or "decoder-only" (a language model), or "recurrent"
+  std::int64_t d_model = 128;                    // width of every vector between layers (§3.1)
+  std::int64_t num_heads = 4;                    // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
+  std::int64_t num_encoder_layers = 2;           // §3.1
+  std::int64_t num_decoder_layers = 2;           // §3.1
+  std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
+  std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
+  std::string activation = "relu";  // of the feed-forward sublayer: "relu" (§3.3) or "gelu"
+  std::string positions = "sinusoidal";  // how order is told: see the table of fields
+  std::int64_t max_distance = 16;        // Shaw: farther keys count as this far (1803.02155 §3.2)
+  bool scaled_attention = true;          // scores divided by √d_k (§3.2.1)
+  std::string cell = "lstm";             // recurrent: "rnn", "lstm" or "gru"
+  std::string attention = "bahdanau";    // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
+  bool bidirectional = false;            // recurrent: the encoder reads both ways (1409.0473 §3.2)
+  double dropout = 0.1;                  // §5.4
+  bool tied_embeddings = true;           // source embedding = target embedding = output matrix (§3.4)
+  std::int64_t max_length = 128;         // longest sentence, or context of a decoder-only model, in pieces
   bool operator==(const ModelConfig&) const = default;
+
+  bool is_language_model() const { return architecture == "decoder-only"; }
+  bool is_recurrent() const { return architecture == "recurrent"; }
 };
 
 struct TrainingConfig {
   std::int64_t steps = 6000;                // optimizer updates until training stops by itself
-  std::int64_t batch_size = 64;             // sentence pairs an update
-  double learning_rate = 1.0;               // factor on the Noam schedule (§5.3)
+  std::int64_t batch_size = 64;             // sentence pairs (or windows of text) a batch
+  std::int64_t batch_tokens = 0;            // instead: as many pairs as fit so many pieces of the longer side; 0: off
+  std::int64_t accumulation_steps = 1;      // batches whose gradients are summed for one update
+  std::string optimizer = "adam";           // "adam" or "adamw"
+  double beta2 = 0.98;                      // Adam's decay of the second moment (§5.3)
+  double weight_decay = 0.1;                // AdamW, on matrices only
+  std::string schedule = "noam";            // "noam", "cosine" or "constant", each after a warm-up
+  double noam_factor = 1.0;                 // factor on the Noam schedule (§5.3)
+  double learning_rate = 0.001;             // cosine, constant: the rate after warm-up
+  double min_learning_rate = 0;             // cosine: the rate at the last step
   std::int64_t warmup_steps = 1000;         // updates until the schedule's peak (§5.3)
   double label_smoothing = 0.1;             // ε (§5.4)
   double clip_norm = 1.0;                   // largest gradient norm; 0 turns clipping off
   std::int64_t validation_interval = 200;   // updates between two validations
   std::int64_t checkpoint_interval = 1000;  // updates between two checkpoints of a run that has a folder
+  std::int64_t kept_checkpoints = 0;        // older weights that stay in the run's folder, to be averaged
   std::int64_t seed = 1;                    // weights, batch order and dropout
   std::string device = "auto";              // "auto", "cpu" or "cuda"
   std::int64_t threads = 0;                 // CPU threads; 0: all cores (one is left for the window under software GL)
@@ -84,6 +105,7 @@ struct ConfigField {
   bool live = false;                      // takes effect while training; otherwise only by Reset
   std::vector<std::string_view> choices;  // strings only; empty: any text
   FieldPointer (*value)(Config&);         // where the value stands in a Config
+  bool (*used)(const Config&) = nullptr;  // whether this configuration makes use of it; null: every one does
 };
 
 // Every field, section by section, in the order it is shown.
@@ -98,13 +120,17 @@ void set_field(Config& config, std::string_view key, std::string_view text);
 // The field's value as set_field would read it.
 std::string field_text(const Config& config, const ConfigField& field);
 
+// True if the configuration makes use of the field: a recurrent model has no heads.
+bool is_used(const Config& config, const ConfigField& field);
+
 // Throws ConfigError at the first value out of its range, and at d_model not divisible by num_heads or odd.
 void check(const Config& config);
 
-// {"version":1,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
+// {"version":2,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
 nlohmann::json to_json(const Config& config);
 
-// Absent fields keep their defaults; unknown fields, wrong types, values out of range and other versions are refused.
+// Absent fields keep their defaults; unknown fields, wrong types, values out of range and unknown versions are refused.
+// Version 1 is understood: its training.learning_rate is noam_factor today.
 Config config_from_json(const nlohmann::json& json);
 
 // `base` with every live field taken from `edited`.

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-std::vector<AntecedentScore> score_antecedents(Transformer& model, const Tokenizer& tokenizer,
+std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Tokenizer& tokenizer,
                                                std::span<const Pair> pairs,
                                                const std::function<void(double fraction)>& progress) {
   std::map<std::tuple<AntecedentView, int, int>, AntecedentScore> scores;

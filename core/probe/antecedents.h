@@ -7,7 +7,7 @@
 
 #include "corpus/corpus.h"
 #include "metrics/attention_measures.h"
-#include "model/transformer.h"
+#include "model/model.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
@@ -25,7 +25,7 @@ struct AntecedentScore {
 
 // Every head in every view, over the pairs that name an antecedent, the model's own translation being looked at;
 // the best first. Empty without such pairs.
-std::vector<AntecedentScore> score_antecedents(Transformer& model, const Tokenizer& tokenizer,
+std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Tokenizer& tokenizer,
                                                std::span<const Pair> pairs,
                                                const std::function<void(double fraction)>& progress);
 

@@ -79,48 +79,44 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
 
 }  // namespace
 
-void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::string& text,
+void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text,
                  const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,
                  const Breath& breathe) {
   const torch::NoGradGuard no_grad;
-  const torch::Device device = model->parameters().front().device();
-  const std::int64_t max_length = model->config().max_length;
-  model->eval();
+  const torch::Device device = model.device();
+  const std::int64_t max_length = model.config().max_length;
+  model.eval();
 
   Snapshot snapshot;
   snapshot.source_text = text;
   snapshot.source = bounded_tokens(tokenizer, text, max_length, snapshot.truncated);
-  snapshot.positions = to_matrix(model->positions());
-  AttentionWeights encoder_weights;
-  const torch::Tensor memory = model->encode(ids_tensor(snapshot.source, device), {}, &encoder_weights);  // 1×S×D
-  snapshot.encoder = to_maps(encoder_weights);
+  if (model.positions().defined()) snapshot.positions = to_matrix(model.positions());
+  AttentionRecord record;
+  const Memory memory = model.encode(ids_tensor(snapshot.source, device), {}, &record);
+  snapshot.encoder = to_maps(record.encoder);
   publish(snapshot);
 
   std::vector<Token> forced;
   if (target) forced = bounded_tokens(tokenizer, *target, max_length, snapshot.truncated);
   const std::int64_t limit = target ? static_cast<std::int64_t>(forced.size())
-                                    : output_limit(model->config(), static_cast<std::int64_t>(snapshot.source.size()));
+                                    : output_limit(model.config(), static_cast<std::int64_t>(snapshot.source.size()));
   Token input{Tokenizer::bos_id, tokenizer.piece(Tokenizer::bos_id)};
-  AttentionWeights self_weights;
-  AttentionWeights cross_weights;
   for (std::int64_t length = 0; length < limit && input.id != Tokenizer::eos_id; ++length) {
     if (breathe) breathe();
-    model->eval();  // breathing may have trained
+    model.eval();  // breathing may have trained
     snapshot.target_in.push_back(input);
-    self_weights.clear();
-    cross_weights.clear();
-    const torch::Tensor decoded =
-        model->decode(ids_tensor(snapshot.target_in, device), memory, {}, {}, &self_weights, &cross_weights);
+    record = {};
+    const torch::Tensor decoded = model.decode(ids_tensor(snapshot.target_in, device), memory, nullptr, &record);
     const auto next = target ? std::optional(forced[length].id) : std::nullopt;
-    snapshot.decoding.push_back(decoding_step(model->logits(decoded.select(1, -1)).squeeze(0), tokenizer, next));
+    snapshot.decoding.push_back(decoding_step(model.logits(decoded.select(1, -1)).squeeze(0), tokenizer, next));
     const DecodingStep& step = snapshot.decoding.back();
     input = step.candidates[step.chosen].token;
     snapshot.target_out.push_back(input);
   }
   snapshot.stopped_at_limit = input.id != Tokenizer::eos_id;
   // The decoder is causal: the last pass over the whole output holds every earlier step's rows.
-  snapshot.decoder = to_maps(self_weights);
-  snapshot.cross = to_maps(cross_weights);
+  snapshot.decoder = to_maps(record.decoder);
+  snapshot.cross = to_maps(record.cross);
   std::vector<int> ids;
   for (const Token& token : snapshot.target_out) ids.push_back(token.id);
   snapshot.output_text = tokenizer.decode(ids);

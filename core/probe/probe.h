@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/transformer.h"
+#include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/snapshot.h"
 #include "tokenizer/tokenizer.h"
@@ -14,7 +14,7 @@ namespace attnscope {
 // Translates `text` greedily, or follows `target` where one is given (teacher forcing), and keeps every weight on the
 // way. `publish` gets the pieces and the encoder's maps first, then the whole; both without run, step and request.
 // `breathe` is called at every decoded piece and may throw to abandon the rest.
-void look_inside(Transformer& model, const Tokenizer& tokenizer, const std::string& text,
+void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text,
                  const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,
                  const Breath& breathe);
 

@@ -150,8 +150,8 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.config = load_config(run.folder->config());
   run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
   set_threads(run.config, cores_);
-  run.model = Transformer(run.config.model, run.tokenizer->vocab_size());
-  run.step = load_weights(run.folder->model(), run.model);
+  run.model = make_model(run.config.model, run.tokenizer->vocab_size());
+  run.step = load_weights(run.folder->model(), *run.model);
   run.model->to(resolve_device(run.config.training.device));
   run.history = load_metrics(run.folder->metrics());
   std::erase_if(run.history, [&](const MetricPoint& point) { return point.step > run.step; });
@@ -210,7 +210,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   }
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
   with_short_errors([&] {
-    run.model = Transformer(config.model, run.tokenizer->vocab_size());
+    run.model = make_model(config.model, run.tokenizer->vocab_size());
     run.model->to(device);
   });
   return replace(std::move(run));
@@ -242,13 +242,13 @@ RunOpened TorchEngine::replace(Run run) {
 }
 
 torch::Device TorchEngine::device() const {
-  return run_.model->parameters().front().device();
+  return run_.model->device();
 }
 
 Status TorchEngine::status() const {
   Status status;
   status.step = run_.step;
-  if (run_.model.is_empty()) return status;
+  if (!run_.model) return status;
   const int threads = at::get_num_threads();
   status.device = device().is_cuda() ? "CUDA" : fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
   return status;
@@ -301,13 +301,13 @@ void TorchEngine::checkpoint() {
   const RunFolder& folder = *checkpoint_folder_;
   save_config(folder.config(), run_.config);
   if (run_.trainer) save_optimizer(folder.optimizer(), run_.trainer->optimizer(), run_.step);
-  save_weights(folder.model(), run_.model, run_.step);
+  save_weights(folder.model(), *run_.model, run_.step);
   append_metrics(folder.metrics(), std::span(run_.history).subspan(saved_points_));
   saved_points_ = run_.history.size();
 }
 
 void TorchEngine::adjust(const Config& config) {
-  if (run_.model.is_empty()) return;
+  if (!run_.model) return;
   run_.config = with_live_fields(run_.config, config);
   set_threads(run_.config, cores_);
   run_.model->set_dropout(run_.config.model.dropout);
@@ -321,7 +321,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
     snapshot.request = probe.request;
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
-  with_short_errors([&] { look_inside(run_.model, *run_.tokenizer, probe.text, std::nullopt, stamped, breathe); });
+  with_short_errors([&] { look_inside(*run_.model, *run_.tokenizer, probe.text, std::nullopt, stamped, breathe); });
 }
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "model/transformer.h"
+#include "model/model.h"
 #include "session/engine.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
@@ -39,7 +39,7 @@ class TorchEngine final : public Engine {
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
-  Transformer& model() { return run_.model; }
+  SequenceModel& model() { return *run_.model; }
   std::int64_t steps_done() const { return run_.step; }
 
  private:
@@ -50,7 +50,7 @@ class TorchEngine final : public Engine {
     std::shared_ptr<const Corpus> corpus;
     std::optional<CorpusRecord> record;
     std::optional<Tokenizer> tokenizer;
-    Transformer model{nullptr};
+    Model model;
     std::shared_ptr<const Dataset> dataset;
     std::unique_ptr<Trainer> trainer;  // made by the first update
     std::optional<RunFolder> folder;   // where it was opened from, for the optimizer's state

@@ -11,9 +11,9 @@
 namespace attnscope {
 namespace {
 
-NamedTensors weights_of(Transformer& model) {
+NamedTensors weights_of(SequenceModel& model) {
   NamedTensors named;
-  for (const auto& item : model->named_parameters()) named.emplace_back(item.key(), item.value());
+  for (const auto& item : model.named_parameters()) named.emplace_back(item.key(), item.value());
   return named;
 }
 
@@ -90,11 +90,11 @@ std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file
 
 }  // namespace
 
-void save_weights(const std::filesystem::path& path, Transformer& model, std::int64_t step) {
+void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step) {
   save(path, weights_of(model), {{"step", std::to_string(step)}});
 }
 
-std::int64_t load_weights(const std::filesystem::path& path, Transformer& model) {
+std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model) {
   const Safetensors file = read_safetensors(path);
   const std::int64_t step = count_of(path, file, "step");
   copy_into(path, file, weights_of(model));

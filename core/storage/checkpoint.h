@@ -5,17 +5,17 @@
 
 #include <filesystem>
 
-#include "model/transformer.h"
+#include "model/model.h"
 #include "training/adam.h"
 
 namespace attnscope {
 
 // Weights under PyTorch's names, with the number of updates they have had.
-void save_weights(const std::filesystem::path& path, Transformer& model, std::int64_t step);
+void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step);
 
 // Copies the file's weights into the model and returns their step. Throws SafetensorsError or FileError naming the file
 // and the tensor that is missing, superfluous or of another shape; the model is then unchanged.
-std::int64_t load_weights(const std::filesystem::path& path, Transformer& model);
+std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model);
 
 void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int64_t step);
 

@@ -10,22 +10,18 @@ namespace {
 
 constexpr std::int64_t evaluation_batch_size = 128;
 
-torch::Device device_of(Transformer& model) {
-  return model->parameters().front().device();
-}
-
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
 }
 
 // Greedy translations of the batches, each source's at its own index.
-std::vector<std::string> translate_all(Transformer& model, const Tokenizer& tokenizer,
+std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& tokenizer,
                                        std::span<const EncodedPair> pairs, std::int64_t beam,
                                        const EvaluationProgress& progress) {
   std::vector<std::string> translations(pairs.size());
   std::size_t done = 0;
   for (const auto& indices : batches_by_length(pairs, beam == 1 ? evaluation_batch_size : 1)) {
-    const Batch batch = make_batch(pairs, indices, device_of(model));
+    const Batch batch = make_batch(pairs, indices, model.device());
     std::vector<std::vector<int>> outputs;
     if (beam == 1) {
       outputs = greedy_search(model, batch.source, batch.source_padding);
@@ -41,15 +37,15 @@ std::vector<std::string> translate_all(Transformer& model, const Tokenizer& toke
 
 }  // namespace
 
-NegativeLogLikelihood negative_log_likelihood(Transformer& model, std::span<const EncodedPair> pairs,
+NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
                                               std::int64_t batch_size, const Breath& breathe) {
   torch::NoGradGuard no_grad;
   NegativeLogLikelihood total;
   for (const auto& indices : batches_by_length(pairs, batch_size)) {
-    model->eval();  // each time: breathing may have left it in another mode
-    const Batch batch = make_batch(pairs, indices, device_of(model));
-    const torch::Tensor memory = model->encode(batch.source, batch.source_padding);
-    const torch::Tensor logits = model->logits(model->decode(batch.target_in, memory, batch.source_padding, {}));
+    model.eval();  // each time: breathing may have left it in another mode
+    const Batch batch = make_batch(pairs, indices, model.device());
+    const Memory memory = model.encode(batch.source, batch.source_padding);
+    const torch::Tensor logits = model.logits(model.decode(batch.target_in, memory));
     const auto options =
         torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
     total.nats +=
@@ -73,13 +69,13 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
   return encoded;
 }
 
-Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
+Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
                           std::int64_t beam, const EvaluationProgress& progress) {
   Evaluation result;
   std::vector<EncodedPair> encoded;
   std::vector<const Pair*> kept;
   for (const Pair& pair : pairs) {
-    if (auto fits = encode_pair(tokenizer, pair, model->config().max_length)) {
+    if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
       encoded.push_back(std::move(*fits));
       kept.push_back(&pair);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "model/transformer.h"
+#include "model/model.h"
 #include "plain/callbacks.h"
 #include "tokenizer/tokenizer.h"
 #include "training/batches.h"
@@ -23,7 +23,7 @@ struct NegativeLogLikelihood {
   double per_token() const { return tokens == 0 ? 0 : nats / static_cast<double>(tokens); }
 };
 
-NegativeLogLikelihood negative_log_likelihood(Transformer& model, std::span<const EncodedPair> pairs,
+NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
                                               std::int64_t batch_size, const Breath& breathe);
 
 // `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks.
@@ -43,7 +43,7 @@ struct Evaluation {
 using EvaluationProgress = std::function<void(double fraction)>;
 
 // Translates every source greedily (beam 1) or by beam search.
-Evaluation evaluate_pairs(Transformer& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
+Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
                           std::int64_t beam, const EvaluationProgress& progress);
 
 // The words il and elle of a French sentence, in order: "L'animal … parce qu'il …" → {"il"}.

@@ -48,7 +48,7 @@ double noam_learning_rate(std::int64_t step, std::int64_t d_model, std::int64_t 
   return factor * std::pow(static_cast<double>(d_model), -0.5) * std::min(std::pow(s, -0.5), s * std::pow(w, -1.5));
 }
 
-Trainer::Trainer(Transformer model, const Config& config, std::shared_ptr<const Dataset> dataset)
+Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset)
     : model_(std::move(model)),
       config_(config),
       dataset_(std::move(dataset)),
@@ -73,9 +73,8 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 
   model_->train();
   torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(step_));
-  const torch::Tensor memory = model_->encode(batch.source, batch.source_padding);                  // B×S×D
-  const torch::Tensor decoded = model_->decode(batch.target_in, memory, batch.source_padding, {});  // B×T×D
-  const torch::Tensor logits = model_->logits(decoded);                                             // B×T×V
+  const Memory memory = model_->encode(batch.source, batch.source_padding);
+  const torch::Tensor logits = model_->logits(model_->decode(batch.target_in, memory));  // B×T×V
   const torch::Tensor loss = smoothed_cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(),
                                                     config_.training.label_smoothing, Tokenizer::pad_id);
   breathe();
@@ -93,7 +92,7 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
         fmt::format("loss {} and gradient norm {} at step {}", point.loss, point.gradient_norm, point.step));
   }
   point.learning_rate = noam_learning_rate(point.step, config_.model.d_model, config_.training.warmup_steps,
-                                           config_.training.learning_rate);
+                                           config_.training.noam_factor);
   optimizer_.update(point.learning_rate);
   ++step_;
   point.tokens_per_second = static_cast<double>(batch.tokens) / (seconds_since(begin) - breathe.seconds());
@@ -106,7 +105,7 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 double Trainer::validate(const Breath& breathe) {
   const auto pairs =
       std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
-  return negative_log_likelihood(model_, pairs, config_.training.batch_size, breathe).per_token();
+  return negative_log_likelihood(*model_, pairs, config_.training.batch_size, breathe).per_token();
 }
 
 void Trainer::adjust(const Config& config) {

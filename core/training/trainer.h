@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/config.h"
 #include "training/adam.h"
@@ -26,7 +26,7 @@ struct Dataset {
 class Trainer {
  public:
   // The model must be on its device. `dataset.train` must not be empty.
-  Trainer(Transformer model, const Config& config, std::shared_ptr<const Dataset> dataset);
+  Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset);
 
   // One update. `breathe` is called between its phases, when the model is whole. Throws NotFinite.
   MetricPoint step(const Breath& breathe);
@@ -44,7 +44,7 @@ class Trainer {
  private:
   Batch next_batch();
 
-  Transformer model_;
+  Model model_;
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
   Adam optimizer_;

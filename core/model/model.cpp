@@ -1,0 +1,90 @@
+#include "model/model.h"
+
+#include <cmath>
+
+#include "model/recurrent.h"
+#include "model/transformer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t padding_id = 0;
+
+void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
+  if (tensor.defined()) tensor = tensor.index_select(0, rows);
+}
+
+torch::nn::Embedding normal_embedding(std::int64_t vocab_size, std::int64_t d_model) {
+  torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, d_model).padding_idx(padding_id));
+  torch::NoGradGuard no_grad;
+  // × √D in the Transformer brings these to unit variance; as an output matrix they are small enough (§3.4).
+  torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(d_model)));
+  made->weight[padding_id].zero_();
+  return made;
+}
+
+}  // namespace
+
+Memory Memory::repeated(std::int64_t rows) const {
+  const auto expanded = [&](const torch::Tensor& tensor) {
+    std::vector<std::int64_t> sizes = tensor.sizes().vec();
+    sizes[0] = rows;
+    return tensor.expand(sizes);
+  };
+  Memory memory;
+  if (states.defined()) memory.states = expanded(states);
+  if (padding.defined()) memory.padding = expanded(padding);
+  for (const torch::Tensor& state : last) memory.last.push_back(expanded(state));
+  return memory;
+}
+
+void DecoderCache::select(const torch::Tensor& rows) {
+  for (KeyValues& layer : self) {
+    select_rows(layer.keys, rows);
+    select_rows(layer.values, rows);
+  }
+  for (KeyValues& layer : cross) {
+    select_rows(layer.keys, rows);
+    select_rows(layer.values, rows);
+  }
+  for (torch::Tensor& tensor : state) select_rows(tensor, rows);
+}
+
+SequenceModel::SequenceModel(const ModelConfig& config, std::int64_t vocab_size)
+    : config_(config), vocab_size_(vocab_size) {}
+
+void SequenceModel::make_embeddings() {
+  const auto made = [&](const char* name) {
+    return register_module(name, normal_embedding(vocab_size_, config_.d_model));
+  };
+  if (config_.tied_embeddings || config_.is_language_model()) {
+    source_embedding_ = target_embedding_ = made("embedding");
+  } else {
+    source_embedding_ = made("source_embedding");
+    target_embedding_ = made("target_embedding");
+  }
+}
+
+void SequenceModel::make_output() {
+  if (config_.tied_embeddings) {
+    output_weight_ = target_embedding_->weight;
+  } else {
+    output_weight_ = register_parameter("output_weight", torch::empty({vocab_size_, config_.d_model}));
+    torch::nn::init::xavier_uniform_(output_weight_);
+  }
+}
+
+torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
+  return torch::linear(features, output_weight_);
+}
+
+void SequenceModel::set_dropout(double dropout) {
+  config_.dropout = dropout;
+}
+
+Model make_model(const ModelConfig& config, std::int64_t vocab_size) {
+  if (config.is_recurrent()) return std::make_shared<Recurrent>(config, vocab_size);
+  return std::make_shared<Transformer>(config, vocab_size);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,95 @@
+// What every architecture does: source ids → memory → features → logits.
+//
+// Shape letters of all models: B batch, S source length, T target length, D d_model, H heads, V vocabulary; in attention
+// alone: Q queries, K keys, d = D / H.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+#include "plain/config.h"
+
+namespace attnscope {
+
+// One B×H×Q×K tensor a layer; a recurrent decoder's attention is one layer with one head.
+using AttentionWeights = std::vector<torch::Tensor>;
+
+// What was attended to in a pass, filled by whoever is handed one; weights are those before dropout.
+struct AttentionRecord {
+  AttentionWeights encoder;  // Q = K = S
+  AttentionWeights decoder;  // Q = T, K = T (with a cache: the past as well)
+  AttentionWeights cross;    // Q = T, K = S
+};
+
+// What the decoder knows of the source.
+struct Memory {
+  torch::Tensor states;             // B×S×D; undefined in a language model, which has no source
+  torch::Tensor padding;            // bool B×S, true at padding; undefined: there is none
+  std::vector<torch::Tensor> last;  // recurrent: the decoder's first state, as in DecoderCache::state
+
+  // The same source for `rows` decoders; there must be one row.
+  Memory repeated(std::int64_t rows) const;
+};
+
+// Keys and values of one attention, B×H×K×d each; undefined before the first use.
+struct KeyValues {
+  torch::Tensor keys, values;
+};
+
+// What a decoder keeps between steps, so that each costs one token instead of the whole prefix. An empty one is the
+// start of a sentence. Holds for one memory.
+struct DecoderCache {
+  std::vector<KeyValues> self;       // Transformer, one a layer: of the tokens so far
+  std::vector<KeyValues> cross;      // Transformer, one a layer: of the memory
+  std::vector<torch::Tensor> state;  // recurrent: B×D tensors
+  std::int64_t length = 0;           // tokens so far
+
+  // Goes on with these rows (int64 N): a beam's survivors, some of them twice.
+  void select(const torch::Tensor& rows);
+};
+
+class SequenceModel : public torch::nn::Module {
+ public:
+  // source: int64 B×S; padding: bool B×S, true at padding, or undefined. Not for language models.
+  virtual Memory encode(const torch::Tensor& source, const torch::Tensor& padding,
+                        AttentionRecord* record = nullptr) = 0;
+
+  // target_in: int64 B×T, shifted right (teacher forcing); → features B×T×D. With a cache, target_in goes on where
+  // the cache stands, and the cache then holds it too.
+  virtual torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
+                               AttentionRecord* record = nullptr) = 0;
+
+  // …×D → …×V
+  torch::Tensor logits(const torch::Tensor& features);
+
+  virtual void set_dropout(double dropout);
+
+  // max_length × D vectors added to the embeddings; undefined where positions are told otherwise.
+  virtual torch::Tensor positions() const { return {}; }
+
+  const ModelConfig& config() const { return config_; }
+  std::int64_t vocab_size() const { return vocab_size_; }
+  torch::Device device() const { return output_weight_.device(); }
+
+ protected:
+  SequenceModel(const ModelConfig& config, std::int64_t vocab_size);
+
+  // To be called when the embeddings have been made and before any other module is, and at the end; in that order
+  // parameters are initialised.
+  void make_embeddings();
+  void make_output();
+
+  ModelConfig config_;
+  std::int64_t vocab_size_;
+  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};  // one and the same when tied
+  torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4)
+};
+
+using Model = std::shared_ptr<SequenceModel>;
+
+// The architecture that the configuration names. Initial weights come from torch's random generator: seed it first.
+Model make_model(const ModelConfig& config, std::int64_t vocab_size);
+
+}  // namespace attnscope
