@@ -32,6 +32,10 @@ nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& 
   nlohmann::json json = {{"pairs", e.pairs},         {"too_long", e.too_long},
                          {"nll", e.nll.per_token()}, {"perplexity", std::exp(e.nll.per_token())},
                          {"bleu", e.bleu},           {"exact_match", share(e.exact, e.pairs)}};
+  for (const LengthScore& score : e.by_length) {
+    json["by_length"].push_back(
+        {{"words", score.words}, {"pairs", score.pairs}, {"exact_match", share(score.exact, score.pairs)}});
+  }
   if (e.pronoun_pairs > 0) {
     json["pronoun_pairs"] = e.pronoun_pairs;
     json["pronoun_gender"] = share(e.pronoun_right, e.pronoun_pairs);
@@ -55,6 +59,10 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   fmt::print("perplexity           {:.3f}\n", std::exp(e.nll.per_token()));
   fmt::print("BLEU                 {:.2f}\n", e.bleu);
   fmt::print("exact match          {:.2f} %\n", 100 * share(e.exact, e.pairs));
+  for (const LengthScore& score : e.by_length) {
+    fmt::print("  {:2}–{:2} words        {:.2f} % of {}\n", score.words - 1, score.words,
+               100 * share(score.exact, score.pairs), score.pairs);
+  }
   if (e.pronoun_pairs == 0) return;
   fmt::print("pronoun pairs        {}\n", e.pronoun_pairs);
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));

@@ -1,6 +1,7 @@
 #include "training/evaluation.h"
 
 #include <algorithm>
+#include <map>
 
 #include "decoding/search.h"
 #include "metrics/bleu.h"
@@ -12,6 +13,10 @@ constexpr std::int64_t evaluation_batch_size = 128;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
+}
+
+std::int64_t word_count(const std::string& text) {
+  return 1 + std::count(text.begin(), text.end(), ' ');
 }
 
 // Greedy translations of the batches, each source's at its own index.
@@ -86,16 +91,24 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, {});
   const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
   std::vector<std::string> references;
+  std::map<std::int64_t, LengthScore> by_length;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Pair& pair = *kept[i];
     const bool exact = translations[i] == pair.target;
     result.exact += exact;
+    LengthScore& length = by_length[(word_count(pair.source) + 1) / 2 * 2];
+    ++length.pairs;
+    length.exact += exact;
     if (!pair.pronoun.empty()) {
       ++result.pronoun_pairs;
       result.pronoun_right += pronouns(translations[i]) == pronouns(pair.target);
       result.pronoun_exact += exact;
     }
     references.push_back(pair.target);
+  }
+  for (auto& [words, score] : by_length) {
+    score.words = words;
+    result.by_length.push_back(score);
   }
   result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
   return result;

@@ -29,12 +29,20 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 // `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks.
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
 
+// How well sources of like length are translated.
+struct LengthScore {
+  std::int64_t words = 0;  // of the longest source counted here; the shortest has one word fewer
+  std::int64_t pairs = 0;
+  std::int64_t exact = 0;
+};
+
 struct Evaluation {
   std::int64_t pairs = 0;
   std::int64_t too_long = 0;  // left out of everything below
   NegativeLogLikelihood nll;
   double bleu = 0;         // as sacrebleu, one reference a source
   std::int64_t exact = 0;  // translations equal to the reference
+  std::vector<LengthScore> by_length;  // shortest first, only lengths that occur
   std::int64_t pronoun_pairs = 0;
   std::int64_t pronoun_right = 0;  // il/elle of the translation are those of the reference, in order
   std::int64_t pronoun_exact = 0;
