@@ -38,6 +38,16 @@ title_is() { case "$(title)" in $1) return 0 ;; *) return 1 ;; esac; }
 ctrl() { xdotool keydown ctrl key "$1" keyup ctrl; }
 has_ended() { ! kill -0 "$attnscope" 2>/dev/null; }
 
+# expect_end STATUS CAUSE: the program ends by itself, soon, with that exit status
+expect_end() {
+  for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
+  has_ended || fail "it did not end within 10 seconds of $2"
+  local status=0
+  wait "$attnscope" || status=$?
+  attnscope=""
+  [ "$status" -eq "$1" ] || fail "exit status $status after $2, not $1"
+}
+
 # The server chooses a free number and writes it when it is ready (xvfb-run's choice races with other servers).
 mkfifo "$home/display"
 Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$home/display" 2>"$home/xvfb.log" &
@@ -64,12 +74,7 @@ xdotool key space
 within 60 title_is "*(paused)*"
 
 ctrl q
-for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
-has_ended || fail "it did not quit within 10 seconds of Ctrl+Q"
-status=0
-wait "$attnscope" || status=$?
-attnscope=""
-[ "$status" -eq 0 ] || fail "exit status $status"
+expect_end 0 Ctrl+Q
 grep -q '"sentence": "How are you?"' "$home/attnscope/settings.json" || fail "the sentence typed was not remembered"
 echo "typed, trained, paused and quit"
 
@@ -80,11 +85,6 @@ attnscope=$!
 within 30 window_is_there
 within 120 title_is "?* — attnscope"
 kill -TERM "$attnscope"
-for _ in $(seq 200); do if has_ended; then break; fi; sleep 0.05; done
-has_ended || fail "it did not end within 10 seconds of SIGTERM"
-status=0
-wait "$attnscope" || status=$?
-attnscope=""
-[ "$status" -eq 143 ] || fail "exit status $status after SIGTERM, not 143"
+expect_end 143 SIGTERM
 [ -s "$home/attnscope/settings.json" ] || fail "the settings were not kept on SIGTERM"
 echo "ended by a signal, settings kept"
