@@ -71,7 +71,7 @@ class Parity : public testing::Test {
   torch::Tensor embed(const torch::Tensor& ids) {
     const torch::Tensor weight = model->named_parameters()["embedding.weight"];
     return torch::embedding(weight, ids, 0) * std::sqrt(static_cast<double>(model->config().d_model)) +
-           model->positions().slice(0, 0, ids.size(1));
+           model->positions().front().values.slice(0, 0, ids.size(1));
   }
 
   torch::Tensor ours() {

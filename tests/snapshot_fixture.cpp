@@ -53,12 +53,12 @@ DecodingStep decided(const Token& chosen, int step) {
   return decoded;
 }
 
-std::shared_ptr<const Matrix> sinusoids(int length, int d_model) {
-  auto matrix = std::make_shared<Matrix>(length, d_model);
+Matrix sinusoids(int length, int d_model) {
+  Matrix matrix(length, d_model);
   for (int position = 0; position < length; ++position) {
     for (int dim = 0; dim < d_model; ++dim) {
       const double angle = position / std::pow(10000.0, 2.0 * (dim / 2) / d_model);
-      matrix->at(position, dim) = static_cast<float>(dim % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      matrix.at(position, dim) = static_cast<float>(dim % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }
   return matrix;
@@ -83,7 +83,8 @@ std::shared_ptr<Snapshot> snapshot_of(std::vector<Token> source, std::vector<Tok
   for (int step = 0; step < rows; ++step) {
     snapshot->decoding.push_back(decided(snapshot->target_out[static_cast<std::size_t>(step)], step));
   }
-  snapshot->positions = sinusoids(128, 128);
+  snapshot->positions =
+      std::make_shared<std::vector<PositionTable>>(std::vector<PositionTable>{{"", 0, sinusoids(128, 128)}});
   return snapshot;
 }
 

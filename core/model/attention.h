@@ -37,6 +37,9 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
 
   void set_dropout(double dropout) { dropout_ = dropout; }
 
+  // Shaw's a^K by distance −k … k: (2k+1)×d; undefined in other schemes.
+  const torch::Tensor& relative_k() const { return relative_k_; }
+
  private:
   torch::Tensor split_heads(const torch::Tensor& x) const;  // B×L×D → B×H×L×d
   KeyValues project(const torch::Tensor& memory);
@@ -46,9 +49,9 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   std::int64_t num_heads_;
   double scale_;  // 1/√d_k, or 1 where scaling is off
   double dropout_;
-  torch::Tensor in_proj_weight_;          // 3D×D: W_Q, W_K, W_V one above the other
-  torch::Tensor in_proj_bias_;            // 3D
-  torch::nn::Linear out_proj_;            // W_O
+  torch::Tensor in_proj_weight_;           // 3D×D: W_Q, W_K, W_V one above the other
+  torch::Tensor in_proj_bias_;             // 3D
+  torch::nn::Linear out_proj_;             // W_O
   torch::Tensor relative_k_, relative_v_;  // Shaw's a^K, a^V, (2k+1)×d each, the same for all heads; else undefined
 };
 TORCH_MODULE(MultiHeadAttention);

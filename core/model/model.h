@@ -1,12 +1,13 @@
 // What every architecture does: source ids → memory → features → logits.
 //
-// Shape letters of all models: B batch, S source length, T target length, D d_model, H heads, V vocabulary; in attention
-// alone: Q queries, K keys, d = D / H.
+// Shape letters of all models: B batch, S source length, T target length, D d_model, H heads, V vocabulary; in
+// attention alone: Q queries, K keys, d = D / H.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "plain/config.h"
@@ -50,6 +51,13 @@ struct DecoderCache {
   void select(const torch::Tensor& rows);
 };
 
+// Something that tells the order of the tokens, by position or by distance; see plain/snapshot.h.
+struct PositionTensor {
+  std::string name;
+  std::int64_t first = 0;  // of the first row: position 0, or the smallest distance key − query
+  torch::Tensor values;    // positions or distances × dimensions or heads
+};
+
 class SequenceModel : public torch::nn::Module {
  public:
   // source: int64 B×S; padding: bool B×S, true at padding, or undefined. Not for language models.
@@ -66,8 +74,8 @@ class SequenceModel : public torch::nn::Module {
 
   virtual void set_dropout(double dropout);
 
-  // max_length × D vectors added to the embeddings; undefined where positions are told otherwise.
-  virtual torch::Tensor positions() const { return {}; }
+  // Whatever tells the order of the tokens, to be looked at; none where nothing does.
+  virtual std::vector<PositionTensor> positions() { return {}; }
 
   const ModelConfig& config() const { return config_; }
   std::int64_t vocab_size() const { return vocab_size_; }

@@ -61,6 +61,11 @@ torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& positions) {
   return torch::stack({pairs[0] * cos - pairs[1] * sin, pairs[0] * sin + pairs[1] * cos}, -1).flatten(-2);
 }
 
+torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
+  const torch::Tensor unit = torch::tensor({1.0F, 0.0F}).repeat({length, d / 2});  // in every pair, the first axis
+  return rotate(unit, torch::arange(length, torch::kInt64));
+}
+
 PositionSchemeImpl::PositionSchemeImpl(const ModelConfig& config, bool causal)
     : kind_(config.positions), num_heads_(config.num_heads), max_distance_(config.max_distance), causal_(causal) {
   if (kind_ == "t5") {
@@ -85,6 +90,15 @@ RelativePositions PositionSchemeImpl::relative(std::int64_t num_queries, std::in
     result.bias = torch::embedding(relative_attention_bias_, t5_buckets(keys - queries, !causal_)).permute({2, 0, 1});
   }
   return result;
+}
+
+torch::Tensor PositionSchemeImpl::bias_by_distance(std::int64_t length) {
+  const torch::Device device = relative_attention_bias_.defined() ? relative_attention_bias_.device() : torch::kCPU;
+  const torch::Tensor bias = relative(length, length, device).bias;  // H×L×L
+  if (!bias.defined()) return {};
+  const torch::Tensor past = bias.select(1, length - 1);  // the last query has every key before it
+  if (causal_) return past.t();
+  return torch::cat({past, bias.select(1, 0).slice(1, 1)}, 1).t();  // the first has every key after it
 }
 
 }  // namespace attnscope

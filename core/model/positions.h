@@ -1,6 +1,6 @@
-// Every way of telling a Transformer the order of its tokens. Sinusoids and learned vectors are added to the embeddings;
-// the others act inside self-attention, in encoder and decoder alike, and leave cross-attention alone: there queries and
-// keys stand in different sentences, between which no distance is defined.
+// Every way of telling a Transformer the order of its tokens. Sinusoids and learned vectors are added to the
+// embeddings; the others act inside self-attention, in encoder and decoder alike, and leave cross-attention alone:
+// there queries and keys stand in different sentences, between which no distance is defined.
 #pragma once
 
 #include <torch/torch.h>
@@ -22,6 +22,9 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 // x: …×L×d; positions: L
 torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& positions);
 
+// length × d: cos at even, sin at odd dimensions of the angles by which RoPE rotates a head's pairs.
+torch::Tensor rope_rotations(std::int64_t length, std::int64_t d);
+
 // What one pass of self-attention is told about distance. The queries are the last Q of the K keys; all undefined when
 // positions are not told here.
 struct RelativePositions {
@@ -36,6 +39,10 @@ class PositionSchemeImpl : public torch::nn::Module {
   PositionSchemeImpl(const ModelConfig& config, bool causal);
 
   RelativePositions relative(std::int64_t num_queries, std::int64_t num_keys, torch::Device device);
+
+  // What each head adds to a score (ALiBi, T5), distances×H: a row for every distance key − query from 1 − length to
+  // length − 1, or to 0 where the future is masked. Undefined in other schemes.
+  torch::Tensor bias_by_distance(std::int64_t length);
 
  private:
   std::string kind_;

@@ -1,11 +1,13 @@
 #include "model/transformer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace attnscope {
 namespace {
 
 constexpr std::int64_t padding_id = 0;
+constexpr std::int64_t farthest_bias = 128;    // beyond, T5's buckets are one and ALiBi's lines go on
 constexpr double learned_position_std = 0.02;  // small beside embeddings of unit variance, as GPT-2 has it
 
 torch::nn::LayerNorm layer_norm(std::int64_t d_model) {
@@ -57,8 +59,7 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, A
   });
   if (multihead_attn_) {
     x = residual(x, norm2_, [&](const torch::Tensor& y) {
-      return keep(cross_weights,
-                  multihead_attn_->attend_memory(y, context.memory, context.memory_mask, cross_cache));
+      return keep(cross_weights, multihead_attn_->attend_memory(y, context.memory, context.memory_mask, cross_cache));
     });
   }
   return residual(x, multihead_attn_ ? norm3_ : norm2_, [&](const torch::Tensor& y) { return feed_forward(y); });
@@ -117,6 +118,21 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   return norm_(x);
 }
 
+std::vector<PositionTensor> StackImpl::positions(const std::string& name, std::int64_t length) {
+  const torch::Tensor bias = position_scheme_->bias_by_distance(length);
+  if (bias.defined()) return {{name, 1 - length, bias}};
+  std::vector<PositionTensor> tables;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const torch::Tensor& relative_k = layers_[i]->relative_k();
+    if (!relative_k.defined()) continue;
+    const std::int64_t farthest = relative_k.size(0) / 2;
+    // Keys after the query are masked in the decoder: their vectors are never used.
+    tables.push_back({name + ", layer " + std::to_string(i + 1), -farthest,
+                      causal_ ? relative_k.slice(0, 0, farthest + 1) : relative_k});
+  }
+  return tables;
+}
+
 void StackImpl::set_dropout(double dropout) {
   for (Layer& layer : layers_) layer->set_dropout(dropout);
 }
@@ -130,8 +146,7 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
     encoder_ = register_module("encoder", Stack(config, config.num_encoder_layers, false, false));
   }
   target_positions_ = make_positions("target_positions");
-  decoder_ =
-      register_module("decoder", Stack(config, config.num_decoder_layers, true, !config.is_language_model()));
+  decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, !config.is_language_model()));
   make_output();
 }
 
@@ -163,6 +178,22 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
   const torch::Tensor embedded = embed(target_embedding_, target_positions_, target_in, cache ? cache->length : 0);
   return decoder_(embedded, memory, torch::Tensor(), cache, record ? &record->decoder : nullptr,
                   record ? &record->cross : nullptr);
+}
+
+std::vector<PositionTensor> Transformer::positions() {
+  if (config_.positions == "learned" && encoder_) {
+    return {{"source", 0, source_positions_}, {"target", 0, target_positions_}};
+  }
+  if (target_positions_.defined()) return {{"", 0, target_positions_}};
+  if (config_.positions == "rope") {
+    return {{"", 0, rope_rotations(config_.max_length, config_.d_model / config_.num_heads)}};
+  }
+  const std::int64_t length = std::min(config_.max_length, farthest_bias);
+  std::vector<PositionTensor> tables;
+  if (encoder_) tables = encoder_->positions("encoder", length);
+  const std::vector<PositionTensor> decoder = decoder_->positions("decoder", length);
+  tables.insert(tables.end(), decoder.begin(), decoder.end());
+  return tables;
 }
 
 void Transformer::set_dropout(double dropout) {

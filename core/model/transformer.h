@@ -1,6 +1,6 @@
-// "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom: encoder and decoder, or the decoder alone
-// as a language model. Parameters below `encoder.` and `decoder.` have torch::nn::Transformer's names and shapes; the
-// layers of a language model those of torch::nn::TransformerEncoderLayer.
+// "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom: encoder and decoder, or the decoder
+// alone as a language model. Parameters below `encoder.` and `decoder.` have torch::nn::Transformer's names and shapes;
+// the layers of a language model those of torch::nn::TransformerEncoderLayer.
 #pragma once
 
 #include <torch/torch.h>
@@ -33,6 +33,7 @@ class LayerImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x, const LayerContext& context, AttentionWeights* self_weights,
                         AttentionWeights* cross_weights, KeyValues* self_cache, KeyValues* cross_cache);
   void set_dropout(double dropout);
+  const torch::Tensor& relative_k() const { return self_attn_->relative_k(); }
 
  private:
   // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
@@ -58,6 +59,9 @@ class StackImpl : public torch::nn::Module {
                         AttentionWeights* self_weights, AttentionWeights* cross_weights);
   void set_dropout(double dropout);
 
+  // What tells distances below `length` inside the layers, named after the stack; none where nothing does.
+  std::vector<PositionTensor> positions(const std::string& name, std::int64_t length);
+
  private:
   bool causal_;
   PositionScheme position_scheme_;
@@ -74,7 +78,7 @@ class Transformer final : public SequenceModel {
   torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
                        AttentionRecord* record = nullptr) override;
   void set_dropout(double dropout) override;
-  torch::Tensor positions() const override { return target_positions_; }
+  std::vector<PositionTensor> positions() override;
 
  private:
   torch::Tensor make_positions(const char* name);

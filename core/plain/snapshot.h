@@ -1,11 +1,14 @@
-// One look inside the model: a sentence, its translation and everything attended to on the way.
+// One look inside the model: a sentence, what the model makes of it and everything attended to on the way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "plain/config.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
@@ -32,26 +35,43 @@ struct DecodingStep {
   float entropy = 0;                  // of the whole distribution, in nats
 };
 
+// One of the places where the model is told the order of its tokens; model.positions says how.
+struct PositionTable {
+  std::string name;  // "source", "decoder, layer 2"
+  int first = 0;     // what the first row stands for: position 0, or the smallest distance key − query
+  // A row a position: vectors added to the embeddings (sinusoidal, learned), or cos and sin of the rotations of a head
+  // (rope). A row a distance: a^K (shaw), or the bias of each head, one a column (t5, alibi).
+  Matrix values;
+};
+
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
   std::uint64_t run = 0;      // counts the runs opened or reset in this process
   std::int64_t step = 0;      // optimizer updates the weights have had
   std::uint64_t request = 0;  // the Probe this answers
+  ModelConfig model;          // what was looked into
 
-  std::string source_text;
-  std::string output_text;
-  std::vector<Token> source;      // S pieces, with </s> at the end
-  std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1)
+  std::string source_text;        // as it was typed: the source, or a language model's prompt
+  std::string output_text;        // what the model wrote; after a prompt, only what follows it, lines kept apart
+  std::vector<Token> source;      // S pieces, with </s> at the end; none in a language model
+  std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1); of a language model the text, without <s>
   std::vector<Token> target_out;  // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that wrote it
-  bool truncated = false;         // the sentence was longer than max_length
+  std::size_t forced = 0;         // leading outputs that were given (a prompt, a target to follow), not chosen
+  bool truncated = false;         // what was typed is longer than max_length allows
   bool stopped_at_limit = false;  // decoding ended without </s>
 
-  AttentionMaps encoder;  // S × S
-  AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3)
-  AttentionMaps cross;    // T × S
+  AttentionMaps encoder;  // S × S; none in a language model and in recurrent models
+  AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3); none in recurrent models
+  AttentionMaps cross;    // T × S; none in a language model; one map, or none, in recurrent models
 
-  std::vector<DecodingStep> decoding;       // T steps
-  std::shared_ptr<const Matrix> positions;  // max_length × d_model (§3.5)
+  std::vector<DecodingStep> decoding;                           // T steps
+  std::shared_ptr<const std::vector<PositionTable>> positions;  // never null once published
+
+  // The pieces of what was typed: the source, or the prompt.
+  std::span<const Token> typed() const {
+    return model.is_language_model() ? std::span(target_in).first(std::min(forced + 1, target_in.size()))
+                                     : std::span(source);
+  }
 };
 
 }  // namespace attnscope

@@ -111,20 +111,21 @@ Color32 label_color(const Canvas& canvas, bool hovered, bool selected) {
 
 // Where not all labels have room: every so many, but those of the hovered and the selected cell always; these push
 // their neighbours aside.
-bool shows_label(int index, int stride, int hovered, int selected) {
+bool shows_label(int index, int first, int stride, int hovered, int selected) {
   const auto crowds = [&](int special) { return special >= 0 && std::abs(index - special) < stride; };
   if (index == hovered) return true;
   if (crowds(hovered)) return false;
   if (index == selected) return true;
-  return index % stride == 0 && !crowds(selected);
+  return (first + index) % stride == 0 && !crowds(selected);
 }
 
 void draw_row_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
   for (int row = 0; row < canvas.matrix.rows; ++row) {
-    if (!shows_label(row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
-    const std::string text = shortened(font, label_of(canvas.options.row_labels, row), layout.row_label_width);
+    if (!shows_label(row, canvas.options.first_row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
+    const std::string text =
+        shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text.c_str());
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
     draw_text(canvas.list, font, {layout.body.x - canvas.look.px(6) - extent.x, y},
@@ -136,9 +137,10 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
   for (int col = 0; col < canvas.matrix.cols; ++col) {
-    if (!shows_label(col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
+    if (!shows_label(col, canvas.options.first_col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
     const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col);
-    const std::string text = shortened(font, label_of(canvas.options.col_labels, col), layout.col_label_width);
+    const std::string text =
+        shortened(font, label_of(canvas.options.col_labels, col, canvas.options.first_col), layout.col_label_width);
     const float middle = layout.body.x + (static_cast<float>(col) + 0.5F) * layout.cell.x;
     if (layout.slanted) {
       draw_slanted_text(canvas.list, font, {middle, layout.body.y - canvas.look.px(7)}, label_slant, color,
@@ -197,8 +199,8 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
 void default_tooltip(const Canvas& canvas, int row, int col) {
   {
     WithFont mono(canvas.look.fonts.mono);
-    ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row).c_str(),
-                label_of(canvas.options.col_labels, col).c_str());
+    ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
+                label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   }
   if (is_masked(canvas.options, row, col))
     ImGui::TextDisabled("masked: look-ahead (\u00A73.2.3)");
@@ -331,10 +333,17 @@ void draw_slanted_text(ImDrawList& list, ImFont* font, ImVec2 anchor, float degr
 
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const ImVec2 extent = text_size(look.fonts.ui, text);
-  draw_text(*ImGui::GetWindowDrawList(), look.fonts.ui,
-            {origin.x + std::max(0.0F, (size.x - extent.x) / 2), origin.y + std::max(0.0F, (size.y - extent.y) / 2)},
-            look.theme.text_dim, text);
+  const WithFont font(look.fonts.ui);
+  const float wrap = std::max(1.0F, std::min(size.x, look.px(560)));
+  const ImVec2 extent = ImGui::CalcTextSize(text, nullptr, false, wrap);
+  ImGui::SetCursorScreenPos({origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
+                             origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))});
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
+  ImGui::TextUnformatted(text);
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+  ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 }
 

@@ -22,8 +22,10 @@ struct HeatmapOptions {
   std::string title;
   std::string row_axis;                     // what a row is: "query (written so far)"
   std::string col_axis;                     // what a column is
-  std::span<const std::string> row_labels;  // empty: numbers
+  std::span<const std::string> row_labels;  // empty: numbers from first_row on
   std::span<const std::string> col_labels;
+  int first_row = 0;
+  int first_col = 0;
   bool square = true;       // cells as wide as high; otherwise the matrix fills the space
   float stretch = 1;        // of square cells: may be so many times longer than wide where the space is
   bool mask_upper = false;  // cells right of the diagonal are hidden by the look-ahead mask (§3.2.3)
@@ -66,7 +68,7 @@ bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version,
 // Text turned by `degrees` anticlockwise about its left middle, which stands at `anchor`.
 void draw_slanted_text(ImDrawList& list, ImFont* font, ImVec2 anchor, float degrees, Color32 color, const char* text);
 
-// A dim line in the middle of `size`, where a picture will be; advances the cursor.
+// Dim text in the middle of `size`, where a picture could be; advances the cursor.
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look);
 
 }  // namespace attnscope

@@ -7,11 +7,11 @@
 namespace attnscope {
 namespace {
 
-float longest_label(const ImFont* font, std::span<const std::string> labels, int count) {
+float longest_label(const ImFont* font, std::span<const std::string> labels, int count, int first) {
   float width = 0;
   for (int i = 0; i < count; ++i) {
-    if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: the last is the longest
-    width = std::max(width, text_size(font, label_of(labels, i).c_str()).x);
+    if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: one at an end is the longest
+    width = std::max(width, text_size(font, label_of(labels, i, first).c_str()).x);
   }
   return width;
 }
@@ -43,8 +43,8 @@ ImFont* label_font(const Look& look) {
   return look.fonts.mono_small;
 }
 
-std::string label_of(std::span<const std::string> labels, int index) {
-  if (labels.empty()) return std::to_string(index);
+std::string label_of(std::span<const std::string> labels, int index, int first) {
+  if (labels.empty()) return std::to_string(first + index);
   return static_cast<std::size_t>(index) < labels.size() ? labels[static_cast<std::size_t>(index)] : "";
 }
 
@@ -74,9 +74,10 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float axis_width = options.row_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(8);
   const float legend_width = options.legend ? look.px(62) : 0;
 
-  layout.row_label_width = std::min(longest_label(font, options.row_labels, matrix.rows), size.x * 0.3F);
+  layout.row_label_width =
+      std::min(longest_label(font, options.row_labels, matrix.rows, options.first_row), size.x * 0.3F);
   const float left = axis_width + layout.row_label_width + look.px(10);
-  const float longest_col = longest_label(font, options.col_labels, matrix.cols);
+  const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);
 
   // First as if column labels lay level; if they do not fit, slanted.
   const float above = layout.title_height + axis_height;

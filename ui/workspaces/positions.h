@@ -1,8 +1,10 @@
-// Sinusoidal positions (§3.5): the matrix, some of its dimensions, and how positions resemble each other.
+// How the model is told the order of its tokens, whatever the scheme: vectors by position (sinusoidal, learned, RoPE's
+// rotations) or by distance (Shaw), and how they resemble each other; biases by distance (T5, ALiBi).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "look.h"
@@ -14,16 +16,20 @@
 namespace attnscope {
 
 struct PositionsView {
+  std::size_t table = 0;                         // which of the snapshot's is shown
   std::vector<int> dimensions = {4, 5, 16, 17};  // drawn as curves
-  int position = 0;                              // whose dot products with the others are drawn
-  PlotAxis waves_axis;
-  PlotView waves;
+  int row = 0;                                   // whose dot products with the others are drawn
+  PlotAxis curves_axis;
+  PlotView curves;
   PlotAxis products_axis;
   PlotView products;
 
-  // Made from the matrix when it changes.
-  std::shared_ptr<const Matrix> source;
-  Matrix dots;  // positions × positions: the dot product of each pair
+  // Made from the snapshot's table when it changes.
+  std::shared_ptr<const std::vector<PositionTable>> source;
+  std::string scheme;
+  PositionTable shown;
+  Matrix dots;   // of vectors: rows × rows, the dot product of each pair
+  Matrix heads;  // of biases: heads × distances
   std::uint64_t version = 0;
 };
 
