@@ -1,4 +1,4 @@
-// Loss, optimizer, schedule, batches, search and the run on disk.
+// Loss, optimizer, schedule, batches and the run on disk.
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "decoding/search.h"
 #include "session/torch_engine.h"
 #include "storage/checkpoint.h"
 #include "storage/file.h"
@@ -337,86 +336,6 @@ TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {
   int looks = 0;
   again.probe({1, "a x"}, [&](auto) { ++looks; }, {});
   EXPECT_EQ(looks, 2);
-}
-
-// ---- search
-
-// A toy language of V pieces whose next-piece distribution depends on the whole prefix.
-torch::Tensor toy_log_probs(const torch::Tensor& prefixes) {
-  constexpr std::int64_t vocab = 6;
-  torch::Tensor scores = torch::empty({prefixes.size(0), vocab}, torch::kFloat64);
-  for (std::int64_t row = 0; row < prefixes.size(0); ++row) {
-    std::uint64_t state = 88172645463325252ULL;
-    for (std::int64_t i = 0; i < prefixes.size(1); ++i)
-      state = (state ^ static_cast<std::uint64_t>(prefixes[row][i].item<std::int64_t>() + 1)) * 6364136223846793005ULL;
-    for (std::int64_t piece = 0; piece < vocab; ++piece) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      scores[row][piece] = static_cast<double>(state >> 40U) / 4194304.0;
-    }
-    scores[row][0] = scores[row][1] = -1e9;  // never padding, never <s>
-  }
-  return torch::log_softmax(scores, 1);
-}
-
-// Every sentence of at most `limit` pieces with </s>, by brute force.
-void all_sentences(std::vector<int>& ids, double log_prob, std::int64_t limit, std::vector<Hypothesis>& found) {
-  torch::Tensor prefix = torch::empty({1, static_cast<std::int64_t>(ids.size()) + 1}, torch::kInt64);
-  prefix[0][0] = 1;
-  for (std::size_t i = 0; i < ids.size(); ++i) prefix[0][static_cast<std::int64_t>(i) + 1] = ids[i];
-  const torch::Tensor next = toy_log_probs(prefix)[0];
-  const auto length = static_cast<double>(ids.size() + 1);
-  const double end = log_prob + next[2].item<double>();
-  found.push_back({ids, end, end / std::pow((5 + length) / 6, 0.6), true});
-  if (static_cast<std::int64_t>(ids.size()) + 1 >= limit) return;
-  for (int piece = 3; piece < 6; ++piece) {
-    ids.push_back(piece);
-    all_sentences(ids, log_prob + next[piece].item<double>(), limit, found);
-    ids.pop_back();
-  }
-}
-
-TEST(Search, AWideBeamFindsWhatBruteForceFinds) {
-  std::vector<Hypothesis> all;
-  std::vector<int> ids;
-  all_sentences(ids, 0, 4, all);
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
-  const auto beam = beam_search(toy_log_probs, {.beam = 200, .length_penalty = 0.6, .limit = 4});
-  ASSERT_GE(beam.size(), 5U);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(beam[i].ids, all[i].ids);
-    EXPECT_NEAR(beam[i].score, all[i].score, 1e-9);
-    EXPECT_NEAR(beam[i].log_prob, all[i].log_prob, 1e-9);
-  }
-}
-
-TEST(Search, ScoresAreGnmtsLengthPenalty) {
-  for (const auto& hypothesis : beam_search(toy_log_probs, {.beam = 4, .length_penalty = 1.0, .limit = 6})) {
-    const auto length = static_cast<double>(hypothesis.ids.size() + 1);
-    EXPECT_NEAR(hypothesis.score, hypothesis.log_prob / ((5 + length) / 6), 1e-9);
-  }
-}
-
-TEST(Search, BeamOfOneIsGreedyAndABatchIsItsRows) {
-  torch::manual_seed(11);
-  const Model model = make_model(ModelConfig{.d_model = 16, .num_heads = 2, .max_length = 24}, 30);
-  for (int trial = 0; trial < 10; ++trial) {
-    const torch::Tensor source = torch::randint(4, 30, {3, 5}, torch::kInt64);
-    const auto greedy = greedy_search(model, source, {});
-    for (int row = 0; row < 3; ++row) {
-      EXPECT_EQ(beam_search(model, source.slice(0, row, row + 1), {.beam = 1}).front().ids, greedy[row]);
-    }
-  }
-}
-
-TEST(Search, StopsAtTheLimitAndSaysSo) {
-  const NextLogProbs endless = [](const torch::Tensor& prefixes) {
-    torch::Tensor scores = torch::full({prefixes.size(0), 5}, -1e9);
-    scores.select(1, 4).fill_(0);
-    return torch::log_softmax(scores, 1);
-  };
-  const auto best = beam_search(endless, {.beam = 1, .limit = 7}).front();
-  EXPECT_FALSE(best.finished);
-  EXPECT_EQ(best.ids.size(), 7U);
 }
 
 // ---- evaluation and looking inside

@@ -2,111 +2,171 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
+#include <tuple>
 
+#include "decoding/stepper.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 namespace {
 
-double length_penalised(double log_prob, std::size_t length, double alpha) {
-  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+// One piece more for one of a beam's hypotheses.
+struct Extension {
+  std::size_t parent = 0;
+  int piece = 0;
+  double log_prob = 0;  // of the piece
+  double total = 0;     // of the hypothesis with it
+};
+
+// The best pieces of every row, best first, on the CPU.
+struct BestPieces {
+  torch::Tensor log_probs;  // double N×K
+  torch::Tensor ids;        // int64 N×K
+};
+
+// K = 2·beam: half of them may be </s>, so that `beam` go on. A beam of one needs no second best.
+BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t beam) {
+  const auto [values, ids] =
+      beam == 1 ? log_probs.max(-1, true) : log_probs.topk(std::min(2 * beam, log_probs.size(1)));
+  return {values.to(torch::kCPU, torch::kFloat64).contiguous(), ids.cpu().contiguous()};
 }
 
-torch::Tensor as_tensor(const std::vector<Hypothesis>& hypotheses) {
-  const auto length = static_cast<std::int64_t>(hypotheses.front().ids.size());
-  torch::Tensor prefixes = torch::empty({static_cast<std::int64_t>(hypotheses.size()), length + 1}, torch::kInt64);
-  auto* out = prefixes.data_ptr<std::int64_t>();
-  for (const Hypothesis& hypothesis : hypotheses) {
-    *out++ = Tokenizer::bos_id;
-    out = std::copy(hypothesis.ids.begin(), hypothesis.ids.end(), out);
-  }
-  return prefixes;
+void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOptions& options) {
+  hypothesis.log_probs.push_back(log_prob);
+  hypothesis.log_prob += log_prob;
+  hypothesis.finished = options.eos_ends && piece == Tokenizer::eos_id;
+  if (!hypothesis.finished) hypothesis.ids.push_back(piece);
+  const auto length = static_cast<double>(hypothesis.log_probs.size());
+  hypothesis.score = hypothesis.log_prob / std::pow((5.0 + length) / 6.0, options.length_penalty);
 }
 
-// One step: every live hypothesis by every piece. Those of the best `beam` that end become finished; the best `beam`
-// that go on stay alive.
-void extend(std::vector<Hypothesis>& live, std::vector<Hypothesis>& finished, const torch::Tensor& next_log_probs,
-            const SearchOptions& options) {
-  const std::int64_t vocab_size = next_log_probs.size(1);
-  std::vector<double> log_probs;
-  for (const Hypothesis& hypothesis : live) log_probs.push_back(hypothesis.log_prob);
-  const torch::Tensor totals =
-      next_log_probs.to(torch::kFloat64) + torch::tensor(log_probs, torch::kFloat64).unsqueeze(1);  // N×V
-  const std::int64_t wanted = std::min<std::int64_t>(2 * options.beam, totals.numel());  // half of them may end here
-  const auto [values, indices] = totals.flatten().topk(wanted);
-  std::vector<Hypothesis> extended;
-  for (std::int64_t rank = 0; rank < wanted && static_cast<std::int64_t>(extended.size()) < options.beam; ++rank) {
-    const auto index = indices[rank].item<std::int64_t>();
-    Hypothesis hypothesis = live[index / vocab_size];
-    hypothesis.log_prob = values[rank].item<double>();
-    hypothesis.score = length_penalised(hypothesis.log_prob, hypothesis.ids.size() + 1, options.length_penalty);
-    const int piece = static_cast<int>(index % vocab_size);
-    if (piece != Tokenizer::eos_id) {
-      hypothesis.ids.push_back(piece);
-      extended.push_back(std::move(hypothesis));
-    } else if (rank < options.beam) {
-      hypothesis.finished = true;
-      finished.push_back(std::move(hypothesis));
+// The search of one source.
+struct Beam {
+  std::vector<Hypothesis> live{1};
+  std::vector<std::size_t> parents;  // of the live ones: their places in `live` a step before
+  std::vector<Hypothesis> finished;
+};
+
+// Every live hypothesis by its best pieces, best total first. Its rows in `best` begin at `row`.
+std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best, std::int64_t row) {
+  const std::int64_t k = best.ids.size(1);
+  const auto* log_prob = best.log_probs.data_ptr<double>() + row * k;
+  const auto* id = best.ids.data_ptr<std::int64_t>() + row * k;
+  std::vector<Extension> extensions;
+  for (std::size_t parent = 0; parent < beam.live.size(); ++parent) {
+    for (std::int64_t rank = 0; rank < k; ++rank, ++log_prob, ++id) {
+      // A model that has diverged gives what is not a number, which has no order.
+      const double usable = std::isnan(*log_prob) ? -std::numeric_limits<double>::infinity() : *log_prob;
+      extensions.push_back({parent, static_cast<int>(*id), usable, beam.live[parent].log_prob + usable});
     }
   }
-  live = std::move(extended);
+  std::stable_sort(extensions.begin(), extensions.end(),
+                   [](const Extension& a, const Extension& b) { return a.total > b.total; });
+  return extensions;
+}
+
+// One step of one beam: those of the best `beam` that end become finished; the best `beam` that go on stay alive.
+void extend(Beam& beam, const BestPieces& best, std::int64_t row, const SearchOptions& options) {
+  const auto width = static_cast<std::size_t>(options.beam);
+  const std::vector<Extension> extensions = best_extensions(beam, best, row);
+  std::vector<Hypothesis> extended;
+  beam.parents.clear();
+  for (std::size_t rank = 0; rank < extensions.size() && extended.size() < width; ++rank) {
+    const Extension& extension = extensions[rank];
+    Hypothesis hypothesis = beam.live[extension.parent];
+    append(hypothesis, extension.piece, extension.log_prob, options);
+    if (!hypothesis.finished) {
+      extended.push_back(std::move(hypothesis));
+      beam.parents.push_back(extension.parent);
+    } else if (rank < width) {
+      beam.finished.push_back(std::move(hypothesis));
+    }
+  }
+  beam.live = std::move(extended);
+  if (beam.finished.size() < width) return;
+  beam.live.clear();
+  beam.parents.clear();
+}
+
+std::vector<Hypothesis> result(Beam& beam, const SearchOptions& options) {
+  std::vector<Hypothesis>& found = beam.finished.empty() ? beam.live : beam.finished;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  if (static_cast<std::int64_t>(found.size()) > options.beam) found.resize(options.beam);
+  return std::move(found);
+}
+
+// The options with what the model decides.
+SearchOptions for_model(SearchOptions options, const ModelConfig& config, std::int64_t source_length) {
+  options.eos_ends = !config.is_language_model();
+  if (options.limit == 0) options.limit = output_limit(config, source_length);
+  if (!config.is_language_model()) options.limit = std::min(options.limit, config.max_length);
+  return options;
 }
 
 }  // namespace
 
-std::vector<Hypothesis> beam_search(const NextLogProbs& next, const SearchOptions& options) {
-  std::vector<Hypothesis> live(1);
-  std::vector<Hypothesis> finished;
-  for (std::int64_t length = 0; length < options.limit && !live.empty(); ++length) {
-    extend(live, finished, next(as_tensor(live)), options);
-    if (static_cast<std::int64_t>(finished.size()) >= options.beam) break;
+std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
+                                                 const SearchOptions& options) {
+  std::vector<Beam> beams(begin.size(0));
+  std::vector<std::int64_t> rows(beams.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  torch::Tensor tokens = begin;
+  for (std::int64_t length = 0; length < options.limit && !rows.empty(); ++length) {
+    const BestPieces best = best_pieces(next(torch::tensor(rows, torch::kInt64), tokens), options.beam);
+    rows.clear();
+    std::vector<std::int64_t> newest;
+    std::int64_t row = 0;
+    for (Beam& beam : beams) {
+      const auto num_live = static_cast<std::int64_t>(beam.live.size());
+      extend(beam, best, row, options);
+      for (const std::size_t parent : beam.parents) rows.push_back(row + static_cast<std::int64_t>(parent));
+      for (const Hypothesis& hypothesis : beam.live) newest.push_back(hypothesis.ids.back());
+      row += num_live;
+    }
+    tokens = torch::tensor(newest, torch::kInt64).unsqueeze(1);
   }
-  if (finished.empty()) finished = std::move(live);
-  std::stable_sort(finished.begin(), finished.end(),
-                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (static_cast<std::int64_t>(finished.size()) > options.beam) finished.resize(options.beam);
-  return finished;
+  std::vector<std::vector<Hypothesis>> found;
+  for (Beam& beam : beams) found.push_back(result(beam, options));
+  return found;
 }
 
-std::vector<Hypothesis> beam_search(SequenceModel& model, const torch::Tensor& source, SearchOptions options) {
-  torch::NoGradGuard no_grad;
-  model.eval();
-  const Memory memory = model.encode(source, {});
-  const NextLogProbs next = [&](const torch::Tensor& prefixes) {
-    const torch::Tensor decoded = model.decode(prefixes.to(source.device()), memory.repeated(prefixes.size(0)));
-    return torch::log_softmax(model.logits(decoded.select(1, -1)), -1).cpu();
-  };
-  if (options.limit == 0) options.limit = output_limit(model.config(), source.size(1));
-  return beam_search(next, options);
+std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
+                                                 const torch::Tensor& padding, SearchOptions options,
+                                                 const Breath& breathe) {
+  Stepper stepper(model, source, padding, breathe);
+  return beam_search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
+                     stepper.begin(), for_model(options, model.config(), source.size(1)));
 }
 
 std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
-                                            const torch::Tensor& source_padding) {
-  torch::NoGradGuard no_grad;
-  model.eval();
-  const std::int64_t rows = source.size(0);
-  const Memory memory = model.encode(source, source_padding);
-  torch::Tensor output = torch::full({rows, 1}, Tokenizer::bos_id, source.options());
-  torch::Tensor ended = torch::zeros({rows}, source.options().dtype(torch::kBool));
-  const std::int64_t limit = output_limit(model.config(), source.size(1));
-  for (std::int64_t length = 0; length < limit && !ended.all().item<bool>(); ++length) {
-    const torch::Tensor decoded = model.decode(output, memory);
-    const torch::Tensor piece = model.logits(decoded.select(1, -1)).argmax(-1);  // B
-    output = torch::cat({output, piece.unsqueeze(1)}, 1);
-    ended = ended.logical_or(piece.eq(Tokenizer::eos_id));
-  }
-  std::vector<std::vector<int>> ids(rows);
-  const torch::Tensor table = output.cpu().contiguous();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto* piece = table.data_ptr<std::int64_t>() + row * table.size(1) + 1;
-    for (std::int64_t i = 1; i < table.size(1) && *piece != Tokenizer::eos_id; ++i)
-      ids[row].push_back(static_cast<int>(*piece++));
-  }
+                                            const torch::Tensor& padding, const Breath& breathe) {
+  std::vector<std::vector<int>> ids;
+  for (auto& found : beam_search(model, source, padding, {.beam = 1}, breathe)) ids.push_back(found.front().ids);
   return ids;
 }
 
+Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
+                  const Breath& breathe) {
+  options = for_model(options, model.config(), source.size(1));
+  Stepper stepper(model, source, {}, breathe);
+  const torch::Tensor row = torch::zeros({1}, torch::kInt64);
+  torch::Tensor tokens = stepper.begin();
+  Hypothesis hypothesis;
+  for (std::int64_t length = 0; length < options.limit && !hypothesis.finished; ++length) {
+    const torch::Tensor log_probs = stepper.advance(row, tokens).to(torch::kCPU, torch::kFloat32).contiguous();  // 1×V
+    const std::span next(log_probs.data_ptr<float>(), static_cast<std::size_t>(log_probs.numel()));
+    const int piece = sampler.draw(next);
+    append(hypothesis, piece, next[piece], options);
+    tokens = torch::full({1, 1}, piece, torch::kInt64);
+  }
+  return hypothesis;
+}
+
 std::int64_t output_limit(const ModelConfig& config, std::int64_t source_length) {
-  return std::min(config.max_length, source_length + 50);
+  return config.is_language_model() ? config.max_length : std::min(config.max_length, source_length + 50);
 }
 
 }  // namespace attnscope

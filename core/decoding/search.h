@@ -1,4 +1,5 @@
-// From a model to a sentence: greedy and beam search, without a cache.
+// From a model to a sentence: greedy and beam search, sampling. A language model continues its prompt instead, and its
+// </s> is a line's end that ends nothing.
 #pragma once
 
 #include <torch/torch.h>
@@ -6,7 +7,9 @@
 #include <functional>
 #include <vector>
 
+#include "decoding/sampling.h"
 #include "model/model.h"
+#include "plain/callbacks.h"
 
 namespace attnscope {
 
@@ -14,29 +17,44 @@ struct SearchOptions {
   std::int64_t beam = 1;        // hypotheses kept at each step; 1 is greedy
   double length_penalty = 0.6;  // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
   std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own, see output_limit
+  bool eos_ends = true;         // not in a language model
 };
 
 struct Hypothesis {
-  std::vector<int> ids;   // without <s> and </s>
-  double log_prob = 0;    // of the ids and </s>
-  double score = 0;       // log_prob / ((5 + |Y|) / 6)^α, |Y| counting </s>
-  bool finished = false;  // ended by </s>, not by the limit
+  std::vector<int> ids;           // without <s> and the </s> that ends it
+  std::vector<double> log_probs;  // of each id, and of the </s> that ends it
+  double log_prob = 0;            // their sum
+  double score = 0;               // log_prob / ((5 + |Y|) / 6)^α, |Y| counting </s>
+  bool finished = false;          // ended by </s>, not by the limit
 };
 
-// Log-probabilities of the next piece, N×V on the CPU, after each of N prefixes of equal length (int64 N×t, <s> first).
-using NextLogProbs = std::function<torch::Tensor(const torch::Tensor& prefixes)>;
+// Log-probabilities of the next piece, N×V. Row n goes on from row rows[n] (int64 N, CPU) of the step before with
+// tokens[n] (int64 N×L, CPU); in the first step rows are 0 … B−1 and tokens what each of the B searches begins with.
+using NextLogProbs = std::function<torch::Tensor(const torch::Tensor& rows, const torch::Tensor& tokens)>;
 
-// The beam's hypotheses, best score first; at least one.
-std::vector<Hypothesis> beam_search(const NextLogProbs& next, const SearchOptions& options);
+// B searches side by side, begin: int64 B×L. Of each the hypotheses that ended, best score first, at most `beam`; if
+// none did, those that stand at the limit.
+std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
+                                                 const SearchOptions& options);
 
-// source: int64 1×S
-std::vector<Hypothesis> beam_search(SequenceModel& model, const torch::Tensor& source, SearchOptions options);
+// With a model: source: int64 B×S, for a language model the prompts, at least one piece each; padding: bool B×S, true
+// at padding, or undefined, as prompts need it. eos_ends is set as the model wants it. `breathe` is called at every
+// step; what it throws leaves the model as it is.
+std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
+                                                 const torch::Tensor& padding, SearchOptions options,
+                                                 const Breath& breathe = {});
 
-// Many at once. source: int64 B×S; padding: bool B×S or undefined. Ids without marks.
+// Beam search with a beam of one: the ids alone.
 std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
-                                            const torch::Tensor& source_padding);
+                                            const torch::Tensor& padding, const Breath& breathe = {});
 
-// The longest output for a source of this many pieces: source + 50 (§6.1), and no more than the model has positions.
+// One hypothesis drawn piece by piece. source: int64 1×S. Its log-probabilities are the model's own, before temperature
+// and cuts; of the options, `beam` means nothing here.
+Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
+                  const Breath& breathe = {});
+
+// The longest output for a source of this many pieces: source + 50 (§6.1), and no more than the model has positions. A
+// language model has no such limit: a context's worth.
 std::int64_t output_limit(const ModelConfig& config, std::int64_t source_length);
 
 }  // namespace attnscope

@@ -19,21 +19,16 @@ std::int64_t word_count(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ' ');
 }
 
-// Greedy translations of the batches, each source's at its own index.
+// The best translation of each source, at its own index.
 std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& tokenizer,
                                        std::span<const EncodedPair> pairs, std::int64_t beam,
                                        const EvaluationProgress& progress) {
   std::vector<std::string> translations(pairs.size());
   std::size_t done = 0;
-  for (const auto& indices : batches_by_length(pairs, beam == 1 ? evaluation_batch_size : 1)) {
+  for (const auto& indices : batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam))) {
     const Batch batch = make_batch(pairs, indices, model.device());
-    std::vector<std::vector<int>> outputs;
-    if (beam == 1) {
-      outputs = greedy_search(model, batch.source, batch.source_padding);
-    } else {
-      outputs.push_back(beam_search(model, batch.source, {.beam = beam}).front().ids);
-    }
-    for (std::size_t i = 0; i < indices.size(); ++i) translations[indices[i]] = tokenizer.decode(outputs[i]);
+    const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = beam});
+    for (std::size_t i = 0; i < indices.size(); ++i) translations[indices[i]] = tokenizer.decode(found[i].front().ids);
     done += indices.size();
     if (progress) progress(static_cast<double>(done) / static_cast<double>(pairs.size()));
   }

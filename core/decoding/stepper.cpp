@@ -1,0 +1,73 @@
+#include "decoding/stepper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
+  if (tensor.defined()) tensor = tensor.index_select(0, rows);
+}
+
+void select_rows(Memory& memory, const torch::Tensor& rows) {
+  select_rows(memory.states, rows);
+  select_rows(memory.padding, rows);
+  for (torch::Tensor& state : memory.last) select_rows(state, rows);
+}
+
+}  // namespace
+
+Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe)
+    : model_(model), breathe_(std::move(breathe)), sources_(torch::arange(source.size(0))) {
+  torch::NoGradGuard no_grad;
+  model.eval();
+  if (model.config().is_language_model()) {
+    begin_ = source.cpu();
+    context_ = begin_.slice(1, 0, 0);
+  } else {
+    begin_ = torch::full({source.size(0), 1}, Tokenizer::bos_id, torch::kInt64);
+    memory_ = model.encode(source, padding);
+  }
+}
+
+torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
+  if (breathe_) breathe_();
+  torch::NoGradGuard no_grad;
+  model_.eval();  // breathing may have trained
+  select(rows);
+  const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
+  const torch::Tensor features = model_.decode(input.to(model_.device()), memory_, &cache_);
+  return torch::log_softmax(model_.logits(features.select(1, -1)), -1);
+}
+
+void Stepper::select(const torch::Tensor& rows) {
+  if (rows.equal(torch::arange(sources_.size(0)))) return;
+  const torch::Tensor sources = sources_.index_select(0, rows);
+  const torch::Tensor on_device = rows.to(model_.device());
+  const bool same_memory = sources.equal(sources_);  // a beam's rows have changed places among themselves
+  std::vector<KeyValues> cross;
+  if (same_memory) {
+    cross.swap(cache_.cross);
+  } else {
+    select_rows(memory_, on_device);
+  }
+  cache_.select(on_device);
+  if (same_memory) cross.swap(cache_.cross);
+  select_rows(context_, rows);
+  sources_ = sources;
+}
+
+// Adds the tokens to the context; what the decoder is to be given, so that it has positions for all.
+torch::Tensor Stepper::make_room(const torch::Tensor& tokens) {
+  const std::int64_t max_length = model_.config().max_length;
+  context_ = torch::cat({context_, tokens}, 1);
+  if (context_.size(1) <= max_length) return tokens;
+  context_ = context_.slice(1, context_.size(1) - std::max<std::int64_t>(1, max_length / 2));
+  cache_ = {};
+  return context_;
+}
+
+}  // namespace attnscope
