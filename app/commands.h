@@ -13,7 +13,8 @@ struct TrainOptions {
   std::string corpus;            // overrides the configuration's; a built-in name or a file
   std::string target;            // the target side, when `corpus` is one of two parallel files
   std::string out;               // the run's folder
-  std::string config_file;       // empty: the defaults
+  std::string config_file;       // empty: the defaults, or the preset
+  std::string preset;            // a named configuration to start from; empty: none
   std::vector<std::string> set;  // "key=value"
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;

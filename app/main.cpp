@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "plain/config.h"
+#include "plain/presets.h"
 
 namespace attnscope {
 namespace {
@@ -34,7 +35,10 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
       ->type_name("FILE")
       ->needs("--corpus");
   sub->add_option("--out", o.out, "The run's folder")->type_name("RUN")->required();
-  sub->add_option("--config", o.config_file, "A config.json to start from")->type_name("FILE");
+  CLI::Option* config = sub->add_option("--config", o.config_file, "A config.json to start from")->type_name("FILE");
+  sub->add_option("--preset", o.preset, "A named configuration to start from: " + preset_names())
+      ->type_name("NAME")
+      ->excludes(config);
   sub->add_option("--set", o.set, "One field of the configuration, such as model.d_model=64; may be given again")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "plain/presets.h"
 #include "progress.h"
 #include "session/torch_engine.h"
 #include "storage/file.h"
@@ -38,7 +39,9 @@ const ConfigField& assign(Config& config, const std::string& assignment) {
 }
 
 Config configuration(const TrainOptions& options) {
-  Config config = options.config_file.empty() ? Config() : load_config(options.config_file);
+  Config config;
+  if (!options.config_file.empty()) config = load_config(options.config_file);
+  if (!options.preset.empty()) config = with_preset(preset(options.preset), config.corpus);
   if (!options.corpus.empty()) {
     config.corpus.source = options.corpus;
     config.corpus.target = options.target;
@@ -53,8 +56,9 @@ Config configuration(const TrainOptions& options) {
 
 // A run resumed keeps its configuration, but for what may change while training.
 RunOpened resume(TorchEngine& engine, const TrainOptions& options, const ProgressCallback& progress) {
-  if (!options.config_file.empty() || !options.corpus.empty() || options.seed) {
-    throw ConfigError("--resume goes on with the run's own configuration: leave out --config, --corpus and --seed");
+  if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed) {
+    throw ConfigError(
+        "--resume goes on with the run's own configuration: leave out --config, --preset, --corpus and --seed");
   }
   RunOpened opened = engine.open_run(options.out, progress);
   Config config = engine.config();

@@ -28,7 +28,6 @@ struct BuiltinCorpus {
 // About the machine and the build; filled in by the app before the first frame.
 struct Facts {
   bool cuda_available = false;
-  std::string slow_blas;  // why matrix products are slow here; empty when they are not
   std::string version;
   std::vector<BuiltinCorpus> corpora;
 };

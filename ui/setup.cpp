@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "plain/presets.h"
 #include "toolbar.h"
 #include "widgets/tooltip.h"
 
@@ -46,7 +47,7 @@ bool draw_corpus_combo(Scope& scope, const Look& look) {
   if (!is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
   ImGui::Separator();
   if (ImGui::Selectable("File…")) browse(scope, Browsing::open_corpus);
-  help_tooltip("A text file of sentence pairs: source, tab, target.", look);
+  help_tooltip("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model.", look);
   ImGui::EndCombo();
   return changed;
 }
@@ -104,7 +105,7 @@ bool draw_integer(const ConfigField& field, std::int64_t& value) {
 }
 
 bool draw_real(const ConfigField& field, double& value) {
-  const bool wide = field.max > 10;
+  const bool wide = field.min > 0 || field.max > 1;  // rates and factors, where the size of a number counts
   return ImGui::SliderScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_Double, &value, &field.min,
                              &field.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
@@ -172,6 +173,37 @@ float label_column(const Look& look) {
   return std::min(width + look.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
 }
 
+// The preset that the values are those of; null when they are none's.
+const Preset* present_preset(const Config& config) {
+  for (const Preset& known : presets()) {
+    if (with_preset(known, config.corpus) == config) return &known;
+  }
+  return nullptr;
+}
+
+void draw_presets(Config& edited, float label_width, const Look& look) {
+  constexpr const char* help =
+      "Sets every field below to a configuration that has a name: sizes to begin with, and published results to "
+      "measure against. The corpus stays. Takes effect with Reset.";
+  const float left = ImGui::GetCursorPosX();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Preset");
+  help_tooltip(help, look);
+  ImGui::SameLine(left + label_width + look.px(4));
+  ImGui::SetNextItemWidth(-1);
+  const Preset* present = present_preset(edited);
+  const std::string preview(present ? present->name : "choose one");
+  const bool open = ImGui::BeginCombo("##preset", preview.c_str(), ImGuiComboFlags_HeightLarge);
+  if (!open) return help_tooltip(present ? present->description : help, look);
+  for (const Preset& known : presets()) {
+    if (ImGui::Selectable(std::string(known.name).c_str(), &known == present)) {
+      edited = with_preset(known, edited.corpus);
+    }
+    help_tooltip(known.description, look);
+  }
+  ImGui::EndCombo();
+}
+
 // True when a live field was edited.
 bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
                 const Look& look) {
@@ -212,23 +244,29 @@ void draw_fact(const std::string& text, const Look& look) {
   ImGui::PopStyleColor();
 }
 
+void draw_corpus_fact(const RunOpened& run, const Look& look) {
+  const bool text = run.config.model.is_language_model();
+  draw_fact(fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
+                        grouped(run.test_pairs), text ? " characters" : ""),
+            look);
+  help_tooltip(text ? "Characters of running text. It is split once: the test part is never trained on."
+                    : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
+               look);
+}
+
 void draw_facts(const Scope& scope, std::string_view section, const Look& look) {
   const RunOpened& run = scope.run;
   if (run.run == 0) return;
   if (section == "corpus") {
-    draw_fact(fmt::format("{} train, {} validation, {} test", grouped(run.train_pairs), grouped(run.validation_pairs),
-                          grouped(run.test_pairs)),
-              look);
-    help_tooltip("Sentence pairs. They are split once, by the seed: the test pairs are never trained on.", look);
+    draw_corpus_fact(run, look);
   } else if (section == "tokenizer") {
     draw_fact(fmt::format("{} pieces in use", grouped(run.vocab_size)), look);
     help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", look);
   } else if (section == "model") {
     draw_fact(fmt::format("{} parameters", grouped(run.num_parameters)), look);
-    help_tooltip("Trained numbers in all: embeddings, attention, feed-forward, layer norms.", look);
+    help_tooltip("Trained numbers in all, from the embeddings to the output matrix.", look);
   } else {
     draw_fact(scope.status.device, look);
-    if (!scope.facts.slow_blas.empty()) draw_complaint(scope.facts.slow_blas, look);
   }
 }
 
@@ -282,7 +320,9 @@ std::map<std::string_view, std::string> field_complaints(const Config& config) {
 
 int waiting_fields(const Config& running, const Config& edited) {
   int count = 0;
-  for (const ConfigField& field : config_fields()) count += !field.live && differs(field, running, edited);
+  for (const ConfigField& field : config_fields()) {
+    count += !field.live && is_used(edited, field) && differs(field, running, edited);
+  }
   return count;
 }
 
@@ -293,14 +333,16 @@ void draw_setup(Scope& scope, const Look& look) {
   ImGui::BeginChild("fields", ImVec2(0, -footer));
   ImGui::Indent(look.px(9));  // room for the dots
   const float labels = label_column(look);
+  draw_presets(scope.edited, labels, look);
   std::string_view section;
   for (const ConfigField& field : config_fields()) {
+    const auto found = complaints.find(field.key);
+    if (!is_used(scope.edited, field) && found == complaints.end()) continue;
     if (section_of(field) != section) {
       if (!section.empty()) draw_facts(scope, section, look);
       section = section_of(field);
       draw_heading(section, look);
     }
-    const auto found = complaints.find(field.key);
     live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, look);
   }
   draw_facts(scope, section, look);

@@ -128,7 +128,7 @@ std::string train_help(const Scope& scope) {
     case Activity::preparing:
       return "The run is being prepared.";
     default:
-      return "Trains the model in the background: Adam, Noam schedule, label smoothing (paper §5). Space.";
+      return "Trains the model in the background, as the setup says (paper §5). Space.";
   }
 }
 

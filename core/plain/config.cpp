@@ -12,6 +12,9 @@ namespace {
 
 constexpr int config_version = 2;
 
+bool counts_pieces(const Config& config) {
+  return config.tokenizer.type != "char";
+}
 bool has_encoder(const Config& config) {
   return !config.model.is_language_model();
 }
@@ -61,7 +64,7 @@ const std::vector<ConfigField>& table() {
        "", 0, 0, false, {"bpe", "unigram", "char"}, ATTNSCOPE_FIELD(tokenizer.type)},
       {"tokenizer.vocab_size", "vocabulary",
        "pieces shared by source and target, at most: a small corpus gives fewer",
-       "pieces", 16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size)},
+       "pieces", 16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size), counts_pieces},
       {"tokenizer.path", "load from",
        "a trained SentencePiece model to use; empty: train one on the corpus",
        "", 0, 0, false, {}, ATTNSCOPE_FIELD(tokenizer.path)},

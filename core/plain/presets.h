@@ -1,0 +1,31 @@
+// Configurations that have a name: sizes to begin with, and known results of others to measure against.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plain/config.h"
+
+namespace attnscope {
+
+struct Preset {
+  std::string_view name;
+  std::string_view description;                                       // one or two sentences
+  std::vector<std::pair<std::string_view, std::string_view>> fields;  // key and value, where they are not the default's
+};
+
+std::span<const Preset> presets();
+
+// Throws ConfigError with all names if there is none of that name.
+const Preset& preset(std::string_view name);
+
+// The defaults with the preset's values, on `corpus` where the preset names none.
+Config with_preset(const Preset& preset, const CorpusConfig& corpus);
+
+// "tiny, small, base, …"
+std::string preset_names();
+
+}  // namespace attnscope
