@@ -69,15 +69,26 @@ void split_by_source(std::vector<Pair> pairs, std::int64_t seed, Corpus& corpus)
   }
 }
 
-std::string hash_of(const Corpus& corpus) {
+std::uint64_t hash_of(const std::vector<Pair>& part, std::uint64_t state) {
+  for (const Pair& pair : part) {
+    state = fnv1a(pair.source, state);
+    state = fnv1a("\t", state);
+    state = fnv1a(pair.target, state);
+    state = fnv1a("\n", state);
+  }
+  return state;
+}
+
+std::uint64_t hash_of(const std::string& part, std::uint64_t state) {
+  return fnv1a(part, state);
+}
+
+// Of a Corpus of pairs, or of a Text.
+template <typename Parts>
+std::string hash_of(const Parts& parts) {
   std::uint64_t state = fnv_start;
-  for (const auto* part : {&corpus.train, &corpus.validation, &corpus.test}) {
-    for (const Pair& pair : *part) {
-      state = fnv1a(pair.source, state);
-      state = fnv1a("\t", state);
-      state = fnv1a(pair.target, state);
-      state = fnv1a("\n", state);
-    }
+  for (const auto* part : {&parts.train, &parts.validation, &parts.test}) {
+    state = hash_of(*part, state);
     state = fnv1a("\f", state);  // where one part ends and the next begins
   }
   return fmt::format("{:016x}", state);
@@ -96,13 +107,11 @@ void require_known(const CorpusConfig& config) {
                                 fmt::join(names, ", ")));
 }
 
-}  // namespace
-
-std::span<const BuiltIn> built_in_corpora() {
-  return descriptions;
+std::string name_of_file(const CorpusConfig& config) {
+  return std::filesystem::path(config.source).filename().string();
 }
 
-Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress) {
+Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
   if (config.target.empty() && is_built_in(config.source)) {
     corpus.name = config.source;
@@ -111,15 +120,74 @@ Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress) {
     split_by_key(std::move(drafts), config.seed, corpus);
   } else {
     require_known(config);
-    corpus.name = std::filesystem::path(config.source).filename().string();
+    corpus.name = name_of_file(config);
     std::vector<Pair> pairs = config.target.empty()
                                   ? read_tsv(config.source, corpus.report, progress)
                                   : read_parallel(config.source, config.target, corpus.report, progress);
     split_by_source(std::move(pairs), config.seed, corpus);
   }
   corpus.hash = hash_of(corpus);
+  return corpus;
+}
+
+std::string as_lines(const std::vector<Pair>& pairs) {
+  std::string text;
+  for (const Pair& pair : pairs) text += fmt::format("{} → {}\n", pair.source, pair.target);
+  return text;
+}
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+// The byte at which the character with this number begins.
+std::size_t offset_of_character(std::string_view text, std::int64_t number) {
+  std::size_t offset = 0;
+  for (; offset < text.size(); ++offset) {
+    if (begins_character(text[offset]) && number-- == 0) break;
+  }
+  return offset;
+}
+
+Text split_by_place(std::string text) {
+  const std::int64_t in_training = num_characters(text) * 9 / 10;
+  if (in_training == 0) return {text, text, text};
+  const std::size_t cut = offset_of_character(text, in_training);
+  const std::string rest = text.substr(cut);
+  text.resize(cut);
+  return {std::move(text), rest, rest};
+}
+
+Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
+  Corpus corpus;
+  if (is_built_in(config.source)) {
+    corpus = load_pairs(config, progress);
+    corpus.text = {as_lines(std::exchange(corpus.train, {})), as_lines(std::exchange(corpus.validation, {})),
+                   as_lines(std::exchange(corpus.test, {}))};
+  } else {
+    require_known(config);
+    corpus.name = name_of_file(config);
+    corpus.text = split_by_place(read_text(config.source, corpus.report, progress));
+  }
+  corpus.hash = hash_of(corpus.text);
+  return corpus;
+}
+
+}  // namespace
+
+std::span<const BuiltIn> built_in_corpora() {
+  return descriptions;
+}
+
+Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress, bool as_text) {
+  const CorpusConfig text_config = {.source = config.source, .target = {}, .seed = config.seed};
+  Corpus corpus = as_text ? load_text(text_config, progress) : load_pairs(config, progress);
   if (progress) progress(1);
   return corpus;
+}
+
+std::int64_t num_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), begins_character);
 }
 
 }  // namespace attnscope

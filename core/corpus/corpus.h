@@ -1,4 +1,5 @@
-// Sentence pairs to learn from: built-in ones, made from a seed, and the user's own files.
+// What is learned from: sentence pairs or, for a language model, running text; built-in ones, made from a seed, and the
+// user's own files.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,15 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-// A line of a file that gave no pair, and why.
+// Running text in UTF-8: lines that end in \n, but for the last one of a part, which may be cut short.
+struct Text {
+  std::string train;
+  std::string validation;
+  std::string test;
+  bool operator==(const Text&) const = default;
+};
+
+// A line of a file that was left out, and why.
 struct SkippedLine {
   std::string file;
   std::int64_t line = 0;  // from 1
@@ -41,7 +50,8 @@ struct Corpus {
   std::vector<Pair> train;
   std::vector<Pair> validation;
   std::vector<Pair> test;
-  std::string hash;  // of every pair and of the split: 64-bit FNV-1a, 16 hexadecimal digits
+  Text text;         // of a corpus read as text, which has no pairs; else empty
+  std::string hash;  // of everything in it and of the split: 64-bit FNV-1a, 16 hexadecimal digits
   CorpusReport report;
 };
 
@@ -61,9 +71,20 @@ std::span<const BuiltIn> built_in_corpora();
 // Called with 0…1 every few thousand lines; may throw to give up, and the exception passes through.
 using CorpusProgress = std::function<void(double fraction)>;
 
-// Reads or makes the corpus and splits it about 90/5/5. The same configuration (and file) always gives the same pairs
-// in the same order. No source sentence stands in two parts, except in a file with fewer than three different sources,
-// where all parts are the same. Throws CorpusError.
-Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {});
+// Reads or makes the corpus and splits it. The same configuration (and file) always gives the same corpus.
+//
+// Pairs are split about 90/5/5. No source sentence stands in two parts, except in a file with fewer than three
+// different sources, where all parts are the same.
+//
+// As text, any UTF-8 file is read as it stands, but for a byte order mark and CR before LF: blank and repeated lines
+// stay. `config.target` and `config.seed` have no say: the first 90 % of the characters are for training, and the rest
+// is for validation and test alike, as nanoGPT has it (of a single character, all parts are the same). A built-in
+// corpus gives a line "source → target" a pair, split as its pairs are.
+//
+// Throws CorpusError.
+Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {}, bool as_text = false);
+
+// Unicode code points of a valid UTF-8 text, line ends included.
+std::int64_t num_characters(std::string_view text);
 
 }  // namespace attnscope

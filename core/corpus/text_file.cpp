@@ -17,20 +17,22 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t longest_line = 10000;  // bytes
+constexpr std::size_t longest_line = 10000;                       // bytes of a line with a pair
+constexpr std::uintmax_t largest_text = std::uintmax_t{1} << 30;  // bytes; its pieces take several times as much
 constexpr std::size_t chunk_size = 1 << 16;
 constexpr std::int64_t lines_between_progress = 2000;
 constexpr std::size_t max_examples = 20;
 
-// Lines of a file of any size. Of a line longer than `longest_line` only a little more than that is kept.
+// Lines of a file of any size. Of a line longer than `longest` only a little more than that is kept.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path) : path_(path), chunk_(chunk_size, '\0') {
+  explicit LineReader(const std::string& path, std::size_t longest = longest_line)
+      : path_(path), longest_(longest), chunk_(chunk_size, '\0') {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status)) throw CorpusError(fmt::format("{}: no such file", path));
     if (std::filesystem::is_directory(status)) {
-      throw CorpusError(fmt::format("{}: is a directory; give a file with a sentence pair on each line", path));
+      throw CorpusError(fmt::format("{}: is a directory, not a file", path));
     }
     if (!std::filesystem::is_regular_file(status)) throw CorpusError(fmt::format("{}: is not a regular file", path));
     size_ = std::filesystem::file_size(path, error);
@@ -42,14 +44,15 @@ class LineReader {
   bool next(std::string& line) {
     line.clear();
     bool any = false;
-    while (position_ < filled_ || fill()) {
+    ended_ = false;
+    while (!ended_ && (position_ < filled_ || fill())) {
       any = true;
       const char* begin = chunk_.data() + position_;
       const void* newline = std::memchr(begin, '\n', filled_ - position_);
       const std::size_t length = newline ? static_cast<const char*>(newline) - begin : filled_ - position_;
-      if (line.size() <= longest_line) line.append(begin, length);
+      if (line.size() <= longest_) line.append(begin, length);
       position_ += length + (newline ? 1 : 0);
-      if (newline) break;
+      ended_ = newline != nullptr;
     }
     if (!any) return false;
     if (++number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
@@ -59,6 +62,8 @@ class LineReader {
 
   const std::string& path() const { return path_; }
   std::int64_t number() const { return number_; }  // of the line last read, from 1
+  bool ended() const { return ended_; }            // whether a line feed stood behind it
+  std::uintmax_t size() const { return size_; }    // of the file, bytes
   double fraction() const {
     return size_ ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : 1;
   }
@@ -74,6 +79,7 @@ class LineReader {
   }
 
   std::string path_;
+  std::size_t longest_;
   std::ifstream stream_;
   std::string chunk_;
   std::size_t position_ = 0;
@@ -81,6 +87,7 @@ class LineReader {
   std::uintmax_t size_ = 0;
   std::uintmax_t consumed_ = 0;
   std::int64_t number_ = 0;
+  bool ended_ = false;
 };
 
 // The length of the UTF-8 sequence at the start of `text`, 0 if there is none. Refuses overlong forms, surrogates and
@@ -118,12 +125,29 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Why a line cannot be used, whatever it says.
-std::optional<std::string> fault(std::string_view line) {
-  if (line.size() > longest_line) return fmt::format("longer than {} bytes", longest_line);
+// Why a line is not text.
+std::optional<std::string> encoding_fault(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) return "contains a NUL byte";
   if (!valid_utf8(line)) return "is not valid UTF-8";
   return std::nullopt;
+}
+
+// Why a line cannot hold a pair, whatever it says.
+std::optional<std::string> fault(std::string_view line) {
+  if (line.size() > longest_line) return fmt::format("longer than {} bytes", longest_line);
+  return encoding_fault(line);
+}
+
+// Names the line last read in the report, while there is room for examples.
+void name_line(const LineReader& reader, std::string reason, CorpusReport& report) {
+  if (report.examples.size() < max_examples) {
+    report.examples.push_back({reader.path(), reader.number(), std::move(reason)});
+  }
+}
+
+void skip_line(const LineReader& reader, std::string reason, CorpusReport& report) {
+  ++report.skipped;
+  name_line(reader, std::move(reason), report);
 }
 
 // Gathers pairs and keeps the account of what was not one.
@@ -140,15 +164,12 @@ class PairCollector {
     std::string joined = fmt::format("{}\t{}", source, target);
     if (!seen_.insert(std::move(joined)).second) {
       ++report_.duplicates;
-      return name(reader, "the same pair stands earlier");
+      return name_line(reader, "the same pair stands earlier", report_);
     }
     pairs_.push_back({.source = std::string(source), .target = std::string(target)});
   }
 
-  void skip(const LineReader& reader, std::string reason) {
-    ++report_.skipped;
-    name(reader, std::move(reason));
-  }
+  void skip(const LineReader& reader, std::string reason) { skip_line(reader, std::move(reason), report_); }
 
   // Throws CorpusError if there are none.
   std::vector<Pair> take(const std::string& path) {
@@ -160,12 +181,6 @@ class PairCollector {
   }
 
  private:
-  void name(const LineReader& reader, std::string reason) {
-    if (report_.examples.size() < max_examples) {
-      report_.examples.push_back({reader.path(), reader.number(), std::move(reason)});
-    }
-  }
-
   CorpusReport& report_;
   std::vector<Pair> pairs_;
   std::unordered_set<std::string> seen_;
@@ -192,7 +207,40 @@ void refuse_different_lengths(LineReader& source, LineReader& target, const Corp
                                 source.number(), target.path(), target.number()));
 }
 
+void require_text(std::string_view text, const LineReader& reader, const CorpusReport& report) {
+  if (report.skipped > 0 && text.size() < reader.size() / 2) {
+    const SkippedLine& first = report.examples.front();
+    throw CorpusError(fmt::format("{}: is not text in UTF-8: {} of {} lines cannot be used (line {}: {})",
+                                  reader.path(), report.skipped, report.lines_read, first.line, first.reason));
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw CorpusError(fmt::format("{}: the file is empty or all white space", reader.path()));
+  }
+}
+
 }  // namespace
+
+std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
+  LineReader reader(path, largest_text);
+  if (reader.size() > largest_text) {
+    throw CorpusError(
+        fmt::format("{}: is {} bytes long, allowed: {} bytes of text", path, reader.size(), largest_text));
+  }
+  std::string text;
+  std::string line;
+  while (reader.next(line)) {
+    ++report.lines_read;
+    if (auto reason = encoding_fault(line)) {
+      skip_line(reader, std::move(*reason), report);
+    } else {
+      text += line;
+      if (reader.ended()) text += '\n';
+    }
+    breathe(reader, progress);
+  }
+  require_text(text, reader, report);
+  return text;
+}
 
 std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
   LineReader reader(path);

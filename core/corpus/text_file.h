@@ -1,4 +1,4 @@
-// The user's own sentence pairs: a TSV file or two parallel files, read line by line.
+// The user's own files, read line by line: sentence pairs from a TSV file or two parallel files, or running text.
 #pragma once
 
 #include <string>
@@ -14,5 +14,10 @@ namespace attnscope {
 std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress);
 std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
                                 const CorpusProgress& progress);
+
+// The file as it stands, but for a byte order mark and CR before LF. Lines that are not UTF-8 or hold NUL are left out
+// and counted in `report`. Throws CorpusError if the file cannot be read, has no text, is too large, or is not text:
+// more of it would be left out than kept.
+std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress);
 
 }  // namespace attnscope
