@@ -1,0 +1,111 @@
+#include "plain/head_stages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+float dot(const Matrix& a, int a_row, const Matrix& b, int b_row) {
+  double sum = 0;
+  for (int i = 0; i < a.cols; ++i) sum += static_cast<double>(a.at(a_row, i)) * static_cast<double>(b.at(b_row, i));
+  return static_cast<float>(sum);
+}
+
+// a · bᵀ
+Matrix product_transposed(const Matrix& a, const Matrix& b) {
+  Matrix product(a.rows, b.rows);
+  for (int row = 0; row < a.rows; ++row) {
+    for (int col = 0; col < b.rows; ++col) product.at(row, col) = dot(a, row, b, col);
+  }
+  return product;
+}
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix result(a.rows, b.cols);
+  for (int row = 0; row < a.rows; ++row) {
+    for (int i = 0; i < a.cols; ++i) {
+      for (int col = 0; col < b.cols; ++col) result.at(row, col) += a.at(row, i) * b.at(i, col);
+    }
+  }
+  return result;
+}
+
+void add(Matrix& to, const Matrix& what) {
+  if (what.empty()) return;
+  for (std::size_t i = 0; i < to.values.size(); ++i) to.values[i] += what.values[i];
+}
+
+void softmax_row(Matrix& scores, int row) {
+  float* begin = scores.values.data() + static_cast<std::size_t>(row) * scores.cols;
+  float* end = begin + scores.cols;
+  const float largest = *std::max_element(begin, end);
+  double sum = 0;
+  for (float* at = begin; at != end; ++at) {
+    *at = std::isinf(largest) ? 0 : std::exp(*at - largest);
+    sum += static_cast<double>(*at);
+  }
+  if (sum == 0) return;  // hidden whole
+  for (float* at = begin; at != end; ++at) *at = static_cast<float>(static_cast<double>(*at) / sum);
+}
+
+}  // namespace
+
+CellMask model_mask(const HeadInside& head) {
+  CellMask mask(head.q.rows, head.k.rows);
+  if (!head.causal) return mask;
+  for (int row = 0; row < mask.rows; ++row) {
+    for (int col = row + 1; col < mask.cols; ++col) mask.set(row, col, true);
+  }
+  return mask;
+}
+
+HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask) {
+  HeadStages stages;
+  stages.products = product_transposed(head.q, head.k);
+  stages.scores = stages.products;
+  const float scale = scaled ? 1.0F / std::sqrt(static_cast<float>(head.q.cols)) : 1.0F;
+  for (float& score : stages.scores.values) score *= scale;
+  add(stages.scores, head.bias);
+  stages.masked = stages.scores;
+  for (std::size_t i = 0; i < mask.hidden.size(); ++i) {
+    if (mask.hidden[i]) stages.masked.values[i] = -std::numeric_limits<float>::infinity();
+  }
+  stages.weights = stages.masked;
+  for (int row = 0; row < stages.weights.rows && stages.weights.cols > 0; ++row) softmax_row(stages.weights, row);
+  stages.output = product(stages.weights, head.v);
+  add(stages.output, head.relative_values);
+  return stages;
+}
+
+Matrix projected(const HeadInside& head, const Matrix& output) {
+  Matrix heads = head.heads_output;
+  const int first = head.place.head * output.cols;
+  for (int row = 0; row < output.rows; ++row) {
+    for (int col = 0; col < output.cols; ++col) heads.at(row, first + col) = output.at(row, col);
+  }
+  Matrix result = product_transposed(heads, head.w_o);
+  for (int row = 0; row < result.rows; ++row) {
+    for (int col = 0; col < result.cols; ++col) result.at(row, col) += head.b_o.at(0, col);
+  }
+  return result;
+}
+
+SoftmaxHealth softmax_health(const Matrix& weights) {
+  SoftmaxHealth health;
+  for (int row = 0; row < weights.rows; ++row) {
+    double entropy = 0;
+    float gradient = 0;
+    for (int col = 0; col < weights.cols; ++col) {
+      const float w = weights.at(row, col);
+      if (w > 0) entropy -= static_cast<double>(w) * std::log(static_cast<double>(w));
+      gradient = std::max(gradient, w * (1 - w));  // no entry beside the diagonal is larger
+    }
+    health.entropies.push_back(static_cast<float>(entropy));
+    health.gradients.push_back(gradient);
+  }
+  return health;
+}
+
+}  // namespace attnscope
