@@ -2,42 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention_json.h"
 #include "commands.h"
-#include "metrics/attention_measures.h"
 #include "probe/probe.h"
 #include "session/torch_engine.h"
 
 namespace attnscope {
-namespace {
-
-nlohmann::json tokens_json(const std::vector<Token>& tokens) {
-  nlohmann::json json = nlohmann::json::array();
-  for (const Token& token : tokens) json.push_back({{"id", token.id}, {"piece", token.piece}});
-  return json;
-}
-
-nlohmann::json map_json(const Matrix& map) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (int row = 0; row < map.rows; ++row) {
-    rows.push_back(std::vector<float>(map.values.begin() + row * map.cols, map.values.begin() + (row + 1) * map.cols));
-  }
-  return rows;
-}
-
-nlohmann::json maps_json(const AttentionMaps& maps) {
-  nlohmann::json heads = nlohmann::json::array();
-  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
-    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
-      heads.push_back({{"layer", layer + 1},
-                       {"head", head + 1},
-                       {"weights", map_json(maps[layer][head])},
-                       {"entropies", row_entropies(maps[layer][head])}});
-    }
-  }
-  return heads;
-}
-
-}  // namespace
 
 int attend(const AttendOptions& options) {
   TorchEngine engine;
@@ -55,7 +25,7 @@ int attend(const AttendOptions& options) {
                                {"encoder", maps_json(snapshot.encoder)},
                                {"decoder", maps_json(snapshot.decoder)},
                                {"cross", maps_json(snapshot.cross)}};
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", json_line(json));
   return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "decoding/sampling.h"
+
 namespace attnscope {
 
 struct TrainOptions {
@@ -27,10 +29,15 @@ struct TrainOptions {
 };
 int train(const TrainOptions& options);
 
-struct TranslateOptions {  // lines on stdin → lines on stdout
+struct TranslateOptions {  // lines on stdin → lines on stdout; a language model takes them as prompts
   std::string run;
   std::int64_t beam = 1;
   double length_penalty = 0.6;  // α of GNMT
+  std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own limit
+  bool sample = false;          // instead of searching
+  SamplingOptions sampling;
+  bool json = false;       // one JSON object a line, with every hypothesis
+  bool attention = false;  // in it
 };
 int translate(const TranslateOptions& options);
 

@@ -53,12 +53,38 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_flag("--json", o.json, "One JSON object an update on stdout");
 }
 
+void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
+  const auto implied = [&o](const std::string&) { o.sample = true; };
+  sub->add_flag("--sample", o.sample, "Draw every piece instead of taking the best; the options below imply it")
+      ->excludes(beam);
+  sub->add_option("--temperature", o.sampling.temperature, "Logits are divided by it; 0: always the best piece")
+      ->each(implied)
+      ->excludes(beam);
+  sub->add_option("--top-k", o.sampling.top_k, "Draw from so many most probable pieces; 0: all")
+      ->each(implied)
+      ->excludes(beam);
+  sub->add_option("--top-p", o.sampling.top_p, "Draw from the fewest pieces that are so probable together; 1: all")
+      ->each(implied)
+      ->excludes(beam);
+  sub->add_option("--seed", o.sampling.seed, "The same seed and lines give the same text")
+      ->each(implied)
+      ->excludes(beam);
+}
+
 void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
-  CLI::App* sub = add_command(app, run, o, translate, "translate", "Translate the lines of stdin to stdout");
+  CLI::App* sub = add_command(app, run, o, translate, "translate",
+                              "Translate the lines of stdin to stdout; a language model continues each (generate)");
+  sub->alias("generate");
   sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
-  sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
+  CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")
       ->check(CLI::Range(0., 5.));
+  sub->add_option("--limit", o.limit, "Pieces at most; 0: source + 50, a language model's context")
+      ->check(CLI::NonNegativeNumber);
+  add_sampling(sub, beam, o);
+  CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
+  sub->add_flag("--attention", o.attention, "In it every layer's and head's cross-attention (language model: self)")
+      ->needs(json);
 }
 
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {

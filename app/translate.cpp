@@ -2,34 +2,123 @@
 
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "attention_json.h"
 #include "commands.h"
+#include "decoding/continuation.h"
 #include "decoding/search.h"
+#include "probe/hypothesis.h"
 #include "session/torch_engine.h"
 #include "training/evaluation.h"
 
 namespace attnscope {
+namespace {
+
+// One run, and lines to be translated or, by a language model, continued.
+class Writer {
+ public:
+  Writer(TorchEngine& engine, const TranslateOptions& options) : engine_(engine), options_(options) {
+    if (options.sample) sampler_.emplace(options.sampling);
+  }
+
+  // The pieces of a line as the model is given them; nothing when they are more than it takes.
+  std::optional<std::vector<int>> read(const std::string& line) const {
+    if (is_language_model()) return prompt_ids(engine_.tokenizer(), line);
+    auto pair = encode_pair(engine_.tokenizer(), {line, ""}, max_length());
+    if (!pair) return std::nullopt;
+    return std::move(pair->source);
+  }
+
+  std::vector<Hypothesis> write(const std::vector<int>& source) {
+    const SearchOptions search{
+        .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
+    if (sampler_) return {sample(engine_.model(), tensor(source), *sampler_, search)};
+    return beam_search(engine_.model(), tensor(source), {}, search).front();
+  }
+
+  std::string text(const std::vector<int>& source, const Hypothesis& hypothesis) const {
+    return is_language_model() ? continued_text(engine_.tokenizer(), source, hypothesis.ids)
+                               : engine_.tokenizer().decode(hypothesis.ids);
+  }
+
+  nlohmann::json json(const std::vector<int>& source, const Hypothesis& hypothesis) {
+    nlohmann::json made = {{"text", text(source, hypothesis)},
+                           {"score", hypothesis.score},
+                           {"log_prob", hypothesis.log_prob},
+                           {"finished", hypothesis.finished},
+                           {"pieces", pieces_json(hypothesis)}};
+    if (!options_.attention) return made;
+    const HypothesisAttention attention = attention_of(engine_.model(), tensor(source), hypothesis);
+    made["attention"] = {{"queries", tokens_json(tokens(attention.queries))},
+                         {"keys", tokens_json(tokens(attention.keys))},
+                         {"heads", maps_json(attention.maps)}};
+    return made;
+  }
+
+  bool is_language_model() const { return engine_.config().model.is_language_model(); }
+  std::int64_t max_length() const { return engine_.config().model.max_length; }
+
+ private:
+  torch::Tensor tensor(const std::vector<int>& ids) const {  // 1×S
+    const std::vector<std::int64_t> wide(ids.begin(), ids.end());
+    return torch::tensor(wide, torch::kInt64).unsqueeze(0).to(engine_.model().device());
+  }
+
+  std::vector<Token> tokens(const std::vector<int>& ids) const {
+    std::vector<Token> made;
+    for (const int id : ids) made.push_back({id, engine_.tokenizer().piece(id)});
+    return made;
+  }
+
+  nlohmann::json pieces_json(const Hypothesis& hypothesis) const {
+    std::vector<int> ids = hypothesis.ids;
+    if (hypothesis.finished) ids.push_back(Tokenizer::eos_id);
+    nlohmann::json pieces = tokens_json(tokens(ids));
+    for (std::size_t i = 0; i < ids.size(); ++i) pieces[i]["log_prob"] = hypothesis.log_probs[i];
+    return pieces;
+  }
+
+  TorchEngine& engine_;
+  const TranslateOptions& options_;
+  std::optional<Sampler> sampler_;  // one for all lines: the same line twice is drawn twice
+};
+
+void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source) {
+  nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
+  if (source) {
+    for (const Hypothesis& hypothesis : writer.write(*source))
+      json["hypotheses"].push_back(writer.json(*source, hypothesis));
+  }
+  fmt::print("{}\n", json_line(json));
+}
+
+void write_text(Writer& writer, std::int64_t number, const std::optional<std::vector<int>>& source, bool limited) {
+  if (!source) return fmt::print("\n");
+  const Hypothesis best = writer.write(*source).front();
+  if (!best.finished && !limited && !writer.is_language_model())
+    fmt::print(stderr, "line {}: cut at {} pieces\n", number, best.ids.size());
+  fmt::print("{}\n", writer.text(*source, best));
+}
+
+}  // namespace
 
 int translate(const TranslateOptions& options) {
+  if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
   engine.open_run(options.run, {});
-  const torch::Device device = engine.model().device();
-  std::string text;
-  for (std::int64_t number = 1; std::getline(std::cin, text); ++number) {
-    const auto pair = encode_pair(engine.tokenizer(), {text, ""}, engine.config().model.max_length);
-    if (!pair) {
-      fmt::print(stderr, "line {}: longer than the model's {} pieces, left empty\n", number,
-                 engine.config().model.max_length);
-      fmt::print("\n");
-      continue;
+  Writer writer(engine, options);
+  std::string line;
+  for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
+    const auto source = writer.read(line);
+    if (!source)
+      fmt::print(stderr, "line {}: longer than the model's {} pieces, left empty\n", number, writer.max_length());
+    if (options.json) {
+      write_json(writer, line, source);
+    } else {
+      write_text(writer, number, source, options.limit > 0);
     }
-    const std::vector<std::int64_t> only = {0};
-    const Batch batch = make_batch({&*pair, 1}, only, device);
-    const auto best =
-        beam_search(engine.model(), batch.source, {.beam = options.beam, .length_penalty = options.length_penalty})
-            .front();
-    if (!best.finished) fmt::print(stderr, "line {}: cut at {} pieces\n", number, best.ids.size());
-    fmt::print("{}\n", engine.tokenizer().decode(best.ids));
     std::fflush(stdout);
   }
   return 0;

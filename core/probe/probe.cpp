@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "decoding/continuation.h"
 #include "decoding/search.h"
 
 namespace attnscope {
@@ -16,20 +17,6 @@ constexpr const char* line_end = "\u23CE";         // how a language model's </s
 
 // Which part of a text that is too long is looked at.
 enum class Keep { beginning, end };
-
-// One 1×H×Q×K tensor a layer → [layer][head] matrices.
-AttentionMaps to_maps(const AttentionWeights& weights) {
-  AttentionMaps maps;
-  for (const torch::Tensor& layer : weights) {
-    const torch::Tensor heads = layer.squeeze(0).to(torch::kCPU, torch::kFloat32).contiguous();  // H×Q×K
-    auto& row = maps.emplace_back();
-    for (std::int64_t head = 0; head < heads.size(0); ++head) {
-      Matrix& map = row.emplace_back(static_cast<int>(heads.size(1)), static_cast<int>(heads.size(2)));
-      std::copy_n(heads[head].data_ptr<float>(), map.values.size(), map.values.begin());
-    }
-  }
-  return maps;
-}
 
 std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel& model) {
   auto tables = std::make_shared<std::vector<PositionTable>>();
@@ -165,35 +152,35 @@ void follow(const Course& course, SequenceModel& model, const Tokenizer& tokeniz
   snapshot.stopped_at_limit = !ended;
 }
 
-std::string line_of(std::span<const Token> tokens, const Tokenizer& tokenizer) {
+std::vector<int> ids_of(std::span<const Token> tokens) {
   std::vector<int> ids;
   for (const Token& token : tokens) ids.push_back(token.id);
-  return tokenizer.decode(ids);
+  return ids;
 }
 
-// With line breaks where a language model has its </s>.
-std::string lines_of(std::span<const Token> tokens, const Tokenizer& tokenizer) {
-  std::string text;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].id != Tokenizer::eos_id) continue;
-    text += line_of(tokens.subspan(begin, i - begin), tokenizer) + "\n";
-    begin = i + 1;
-  }
-  return text + line_of(tokens.subspan(begin), tokenizer);
-}
-
-// What was written after the prompt. The prompt is decoded with it, because a piece alone does not tell whether it goes
-// on with a word.
-std::string continued_text(const Snapshot& snapshot, const Tokenizer& tokenizer) {
-  const std::string prompt = lines_of(snapshot.typed(), tokenizer);
-  std::vector<Token> all = snapshot.target_in;
-  all.push_back(snapshot.target_out.back());
-  const std::string whole = lines_of(all, tokenizer);
-  return whole.starts_with(prompt) ? whole.substr(prompt.size()) : whole;
+// After a prompt, only what follows it.
+std::string written_text(const Snapshot& snapshot, const Tokenizer& tokenizer) {
+  if (!snapshot.model.is_language_model()) return tokenizer.decode(ids_of(snapshot.target_out));
+  const std::vector<int> prompt = ids_of(snapshot.typed());
+  std::vector<int> written = ids_of(std::span(snapshot.target_in).subspan(prompt.size()));
+  written.push_back(snapshot.target_out.back().id);
+  return continued_text(tokenizer, prompt, written);
 }
 
 }  // namespace
+
+AttentionMaps to_maps(const AttentionWeights& weights) {
+  AttentionMaps maps;
+  for (const torch::Tensor& layer : weights) {
+    const torch::Tensor heads = layer.squeeze(0).to(torch::kCPU, torch::kFloat32).contiguous();  // H×Q×K
+    auto& row = maps.emplace_back();
+    for (std::int64_t head = 0; head < heads.size(0); ++head) {
+      Matrix& map = row.emplace_back(static_cast<int>(heads.size(1)), static_cast<int>(heads.size(2)));
+      std::copy_n(heads[head].data_ptr<float>(), map.values.size(), map.values.begin());
+    }
+  }
+  return maps;
+}
 
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text,
                  const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,
@@ -227,8 +214,7 @@ void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::st
   model.decode(ids_tensor(snapshot.target_in, model.device()), memory, nullptr, &record);
   snapshot.decoder = to_maps(record.decoder);
   snapshot.cross = to_maps(record.cross);
-  snapshot.output_text = model.config().is_language_model() ? continued_text(snapshot, tokenizer)
-                                                            : line_of(snapshot.target_out, tokenizer);
+  snapshot.output_text = written_text(snapshot, tokenizer);
   publish(std::move(snapshot));
 }
 

@@ -11,6 +11,9 @@
 
 namespace attnscope {
 
+// One 1×H×Q×K tensor a layer → [layer][head] matrices.
+AttentionMaps to_maps(const AttentionWeights& weights);
+
 // Translates `text` greedily, or follows `target` where one is given (teacher forcing), and keeps every weight on the
 // way. `publish` gets the pieces and the encoder's maps first, then the whole; both without run, step and request.
 // `breathe` is called at every decoded piece and may throw to abandon the rest.

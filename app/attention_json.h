@@ -1,0 +1,21 @@
+// Pieces and attention maps as the commands print them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// [{"id", "piece"}…]
+nlohmann::json tokens_json(const std::vector<Token>& tokens);
+
+// [{"layer", "head", "weights": [[…]…], "entropies": […]}…], layers and heads counted from 1
+nlohmann::json maps_json(const AttentionMaps& maps);
+
+// One line; bytes that are not UTF-8, which JSON cannot hold, as U+FFFD.
+std::string json_line(const nlohmann::json& json);
+
+}  // namespace attnscope
