@@ -114,7 +114,7 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_EQ(refusal(R"({"version":1,"model":{"d_model":64}})"), "");
   EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 1"));
-  EXPECT_THAT(refusal(R"({"version":2})"), HasSubstr("version is 2, allowed: 1"));
+  EXPECT_THAT(refusal(R"({"version":3})"), HasSubstr("version is 3, allowed: 1, 2"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"width":64}})"), HasSubstr("model.width"));
   EXPECT_THAT(refusal(R"({"version":1,"modle":{}})"), HasSubstr("modle"));
   EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], it should be an object"));

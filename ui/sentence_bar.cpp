@@ -27,10 +27,14 @@ void draw_sentence_list(Scope& scope, const Look& look) {
   ImGui::SetNextWindowSizeConstraints(ImVec2(look.px(320), 0), ImVec2(look.px(900), look.px(420)));
   if (!ImGui::BeginPopup("sentences")) return;
   int id = 0;
-  if (!scope.run.examples.empty()) draw_list_heading("Test pairs of the corpus: source → target", look);
+  const bool prompt = scope.run.config.model.is_language_model();
+  if (!scope.run.examples.empty()) {
+    draw_list_heading(prompt ? "From the test part of the corpus" : "Test pairs of the corpus: source → target", look);
+  }
   for (const Example& example : scope.run.examples) {
     ImGui::PushID(id++);
-    draw_choice(scope, example.source, fmt::format("{}  →  {}", example.source, example.target));
+    draw_choice(scope, example.source,
+                example.target.empty() ? example.source : fmt::format("{}  →  {}", example.source, example.target));
     ImGui::PopID();
   }
   // A copy: choosing one reorders the history.
@@ -46,16 +50,17 @@ void draw_sentence_list(Scope& scope, const Look& look) {
 }
 
 void draw_input(Scope& scope, float width, const Look& look) {
+  const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("Sentence");
+  ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
   ImGui::SameLine(0, look.px(8));
   const float button = ImGui::GetFrameHeight();
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - button - look.px(4));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
-  const bool committed =
-      ImGui::InputTextWithHint("##sentence", "Type a sentence to look at", &scope.layout.sentence,
-                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  const bool committed = ImGui::InputTextWithHint(
+      "##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at", &scope.layout.sentence,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   if (ImGui::IsItemEdited()) probe_sentence(scope);
   if (committed) {
     remember_sentence(scope);
@@ -68,6 +73,13 @@ void draw_input(Scope& scope, float width, const Look& look) {
   draw_sentence_list(scope, look);
 }
 
+// Line breaks as signs.
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
+  return line;
+}
+
 void draw_output(const Scope& scope, const Look& look) {
   const Snapshot* snapshot = scope.complete.snapshot.get();
   if (snapshot == nullptr) return;
@@ -75,11 +87,15 @@ void draw_output(const Scope& scope, const Look& look) {
   const bool pending = snapshot->request < scope.request;
   ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
   ImGui::AlignTextToFramePadding();
-  const std::string text = fmt::format("→ {}{}", snapshot->output_text, snapshot->stopped_at_limit ? " …" : "");
+  const std::string text =
+      fmt::format("→ {}{}", on_one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopStyleColor();
+  const bool continues = snapshot->model.is_language_model();
   help_tooltip(fmt::format("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
-                           snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>" : "",
+                           continues                    ? "; ⏎ begins a new line, and it could go on"
+                           : snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>"
+                                                        : "",
                            pending ? "; of the sentence before, the new one is on its way" : ""),
                look);
 }
@@ -96,14 +112,17 @@ void draw_pieces(const Scope& scope, const Look& look) {
     const WithFont font(look.fonts.small);
     ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
     ImGui::AlignTextToFramePadding();
-    ImGui::Text("cut after %d pieces", static_cast<int>(snapshot->source.size()));
+    const bool prompt = snapshot->model.is_language_model();
+    ImGui::Text(prompt ? "the last %d pieces" : "cut after %d pieces", static_cast<int>(snapshot->typed().size()));
     ImGui::PopStyleColor();
-    help_tooltip("The sentence is longer than model.max_length; the rest is not looked at.", look);
+    help_tooltip(prompt ? "The model's context, model.max_length, is too short for all of the prompt and what follows."
+                        : "The sentence is longer than model.max_length; the rest is not looked at.",
+                 look);
     ImGui::SameLine(0, look.px(8));
   }
   // One row; longer sentences scroll.
   ImGui::BeginChild("pieces", ImVec2(0, pieces_height(look)));
-  draw_token_strip("strip", snapshot->source, {}, look);
+  draw_token_strip("strip", snapshot->typed(), {}, look);
   ImGui::EndChild();
 }
 

@@ -52,8 +52,8 @@ void draw_tabs(Scope& scope, const Look& look) {
     ImGui::SameLine(0, look.px(6));
   }
   draw_tab(scope, Workspace::attention, "Attention", "Every head's weights (paper §3.2). Key 1.", look);
-  draw_tab(scope, Workspace::decoding, "Decoding", "The translation, piece by piece (paper §3.1). Key 2.", look);
-  draw_tab(scope, Workspace::positions, "Positions", "Sinusoidal position encodings (paper §3.5). Key 3.", look);
+  draw_tab(scope, Workspace::decoding, "Decoding", "What the model writes, piece by piece (paper §3.1). Key 2.", look);
+  draw_tab(scope, Workspace::positions, "Positions", "How the model is told the order (paper §3.5). Key 3.", look);
   if (scope.presentation) {
     ImGui::NewLine();
     return;
@@ -93,7 +93,9 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const bool positions = scope.layout.workspace == Workspace::positions;
   const bool empty = scope.layout.workspace == Workspace::decoding ? !scope.complete.snapshot : !scope.newest.snapshot;
-  if (!empty && !positions && is_blank(scope.layout.sentence)) {
+  // A language model writes without a prompt too.
+  const bool needs_text = !positions && !scope.run.config.model.is_language_model();
+  if (!empty && needs_text && is_blank(scope.layout.sentence)) {
     draw_quiet_note("Type a sentence below, or choose one there with ▼", ImGui::GetContentRegionAvail(), look);
   } else if (empty) {
     draw_quiet_note(waiting_text(scope).c_str(), ImGui::GetContentRegionAvail(), look);

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "look.h"
+#include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
@@ -105,7 +105,7 @@ Color32 mixed(Color32 a, Color32 b, float t) {
 
 void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Look& look) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   const std::string low_text = end_text(low);
   const std::string high_text = end_text(high);
   ImFont* font = look.fonts.small;
@@ -120,21 +120,19 @@ void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Look& l
     const Color32 first = map_color(map, static_cast<float>(i) / pieces);
     const Color32 last = map_color(map, static_cast<float>(i + 1) / pieces);
     if (upright)
-      list.AddRectFilledMultiColor({origin.x, origin.y + length - to}, {origin.x + bar, origin.y + length - from}, last,
-                                   last, first, first);
+      paint.gradient({origin.x, origin.y + length - to}, {origin.x + bar, origin.y + length - from}, last, first, true);
     else
-      list.AddRectFilledMultiColor({origin.x + from, origin.y}, {origin.x + to, origin.y + bar}, first, last, last,
-                                   first);
+      paint.gradient({origin.x + from, origin.y}, {origin.x + to, origin.y + bar}, first, last, false);
   }
   const Color32 ink = look.theme.text_dim;
   if (upright) {
     const float x = origin.x + bar + look.px(4);
-    draw_text(list, font, {x, origin.y - line * 0.15F}, ink, high_text.c_str());
-    draw_text(list, font, {x, origin.y + length - line * 0.9F}, ink, low_text.c_str());
+    paint.text(font, {x, origin.y - line * 0.15F}, ink, high_text);
+    paint.text(font, {x, origin.y + length - line * 0.9F}, ink, low_text);
   } else {
     const float y = origin.y + bar + look.px(1);
-    draw_text(list, font, {origin.x, y}, ink, low_text.c_str());
-    draw_text(list, font, {origin.x + length - text_size(font, high_text.c_str()).x, y}, ink, high_text.c_str());
+    paint.text(font, {origin.x, y}, ink, low_text);
+    paint.text(font, {origin.x + length - text_size(font, high_text.c_str()).x, y}, ink, high_text);
   }
   ImGui::Dummy(size);
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numbers>
 
 #include "widgets/heatmap_layout.h"
+#include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
@@ -33,18 +33,20 @@ Color32 cell_color(const Coloring& coloring, float value) {
   return map_color(coloring.map, range > 0 ? (value - coloring.low) / range : 0.5F);
 }
 
-TextureId matrix_texture(ImGuiID key, const Matrix& matrix, std::uint64_t version, const Coloring& coloring,
-                         TextureStore& textures) {
+void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
+                  const Coloring& coloring, TextureStore& textures) {
   std::uint64_t stamp = mixed_hash(version, static_cast<std::uint64_t>(coloring.map));
   stamp = mixed_hash(stamp, std::hash<float>{}(coloring.low));
   stamp = mixed_hash(stamp, std::hash<float>{}(coloring.high));
   stamp = mixed_hash(stamp, coloring.mask_upper ? coloring.masked : 0);
-  return textures.texture(key, stamp, matrix.cols, matrix.rows, [&](std::span<std::uint32_t> rgba) {
+  const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
     for (int row = 0; row < matrix.rows; ++row)
       for (int col = 0; col < matrix.cols; ++col)
         rgba[static_cast<std::size_t>(row) * matrix.cols + col] =
             coloring.mask_upper && col > row ? coloring.masked : cell_color(coloring, matrix.at(row, col));
-  });
+  };
+  const TextureId texture = textures.texture(ImGui::GetID("picture"), stamp, matrix.cols, matrix.rows, fill);
+  paint.cells(texture, low, high, matrix.cols, matrix.rows, fill);
 }
 
 // One heatmap while it is being drawn.
@@ -53,7 +55,7 @@ struct Canvas {
   const HeatmapOptions& options;
   const Look& look;
   HeatmapLayout layout;
-  ImDrawList& list;
+  Painter& paint;
   Coloring coloring;
 
   ImVec2 corner(int row, int col) const {
@@ -68,11 +70,11 @@ void draw_grid(const Canvas& canvas) {
   const ImVec2 end = canvas.corner(canvas.matrix.rows, canvas.matrix.cols);
   for (int row = 1; row < canvas.matrix.rows; ++row) {
     const ImVec2 at = canvas.corner(row, 0);
-    canvas.list.AddLine(at, {end.x, at.y}, line);
+    canvas.paint.line(at, {end.x, at.y}, line);
   }
   for (int col = 1; col < canvas.matrix.cols; ++col) {
     const ImVec2 at = canvas.corner(0, col);
-    canvas.list.AddLine(at, {at.x, end.y}, line);
+    canvas.paint.line(at, {at.x, end.y}, line);
   }
 }
 
@@ -83,8 +85,8 @@ void draw_mask(const Canvas& canvas) {
   for (int row = 0; row < canvas.matrix.rows; ++row)
     for (int col = row + 1; col < canvas.matrix.cols; ++col) {
       const ImVec2 at = canvas.corner(row, col);
-      canvas.list.AddLine({at.x + cell.x * 0.3F, at.y + cell.y * 0.7F}, {at.x + cell.x * 0.7F, at.y + cell.y * 0.3F},
-                          canvas.look.theme.border);
+      canvas.paint.line({at.x + cell.x * 0.3F, at.y + cell.y * 0.7F}, {at.x + cell.x * 0.7F, at.y + cell.y * 0.3F},
+                        canvas.look.theme.border);
     }
 }
 
@@ -99,8 +101,8 @@ void draw_values(const Canvas& canvas) {
       const std::string text = fmt::format("{:.2f}", value);
       const ImVec2 extent = text_size(font, text.c_str());
       const ImVec2 at = canvas.corner(row, col);
-      draw_text(canvas.list, font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},
-                faded(text_on(cell_color(canvas.coloring, value)), 0.9F), text.c_str());
+      canvas.paint.text(font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},
+                        faded(text_on(cell_color(canvas.coloring, value)), 0.9F), text);
     }
 }
 
@@ -128,8 +130,8 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
         shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text.c_str());
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
-    draw_text(canvas.list, font, {layout.body.x - canvas.look.px(6) - extent.x, y},
-              label_color(canvas, row == hovered, row == canvas.options.selected_row), text.c_str());
+    canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - extent.x, y},
+                      label_color(canvas, row == hovered, row == canvas.options.selected_row), text);
   }
 }
 
@@ -143,12 +145,10 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
         shortened(font, label_of(canvas.options.col_labels, col, canvas.options.first_col), layout.col_label_width);
     const float middle = layout.body.x + (static_cast<float>(col) + 0.5F) * layout.cell.x;
     if (layout.slanted) {
-      draw_slanted_text(canvas.list, font, {middle, layout.body.y - canvas.look.px(7)}, label_slant, color,
-                        text.c_str());
+      canvas.paint.slanted_text(font, {middle, layout.body.y - canvas.look.px(7)}, label_slant, color, text);
     } else {
       const ImVec2 extent = text_size(font, text.c_str());
-      draw_text(canvas.list, font, {middle - extent.x / 2, layout.body.y - extent.y - canvas.look.px(4)}, color,
-                text.c_str());
+      canvas.paint.text(font, {middle - extent.x / 2, layout.body.y - extent.y - canvas.look.px(4)}, color, text);
     }
   }
 }
@@ -158,17 +158,18 @@ void draw_titles(const Canvas& canvas) {
   const Look& look = canvas.look;
   float y = layout.origin.y;
   if (!canvas.options.title.empty()) {
-    draw_text(canvas.list, look.fonts.bold, {layout.origin.x, y}, look.theme.text, canvas.options.title.c_str());
+    canvas.paint.text(look.fonts.bold, {layout.origin.x, y}, look.theme.text, canvas.options.title);
     y += layout.title_height;
   }
   if (!canvas.options.col_axis.empty())
-    draw_text(canvas.list, look.fonts.small, {layout.body.x, y}, look.theme.text_dim, canvas.options.col_axis.c_str());
+    canvas.paint.text(look.fonts.small, {layout.body.x, y}, look.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
     const float length = text_size(look.fonts.small, canvas.options.row_axis.c_str()).x;
     const float body_height = layout.cell.y * static_cast<float>(canvas.matrix.rows);
-    draw_slanted_text(canvas.list, look.fonts.small,
-                      {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (body_height + length) / 2},
-                      90, look.theme.text_dim, canvas.options.row_axis.c_str());
+    canvas.paint.slanted_text(
+        look.fonts.small,
+        {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (body_height + length) / 2}, 90,
+        look.theme.text_dim, canvas.options.row_axis);
   }
 }
 
@@ -179,7 +180,7 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
   const int cols = canvas.matrix.cols;
   // Leaves narrow cells to be seen.
   const auto outline = [&](ImVec2 low, ImVec2 high, float cell) {
-    canvas.list.AddRect(low, high, accent, 0, 0, std::clamp(cell * 0.3F, 1.0F, line));
+    canvas.paint.rect(low, high, accent, 0, std::clamp(cell * 0.3F, 1.0F, line));
   };
   const auto outline_col = [&](int col) {
     if (col >= 0 && col < cols) outline(canvas.corner(0, col), canvas.corner(rows, col + 1), canvas.layout.cell.x);
@@ -192,8 +193,8 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
   const Color32 fill = is_masked(canvas.options, result.row, result.col)
                            ? canvas.look.theme.masked
                            : cell_color(canvas.coloring, canvas.matrix.at(result.row, result.col));
-  canvas.list.AddRect(canvas.corner(result.row, result.col), canvas.corner(result.row + 1, result.col + 1),
-                      text_on(fill), 0, 0, std::max(1.0F, line * 0.75F));
+  canvas.paint.rect(canvas.corner(result.row, result.col), canvas.corner(result.row + 1, result.col + 1), text_on(fill),
+                    0, std::max(1.0F, line * 0.75F));
 }
 
 void default_tooltip(const Canvas& canvas, int row, int col) {
@@ -248,22 +249,19 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   }
   ImGui::PushID(id);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const Canvas canvas{matrix,
-                      options,
-                      look,
-                      heatmap_layout(matrix, options, origin, size, look),
-                      *ImGui::GetWindowDrawList(),
-                      {options.map, options.low, options.high, options.mask_upper, look.theme.masked}};
+  Painter paint(look);
+  const Canvas canvas{matrix, options,
+                      look,   heatmap_layout(matrix, options, origin, size, look),
+                      paint,  {options.map, options.low, options.high, options.mask_upper, look.theme.masked}};
   const ImVec2 end = canvas.corner(matrix.rows, matrix.cols);
-  const TextureId picture = matrix_texture(ImGui::GetID("picture"), matrix, version, canvas.coloring, textures);
-  canvas.list.AddImage(picture, canvas.layout.body, end);
+  paint_matrix(paint, canvas.layout.body, end, matrix, version, canvas.coloring, textures);
   const HeatmapResult result = interact(canvas);
 
-  canvas.list.PushClipRect(origin, {origin.x + size.x, origin.y + size.y}, true);
+  paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
   draw_mask(canvas);
   draw_grid(canvas);
   draw_values(canvas);
-  canvas.list.AddRect(canvas.layout.body, end, look.theme.border);
+  paint.rect(canvas.layout.body, end, look.theme.border);
   draw_selection(canvas, result);
   draw_titles(canvas);
   draw_row_labels(canvas, result.row);
@@ -273,7 +271,7 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
     const float height = std::min(look.px(160), end.y - canvas.layout.body.y);
     draw_legend(options.map, options.low, options.high, {look.px(12), std::max(height, look.px(40))}, look);
   }
-  canvas.list.PopClipRect();
+  paint.pop_clip();
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
   ImGui::PopID();
@@ -295,40 +293,21 @@ bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version,
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const ImVec2 high{low.x + size.x, low.y + size.y};
   const bool pressed = ImGui::InvisibleButton("thumbnail", size);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   if (matrix.empty()) {
-    list.AddRectFilled(low, high, look.theme.masked);
+    paint.filled_rect(low, high, look.theme.masked);
   } else if (ImGui::IsItemVisible()) {
     const Coloring coloring{options.map, options.low, options.high, options.mask_upper, look.theme.masked};
-    list.AddImage(matrix_texture(ImGui::GetID("picture"), matrix, version, coloring, textures), low, high);
+    paint_matrix(paint, low, high, matrix, version, coloring, textures);
   }
   const bool focused = ImGui::GetIO().NavVisible && ImGui::IsItemFocused();
   const float out = look.px(2);
   if (options.selected || focused)
-    list.AddRect({low.x - out, low.y - out}, {high.x + out, high.y + out}, look.theme.accent, look.px(2), 0,
-                 look.px(2));
+    paint.rect({low.x - out, low.y - out}, {high.x + out, high.y + out}, look.theme.accent, look.px(2), look.px(2));
   else if (ImGui::IsItemHovered())
-    list.AddRect({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1}, look.theme.text);
+    paint.rect({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1}, look.theme.text);
   ImGui::PopID();
   return pressed;
-}
-
-void draw_slanted_text(ImDrawList& list, ImFont* font, ImVec2 anchor, float degrees, Color32 color, const char* text) {
-  const float height = text_size(font, text).y;
-  const int first = list.VtxBuffer.Size;
-  // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
-  // out before it is turned into it, so there is none meanwhile.
-  list.PushClipRectFullScreen();
-  draw_text(list, font, {anchor.x, anchor.y - height / 2}, color, text);
-  list.PopClipRect();
-  const float angle = -degrees * std::numbers::pi_v<float> / 180;
-  const float cosine = std::cos(angle);
-  const float sine = std::sin(angle);
-  for (int i = first; i < list.VtxBuffer.Size; ++i) {
-    ImVec2& at = list.VtxBuffer[i].pos;
-    const ImVec2 from{at.x - anchor.x, at.y - anchor.y};
-    at = {anchor.x + from.x * cosine - from.y * sine, anchor.y + from.x * sine + from.y * cosine};
-  }
 }
 
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look) {

@@ -65,9 +65,6 @@ struct ThumbnailOptions {
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Look& look);
 
-// Text turned by `degrees` anticlockwise about its left middle, which stands at `anchor`.
-void draw_slanted_text(ImDrawList& list, ImFont* font, ImVec2 anchor, float degrees, Color32 color, const char* text);
-
 // Dim text in the middle of `size`, where a picture could be; advances the cursor.
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look);
 

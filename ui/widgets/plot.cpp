@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "widgets/heatmap.h"
+#include "widgets/painter.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
@@ -51,50 +52,44 @@ std::string value_text(double value) {
 }
 
 void draw_axes(const Frame& frame, const PlotOptions& options, const Look& look) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   ImFont* font = look.fonts.small;
   const float line = font_size(font);
-  list.AddRectFilled(frame.low, frame.high, look.theme.background, look.px(2));
+  paint.filled_rect(frame.low, frame.high, look.theme.background, look.px(2));
   const int y_count = std::max(1, static_cast<int>(frame.height() / (line * 2.6F)));
   const std::vector<double> y_ticks = frame.log ? log_ticks(frame.y) : linear_ticks(frame.y, y_count);
   const double y_step = y_ticks.size() > 1 ? y_ticks[1] - y_ticks[0] : frame.y.width();
   for (const double tick : y_ticks) {
     const float y = frame.y_at(tick);
-    list.AddLine({frame.low.x, y}, {frame.high.x, y}, look.theme.grid);
+    paint.line({frame.low.x, y}, {frame.high.x, y}, look.theme.grid);
     const std::string text = tick_text(tick, frame.log ? tick : y_step);
     const float x = frame.low.x - look.px(5) - text_size(font, text.c_str()).x;
-    draw_text(list, font, {x, y - line / 2}, look.theme.text_dim, text.c_str());
+    paint.text(font, {x, y - line / 2}, look.theme.text_dim, text);
   }
   const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / look.px(70))));
   const double x_step = x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : frame.x.width();
   for (const double tick : x_ticks) {
     const float x = frame.x_at(tick);
-    list.AddLine({x, frame.low.y}, {x, frame.high.y}, look.theme.grid);
+    paint.line({x, frame.low.y}, {x, frame.high.y}, look.theme.grid);
     if (!options.x_numbers) continue;
     const std::string text = tick_text(tick, x_step);
-    draw_text(list, font, {x - text_size(font, text.c_str()).x / 2, frame.high.y + look.px(2)}, look.theme.text_dim,
-              text.c_str());
+    paint.text(font, {x - text_size(font, text.c_str()).x / 2, frame.high.y + look.px(2)}, look.theme.text_dim, text);
   }
   if (!options.x_label.empty()) {
     const char* begin = options.x_label.data();
     const float width = text_size(font, begin, begin + options.x_label.size()).x;
-    draw_text(list, font, {frame.high.x - width, frame.high.y + look.px(4) + line}, look.theme.text_dim, begin,
-              begin + options.x_label.size());
+    paint.text(font, {frame.high.x - width, frame.high.y + look.px(4) + line}, look.theme.text_dim, options.x_label);
   }
 }
 
 // The points of one unbroken stretch.
 void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Look& look) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   const bool dense =
       points.size() > 2 && (points.back().x - points.front().x) < look.px(2) * static_cast<float>(points.size());
-  if (dense) {  // a polyline's joints come apart where noise turns it back on itself
-    for (std::size_t i = 1; i < points.size(); ++i) list.AddLine(points[i - 1], points[i], color, thickness);
-  } else if (points.size() > 1) {
-    list.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, thickness);
-  }
+  paint.polyline(points, color, thickness, dense ? Joints::apart : Joints::mitred);
   if (dots || points.size() == 1)
-    for (const ImVec2 at : points) list.AddCircleFilled(at, look.px(2.5F), color, 8);
+    for (const ImVec2 at : points) paint.filled_circle(at, look.px(2.5F), color, 8);
 }
 
 void draw_series(const Frame& frame, const Series& series, Color32 color, float thickness, const Look& look) {
@@ -115,8 +110,8 @@ void draw_series(const Frame& frame, const Series& series, Color32 color, float 
 }
 
 void draw_lines(const Frame& frame, std::span<const PlotLine> lines, const Look& look) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.PushClipRect(frame.low, frame.high, true);
+  Painter paint(look);
+  paint.push_clip(frame.low, frame.high);
   for (const PlotLine& line : lines) {
     const bool smooth = line.smoothing > 0;
     draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, look.px(smooth ? 1.0F : 1.6F),
@@ -124,7 +119,7 @@ void draw_lines(const Frame& frame, std::span<const PlotLine> lines, const Look&
     if (smooth)
       draw_series(frame, {line.series->x, smoothed(line.series->y, line.smoothing)}, line.color, look.px(1.8F), look);
   }
-  list.PopClipRect();
+  paint.pop_clip();
 }
 
 void zoom_and_pan(const Frame& frame, PlotAxis& axis, PlotView& view) {
@@ -177,17 +172,17 @@ void draw_crosshair(const Frame& frame, std::span<const PlotLine> lines, PlotAxi
     axis.crosshair_owner = 0;
   }
   if (!axis.crosshair || *axis.crosshair < frame.x.low || *axis.crosshair > frame.x.high) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   const float x = frame.x_at(*axis.crosshair);
-  list.PushClipRect(frame.low, frame.high, true);
-  list.AddLine({x, frame.low.y}, {x, frame.high.y}, faded(look.theme.text, 0.5F));
+  paint.push_clip(frame.low, frame.high);
+  paint.line({x, frame.low.y}, {x, frame.high.y}, faded(look.theme.text, 0.5F));
   for (const PlotLine& line : lines) {
     const std::optional<std::size_t> point = nearest_point(*line.series, *axis.crosshair);
     if (!point || !std::isfinite(line.series->y[*point]) || (frame.log && line.series->y[*point] <= 0)) continue;
     const ImVec2 at{frame.x_at(line.series->x[*point]), frame.y_at(line.series->y[*point])};
-    list.AddCircleFilled(at, look.px(3), line.color);
+    paint.filled_circle(at, look.px(3), line.color);
   }
-  list.PopClipRect();
+  paint.pop_clip();
   if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, look);
 }
 
@@ -201,16 +196,16 @@ std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
 }
 
 void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::string& value, const Look& look) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   ImFont* font = look.fonts.small;
   const float height = font_size(font);
   const Color32 ink = hidden ? faded(look.theme.text_dim, 0.5F) : look.theme.text_dim;
-  list.AddRectFilled({at.x, at.y + height * 0.42F}, {at.x + look.px(10), at.y + height * 0.42F + look.px(3)},
-                     hidden ? faded(line.color, 0.25F) : line.color, look.px(1.5F));
+  paint.filled_rect({at.x, at.y + height * 0.42F}, {at.x + look.px(10), at.y + height * 0.42F + look.px(3)},
+                    hidden ? faded(line.color, 0.25F) : line.color, look.px(1.5F));
   const float x = at.x + look.px(14);
-  draw_text(list, font, {x, at.y}, ink, line.name.data(), line.name.data() + line.name.size());
+  paint.text(font, {x, at.y}, ink, line.name);
   const float name_width = text_size(font, line.name.data(), line.name.data() + line.name.size()).x;
-  draw_text(list, font, {x + name_width + look.px(5), at.y}, hidden ? ink : look.theme.text, value.c_str());
+  paint.text(font, {x + name_width + look.px(5), at.y}, hidden ? ink : look.theme.text, value);
 }
 
 // Right of the title, from the right edge leftwards while there is room.
@@ -271,12 +266,12 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
           std::max(look.px(40), size.y > 0 ? size.y : region.y + size.y)};
   ImGui::PushID(id);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  Painter paint(look);
   const std::vector<PlotLine> visible = visible_lines(lines, view);
   const Frame frame = make_frame(origin, size, visible, axis, view, options, look);
 
   const char* title = options.title.data();
-  draw_text(list, look.fonts.small, origin, look.theme.text, title, title + options.title.size());
+  paint.text(look.fonts.small, origin, look.theme.text, options.title);
   const float title_width = text_size(look.fonts.small, title, title + options.title.size()).x;
   if (!options.help.empty()) {
     ImGui::Dummy({title_width, font_size(look.fonts.small)});
@@ -286,14 +281,14 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   if (has_points(visible)) {
     draw_axes(frame, options, look);
     draw_lines(frame, visible, look);
-    list.AddRect(frame.low, frame.high, look.theme.border, look.px(2));
+    paint.rect(frame.low, frame.high, look.theme.border, look.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     ImGui::InvisibleButton("area", {frame.width(), frame.height()});
     zoom_and_pan(frame, axis, view);
     draw_crosshair(frame, visible, axis, options, look);
   } else {
-    list.AddRectFilled(frame.low, frame.high, look.theme.background, look.px(2));
-    list.AddRect(frame.low, frame.high, look.theme.border, look.px(2));
+    paint.filled_rect(frame.low, frame.high, look.theme.background, look.px(2));
+    paint.rect(frame.low, frame.high, look.theme.border, look.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     draw_quiet_note(has_points(lines) ? "all lines are switched off" : "no measurements yet",
                     {frame.width(), frame.height()}, look);

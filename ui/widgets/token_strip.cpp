@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "widgets/painter.h"
+
 namespace attnscope {
 namespace {
 
@@ -16,31 +18,31 @@ struct Chip {
   bool masked;
 };
 
-void draw_hatching(ImDrawList& list, ImVec2 low, ImVec2 high, Color32 color, float gap) {
-  list.PushClipRect(low, high, true);
+void draw_hatching(Painter& paint, ImVec2 low, ImVec2 high, Color32 color, float gap) {
+  paint.push_clip(low, high);
   const float height = high.y - low.y;
-  for (float x = low.x - height; x < high.x; x += gap) list.AddLine({x, high.y}, {x + height, low.y}, color);
-  list.PopClipRect();
+  for (float x = low.x - height; x < high.x; x += gap) paint.line({x, high.y}, {x + height, low.y}, color);
+  paint.pop_clip();
 }
 
-void draw_chip(const Chip& chip, const Token& token, const TokenStripOptions& options, const Look& look) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+void draw_chip(Painter& paint, const Chip& chip, const Token& token, const TokenStripOptions& options,
+               const Look& look) {
   const float rounding = look.px(3);
-  list.AddRectFilled(chip.low, chip.high, chip.fill, rounding);
-  if (chip.masked) draw_hatching(list, chip.low, chip.high, look.theme.border, look.px(6));
+  paint.filled_rect(chip.low, chip.high, chip.fill, rounding);
+  if (chip.masked) draw_hatching(paint, chip.low, chip.high, look.theme.border, look.px(6));
   const std::string_view piece = token.piece;
   const bool begins_word = piece.starts_with(word_mark);
   const std::string_view rest = begins_word ? piece.substr(word_mark.size()) : piece;
   ImVec2 at{chip.low.x + look.px(5), chip.low.y + look.px(2)};
   if (begins_word) {
-    draw_text(list, look.fonts.mono, at, faded(chip.ink, 0.35F), word_mark.data(), word_mark.data() + word_mark.size());
+    paint.text(look.fonts.mono, at, faded(chip.ink, 0.35F), word_mark);
     at.x += text_size(look.fonts.mono, word_mark.data(), word_mark.data() + word_mark.size()).x;
   }
-  if (!rest.empty()) draw_text(list, look.fonts.mono, at, chip.ink, rest.data(), rest.data() + rest.size());
+  if (!rest.empty()) paint.text(look.fonts.mono, at, chip.ink, rest);
   if (options.show_ids) {
     const std::string id = std::to_string(token.id);
     const float x = (chip.low.x + chip.high.x - text_size(look.fonts.mono_small, id.c_str()).x) / 2;
-    draw_text(list, look.fonts.mono_small, {x, chip.high.y + look.px(1)}, look.theme.text_dim, id.c_str());
+    paint.text(look.fonts.mono_small, {x, chip.high.y + look.px(1)}, look.theme.text_dim, id);
   }
 }
 
@@ -70,6 +72,7 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
                                   const Look& look) {
   TokenStripResult result;
   ImGui::PushID(id);
+  Painter paint(look);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float right = origin.x + std::max(1.0F, ImGui::GetContentRegionAvail().x);
   const float chip_height = font_size(look.fonts.mono) + look.px(5);
@@ -94,12 +97,16 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     const bool weighted = !masked && i < options.weights.size();
     const Color32 ink = masked ? look.theme.text_dim : weighted ? text_on(fill) : look.theme.text;
     const Chip chip{at, {at.x + width, at.y + chip_height}, fill, ink, masked};
-    draw_chip(chip, token, options, look);
+    draw_chip(paint, chip, token, options, look);
     const bool outlined =
         static_cast<int>(i) == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
     if (outlined || (hovered && weighted))
-      ImGui::GetWindowDrawList()->AddRect(chip.low, chip.high, outlined ? look.theme.accent : look.theme.text,
-                                          look.px(3), 0, look.px(outlined ? 2 : 1));
+      paint.rect(chip.low, chip.high, outlined ? look.theme.accent : look.theme.text, look.px(3),
+                 look.px(outlined ? 2 : 1));
+    if (static_cast<int>(i) < options.underlined) {
+      const float below = chip.high.y + look.px(1.5F);
+      paint.line({chip.low.x, below}, {chip.high.x, below}, look.theme.success, look.px(1.5F));
+    }
     if (hovered) {
       result.hovered = static_cast<int>(i);
       token_tooltip(token, i, options, masked, look);

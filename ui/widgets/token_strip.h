@@ -15,6 +15,7 @@ struct TokenStripOptions {
   bool show_ids = true;  // beneath each piece; always in the tooltip
   bool wrap = true;      // several rows when needed; otherwise one, cut off at the right
   int selected = -1;
+  int underlined = 0;              // so many pieces from the first on
   int masked_from = -1;            // pieces from here on are hidden from the model; −1: none
   std::string_view masked_note;    // why, in the tooltip
   std::span<const float> weights;  // 0…1 a piece, shown as its background (viridis); empty: none

@@ -26,23 +26,58 @@ struct PartText {
   const char* col_axis;
 };
 
-const PartText& text_of(AttentionPart part) {
-  static constexpr std::array<PartText, 3> texts = {{
-      {"Encoder", "self-attention", "Every source piece looks at every source piece (paper §3.2.3).",
-       "Each row is a piece of the sentence; its bright cells are the pieces it looks at.", "query: source piece",
-       "key: source piece"},
-      {"Decoder", "masked self-attention",
-       "Every decoder input looks at itself and at what came before it; the look-ahead mask hides the rest (paper "
-       "§3.2.3).",
-       "Each row is a word written so far; its bright cells are the earlier words it looks at.", "query: decoder input",
-       "key: decoder input"},
-      {"Cross", "decoder over source",
-       "Every word being written looks at the source: queries from the decoder, keys and values from the encoder's "
-       "output (paper §3.2.3).",
-       "Each row is a word being written; its bright cells are the source pieces it looks at.",
-       "query: the word being written", "key: source piece"},
-  }};
+constexpr std::array<PartText, 3> texts = {{
+    {"Encoder", "self-attention", "Every source piece looks at every source piece (paper §3.2.3).",
+     "Each row is a piece of the sentence; its bright cells are the pieces it looks at.", "query: source piece",
+     "key: source piece"},
+    {"Decoder", "masked self-attention",
+     "Every decoder input looks at itself and at what came before it; the look-ahead mask hides the rest (paper "
+     "§3.2.3).",
+     "Each row is a word written so far; its bright cells are the earlier words it looks at.", "query: decoder input",
+     "key: decoder input"},
+    {"Cross", "decoder over source",
+     "Every word being written looks at the source: queries from the decoder, keys and values from the encoder's "
+     "output (paper §3.2.3).",
+     "Each row is a word being written; its bright cells are the source pieces it looks at.",
+     "query: the word being written", "key: source piece"},
+}};
+
+constexpr PartText text_of_language_model = {
+    "Decoder",
+    "masked self-attention",
+    "Every piece looks at itself and at what came before it; the look-ahead mask hides the rest (paper §3.2.3).",
+    "Each row is a piece of the text; its bright cells are the earlier pieces it looks at.",
+    "query: piece of the text",
+    "key: piece of the text"};
+
+constexpr PartText text_of_bahdanau = {
+    "Cross",
+    "decoder over source",
+    "Before a word is written, the decoder's previous state is compared with every state of the encoder (Bahdanau et "
+    "al., arXiv 1409.0473 A.1.2).",
+    texts[2].reads,
+    texts[2].row_axis,
+    texts[2].col_axis};
+
+constexpr PartText text_of_luong = {
+    "Cross",
+    "decoder over source",
+    "As a word is written, the decoder's present state is compared with every state of the encoder (Luong et al., "
+    "arXiv 1508.04025 §3.1).",
+    texts[2].reads,
+    texts[2].row_axis,
+    texts[2].col_axis};
+
+const PartText& text_of(AttentionPart part, const ModelConfig& model) {
+  if (model.is_language_model()) return text_of_language_model;
+  if (model.is_recurrent()) return model.attention == "bahdanau" ? text_of_bahdanau : text_of_luong;
   return texts[static_cast<std::size_t>(part)];
+}
+
+// "Encoder, layer 2, head 3"; a recurrent model has one map, and a name for how it is made.
+std::string title_of(AttentionPart part, int layer, int head, const ModelConfig& model) {
+  if (model.is_recurrent()) return fmt::format("Cross · {}", model.attention);
+  return fmt::format("{}, layer {}, head {}", text_of(part, model).name, layer + 1, head + 1);
 }
 
 const Shown& shown_for(AttentionPart part, const Shown& newest, const Shown& complete) {
@@ -65,6 +100,12 @@ const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart par
   return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
 }
 
+// The row to see first: a language model's last given piece, which decides the first new one.
+int first_row(const Snapshot& snapshot, AttentionPart part) {
+  if (snapshot.model.is_language_model()) return static_cast<int>(snapshot.typed().size()) - 1;
+  return telling_row(row_tokens(snapshot, part));
+}
+
 int heads_of(const AttentionMaps& maps) {
   return maps.empty() ? 0 : static_cast<int>(maps.front().size());
 }
@@ -75,14 +116,19 @@ float brightest(const Matrix& map, bool full_contrast) {
   return *std::max_element(map.values.begin(), map.values.end());
 }
 
-// The side of a thumbnail with which the three groups fill the column.
+// Nothing to draw: not decoded yet, or not in this model.
+bool is_empty(const Shown& shown, AttentionPart part) {
+  return !shown.snapshot || maps_of(*shown.snapshot, part).empty();
+}
+
+// The side of a thumbnail with which the groups fill the column.
 float cell_side(const Shown& newest, const Shown& complete, ImVec2 space, const Look& look) {
   int rows = 0;
   int groups = 0;
   int heads = 1;
   for (const AttentionPart part : parts) {
     const Shown& shown = shown_for(part, newest, complete);
-    if (!shown.snapshot) continue;
+    if (is_empty(shown, part)) continue;
     const AttentionMaps& maps = maps_of(*shown.snapshot, part);
     rows += static_cast<int>(maps.size());
     groups += 1;
@@ -97,33 +143,35 @@ float cell_side(const Shown& newest, const Shown& complete, ImVec2 space, const 
   return std::floor(std::clamp(std::min(by_width, std::max(by_height, look.px(30))), look.px(18), look.px(150)));
 }
 
-void thumbnail_tooltip(const Matrix& map, AttentionPart part, int layer, int head) {
-  if (!ImGui::IsItemHovered()) return;
+void thumbnail_tooltip(const Matrix& map, const std::string& title) {
   ImGui::BeginTooltip();
-  ImGui::Text("%s, layer %d, head %d", text_of(part).name, layer + 1, head + 1);
+  ImGui::TextUnformatted(title.c_str());
   ImGui::Text("mean entropy of a row: %.2f nats", static_cast<double>(mean_row_entropy(map)));
   ImGui::EndTooltip();
+}
+
+void draw_group_heading(const PartText& text, const Look& look) {
+  {
+    const WithFont bold(look.fonts.bold);
+    ImGui::TextUnformatted(text.name);
+  }
+  help_tooltip(text.help, look);
+  ImGui::SameLine(0, look.px(6));
+  if (ImGui::CalcTextSize(text.what).x < ImGui::GetContentRegionAvail().x) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+    ImGui::TextUnformatted(text.what);
+    ImGui::PopStyleColor();
+    help_tooltip(text.help, look);
+  } else {
+    ImGui::NewLine();
+  }
 }
 
 // Draws a group's heads, layers from top to bottom; a click selects.
 void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionView& view, TextureStore& textures,
                 const Look& look) {
   ImGui::PushID(static_cast<int>(part));
-  {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(text_of(part).name);
-  }
-  help_tooltip(text_of(part).help, look);
-  ImGui::SameLine(0, look.px(6));
-  if (ImGui::CalcTextSize(text_of(part).what).x < ImGui::GetContentRegionAvail().x) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-    ImGui::TextUnformatted(text_of(part).what);
-    ImGui::PopStyleColor();
-    help_tooltip(text_of(part).help, look);
-  } else {
-    ImGui::NewLine();
-  }
-
+  draw_group_heading(text_of(part, shown.snapshot->model), look);
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
   const WithFont font(look.fonts.mono_small);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -157,7 +205,7 @@ void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionVie
         view.layer = layer;
         view.head = head;
       }
-      thumbnail_tooltip(map, part, layer, head);
+      if (ImGui::IsItemHovered()) thumbnail_tooltip(map, title_of(part, layer, head, shown.snapshot->model));
     }
   }
   ImGui::SetCursorScreenPos(origin);
@@ -171,7 +219,7 @@ void draw_grid(const Shown& newest, const Shown& complete, AttentionView& view, 
   const float cell = cell_side(newest, complete, ImGui::GetContentRegionAvail(), look);
   for (const AttentionPart part : parts) {
     const Shown& shown = shown_for(part, newest, complete);
-    if (shown.snapshot) draw_group(shown, part, cell, view, textures, look);
+    if (!is_empty(shown, part)) draw_group(shown, part, cell, view, textures, look);
   }
 }
 
@@ -195,7 +243,7 @@ struct Selected {
 
 // Whose weights are listed while no row is hovered.
 int kept_row(const Selected& selected, const AttentionView& view) {
-  return view.pinned_row.value_or(telling_row(row_tokens(*selected.shown.snapshot, selected.part)));
+  return view.pinned_row.value_or(first_row(*selected.shown.snapshot, selected.part));
 }
 
 float row_title_height() {
@@ -223,7 +271,8 @@ void draw_row_panel(const Selected& selected, AttentionView& view, int row, cons
 }
 
 void draw_caption(const Selected& selected, AttentionView& view, const Look& look) {
-  const PartText& text = text_of(selected.part);
+  const ModelConfig& model = selected.shown.snapshot->model;
+  const PartText& text = text_of(selected.part, model);
   const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - look.px(6);
   const float box =
       ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize("Full contrast").x;
@@ -231,7 +280,7 @@ void draw_caption(const Selected& selected, AttentionView& view, const Look& loo
   ImGui::AlignTextToFramePadding();
   {
     const WithFont bold(look.fonts.bold);
-    ImGui::Text("%s, layer %d, head %d", text.name, view.layer + 1, view.head + 1);
+    ImGui::TextUnformatted(title_of(selected.part, view.layer, view.head, model).c_str());
   }
   const std::string help = fmt::format(
       "{}\n{}: mean over the rows of −Σ w ln w. 0: every row looks at one place; ln {} = {:.2f}: evenly at all. Step "
@@ -267,8 +316,9 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
       std::min(row_title_height() + row_list_height(selected.map.cols, look), std::max(space.y * 0.26F, look.px(90)));
 
   HeatmapOptions options;
-  options.row_axis = text_of(selected.part).row_axis;
-  options.col_axis = text_of(selected.part).col_axis;
+  const PartText& text = text_of(selected.part, selected.shown.snapshot->model);
+  options.row_axis = text.row_axis;
+  options.col_axis = text.col_axis;
   options.row_labels = selected.rows;
   options.col_labels = selected.cols;
   options.stretch = 3;
@@ -291,7 +341,43 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
   ImGui::EndChild();
 }
 
+void draw_map(const Shown& newest, const Shown& complete, AttentionView& view, TextureStore& textures,
+              const Look& look) {
+  const Shown& shown = shown_for(view.part, newest, complete);
+  if (is_empty(shown, view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), look);
+  const Snapshot& snapshot = *shown.snapshot;
+  view = clamped(view, snapshot);
+  const Matrix& map =
+      maps_of(snapshot, view.part)[static_cast<std::size_t>(view.layer)][static_cast<std::size_t>(view.head)];
+  draw_large({shown, map, view.part, token_labels(row_tokens(snapshot, view.part)),
+              token_labels(col_tokens(snapshot, view.part))},
+             view, textures, look);
+}
+
 }  // namespace
+
+bool has_part(const ModelConfig& model, AttentionPart part) {
+  if (model.is_language_model()) return part == AttentionPart::decoder;
+  if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none";
+  return true;
+}
+
+void settle(AttentionView& view, const ModelConfig& model) {
+  if (has_part(model, view.part)) return;
+  for (const AttentionPart part : parts) {
+    if (!has_part(model, part)) continue;
+    view.part = part;
+    view.pinned_row.reset();
+    return;
+  }
+}
+
+std::string no_attention_text(const ModelConfig& model) {
+  return fmt::format(
+      "No attention: the whole sentence passes through the encoder's last state, {} numbers, however long it is "
+      "(arXiv 1409.3215). Choose an attention in the setup to see what it adds.",
+      model.d_model);
+}
 
 const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
   switch (part) {
@@ -353,35 +439,31 @@ void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, in
 void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
   const auto count = static_cast<int>(row_tokens(snapshot, view.part).size());
   if (count == 0) return;
-  const int from = view.pinned_row.value_or(telling_row(row_tokens(snapshot, view.part)));
+  const int from = view.pinned_row.value_or(first_row(snapshot, view.part));
   view.pinned_row = std::clamp(from + rows, 0, count - 1);
 }
 
 void draw_attention(const Shown& newest, const Shown& complete, AttentionView& view, float& grid_width,
                     TextureStore& textures, const Look& look) {
-  if (newest.snapshot) begin(view, *newest.snapshot);
-  const float height = ImGui::GetContentRegionAvail().y;
-  // In a narrow window the large map comes first.
-  const float width = std::min(look.px(grid_width), ImGui::GetContentRegionAvail().x * 0.4F);
-  ImGui::BeginChild("heads", ImVec2(width, height), false,
-                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
-  draw_grid(newest, complete, view, textures, look);
-  ImGui::EndChild();
-  ImGui::SameLine(0, 0);
-  draw_splitter("heads_edge", grid_width, height, {.min = 140, .max = 900, .standard = 340}, look);
-  ImGui::SameLine(0, look.px(4));
-  ImGui::BeginChild("map", ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
-  const Shown& shown = shown_for(view.part, newest, complete);
-  if (!shown.snapshot || maps_of(*shown.snapshot, view.part).empty()) {
-    draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), look);
-  } else {
-    view = clamped(view, *shown.snapshot);
-    const Matrix& map =
-        maps_of(*shown.snapshot, view.part)[static_cast<std::size_t>(view.layer)][static_cast<std::size_t>(view.head)];
-    draw_large({shown, map, view.part, token_labels(row_tokens(*shown.snapshot, view.part)),
-                token_labels(col_tokens(*shown.snapshot, view.part))},
-               view, textures, look);
+  begin(view, *newest.snapshot);
+  const ModelConfig& model = newest.snapshot->model;
+  settle(view, model);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  if (!has_part(model, view.part)) return draw_quiet_note(no_attention_text(model).c_str(), room, look);
+  // A recurrent model has one map: there is nothing to choose from.
+  if (!model.is_recurrent()) {
+    // In a narrow window the large map comes first.
+    const float width = std::min(look.px(grid_width), room.x * 0.4F);
+    ImGui::BeginChild("heads", ImVec2(width, room.y), false,
+                      ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+    draw_grid(newest, complete, view, textures, look);
+    ImGui::EndChild();
+    ImGui::SameLine(0, 0);
+    draw_splitter("heads_edge", grid_width, room.y, {.min = 140, .max = 900, .standard = 340}, look);
+    ImGui::SameLine(0, look.px(4));
   }
+  ImGui::BeginChild("map", ImVec2(0, room.y), false, ImGuiWindowFlags_NoNavInputs);
+  draw_map(newest, complete, view, textures, look);
   ImGui::EndChild();
 }
 

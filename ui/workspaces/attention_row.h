@@ -22,8 +22,8 @@ struct HeadPlace {
   bool operator==(const HeadPlace&) const = default;
 };
 
-// The head to see first: of the last encoder layer, the one in which the last pronoun weighs an earlier word most: there a
-// trained model keeps the antecedent. None without a pronoun.
+// The head to see first: of the last encoder layer, the one in which the last pronoun weighs an earlier word most:
+// there a trained model keeps the antecedent. None without a pronoun.
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 
 // The list without scrolling, for a map of that many columns.

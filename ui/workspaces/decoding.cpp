@@ -8,6 +8,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention.h"
 
 namespace attnscope {
 namespace {
@@ -17,7 +18,8 @@ int steps_of(const Snapshot& snapshot) {
 }
 
 void go_to(DecodingView& view, const Snapshot& snapshot, int step) {
-  view.step = std::clamp(step, 0, std::max(0, steps_of(snapshot) - 1));
+  const int wanted = step < 0 && view.step < 0 ? static_cast<int>(snapshot.forced) : step;
+  view.step = std::clamp(wanted, 0, std::max(0, steps_of(snapshot) - 1));
 }
 
 void advance(DecodingView& view, const Snapshot& snapshot, double now) {
@@ -57,7 +59,7 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look)
   help_tooltip("One step back (←; Home: the first).", look);
   ImGui::SameLine(0, look.px(4));
   if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
-  help_tooltip("Writes the translation before your eyes, step by step (Enter).", look);
+  help_tooltip("Writes the output before your eyes, step by step (Enter).", look);
   ImGui::SameLine(0, look.px(4));
   ImGui::BeginDisabled(view.step == last);
   if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
@@ -74,11 +76,16 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look)
   help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", look);
 }
 
+// Those that colour the pieces: over the source, or, in a language model, over the text itself.
+const AttentionMaps& coloring_maps(const Snapshot& snapshot) {
+  return snapshot.model.is_language_model() ? snapshot.decoder : snapshot.cross;
+}
+
 int layer_count(const Snapshot& snapshot) {
-  return static_cast<int>(snapshot.cross.size());
+  return static_cast<int>(coloring_maps(snapshot).size());
 }
 int head_count(const Snapshot& snapshot) {
-  return snapshot.cross.empty() ? 0 : static_cast<int>(snapshot.cross.front().size());
+  return layer_count(snapshot) == 0 ? 0 : static_cast<int>(coloring_maps(snapshot).front().size());
 }
 
 int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
@@ -86,6 +93,7 @@ int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
 }
 
 void draw_choosers(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  if (layer_count(snapshot) * head_count(snapshot) < 2) return;  // nothing to choose from
   const int layer = shown_layer(view, snapshot);
   ImGui::SameLine(0, look.px(12));
   ImGui::SetNextItemWidth(look.px(100));
@@ -95,7 +103,7 @@ void draw_choosers(const Snapshot& snapshot, DecodingView& view, const Look& loo
     }
     ImGui::EndCombo();
   }
-  help_tooltip("Whose attention over the source colours the pieces below.", look);
+  help_tooltip("Whose attention colours the pieces below.", look);
   ImGui::SameLine(0, look.px(4));
   ImGui::SetNextItemWidth(look.px(160));
   const bool mean = view.head < 0 || view.head >= head_count(snapshot);
@@ -143,26 +151,59 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
   return result;
 }
 
-void draw_strips(const Snapshot& snapshot, DecodingView& view, const Look& look) {
-  const int layer = shown_layer(view, snapshot);
-  caption("Source", fmt::format("where this step looks, layer {}", layer + 1),
-          "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
-          look);
-  const std::vector<float> weights = row_weights(snapshot.cross[static_cast<std::size_t>(layer)], view.head, view.step);
-  TokenStripOptions source;
-  source.show_ids = false;
-  source.weights = weights;
-  draw_bounded_strip("source", snapshot.source, source, -1, look);
+// Of the layer and head chosen, at this step; empty without attention.
+std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
+  if (layer_count(snapshot) == 0) return {};
+  const auto layer = static_cast<std::size_t>(shown_layer(view, snapshot));
+  return row_weights(coloring_maps(snapshot)[layer], view.head, view.step);
+}
 
-  caption("Decoder input", "all written so far",
-          "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes later: hatched "
-          "(paper §3.2.3). Click a piece to go to its step.",
+void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  const std::vector<float> weights = step_weights(snapshot, view);
+  const bool layers = layer_count(snapshot) > 1;
+  caption("Source",
+          weights.empty() ? "read before the first step"
+          : layers        ? fmt::format("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
+                          : "where this step looks",
+          "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
           look);
   TokenStripOptions options;
   options.show_ids = false;
+  options.weights = weights;
+  draw_bounded_strip("source", snapshot.source, options, -1, look);
+}
+
+void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  if (snapshot.model.is_language_model()) {
+    return caption(
+        "Text",
+        fmt::format("where this step looks, layer {}; the prompt is underlined", shown_layer(view, snapshot) + 1),
+        "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the "
+        "look-ahead mask hides what comes later: hatched (paper §3.2.3). Click a piece to go to its step.",
+        look);
+  }
+  caption("Decoder input", "all written so far",
+          snapshot.model.is_recurrent()
+              ? "The decoder reads what it has written, one piece a step, and keeps all of it in its state. Click a "
+                "piece to go to its step."
+              : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes later: "
+                "hatched (paper §3.2.3). Click a piece to go to its step.",
+          look);
+}
+
+void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  draw_input_caption(snapshot, view, look);
+  const bool text = snapshot.model.is_language_model();
+  const std::vector<float> weights = text ? step_weights(snapshot, view) : std::vector<float>();
+  TokenStripOptions options;
+  options.show_ids = false;
   options.selected = view.step;
+  options.weights = weights;
+  options.underlined = text ? static_cast<int>(snapshot.typed().size()) : 0;
   options.masked_from = view.step + 1;
-  options.masked_note = "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
+  options.masked_note = snapshot.model.is_recurrent()
+                            ? "later than this step: not read yet"
+                            : "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
   const int reveal = view.scrolled_to == view.step ? -1 : view.step;
   view.scrolled_to = view.step;
   const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, look);
@@ -209,9 +250,10 @@ void draw_candidate(const Candidate& candidate, bool chosen, float height, const
 
 void draw_candidates(const Snapshot& snapshot, int step, const Look& look) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
+  const bool given = static_cast<std::size_t>(step) < snapshot.forced;
   {
     const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted("Writes");
+    ImGui::TextUnformatted(given ? "Given" : "Writes");
   }
   ImGui::SameLine(0, look.px(8));
   push_font(look.fonts.mono);
@@ -219,7 +261,9 @@ void draw_candidates(const Snapshot& snapshot, int step, const Look& look) {
   ImGui::TextUnformatted(snapshot.target_out[static_cast<std::size_t>(step)].piece.c_str());
   ImGui::PopStyleColor();
   pop_font();
-  help_tooltip("The most probable piece of this step (greedy decoding); it is the next step's last input.", look);
+  help_tooltip(given ? "The text's next piece, whatever the model expects; below it is what it would have chosen from."
+                     : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
+               look);
   ImGui::SameLine(0, look.px(10));
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
   ImGui::TextUnformatted(fmt::format("entropy {:.2f} nats", decided.entropy).c_str());
@@ -351,22 +395,73 @@ void draw_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textu
   }
 }
 
-void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_cross_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
+                     const Look& look) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_strips(snapshot, view, look);
-  const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float line = ImGui::GetTextLineHeightWithSpacing();
-  const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
   caption("Every head over the source", "layer × head",
           "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", look);
   const auto sources = static_cast<int>(snapshot.source.size());
-  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(space.x, height),
+  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(0, height),
                  textures, look);
-  caption("Every head over the decoder input", "layer × head",
+}
+
+void draw_self_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
+                    const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  caption(snapshot.model.is_language_model() ? "Every head over the text" : "Every head over the decoder input",
+          "layer × head",
           "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
           look);
   draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.step + 1}, shown, view.step,
-                 ImVec2(space.x, height), textures, look);
+                 ImVec2(0, height), textures, look);
+}
+
+// A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
+void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  caption("Alignment", "row: word written, column: source",
+          "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", look);
+  Matrix weights = snapshot.cross.front().front();
+  for (int row = view.step + 1; row < weights.rows; ++row) {
+    for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
+  }
+  const std::vector<std::string> rows = token_labels(snapshot.target_out);
+  const std::vector<std::string> cols = token_labels(snapshot.source);
+  HeatmapOptions options;
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.stretch = 3;
+  options.selected_row = view.step;
+  options.print_values = false;
+  options.tooltip = [&](int row, int col) {
+    mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
+    if (row > view.step) {
+      ImGui::TextUnformatted("not written yet at this step");
+    } else {
+      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
+    }
+  };
+  const HeatmapResult result =
+      draw_heatmap("alignment", weights, step_version(shown, view.step), ImVec2(0, 0), options, textures, look);
+  if (result.clicked) {
+    view.playing = false;
+    go_to(view, snapshot, result.row);
+  }
+}
+
+void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  if (!snapshot.source.empty()) draw_source_strip(snapshot, view, look);
+  draw_input_strip(snapshot, view, look);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  if (snapshot.cross.empty() && snapshot.decoder.empty())
+    return draw_quiet_note(no_attention_text(snapshot.model).c_str(), space, look);
+  if (snapshot.model.is_recurrent()) return draw_alignment(shown, view, textures, look);
+  if (snapshot.cross.empty()) return draw_self_rows(shown, view, 0, textures, look);
+  const float line = ImGui::GetTextLineHeightWithSpacing();
+  const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
+  draw_cross_rows(shown, view, height, textures, look);
+  draw_self_rows(shown, view, height, textures, look);
 }
 
 }  // namespace
@@ -379,7 +474,7 @@ void move_step(DecodingView& view, const Snapshot& snapshot, int steps) {
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now) {
   view.playing = !view.playing && steps_of(snapshot) > 1;
   view.step_began = now;
-  if (view.playing && view.step == steps_of(snapshot) - 1) view.step = 0;
+  if (view.playing && view.step == steps_of(snapshot) - 1) go_to(view, snapshot, static_cast<int>(snapshot.forced));
 }
 
 void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
@@ -397,11 +492,12 @@ void draw_decoding(const Shown& shown, DecodingView& view, TextureStore& texture
   ImGui::SameLine(0, look.px(12));
   ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float mask = mask_height(snapshot, ImVec2(room.x, room.y * 0.56F), look);
-  ImGui::BeginChild("choice", ImVec2(0, room.y - mask - look.px(8)), false, ImGuiWindowFlags_NoNavInputs);
+  const bool masked = !snapshot.model.is_recurrent();
+  const float mask = masked ? mask_height(snapshot, ImVec2(room.x, room.y * 0.56F), look) + look.px(8) : 0;
+  ImGui::BeginChild("choice", ImVec2(0, room.y - mask), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(snapshot, view.step, look);
   ImGui::EndChild();
-  draw_mask(snapshot, view, textures, look);
+  if (masked) draw_mask(snapshot, view, textures, look);
   ImGui::EndChild();
 }
 

@@ -1,4 +1,4 @@
-// The translation built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
+// The output built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
 #pragma once
 
 #include "look.h"
@@ -8,7 +8,7 @@
 namespace attnscope {
 
 struct DecodingView {
-  int step = 0;  // 0 … T-1
+  int step = -1;  // 0 … T-1; −1: the first that was chosen, not given
   bool playing = false;
   double step_began = 0;  // ImGui::GetTime() when the present step was reached; meaningful while playing
   int layer = -1;         // whose attention is shown; -1: the last
@@ -21,7 +21,7 @@ inline constexpr double seconds_per_step = 0.65;
 // Moves by `steps`, stopping at either end; ends the playing.
 void move_step(DecodingView& view, const Snapshot& snapshot, int steps);
 
-// Plays from the present step (from the first when at the last), or stops.
+// Plays from the present step (from the first that was chosen when at the last), or stops.
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now);
 
 // Fills what is left of the window. `shown` holds a snapshot decoded to its end.

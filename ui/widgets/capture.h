@@ -1,0 +1,111 @@
+// What was painted, as shapes instead of pixels: what a vector picture is made of.
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "widgets/color_map.h"
+
+namespace attnscope {
+
+// A rectangle of the screen, in pixels.
+struct PictureArea {
+  ImVec2 low;   // top left corner
+  ImVec2 high;  // bottom right corner
+};
+
+// Coordinates are the screen's, exactly where the ink lies: ImDrawList's half pixels are already in them.
+
+struct DrawnLine {
+  std::vector<ImVec2> points;
+  Color32 color = 0;
+  float thickness = 1;
+};
+
+struct DrawnRect {
+  ImVec2 low, high;
+  Color32 color = 0;
+  float rounding = 0;
+  float thickness = 0;  // of the outline; 0: filled
+};
+
+struct DrawnGradient {
+  ImVec2 low, high;
+  Color32 first = 0;     // of the left edge, or of the top one
+  Color32 last = 0;      // of the right edge, or of the bottom one
+  bool upright = false;  // from top to bottom
+};
+
+struct DrawnCircle {
+  ImVec2 center;
+  float radius = 0;
+  Color32 color = 0;
+};
+
+enum class Typeface { ui, bold, mono };
+
+struct DrawnText {
+  std::string text;
+  Typeface face = Typeface::ui;
+  float em = 0;     // size as typography counts it
+  ImVec2 baseline;  // where its left end stands before it is turned
+  ImVec2 extent;    // width and height
+  float ascent = 0;
+  ImVec2 pivot;       // turned about this point
+  float degrees = 0;  // anticlockwise
+  Color32 color = 0;
+};
+
+// Equal cells, as a matrix is shown.
+struct DrawnCells {
+  ImVec2 low, high;
+  int cols = 0;
+  int rows = 0;
+  std::vector<Color32> colors;  // rows × cols
+};
+
+using Shape = std::variant<DrawnLine, DrawnRect, DrawnGradient, DrawnCircle, DrawnText, DrawnCells>;
+
+// `at` turned about `pivot`, anticlockwise.
+ImVec2 turned(ImVec2 at, ImVec2 pivot, float degrees);
+
+// The smallest rectangle around its ink.
+PictureArea bounds(const Shape& shape);
+
+// What both have; none when that is nothing.
+std::optional<PictureArea> common_area(const PictureArea& a, const PictureArea& b);
+
+struct Drawn {
+  Shape shape;
+  PictureArea clip;  // nothing of it is seen outside
+};
+
+struct Capture {
+  PictureArea area;
+  std::vector<Drawn> shapes;  // in the order in which they were painted
+};
+
+// Collects what is painted between begin and end, which both come between two frames. While none is being collected
+// nothing is kept.
+class PictureRecorder {
+ public:
+  // Starts anew with what is painted inside `area` from now on.
+  void begin(PictureArea area);
+
+  bool active() const { return capture_.has_value(); }
+
+  // Keeps the shape if some of it is seen. Call only while active.
+  void record(Shape shape, PictureArea clip);
+
+  // What was collected; nothing when it was not active.
+  Capture end();
+
+ private:
+  std::optional<Capture> capture_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,127 @@
+#include "widgets/painter.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+// ImDrawList strokes lines and outlines through the middle of pixels; a polyline's points it takes as they are.
+ImVec2 pixel_middle(ImVec2 at) {
+  return {at.x + 0.5F, at.y + 0.5F};
+}
+
+Typeface typeface_of(const ImFont* font, const Fonts& fonts) {
+  if (font == fonts.mono || font == fonts.mono_small) return Typeface::mono;
+  return font == fonts.bold ? Typeface::bold : Typeface::ui;
+}
+
+float em_share(Typeface face, const Fonts& fonts) {
+  switch (face) {
+    case Typeface::ui:
+      return fonts.ui_em;
+    case Typeface::bold:
+      return fonts.bold_em;
+    case Typeface::mono:
+      return fonts.mono_em;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Painter::Painter(const Look& look) : look_(look), list_(*ImGui::GetWindowDrawList()) {}
+
+void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
+  list_.AddLine(from, to, color, thickness);
+  if (recording()) record(DrawnLine{{pixel_middle(from), pixel_middle(to)}, color, thickness});
+}
+
+void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints) {
+  if (points.size() < 2) return;
+  if (joints == Joints::apart)
+    for (std::size_t i = 1; i < points.size(); ++i) list_.AddLine(points[i - 1], points[i], color, thickness);
+  else
+    list_.AddPolyline(points.data(), static_cast<int>(points.size()), color, 0, thickness);
+  if (!recording()) return;
+  DrawnLine line{{points.begin(), points.end()}, color, thickness};
+  if (joints == Joints::apart)
+    for (ImVec2& at : line.points) at = pixel_middle(at);
+  record(std::move(line));
+}
+
+void Painter::rect(ImVec2 low, ImVec2 high, Color32 color, float rounding, float thickness) {
+  list_.AddRect(low, high, color, rounding, 0, thickness);
+  if (recording()) record(DrawnRect{pixel_middle(low), {high.x - 0.5F, high.y - 0.5F}, color, rounding, thickness});
+}
+
+void Painter::filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding) {
+  list_.AddRectFilled(low, high, color, rounding);
+  if (recording()) record(DrawnRect{low, high, color, rounding});
+}
+
+void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segments) {
+  list_.AddCircleFilled(center, radius, color, segments);
+  if (recording()) record(DrawnCircle{center, radius, color});
+}
+
+void Painter::gradient(ImVec2 low, ImVec2 high, Color32 first, Color32 last, bool upright) {
+  const Color32 upper_right = upright ? first : last;
+  const Color32 lower_left = upright ? last : first;
+  list_.AddRectFilledMultiColor(low, high, first, upper_right, last, lower_left);
+  if (recording()) record(DrawnGradient{low, high, first, last, upright});
+}
+
+void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_view text) {
+  if (text.empty()) return;
+  draw_text(list_, font, position, color, text.data(), text.data() + text.size());
+  if (recording()) record_text(font, position, color, text, position, 0);
+}
+
+void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text) {
+  if (text.empty()) return;
+  const ImVec2 position{anchor.x, anchor.y - text_size(font, text.data(), text.data() + text.size()).y / 2};
+  const int first = list_.VtxBuffer.Size;
+  // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
+  // out before it is turned into it, so there is none meanwhile.
+  list_.PushClipRectFullScreen();
+  draw_text(list_, font, position, color, text.data(), text.data() + text.size());
+  if (recording()) record_text(font, position, color, text, anchor, degrees);
+  list_.PopClipRect();
+  for (int i = first; i < list_.VtxBuffer.Size; ++i)
+    list_.VtxBuffer[i].pos = turned(list_.VtxBuffer[i].pos, anchor, degrees);
+}
+
+void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {
+  list_.AddImage(texture, low, high);
+  if (!recording()) return;
+  DrawnCells cells{low, high, cols, rows, {}};
+  cells.colors.resize(static_cast<std::size_t>(cols) * static_cast<std::size_t>(rows));
+  fill(cells.colors);
+  record(std::move(cells));
+}
+
+void Painter::push_clip(ImVec2 low, ImVec2 high) {
+  list_.PushClipRect(low, high, true);
+}
+
+void Painter::pop_clip() {
+  list_.PopClipRect();
+}
+
+void Painter::record(Shape shape) {
+  look_.recorder->record(std::move(shape), {list_.GetClipRectMin(), list_.GetClipRectMax()});
+}
+
+void Painter::record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot,
+                          float degrees) {
+  const Typeface face = typeface_of(font, look_.fonts);
+  const float ascent = font_ascent(font);
+  // Dear ImGui begins text at a whole pixel.
+  const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
+  record(DrawnText{std::string(text), face, font_size(font) * em_share(face, look_.fonts), baseline,
+                   text_size(font, text.data(), text.data() + text.size()), ascent, pivot, degrees, color});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,57 @@
+// What our pictures are drawn with: everything goes to Dear ImGui's draw list of the present window, and, while a
+// picture is being taken (Look::recorder), to its recorder as well. So a picture that is saved holds what is seen.
+#pragma once
+
+#include <imgui.h>
+
+#include <span>
+#include <string_view>
+
+#include "look.h"
+#include "textures.h"
+#include "widgets/capture.h"
+
+namespace attnscope {
+
+enum class Joints {
+  mitred,
+  apart,  // every segment by itself: a mitre comes apart where noise turns the line back on itself
+};
+
+class Painter {
+ public:
+  // Paints in the window that is open now; for use until its end.
+  explicit Painter(const Look& look);
+
+  void line(ImVec2 from, ImVec2 to, Color32 color, float thickness = 1);
+  void polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints = Joints::mitred);
+  void rect(ImVec2 low, ImVec2 high, Color32 color, float rounding = 0, float thickness = 1);
+  void filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding = 0);
+  void filled_circle(ImVec2 center, float radius, Color32 color, int segments = 0);
+
+  // From left to right, or from top to bottom.
+  void gradient(ImVec2 low, ImVec2 high, Color32 first, Color32 last, bool upright);
+
+  // One line with its top left corner at `position`, in one of the look's fonts.
+  void text(ImFont* font, ImVec2 position, Color32 color, std::string_view text);
+
+  // Turned anticlockwise about its left middle, which stands at `anchor`. No clip rectangle holds it.
+  void slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text);
+
+  // A texture of cols × rows cells; `fill` gives their colours, as it gave them to the texture.
+  void cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill);
+
+  // Clip rectangles lie within one another.
+  void push_clip(ImVec2 low, ImVec2 high);
+  void pop_clip();
+
+ private:
+  bool recording() const { return look_.recorder && look_.recorder->active(); }
+  void record(Shape shape);
+  void record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot, float degrees);
+
+  const Look& look_;
+  ImDrawList& list_;
+};
+
+}  // namespace attnscope
