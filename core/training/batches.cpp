@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "tokenizer/tokenizer.h"
 
@@ -26,12 +27,38 @@ void sort_by_length(std::span<const EncodedPair> pairs, std::span<std::int64_t> 
   });
 }
 
-void cut(std::span<const std::int64_t> indices, std::int64_t batch_size,
-         std::vector<std::vector<std::int64_t>>& batches) {
+std::int64_t longer_side(const EncodedPair& pair) {
+  return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size() + 1));
+}
+
+void cut(std::span<const std::int64_t> indices, std::int64_t batch_size, IndexBatches& batches) {
   for (std::size_t begin = 0; begin < indices.size(); begin += batch_size) {
     const auto batch = indices.subspan(begin, std::min<std::size_t>(batch_size, indices.size() - begin));
     batches.emplace_back(batch.begin(), batch.end());
   }
+}
+
+void cut_by_pieces(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, std::int64_t pieces,
+                   IndexBatches& batches) {
+  std::vector<std::int64_t> batch;
+  std::int64_t longest = 0;
+  for (const std::int64_t i : indices) {
+    longest = std::max(longest, longer_side(pairs[i]));
+    if (!batch.empty() && static_cast<std::int64_t>(batch.size() + 1) * longest > pieces) {
+      batches.push_back(std::exchange(batch, {}));
+      longest = longer_side(pairs[i]);
+    }
+    batch.push_back(i);
+  }
+  if (!batch.empty()) batches.push_back(std::move(batch));
+}
+
+// Pairs to an average batch; at least one.
+std::int64_t typical_pairs(std::span<const EncodedPair> pairs, BatchSize size) {
+  if (size.pieces == 0) return size.pairs;
+  std::int64_t total = 0;
+  for (const EncodedPair& pair : pairs) total += longer_side(pair);
+  return std::max<std::int64_t>(1, size.pieces * static_cast<std::int64_t>(pairs.size()) / total);
 }
 
 std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
@@ -51,6 +78,7 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
     padded |= source_length != 0 && source_length != pairs[i].source.size();
     source_length = std::max(source_length, pairs[i].source.size());
     target_length = std::max(target_length, pairs[i].target.size() + 1);
+    batch.targets += static_cast<std::int64_t>(pairs[i].target.size() + 1);
     batch.tokens += static_cast<std::int64_t>(pairs[i].source.size() + pairs[i].target.size() + 1);
   }
   const auto rows = static_cast<std::int64_t>(indices.size());
@@ -81,27 +109,48 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
   return batch;
 }
 
-std::vector<std::vector<std::int64_t>> epoch_batches(std::span<const EncodedPair> pairs, std::int64_t batch_size,
-                                                     std::int64_t seed, std::int64_t epoch) {
+IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed, std::int64_t epoch) {
   std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(epoch)};
   std::mt19937_64 random(mixed);
   std::vector<std::int64_t> indices = all_indices(pairs);
   shuffle(std::span(indices), random);
-  std::vector<std::vector<std::int64_t>> batches;
-  const std::size_t pool_size = batch_size * batches_a_pool;
+  IndexBatches batches;
+  const auto pool_size = static_cast<std::size_t>(typical_pairs(pairs, size) * batches_a_pool);
   for (std::size_t begin = 0; begin < indices.size(); begin += pool_size) {
     const auto pool = std::span(indices).subspan(begin, std::min(pool_size, indices.size() - begin));
     sort_by_length(pairs, pool);
-    cut(pool, batch_size, batches);
+    if (size.pieces == 0) {
+      cut(pool, size.pairs, batches);
+    } else {
+      cut_by_pieces(pairs, pool, size.pieces, batches);
+    }
   }
   shuffle(std::span(batches), random);
   return batches;
 }
 
-std::vector<std::vector<std::int64_t>> batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size) {
+BatchSequence::BatchSequence(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed)
+    : pairs_(pairs), size_(size), seed_(seed) {
+  enter(0, 0);
+}
+
+void BatchSequence::enter(std::int64_t epoch, std::int64_t first) {
+  epoch_ = epoch;
+  first_ = first;
+  batches_ = epoch_batches(pairs_, size_, seed_, epoch);
+}
+
+const std::vector<std::int64_t>& BatchSequence::at(std::int64_t number) {
+  const auto count = [&] { return static_cast<std::int64_t>(batches_.size()); };
+  if (number < first_) enter(0, 0);
+  while (number >= first_ + count()) enter(epoch_ + 1, first_ + count());
+  return batches_[number - first_];
+}
+
+IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size) {
   std::vector<std::int64_t> indices = all_indices(pairs);
   sort_by_length(pairs, indices);
-  std::vector<std::vector<std::int64_t>> batches;
+  IndexBatches batches;
   cut(indices, batch_size, batches);
   return batches;
 }

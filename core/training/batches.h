@@ -21,16 +21,46 @@ struct Batch {
   torch::Tensor target_in;       // int64 B×T: <s> y1 … yn (teacher forcing)
   torch::Tensor target_out;      // int64 B×T: y1 … yn </s>
   std::int64_t tokens = 0;       // source + target positions that are not padding
+  std::int64_t targets = 0;      // target positions that are not padding: what the loss is the mean of
 };
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device);
 
+// How many pairs make a batch.
+struct BatchSize {
+  std::int64_t pairs = 1;
+  std::int64_t pieces = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
+};
+
+using IndexBatches = std::vector<std::vector<std::int64_t>>;
+
 // The batches of one epoch, as indices into pairs: shuffled, cut into batches of pairs of like length, shuffled again.
-// A pure function of its arguments: a resumed run finds its place by asking again.
-std::vector<std::vector<std::int64_t>> epoch_batches(std::span<const EncodedPair> pairs, std::int64_t batch_size,
-                                                     std::int64_t seed, std::int64_t epoch);
+// Every pair is in one of them; one that is longer than BatchSize::pieces goes alone. A pure function of its arguments.
+IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed, std::int64_t epoch);
+
+// Epoch after epoch, its batches in a row, numbered from 0. Batches measured in pieces may be more in one epoch than in
+// another, so a place is found by counting from the first epoch on; that takes a small part of the time it took to
+// train that far.
+class BatchSequence {
+ public:
+  // The pairs must outlive this; there must be one.
+  BatchSequence(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed);
+
+  // Fast for the same number again and for the next.
+  const std::vector<std::int64_t>& at(std::int64_t number);
+
+ private:
+  void enter(std::int64_t epoch, std::int64_t first);
+
+  std::span<const EncodedPair> pairs_;
+  BatchSize size_;
+  std::int64_t seed_;
+  std::int64_t epoch_ = 0;
+  std::int64_t first_ = 0;  // the number of batches_[0]
+  IndexBatches batches_;    // of epoch_
+};
 
 // 0 … pairs.size()−1 in order of length, cut into batches: for validation and translation of many.
-std::vector<std::vector<std::int64_t>> batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);
+IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);
 
 }  // namespace attnscope

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include "tokenizer/tokenizer.h"
 #include "training/evaluation.h"
 #include "training/loss.h"
+#include "training/schedule.h"
 
 namespace attnscope {
 namespace {
@@ -42,61 +44,72 @@ class TimedBreath {
 
 }  // namespace
 
-double noam_learning_rate(std::int64_t step, std::int64_t d_model, std::int64_t warmup_steps, double factor) {
-  const double s = static_cast<double>(step);
-  const double w = static_cast<double>(warmup_steps);
-  return factor * std::pow(static_cast<double>(d_model), -0.5) * std::min(std::pow(s, -0.5), s * std::pow(w, -1.5));
-}
-
 Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset)
     : model_(std::move(model)),
       config_(config),
       dataset_(std::move(dataset)),
-      optimizer_(*model_),
-      epoch_batches_(epoch_batches(dataset_->train, config.training.batch_size, config.training.seed, 0)),
-      batches_an_epoch_(static_cast<std::int64_t>(epoch_batches_.size())) {}
-
-Batch Trainer::next_batch() {
-  const std::int64_t epoch = step_ / batches_an_epoch_;
-  if (epoch != epoch_) {
-    epoch_batches_ = epoch_batches(dataset_->train, config_.training.batch_size, config_.training.seed, epoch);
-    epoch_ = epoch;
+      optimizer_(*model_, config.training.beta2) {
+  const TrainingConfig& training = config_.training;
+  if (!config_.model.is_language_model()) {
+    pair_batches_.emplace(dataset_->train, BatchSize{training.batch_size, training.batch_tokens}, training.seed);
   }
-  return make_batch(dataset_->train, epoch_batches_[step_ % batches_an_epoch_], optimizer_.device());
+}
+
+Batch Trainer::batch(std::int64_t number) {
+  return make_batch(dataset_->train, pair_batches_->at(number), optimizer_.device());
+}
+
+std::vector<Batch> Trainer::next_batches() {
+  const std::int64_t count = config_.training.accumulation_steps;
+  std::vector<Batch> batches;
+  for (std::int64_t i = 0; i < count; ++i) batches.push_back(batch(step_ * count + i));
+  return batches;
+}
+
+double Trainer::add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe) {
+  model_->train();  // each time: breathing may have left it in another mode
+  torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(number));
+  const Memory memory = batch.source.defined() ? model_->encode(batch.source, batch.source_padding) : Memory();
+  const torch::Tensor logits = model_->logits(model_->decode(batch.target_in, memory));  // B×T×V
+  const torch::Tensor loss = smoothed_cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(),
+                                                    config_.training.label_smoothing, Tokenizer::pad_id);
+  breathe();
+  loss.backward(torch::full_like(loss, share));
+  breathe();
+  return loss.item<double>();
 }
 
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback);
-  const Batch batch = next_batch();
-  breathe();
-
-  model_->train();
-  torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(step_));
-  const Memory memory = model_->encode(batch.source, batch.source_padding);
-  const torch::Tensor logits = model_->logits(model_->decode(batch.target_in, memory));  // B×T×V
-  const torch::Tensor loss = smoothed_cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(),
-                                                    config_.training.label_smoothing, Tokenizer::pad_id);
-  breathe();
-
-  optimizer_.zero_gradients();
-  loss.backward();
+  const std::vector<Batch> batches = next_batches();
+  std::int64_t tokens = 0;
+  std::int64_t targets = 0;
+  for (const Batch& batch : batches) {
+    tokens += batch.tokens;
+    targets += batch.targets;
+  }
   breathe();
 
   MetricPoint point;
   point.step = step_ + 1;
-  point.loss = loss.item<double>();
+  optimizer_.zero_gradients();
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    // The mean over all targets of the update: small batches count for as much as if they were one large one.
+    const double share = static_cast<double>(batches[i].targets) / static_cast<double>(targets);
+    const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
+    point.loss += share * add_gradient(batches[i], number, share, std::ref(breathe));
+  }
   point.gradient_norm = optimizer_.clip(config_.training.clip_norm);
   if (!std::isfinite(point.loss) || !std::isfinite(point.gradient_norm)) {
     throw NotFinite(
         fmt::format("loss {} and gradient norm {} at step {}", point.loss, point.gradient_norm, point.step));
   }
-  point.learning_rate = noam_learning_rate(point.step, config_.model.d_model, config_.training.warmup_steps,
-                                           config_.training.noam_factor);
-  optimizer_.update(point.learning_rate);
+  point.learning_rate = learning_rate_at(config_.training, config_.model.d_model, point.step);
+  optimizer_.update(point.learning_rate, config_.training.optimizer == "adamw" ? config_.training.weight_decay : 0);
   ++step_;
-  point.tokens_per_second = static_cast<double>(batch.tokens) / (seconds_since(begin) - breathe.seconds());
-  if (step_ % config_.training.validation_interval == 0 && !dataset_->validation.empty()) {
+  point.tokens_per_second = static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds());
+  if (step_ % config_.training.validation_interval == 0 && can_validate()) {
     point.validation_nll = validate(breathe_callback);
   }
   return point;

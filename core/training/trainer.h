@@ -1,8 +1,9 @@
-// One optimizer update after another. Everything about update n is a function of the seed and n (its batch, its
+// One optimizer update after another. Everything about update n is a function of the seed and n (its batches, their
 // dropout, its learning rate), so a run resumed from weights, moments and n goes on exactly as if never interrupted.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/model.h"
@@ -13,25 +14,24 @@
 
 namespace attnscope {
 
-// Noam (§5.3): factor · D^-0.5 · min(s^-0.5, s · w^-1.5); `step` counts from 1.
-double noam_learning_rate(std::int64_t step, std::int64_t d_model, std::int64_t warmup_steps, double factor);
-
-// The pairs of a corpus as pieces.
+// A corpus as pieces: pairs, or for a language model running text, whose lines end with </s>.
 struct Dataset {
   std::vector<EncodedPair> train;
   std::vector<EncodedPair> validation;
   std::int64_t too_long = 0;  // pairs left out because a side exceeds max_length
+  std::vector<int> train_stream;
+  std::vector<int> validation_stream;
 };
 
 class Trainer {
  public:
-  // The model must be on its device. `dataset.train` must not be empty.
+  // The model must be on its device. There must be something to train on: a pair, or a stream of two pieces.
   Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset);
 
   // One update. `breathe` is called between its phases, when the model is whole. Throws NotFinite.
   MetricPoint step(const Breath& breathe);
 
-  // Mean unsmoothed negative log-likelihood over some of the validation pairs, nats/token.
+  // Mean unsmoothed negative log-likelihood over some of the validation pairs or text, nats/token.
   double validate(const Breath& breathe);
 
   // Takes over the live fields.
@@ -42,16 +42,19 @@ class Trainer {
   Adam& optimizer() { return optimizer_; }
 
  private:
-  Batch next_batch();
+  Batch batch(std::int64_t number);
+  // Of the coming update: accumulation_steps of them.
+  std::vector<Batch> next_batches();
+  // Adds `share` of the gradient of the batch's mean loss, and returns that loss.
+  double add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe);
+  bool can_validate() const { return !dataset_->validation.empty() || dataset_->validation_stream.size() > 1; }
 
   Model model_;
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
   Adam optimizer_;
   std::int64_t step_ = 0;
-  std::int64_t epoch_ = 0;
-  std::vector<std::vector<std::int64_t>> epoch_batches_;  // of epoch_
-  std::int64_t batches_an_epoch_;                         // the same in every epoch
+  std::optional<BatchSequence> pair_batches_;  // none for a language model
 };
 
 }  // namespace attnscope
