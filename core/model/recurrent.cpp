@@ -1,9 +1,94 @@
 #include "model/recurrent.h"
 
-namespace attnscope {
+#include <algorithm>
 
-Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size) : SequenceModel(config, vocab_size) {}
-Memory Recurrent::encode(const torch::Tensor&, const torch::Tensor&, AttentionRecord*) { return {}; }
-torch::Tensor Recurrent::decode(const torch::Tensor&, const Memory&, DecoderCache*, AttentionRecord*) { return {}; }
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t padding_id = 0;
+
+}  // namespace
+
+Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
+    : SequenceModel(config, vocab_size), kind_(cell_kind(config.cell)), looks_first_(config.attention == "bahdanau") {
+  const std::int64_t d_model = config.d_model;
+  make_embeddings();
+  encoder_ = register_module("encoder",
+                             RecurrentStack(kind_, d_model, d_model, config.num_encoder_layers, config.bidirectional));
+  decoder_ = register_module("decoder", RecurrentStack(kind_, looks_first_ ? 2 * d_model : d_model, d_model,
+                                                       config.num_decoder_layers, false));
+  if (config.attention != "none") {
+    attention_ = register_module("attention", RecurrentAttention(config.attention, d_model));
+  }
+  make_output();
+}
+
+torch::Tensor Recurrent::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids) {
+  return torch::dropout(torch::embedding(embedding->weight, ids.t(), padding_id), config_.dropout, is_training());
+}
+
+Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord*) {
+  std::vector<CellState> states = encoder_->initial_states(source.size(0));
+  const torch::Tensor outputs = encoder_->forward(embed(source_embedding_, source),
+                                                  padding.defined() ? padding.t() : padding, states, config_.dropout);
+  std::vector<CellState> last;
+  for (std::int64_t layer = 0; layer < config_.num_decoder_layers; ++layer) {
+    last.push_back(states[std::min(layer, config_.num_encoder_layers - 1)]);
+  }
+  return {outputs.transpose(0, 1).contiguous(), padding, tensors_of(last)};
+}
+
+torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
+                                AttentionRecord* record) {
+  std::vector<CellState> states = states_of(kind_, cache && cache->length > 0 ? cache->state : memory.last);
+  const torch::Tensor embedded = embed(target_embedding_, target_in);
+  const torch::Tensor keys = source_keys(memory, cache);
+  const Decoded decoded =
+      looks_first_ ? look_then_step(embedded, keys, memory, states) : step_then_look(embedded, keys, memory, states);
+  if (cache) {
+    cache->state = tensors_of(states);
+    cache->length += target_in.size(1);
+  }
+  torch::Tensor features = decoded.states;
+  if (attention_) {
+    features = attention_->readout(decoded.seen.contexts, decoded.states);
+    if (record) record->cross.push_back(decoded.seen.weights.detach().unsqueeze(1));
+  }
+  return torch::dropout(features, config_.dropout, is_training());
+}
+
+torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) {
+  if (!attention_) return {};
+  if (!cache) return attention_->keys(memory);
+  cache->cross.resize(1);
+  torch::Tensor& keys = cache->cross[0].keys;
+  if (!keys.defined()) keys = attention_->keys(memory);
+  return keys;
+}
+
+// 1409.0473 A.1.2: the state before the token looks at the source, and what it saw enters the cell with the token.
+Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys,
+                                             const Memory& memory, std::vector<CellState>& states) {
+  const Cell& cell = decoder_->first_cell();
+  const auto weights = cell.weight_ih.split(config_.d_model, 1);  // W_ih [y; c] = W_y y + W_c c, W_y y for all at once
+  const auto from_tokens = torch::linear(embedded, weights[0], cell.bias_ih).unbind(0);
+  std::vector<torch::Tensor> tops, contexts, attention_weights;
+  for (const torch::Tensor& from_token : from_tokens) {
+    const Seen seen = attention_->look(states.back().h.unsqueeze(1), keys, memory);
+    decoder_->step(from_token + torch::linear(seen.contexts.squeeze(1), weights[1]), states, config_.dropout);
+    tops.push_back(states.back().h);
+    contexts.push_back(seen.contexts);
+    attention_weights.push_back(seen.weights);
+  }
+  return {torch::stack(tops, 1), {torch::cat(contexts, 1), torch::cat(attention_weights, 1)}};
+}
+
+// 1508.04025 §3: the state after the token looks at the source, so all tokens can look at once. What they saw does not
+// enter the cell again (no input feeding, §3.3).
+Recurrent::Decoded Recurrent::step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys,
+                                             const Memory& memory, std::vector<CellState>& states) {
+  const torch::Tensor tops = decoder_->forward(embedded, {}, states, config_.dropout).transpose(0, 1);
+  return {tops, attention_ ? attention_->look(tops, keys, memory) : Seen()};
+}
 
 }  // namespace attnscope

@@ -1,17 +1,48 @@
-// Sequence to sequence before the Transformer: recurrent networks written out gate by gate, with and without attention.
+// Sequence to sequence before the Transformer: recurrent networks that read the source and write the target token by
+// token, with and without attention.
 #pragma once
 
+#include <vector>
+
+#include "model/cells.h"
 #include "model/model.h"
+#include "model/recurrent_attention.h"
 
 namespace attnscope {
 
+// Without attention, only the encoder's last states carry the sentence: the fixed-length bottleneck of Sutskever et al.
+// 2014 (arXiv 1409.3215). Decoder layer i starts from what encoder layer i ended with, or from the top encoder layer
+// where there is no layer i.
+//
+// Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
+// each decoder layer in turn. DecoderCache::cross[0].keys holds what attention needs of the source alone.
 class Recurrent final : public SequenceModel {
  public:
   Recurrent(const ModelConfig& config, std::int64_t vocab_size);
 
+  // Padding changes nothing: states are carried over it.
   Memory encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord* record = nullptr) override;
   torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
                        AttentionRecord* record = nullptr) override;
+
+ private:
+  // What the decoder has gone through.
+  struct Decoded {
+    torch::Tensor states;  // B×T×D, the top layer's
+    Seen seen;             // before or after each token; undefined without attention
+  };
+
+  torch::Tensor embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids);  // B×L → L×B×D
+  torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
+  Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
+                         std::vector<CellState>& states);
+  Decoded step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
+                         std::vector<CellState>& states);
+
+  CellKind kind_;
+  bool looks_first_;  // Bahdanau's attention asks with the state before the token, and its context enters the cell
+  RecurrentStack encoder_{nullptr}, decoder_{nullptr};
+  RecurrentAttention attention_{nullptr};
 };
 
 }  // namespace attnscope

@@ -1,0 +1,188 @@
+#include "model/cells.h"
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+std::int64_t num_gates(CellKind kind) {
+  switch (kind) {
+    case CellKind::rnn:
+      return 1;
+    case CellKind::lstm:
+      return 4;
+    case CellKind::gru:
+      return 3;
+  }
+  return 0;
+}
+
+// Each cell is handed W_ih x + b_ih and W_hh h + b_hh, the rows of its gates one below the other.
+
+// Elman 1990.
+CellState rnn_cell(const torch::Tensor& from_input, const torch::Tensor& from_state) {
+  return {torch::tanh(from_input + from_state), {}};
+}
+
+// Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000.
+CellState lstm_cell(const torch::Tensor& from_input, const torch::Tensor& from_state, const CellState& before) {
+  const auto gates = (from_input + from_state).chunk(4, 1);
+  const torch::Tensor input_gate = torch::sigmoid(gates[0]);
+  const torch::Tensor forget_gate = torch::sigmoid(gates[1]);
+  const torch::Tensor candidate = torch::tanh(gates[2]);
+  const torch::Tensor output_gate = torch::sigmoid(gates[3]);
+  const torch::Tensor c = forget_gate * before.c + input_gate * candidate;
+  return {output_gate * torch::tanh(c), c};
+}
+
+// 1406.1078 §2.3, but the reset gate acts after the matrix, as in torch::nn: W_hn h and its bias are then computed with
+// the other gates'.
+CellState gru_cell(const torch::Tensor& from_input, const torch::Tensor& from_state, const CellState& before) {
+  const auto x = from_input.chunk(3, 1);
+  const auto h = from_state.chunk(3, 1);
+  const torch::Tensor reset_gate = torch::sigmoid(x[0] + h[0]);
+  const torch::Tensor update_gate = torch::sigmoid(x[1] + h[1]);
+  const torch::Tensor candidate = torch::tanh(x[2] + reset_gate * h[2]);
+  return {(1 - update_gate) * candidate + update_gate * before.h, {}};
+}
+
+// The part of a bidirectional layer's state that is one direction's.
+CellState part_of(const CellState& state, std::int64_t direction, std::int64_t num_directions) {
+  const auto part = [&](const torch::Tensor& tensor) {
+    return tensor.defined() ? tensor.chunk(num_directions, 1)[direction] : tensor;
+  };
+  return {part(state.h), part(state.c)};
+}
+
+torch::Tensor side_by_side(const std::vector<torch::Tensor>& parts) {
+  return parts.size() == 1 ? parts[0] : torch::cat(parts, -1);
+}
+
+CellState joined(const std::vector<CellState>& parts) {
+  std::vector<torch::Tensor> h, c;
+  for (const CellState& part : parts) {
+    h.push_back(part.h);
+    if (part.c.defined()) c.push_back(part.c);
+  }
+  return {side_by_side(h), c.empty() ? torch::Tensor() : side_by_side(c)};
+}
+
+// padding: bool B×1. Rows that are padded stay as they were.
+CellState carried(const torch::Tensor& padding, const CellState& before, const CellState& after) {
+  CellState state{torch::where(padding, before.h, after.h), {}};
+  if (after.c.defined()) state.c = torch::where(padding, before.c, after.c);
+  return state;
+}
+
+// x: L×B×I → L×B×H; `state` comes out as it is after the last token read.
+torch::Tensor read(const Cell& cell, const torch::Tensor& x, const torch::Tensor& padding, CellState& state,
+                   bool reverse) {
+  const auto inputs = cell.from_input(x).unbind(0);  // L of B×GH
+  const auto paddings = padding.defined() ? padding.unsqueeze(2).unbind(0) : std::vector<torch::Tensor>();
+  std::vector<torch::Tensor> outputs(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t t = reverse ? inputs.size() - 1 - i : i;
+    const CellState after = cell.next(inputs[t], state);
+    state = padding.defined() ? carried(paddings[t], state, after) : after;
+    outputs[t] = state.h;
+  }
+  return torch::stack(outputs);
+}
+
+}  // namespace
+
+CellKind cell_kind(std::string_view name) {
+  if (name == "lstm") return CellKind::lstm;
+  return name == "gru" ? CellKind::gru : CellKind::rnn;
+}
+
+std::vector<torch::Tensor> tensors_of(const std::vector<CellState>& states) {
+  std::vector<torch::Tensor> tensors;
+  for (const CellState& state : states) {
+    tensors.push_back(state.h);
+    if (state.c.defined()) tensors.push_back(state.c);
+  }
+  return tensors;
+}
+
+std::vector<CellState> states_of(CellKind kind, const std::vector<torch::Tensor>& tensors) {
+  std::vector<CellState> states;
+  const std::size_t stride = kind == CellKind::lstm ? 2 : 1;
+  for (std::size_t i = 0; i < tensors.size(); i += stride) {
+    states.push_back({tensors[i], kind == CellKind::lstm ? tensors[i + 1] : torch::Tensor()});
+  }
+  return states;
+}
+
+torch::Tensor Cell::from_input(const torch::Tensor& x) const {
+  return torch::linear(x, weight_ih, bias_ih);
+}
+
+CellState Cell::next(const torch::Tensor& from_input, const CellState& before) const {
+  const torch::Tensor from_state = torch::linear(before.h, weight_hh, bias_hh);
+  switch (kind) {
+    case CellKind::rnn:
+      return rnn_cell(from_input, from_state);
+    case CellKind::lstm:
+      return lstm_cell(from_input, from_state, before);
+    case CellKind::gru:
+      return gru_cell(from_input, from_state, before);
+  }
+  return {};
+}
+
+RecurrentStackImpl::RecurrentStackImpl(CellKind kind, std::int64_t input_width, std::int64_t width,
+                                       std::int64_t num_layers, bool bidirectional)
+    : kind_(kind), width_(width), num_layers_(num_layers), num_directions_(bidirectional ? 2 : 1) {
+  for (std::int64_t layer = 0; layer < num_layers; ++layer) {
+    const std::string suffix = "_l" + std::to_string(layer);
+    const std::int64_t layer_input = layer == 0 ? input_width : width;
+    cells_.push_back(make_cell(suffix, layer_input, width / num_directions_));
+    if (bidirectional) cells_.push_back(make_cell(suffix + "_reverse", layer_input, width / num_directions_));
+  }
+}
+
+Cell RecurrentStackImpl::make_cell(const std::string& suffix, std::int64_t input_width, std::int64_t hidden) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));  // as torch::nn initialises
+  const auto uniform = [&](const char* name, std::vector<std::int64_t> sizes) {
+    return register_parameter(name + suffix, torch::empty(sizes).uniform_(-bound, bound));
+  };
+  const std::int64_t rows = num_gates(kind_) * hidden;
+  Cell cell{kind_, {}, {}, {}, {}};
+  cell.weight_ih = uniform("weight_ih", {rows, input_width});
+  cell.weight_hh = uniform("weight_hh", {rows, hidden});
+  cell.bias_ih = uniform("bias_ih", {rows});
+  cell.bias_hh = uniform("bias_hh", {rows});
+  return cell;
+}
+
+std::vector<CellState> RecurrentStackImpl::initial_states(std::int64_t batch_size) const {
+  const torch::Tensor zeros = torch::zeros({batch_size, width_}, first_cell().weight_ih.options().requires_grad(false));
+  return std::vector<CellState>(num_layers_, {zeros, kind_ == CellKind::lstm ? zeros : torch::Tensor()});
+}
+
+torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states,
+                                          double dropout) {
+  for (std::int64_t layer = 0; layer < num_layers_; ++layer) {
+    if (layer > 0) x = torch::dropout(x, dropout, is_training());
+    std::vector<torch::Tensor> outputs;
+    std::vector<CellState> parts;
+    for (std::int64_t direction = 0; direction < num_directions_; ++direction) {
+      CellState& state = parts.emplace_back(part_of(states[layer], direction, num_directions_));
+      outputs.push_back(read(cells_[layer * num_directions_ + direction], x, padding, state, direction == 1));
+    }
+    states[layer] = joined(parts);
+    x = side_by_side(outputs);
+  }
+  return x;
+}
+
+void RecurrentStackImpl::step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout) {
+  states[0] = cells_[0].next(from_input, states[0]);
+  for (std::int64_t layer = 1; layer < num_layers_; ++layer) {
+    const torch::Tensor x = torch::dropout(states[layer - 1].h, dropout, is_training());
+    states[layer] = cells_[layer].next(cells_[layer].from_input(x), states[layer]);
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,42 @@
+// How a recurrent decoder looks at its source: additive attention (Bahdanau et al. 2014, arXiv 1409.0473 A.1.2) and
+// Luong's three scores (Luong et al. 2015, arXiv 1508.04025 §3.1). Shape letters: model.h.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+
+#include "model/model.h"
+
+namespace attnscope {
+
+// What decoder states saw of the source.
+struct Seen {
+  torch::Tensor contexts;  // B×T×D, the weighted sums of the memory's states
+  torch::Tensor weights;   // B×T×S, each row sums to 1
+};
+
+class RecurrentAttentionImpl : public torch::nn::Module {
+ public:
+  // score: model.attention, but not "none".
+  RecurrentAttentionImpl(const std::string& score, std::int64_t d_model);
+
+  // What a score needs of the source alone, to be computed once: B×S×D.
+  torch::Tensor keys(const Memory& memory);
+
+  // states: B×T×D, the decoder's that ask; keys: those of the memory. An additive score holds B×T×S×D numbers.
+  Seen look(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory);
+
+  // h̃ = tanh(W_c[c; h]) (1508.04025 eq. 5): contexts c and states h, B×T×D each → B×T×D. After Bahdanau's attention
+  // too, where that paper has a maxout layer.
+  torch::Tensor readout(const torch::Tensor& contexts, const torch::Tensor& states);
+
+ private:
+  torch::Tensor scores(const torch::Tensor& states, const torch::Tensor& keys);
+
+  torch::nn::Linear W_{nullptr}, U_{nullptr}, v_{nullptr};  // the papers' letters; those that the score has
+  torch::nn::Linear W_c_{nullptr};
+};
+TORCH_MODULE(RecurrentAttention);
+
+}  // namespace attnscope
