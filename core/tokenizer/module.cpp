@@ -24,6 +24,8 @@ struct SentencePieceModel {
 
 namespace {
 
+constexpr std::string_view char_type = "char";
+
 OwnedText owned(const std::string& text) {
   char* data = new char[text.size() + 1];
   std::memcpy(data, text.c_str(), text.size() + 1);
@@ -70,17 +72,22 @@ class Sentences : public sentencepiece::SentenceIterator {
   std::string value_;
 };
 
+// `type` need not be the one asked for: a model of characters also tells how many there are. A request for characters
+// is for every one of them, also for each space in a row.
 std::string train_once(const TrainingRequest& request, const std::vector<TextView>& sentences, std::string_view type,
                        std::size_t vocab_size) {
+  const bool lossless = request.type == char_type;
   const std::unordered_map<std::string, std::string> options = {
       {"model_type", std::string(type)},
       {"vocab_size", std::to_string(vocab_size)},
       {"hard_vocab_limit", "false"},
-      {"use_all_vocab", type == "char" ? "true" : "false"},  // a piece for every character
+      {"use_all_vocab", type == char_type ? "true" : "false"},  // a piece for every character
       {"character_coverage", "1.0"},
       {"normalization_rule_name", "identity"},
+      {"remove_extra_whitespaces", lossless ? "false" : "true"},
+      {"add_dummy_prefix", lossless ? "false" : "true"},
       {"split_digits", "true"},
-      {"max_sentence_length", "30000"},  // the BPE trainer overflows in a word of 2^15 characters; longer is skipped
+      {"max_sentence_length", std::to_string(longest_sentence)},
       {"pad_id", std::to_string(request.pad_id)},
       {"bos_id", std::to_string(request.bos_id)},
       {"eos_id", std::to_string(request.eos_id)},
@@ -97,7 +104,7 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
 // The smallest vocabulary: the special pieces and one for every character.
 std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vector<TextView>& sentences) {
   sentencepiece::SentencePieceProcessor processor;
-  check(processor.LoadFromSerializedProto(train_once(request, sentences, "char", request.vocab_size)));
+  check(processor.LoadFromSerializedProto(train_once(request, sentences, char_type, request.vocab_size)));
   return static_cast<std::size_t>(processor.GetPieceSize());
 }
 
@@ -175,6 +182,7 @@ std::size_t rehearse_merges(const TrainingRequest& request, std::vector<TextView
 
 std::string train_model(const TrainingRequest& request) {
   const std::vector<TextView> sentences(request.sentences, request.sentences + request.count);
+  if (request.type == char_type) return train_once(request, sentences, char_type, request.vocab_size);
   const std::size_t smallest = smallest_vocabulary(request, sentences);
   if (request.vocab_size < smallest) {
     throw std::runtime_error("tokenizer.vocab_size is " + std::to_string(request.vocab_size) +

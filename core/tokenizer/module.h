@@ -9,7 +9,10 @@
 namespace attnscope {
 
 // Raised whenever anything below changes, so that a module from another build is refused instead of misread.
-inline constexpr int sentencepiece_api_version = 1;
+inline constexpr int sentencepiece_api_version = 2;
+
+// Longer sentences are passed over in training: the BPE trainer overflows in a word of 2^15 characters.
+inline constexpr std::size_t longest_sentence = 30'000;  // bytes
 
 struct SentencePieceModel;  // a loaded model, owned by the module
 
@@ -37,8 +40,8 @@ struct Encoding {  // the module's memory; give it back to free_encoding
 struct TrainingRequest {
   const TextView* sentences;
   std::size_t count;
-  const char* type;  // "bpe" or "unigram"
-  std::size_t vocab_size;
+  const char* type;        // "bpe", "unigram" or "char"
+  std::size_t vocab_size;  // at most; "char" gives every character of the sentences a piece instead
   int pad_id, bos_id, eos_id, unk_id;
 };
 
@@ -51,6 +54,7 @@ struct SentencePieceApi {
   int version;
   OwnedText (*train)(const TrainingRequest* request, OwnedText* model);
   OwnedText (*load)(TextView model_bytes, SentencePieceModel** model);
+  // A "char" model keeps every space; the others drop those at the ends and all but one in a row.
   OwnedText (*encode)(const SentencePieceModel* model, TextView text, Encoding* encoding);
   OwnedText (*decode)(const SentencePieceModel* model, const int* ids, std::size_t count, OwnedText* text);
   int (*vocab_size)(const SentencePieceModel* model);

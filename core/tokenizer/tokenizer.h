@@ -21,6 +21,10 @@ class TokenizerError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// `text` in passages short enough to train on and quick to encode, most often all of it in one. Cut before a space,
+// where the pieces are the same as of the whole; where there is none in 30 000 bytes, between two characters.
+std::vector<std::string_view> passages(std::string_view text);
+
 // Immutable once made; copies share the model. Any number of threads may use it at once.
 class Tokenizer {
  public:
@@ -32,20 +36,24 @@ class Tokenizer {
   // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
   // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more; throws
   // TokenizerError where so few cannot hold every character, and where there is no text. Cannot be interrupted: takes
-  // seconds, as of more than 12 MB or 400 000 sentences it reads a sample. Sentences above 30 000 bytes are passed
-  // over.
+  // seconds, as of more than 12 MB or 400 000 sentences it reads a sample. Long sentences are read as their passages;
+  // one with U+2585, which SentencePiece keeps for itself, is passed over.
   //
   // Text is kept as it is (no Unicode normalisation), but for white space at the ends and repeated spaces. Every digit
   // is a piece of its own. There are no byte pieces: every character read has a piece, so bytes would never be trained,
   // and 256 of them are a large part of a small vocabulary. An unknown character becomes unk.
+  //
+  // Type "char": every character of every sentence is a piece, whatever `config.vocab_size` says, and decode gives back
+  // exactly what was encoded, every space of it (but for unk, and U+2581, which stands for a space).
   static std::string train(std::span<const std::string> sentences, const TokenizerConfig& config);
 
   // `model` is a serialized SentencePiece model; throws TokenizerError if it is not, or numbers the special pieces
   // differently from above.
   explicit Tokenizer(std::string model);
 
-  // Without bos and eos. Bytes that are not UTF-8 count as U+FFFD. The piece of an unk is the text it stands for; one
-  // unk takes all unknown characters in a row (SentencePiece takes 0.2 s for 100 kB of them, 1 s for 200 kB).
+  // Without bos and eos; none for white space alone, unless characters are the pieces. Bytes that are not UTF-8 count
+  // as U+FFFD. The piece of an unk is the text it stands for; one unk takes all unknown characters in a row
+  // (SentencePiece takes 0.2 s for 100 kB of them, 1 s for 200 kB).
   std::vector<Token> encode(std::string_view text) const;
 
   // Skips pad, bos and eos; writes " ⁇ " for unk. Throws TokenizerError for an id outside 0…vocab_size − 1.
