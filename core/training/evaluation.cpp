@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <numbers>
 
 #include "decoding/search.h"
 #include "metrics/bleu.h"
+#include "training/text_batches.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::int64_t evaluation_batch_size = 128;
+constexpr std::int64_t evaluation_positions = 8192;  // a batch of text: its logits are as many rows of the vocabulary
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
@@ -35,6 +38,28 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   return translations;
 }
 
+// Adds what the logits (B×T×V) say of target_out (B×T).
+void add(const torch::Tensor& logits, const torch::Tensor& target_out, NegativeLogLikelihood& total) {
+  const auto options =
+      torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
+  total.nats +=
+      torch::nn::functional::cross_entropy(logits.flatten(0, 1), target_out.flatten(), options).item<double>();
+  total.tokens += target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
+}
+
+std::int64_t rounded_up(std::int64_t dividend, std::int64_t divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
+// Where windows begin that lie one behind the other, or `max_windows` of them.
+std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length, std::int64_t max_windows) {
+  const std::int64_t windows = rounded_up(pieces, length);
+  std::vector<std::int64_t> places(static_cast<std::size_t>(std::min(windows, max_windows)));
+  const auto taken = static_cast<std::int64_t>(places.size());
+  for (std::int64_t i = 0; i < taken; ++i) places[static_cast<std::size_t>(i)] = i * windows / taken * length;
+  return places;
+}
+
 }  // namespace
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
@@ -45,12 +70,27 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
     model.eval();  // each time: breathing may have left it in another mode
     const Batch batch = make_batch(pairs, indices, model.device());
     const Memory memory = model.encode(batch.source, batch.source_padding);
-    const torch::Tensor logits = model.logits(model.decode(batch.target_in, memory));
-    const auto options =
-        torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
-    total.nats +=
-        torch::nn::functional::cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(), options).item<double>();
-    total.tokens += batch.target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
+    add(model.logits(model.decode(batch.target_in, memory)), batch.target_out, total);
+    if (breathe) breathe();
+  }
+  return total;
+}
+
+NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
+                                              std::int64_t batch_size, std::int64_t max_windows,
+                                              const Breath& breathe) {
+  torch::NoGradGuard no_grad;
+  NegativeLogLikelihood total;
+  std::vector<int> read = {Tokenizer::eos_id};
+  read.insert(read.end(), stream.begin(), stream.end());
+  const std::int64_t length = model.config().max_length;
+  const auto places = window_places(static_cast<std::int64_t>(stream.size()), length, max_windows);
+  for (std::size_t begin = 0; begin < places.size(); begin += static_cast<std::size_t>(batch_size)) {
+    model.eval();  // each time: breathing may have left it in another mode
+    const auto rest = std::span(places).subspan(begin);
+    const auto rows = rest.first(std::min(rest.size(), static_cast<std::size_t>(batch_size)));
+    const Batch batch = make_batch(read, rows, length, model.device());
+    add(model.logits(model.decode(batch.target_in, Memory())), batch.target_out, total);
     if (breathe) breathe();
   }
   return total;
@@ -107,6 +147,26 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   }
   result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
   return result;
+}
+
+double TextEvaluation::bits_per_character() const {
+  return characters == 0 ? 0 : nll.nats / std::numbers::ln2 / static_cast<double>(characters);
+}
+
+TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, std::string_view text,
+                             const EvaluationProgress& progress) {
+  const std::vector<int> stream = encode_text(tokenizer, text, [&] {
+    if (progress) progress(0);
+  });
+  const std::int64_t length = model.config().max_length;
+  const std::int64_t batch_size = std::max<std::int64_t>(1, evaluation_positions / length);
+  const std::int64_t batches = rounded_up(rounded_up(static_cast<std::int64_t>(stream.size()), length), batch_size);
+  std::int64_t done = 0;
+  const auto report = [&] {
+    if (progress) progress(static_cast<double>(++done) / static_cast<double>(batches));
+  };
+  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report),
+          .characters = num_characters(text)};
 }
 
 std::vector<std::string> pronouns(std::string_view french) {
