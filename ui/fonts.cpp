@@ -1,5 +1,7 @@
 #include "fonts.h"
 
+#include <ft2build.h>
+#include FT_FREETYPE_H
 #include <imgui_freetype.h>
 
 #include <array>
@@ -47,6 +49,23 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, float size) {
   return font;
 }
 
+// FreeType sets a font so that its ascender and descender fill the height that Dear ImGui asks for.
+float em_share(const std::string& bytes) {
+  if (bytes.empty()) return 1;
+  FT_Library library = nullptr;
+  if (FT_Init_FreeType(&library) != 0) return 1;
+  FT_Face face = nullptr;
+  float share = 1;
+  const auto* begin = reinterpret_cast<const FT_Byte*>(bytes.data());
+  if (FT_New_Memory_Face(library, begin, static_cast<FT_Long>(bytes.size()), 0, &face) == 0) {
+    const int height = face->ascender - face->descender;
+    if (height > 0) share = static_cast<float>(face->units_per_EM) / static_cast<float>(height);
+    FT_Done_Face(face);
+  }
+  FT_Done_FreeType(library);
+  return share;
+}
+
 }  // namespace
 
 Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
@@ -65,6 +84,9 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
 #endif
+  fonts.ui_em = em_share(files.ui);
+  fonts.bold_em = em_share(files.ui_bold.empty() ? files.ui : files.ui_bold);
+  fonts.mono_em = em_share(files.mono);
   return fonts;
 }
 
@@ -72,12 +94,18 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
 float font_size(const ImFont* font) {
   return font->LegacySize;
 }
+float font_ascent(const ImFont* font) {
+  return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
+}
 void push_font(ImFont* font) {
   ImGui::PushFont(font, font->LegacySize);
 }
 #else
 float font_size(const ImFont* font) {
   return font->FontSize;
+}
+float font_ascent(const ImFont* font) {
+  return font->Ascent;
 }
 void push_font(ImFont* font) {
   ImGui::PushFont(font);

@@ -20,6 +20,10 @@ struct Fonts {
   ImFont* small = nullptr;  // captions, axes, ids
   ImFont* mono = nullptr;
   ImFont* mono_small = nullptr;
+  // The em, by which typography counts sizes, as a share of the font's height, by which Dear ImGui does.
+  float ui_em = 1;
+  float bold_em = 1;
+  float mono_em = 1;
 };
 
 // Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
@@ -29,6 +33,9 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale);
 
 // The fonts' height in pixels.
 float font_size(const ImFont* font);
+
+// From the top of a line to its baseline.
+float font_ascent(const ImFont* font);
 
 void push_font(ImFont* font);
 void pop_font();
