@@ -56,8 +56,9 @@ torch::Tensor MultiHeadAttentionImpl::split_heads(const torch::Tensor& x) const 
   return x.view({x.size(0), x.size(1), num_heads_, x.size(2) / num_heads_}).transpose(1, 2);  // B×H×L×d
 }
 
-AttentionOutput MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const AttentionMask& mask,
-                                                    const RelativePositions& positions, KeyValues* cache) {
+torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const AttentionMask& mask,
+                                                  const RelativePositions& positions, KeyValues* cache,
+                                                  LayerInspection& inspection, AttentionPart part) {
   const auto projected = torch::linear(x, in_proj_weight_, in_proj_bias_).split(x.size(2), 2);  // 3 of B×Q×D
   torch::Tensor q = split_heads(projected[0]);
   KeyValues kv{split_heads(projected[1]), split_heads(projected[2])};
@@ -73,17 +74,18 @@ AttentionOutput MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, cons
     }
     *cache = kv;
   }
-  return attend(q, kv, mask, positions);
+  return attend(q, kv, mask, positions, inspection, part);
 }
 
-AttentionOutput MultiHeadAttentionImpl::attend_memory(const torch::Tensor& x, const torch::Tensor& memory,
-                                                      const AttentionMask& mask, KeyValues* cache) {
+torch::Tensor MultiHeadAttentionImpl::attend_memory(const torch::Tensor& x, const torch::Tensor& memory,
+                                                    const AttentionMask& mask, KeyValues* cache,
+                                                    LayerInspection& inspection) {
   const std::int64_t d_model = x.size(2);
   const torch::Tensor q =
       split_heads(torch::linear(x, in_proj_weight_.slice(0, 0, d_model), in_proj_bias_.slice(0, 0, d_model)));
-  if (!cache) return attend(q, project(memory), mask, {});
+  if (!cache) return attend(q, project(memory), mask, {}, inspection, AttentionPart::cross);
   if (!cache->keys.defined()) *cache = project(memory);
-  return attend(q, *cache, mask, {});
+  return attend(q, *cache, mask, {}, inspection, AttentionPart::cross);
 }
 
 KeyValues MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
@@ -93,17 +95,29 @@ KeyValues MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
   return {split_heads(projected[0]), split_heads(projected[1])};
 }
 
-AttentionOutput MultiHeadAttentionImpl::attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
-                                               const RelativePositions& positions) {
+torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
+                                             const RelativePositions& positions, LayerInspection& inspection,
+                                             AttentionPart part) {
   const torch::Tensor scaled = q * scale_;
   torch::Tensor scores = torch::matmul(scaled, kv.keys.transpose(2, 3));  // B×H×Q×K
-  if (relative_k_.defined()) scores = scores + relative_scores(scaled, relative_k_, positions.distances);
-  if (positions.bias.defined()) scores = scores + positions.bias;
-  const torch::Tensor weights = torch::softmax(masked(scores, mask), -1);
+  torch::Tensor bias = positions.bias;
+  if (relative_k_.defined()) bias = relative_scores(scaled, relative_k_, positions.distances);
+  if (bias.defined()) scores = scores + bias;
+  const torch::Tensor weights = inspection.weights(torch::softmax(masked(scores, mask), -1), part);
   const torch::Tensor dropped = torch::dropout(weights, dropout_, is_training());
   torch::Tensor heads = torch::matmul(dropped, kv.values);  // B×H×Q×d
-  if (relative_v_.defined()) heads = heads + relative_values(dropped, relative_v_, positions.distances);
-  return {out_proj_(heads.transpose(1, 2).flatten(2)), weights};
+  torch::Tensor by_distance;
+  if (relative_v_.defined()) {
+    by_distance = relative_values(dropped, relative_v_, positions.distances);
+    heads = heads + by_distance;
+  }
+  const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×D
+  const torch::Tensor output = out_proj_(side_by_side);
+  inspection.keep_head(part, [&] {
+    return HeadTensors{q,      kv.keys,           kv.values,      bias, by_distance, side_by_side,
+                       output, out_proj_->weight, out_proj_->bias};
+  });
+  return output;
 }
 
 }  // namespace attnscope

@@ -15,25 +15,20 @@ struct AttentionMask {
   torch::Tensor look_ahead;  // bool Q×K, true at keys after the query (§3.2.3)
 };
 
-struct AttentionOutput {
-  torch::Tensor output;   // B×Q×D
-  torch::Tensor weights;  // B×H×Q×K, each row sums to 1; before dropout
-};
-
 // Parameters are named and shaped as torch::nn::MultiheadAttention's, so state_dicts can be exchanged; Shaw's vectors
 // are relative_k and relative_v.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
   explicit MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors);
 
-  // Queries, keys and values from x (B×Q×D). With a cache, the keys are those before x and x's, and the cache then
-  // holds both.
-  AttentionOutput attend_self(const torch::Tensor& x, const AttentionMask& mask, const RelativePositions& positions,
-                              KeyValues* cache);
+  // Queries, keys and values from x (B×Q×D) → B×Q×D. With a cache, the keys are those before x and x's, and the cache
+  // then holds both. `part` says which attention this is to the inspection.
+  torch::Tensor attend_self(const torch::Tensor& x, const AttentionMask& mask, const RelativePositions& positions,
+                            KeyValues* cache, LayerInspection& inspection, AttentionPart part);
 
-  // Queries from x (B×Q×D), keys and values from memory (B×K×D). With a cache, they are computed once.
-  AttentionOutput attend_memory(const torch::Tensor& x, const torch::Tensor& memory, const AttentionMask& mask,
-                                KeyValues* cache);
+  // Queries from x (B×Q×D), keys and values from memory (B×K×D) → B×Q×D. With a cache, they are computed once.
+  torch::Tensor attend_memory(const torch::Tensor& x, const torch::Tensor& memory, const AttentionMask& mask,
+                              KeyValues* cache, LayerInspection& inspection);
 
   void set_dropout(double dropout) { dropout_ = dropout; }
 
@@ -43,8 +38,8 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
  private:
   torch::Tensor split_heads(const torch::Tensor& x) const;  // B×L×D → B×H×L×d
   KeyValues project(const torch::Tensor& memory);
-  AttentionOutput attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
-                         const RelativePositions& positions);
+  torch::Tensor attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
+                       const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 
   std::int64_t num_heads_;
   double scale_;  // 1/√d_k, or 1 where scaling is off

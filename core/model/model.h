@@ -10,19 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "model/inspection.h"
 #include "plain/config.h"
 
 namespace attnscope {
 
-// One B×H×Q×K tensor a layer; a recurrent decoder's attention is one layer with one head.
-using AttentionWeights = std::vector<torch::Tensor>;
-
-// What was attended to in a pass, filled by whoever is handed one; weights are those before dropout.
-struct AttentionRecord {
-  AttentionWeights encoder;  // Q = K = S
-  AttentionWeights decoder;  // Q = T, K = T (with a cache: the past as well)
-  AttentionWeights cross;    // Q = T, K = S
-};
+using AttentionRecord = Inspection;
 
 // What the decoder knows of the source.
 struct Memory {
@@ -62,12 +55,15 @@ class SequenceModel : public torch::nn::Module {
  public:
   // source: int64 B×S; padding: bool B×S, true at padding, or undefined. Not for language models.
   virtual Memory encode(const torch::Tensor& source, const torch::Tensor& padding,
-                        AttentionRecord* record = nullptr) = 0;
+                        Inspection* inspection = nullptr) = 0;
 
   // target_in: int64 B×T, shifted right (teacher forcing); → features B×T×D. With a cache, target_in goes on where
   // the cache stands, and the cache then holds it too.
   virtual torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
-                               AttentionRecord* record = nullptr) = 0;
+                               Inspection* inspection = nullptr) = 0;
+
+  // What a decoder layer left (Inspection::hidden) as features, as if it had been the last: the logit lens.
+  virtual torch::Tensor finished(const torch::Tensor& hidden) { return hidden; }
 
   // …×D → …×V
   torch::Tensor logits(const torch::Tensor& features);

@@ -18,14 +18,19 @@ std::vector<float> geometric_slopes(std::int64_t n) {
   return slopes;
 }
 
+// length × dimensions/2: position · 10000^(−2i/dimensions), the angles of sinusoids and of RoPE. In double: float
+// powers of 10000 would cost the last digits at distant positions.
+torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions) {
+  const torch::Tensor even = torch::arange(0, dimensions, 2, torch::kFloat64);
+  const torch::Tensor frequencies = torch::exp(even * (-std::log(10000.0) / static_cast<double>(dimensions)));
+  return torch::arange(length, torch::kFloat64).unsqueeze(1) * frequencies;
+}
+
 }  // namespace
 
 torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model) {
-  // In double: float powers of 10000 would cost the last digits at distant positions.
-  const torch::Tensor position = torch::arange(length, torch::kFloat64).unsqueeze(1);  // L×1
-  const torch::Tensor even = torch::arange(0, d_model, 2, torch::kFloat64);            // D/2
-  const torch::Tensor angle = position * torch::exp(even * (-std::log(10000.0) / static_cast<double>(d_model)));
-  return torch::stack({angle.sin(), angle.cos()}, 2).reshape({length, d_model}).to(torch::kFloat32);
+  const torch::Tensor angles = position_angles(length, d_model);
+  return torch::stack({angles.sin(), angles.cos()}, 2).flatten(1).to(torch::kFloat32);
 }
 
 torch::Tensor alibi_slopes(std::int64_t num_heads) {
@@ -50,27 +55,28 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional) {
   return bidirectional ? bucket + relative.gt(0).to(torch::kInt64) * n : bucket;
 }
 
-torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& positions) {
-  const std::int64_t d = x.size(-1);
-  const torch::Tensor even = torch::arange(0, d, 2, positions.options().dtype(torch::kFloat64));
-  const torch::Tensor angle = positions.to(torch::kFloat64).unsqueeze(1) *
-                              torch::exp(even * (-std::log(10000.0) / static_cast<double>(d)));  // L×d/2
-  const torch::Tensor cos = angle.cos().to(x.scalar_type());
-  const torch::Tensor sin = angle.sin().to(x.scalar_type());
-  const auto pairs = x.unflatten(-1, {d / 2, 2}).unbind(-1);  // 2 of …×L×d/2
-  return torch::stack({pairs[0] * cos - pairs[1] * sin, pairs[0] * sin + pairs[1] * cos}, -1).flatten(-2);
+torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
+  const torch::Tensor angles = position_angles(length, d);
+  return torch::stack({angles.cos(), angles.sin()}, 2).flatten(1).to(torch::kFloat32);
 }
 
-torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
-  const torch::Tensor unit = torch::tensor({1.0F, 0.0F}).repeat({length, d / 2});  // in every pair, the first axis
-  return rotate(unit, torch::arange(length, torch::kInt64));
+torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& rotations) {
+  const std::int64_t num_pairs = x.size(-1) / 2;
+  const auto turns = rotations.unflatten(-1, {num_pairs, 2}).unbind(-1);  // cos, sin: L×d/2
+  const auto pairs = x.unflatten(-1, {num_pairs, 2}).unbind(-1);          // 2 of …×L×d/2
+  return torch::stack({pairs[0] * turns[0] - pairs[1] * turns[1], pairs[0] * turns[1] + pairs[1] * turns[0]}, -1)
+      .flatten(-2);
 }
 
 PositionSchemeImpl::PositionSchemeImpl(const ModelConfig& config, bool causal)
-    : kind_(config.positions), num_heads_(config.num_heads), max_distance_(config.max_distance), causal_(causal) {
-  if (kind_ == "t5") {
-    relative_attention_bias_ =
-        register_parameter("relative_attention_bias", torch::zeros({t5_num_buckets, num_heads_}));
+    : kind_(config.positions), max_distance_(config.max_distance), causal_(causal) {
+  const std::int64_t num_heads = config.num_heads;
+  if (kind_ == "rope") {
+    rotations_ = rope_rotations(config.max_length, config.d_model / num_heads);
+  } else if (kind_ == "alibi") {
+    slopes_ = alibi_slopes(num_heads).view({num_heads, 1, 1});
+  } else if (kind_ == "t5") {
+    relative_attention_bias_ = register_parameter("relative_attention_bias", torch::zeros({t5_num_buckets, num_heads}));
   }
 }
 
@@ -79,13 +85,13 @@ RelativePositions PositionSchemeImpl::relative(std::int64_t num_queries, std::in
   const torch::Tensor queries = keys.slice(0, num_keys - num_queries).unsqueeze(1);
   RelativePositions result;
   if (kind_ == "rope") {
-    result.rotations = keys;
+    rotations_ = rotations_.to(device);
+    result.rotations = rotations_.slice(0, 0, num_keys);
   } else if (kind_ == "shaw") {
     result.distances = (keys - queries).clamp(-max_distance_, max_distance_) + max_distance_;
   } else if (kind_ == "alibi") {
-    // In the decoder the future is masked anyway, so that one form does for both.
-    const torch::Tensor slopes = alibi_slopes(num_heads_).to(device).view({-1, 1, 1});
-    result.bias = -slopes * (queries - keys).abs();
+    slopes_ = slopes_.to(device);
+    result.bias = -slopes_ * (queries - keys).abs();  // in the decoder the future is masked, so one form does for both
   } else if (kind_ == "t5") {
     result.bias = torch::embedding(relative_attention_bias_, t5_buckets(keys - queries, !causal_)).permute({2, 0, 1});
   }

@@ -21,11 +21,6 @@ torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
   return linear;
 }
 
-torch::Tensor keep(AttentionWeights* weights, const AttentionOutput& attention) {
-  if (weights) weights->push_back(attention.weights.detach());
-  return attention.output;
-}
-
 KeyValues* layer_cache(std::vector<KeyValues>* caches, std::size_t layer) {
   return caches ? &(*caches)[layer] : nullptr;
 }
@@ -40,7 +35,8 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 // ---- one layer
 
 LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
-    : pre_norm_(config.norm == "pre"),
+    : num_heads_(config.num_heads),
+      pre_norm_(config.norm == "pre"),
       gelu_(config.activation == "gelu"),
       dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config, config.positions == "shaw"))) {
@@ -52,30 +48,42 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
   if (cross_attention) norm3_ = register_module("norm3", layer_norm(config.d_model));
 }
 
-torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, AttentionWeights* self_weights,
-                                 AttentionWeights* cross_weights, KeyValues* self_cache, KeyValues* cross_cache) {
-  x = residual(x, norm1_, [&](const torch::Tensor& y) {
-    return keep(self_weights, self_attn_->attend_self(y, context.self_mask, context.positions, self_cache));
-  });
-  if (multihead_attn_) {
-    x = residual(x, norm2_, [&](const torch::Tensor& y) {
-      return keep(cross_weights, multihead_attn_->attend_memory(y, context.memory, context.memory_mask, cross_cache));
-    });
-  }
-  return residual(x, multihead_attn_ ? norm3_ : norm2_, [&](const torch::Tensor& y) { return feed_forward(y); });
-}
-
-template <typename Sublayer>
-torch::Tensor LayerImpl::residual(const torch::Tensor& x, torch::nn::LayerNorm& norm, const Sublayer& sublayer) {
-  if (pre_norm_) return x + torch::dropout(sublayer(norm(x)), dropout_, is_training());
-  return norm(x + torch::dropout(sublayer(x), dropout_, is_training()));
+torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, KeyValues* self_cache,
+                                 KeyValues* cross_cache, LayerInspection& inspection) {
+  if (inspection.is_off()) return pass_on(x, context, inspection);
+  torch::Tensor added = self_attn_->attend_self(before(x, norm1_), context.self_mask, context.positions, self_cache,
+                                                inspection, context.part);
+  x = after(x, added, norm1_, Sublayer::self_attention, inspection);
+  if (!multihead_attn_) return feed_forward(x, norm2_, inspection);
+  added =
+      multihead_attn_->attend_memory(before(x, norm2_), context.memory, context.memory_mask, cross_cache, inspection);
+  x = after(x, added, norm2_, Sublayer::cross_attention, inspection);
+  return feed_forward(x, norm3_, inspection);
 }
 
 // max(0, xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
-torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x) {
-  const torch::Tensor hidden = linear1_(x);
+torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection) {
+  const torch::Tensor hidden = linear1_(before(x, norm));
   const torch::Tensor active = gelu_ ? torch::gelu(hidden) : torch::relu(hidden);
-  return linear2_(torch::dropout(active, dropout_, is_training()));
+  const torch::Tensor added = linear2_(torch::dropout(active, dropout_, is_training()));
+  return after(x, added, norm, Sublayer::feed_forward, inspection, active);
+}
+
+torch::Tensor LayerImpl::after(const torch::Tensor& x, torch::Tensor added, torch::nn::LayerNorm& norm,
+                               Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active) {
+  added = torch::dropout(added, dropout_, is_training());
+  const torch::Tensor out = pre_norm_ ? x + added : norm(x + added);
+  inspection.keep_flow(sublayer, x, added, out, active);
+  return out;
+}
+
+torch::Tensor LayerImpl::pass_on(const torch::Tensor& x, const LayerContext& context,
+                                 LayerInspection& inspection) const {
+  inspection.keep_nothing(context.part, {x.size(0), num_heads_, x.size(1), x.size(1)});
+  if (multihead_attn_) {
+    inspection.keep_nothing(AttentionPart::cross, {x.size(0), num_heads_, x.size(1), context.memory.size(1)});
+  }
+  return x;
 }
 
 void LayerImpl::set_dropout(double dropout) {
@@ -96,7 +104,7 @@ StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool ca
 }
 
 torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding,
-                                 DecoderCache* cache, AttentionWeights* self_weights, AttentionWeights* cross_weights) {
+                                 DecoderCache* cache, Inspection* inspection) {
   if (cache) {
     cache->self.resize(layers_.size());
     cache->cross.resize(layers_.size());
@@ -104,6 +112,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   const std::int64_t num_queries = x.size(1);
   const std::int64_t num_keys = num_queries + (cache ? cache->length : 0);
   LayerContext context;
+  context.part = causal_ ? AttentionPart::decoder : AttentionPart::encoder;
   context.self_mask.padding = padding;
   // One query at the end sees all there is.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());
@@ -111,8 +120,10 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    x = layers_[i]->forward(x, context, self_weights, cross_weights, layer_cache(cache ? &cache->self : nullptr, i),
-                            layer_cache(cache ? &cache->cross : nullptr, i));
+    LayerInspection layer_inspection(inspection, causal_, i, num_keys - num_queries);
+    x = layers_[i]->forward(x, context, layer_cache(cache ? &cache->self : nullptr, i),
+                            layer_cache(cache ? &cache->cross : nullptr, i), layer_inspection);
+    layer_inspection.keep_hidden(x);
   }
   if (cache) cache->length = num_keys;
   return norm_(x);
@@ -168,16 +179,22 @@ torch::Tensor Transformer::embed(const torch::nn::Embedding& embedding, torch::T
   return torch::dropout(embedded, config_.dropout, is_training());
 }
 
-Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord* record) {
-  const torch::Tensor embedded = embed(source_embedding_, source_positions_, source, 0);
-  return {encoder_(embedded, Memory(), padding, nullptr, record ? &record->encoder : nullptr, nullptr), padding, {}};
+Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
+  const torch::Tensor ids = replaced_ids(inspection, source, false, 0);
+  return {encoder_(embed(source_embedding_, source_positions_, ids, 0), Memory(), padding, nullptr, inspection),
+          padding,
+          {}};
 }
 
 torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
-                                  AttentionRecord* record) {
-  const torch::Tensor embedded = embed(target_embedding_, target_positions_, target_in, cache ? cache->length : 0);
-  return decoder_(embedded, memory, torch::Tensor(), cache, record ? &record->decoder : nullptr,
-                  record ? &record->cross : nullptr);
+                                  Inspection* inspection) {
+  const std::int64_t first = cache ? cache->length : 0;
+  const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
+  return decoder_(embed(target_embedding_, target_positions_, ids, first), memory, torch::Tensor(), cache, inspection);
+}
+
+torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
+  return decoder_->finished(hidden);
 }
 
 std::vector<PositionTensor> Transformer::positions() {

@@ -18,6 +18,7 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 
 // What a layer is handed besides x.
 struct LayerContext {
+  AttentionPart part = AttentionPart::encoder;  // of self-attention
   AttentionMask self_mask;
   RelativePositions positions;
   torch::Tensor memory;  // B×S×D; undefined: no cross-attention
@@ -29,18 +30,23 @@ class LayerImpl : public torch::nn::Module {
  public:
   LayerImpl(const ModelConfig& config, bool cross_attention);
 
-  // x: B×L×D → B×L×D. Weights are appended to the lists, the caches extended, where given.
-  torch::Tensor forward(torch::Tensor x, const LayerContext& context, AttentionWeights* self_weights,
-                        AttentionWeights* cross_weights, KeyValues* self_cache, KeyValues* cross_cache);
+  // x: B×L×D → B×L×D. The caches, where given, are extended.
+  torch::Tensor forward(torch::Tensor x, const LayerContext& context, KeyValues* self_cache, KeyValues* cross_cache,
+                        LayerInspection& inspection);
   void set_dropout(double dropout);
   const torch::Tensor& relative_k() const { return self_attn_->relative_k(); }
 
  private:
-  // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
-  template <typename Sublayer>
-  torch::Tensor residual(const torch::Tensor& x, torch::nn::LayerNorm& norm, const Sublayer& sublayer);
-  torch::Tensor feed_forward(const torch::Tensor& x);
+  torch::Tensor feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection);
+  // What stands in for a layer that is switched off.
+  torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 
+  // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
+  torch::Tensor before(const torch::Tensor& x, torch::nn::LayerNorm& norm) { return pre_norm_ ? norm(x) : x; }
+  torch::Tensor after(const torch::Tensor& x, torch::Tensor added, torch::nn::LayerNorm& norm, Sublayer sublayer,
+                      LayerInspection& inspection, const torch::Tensor& active = {});
+
+  std::int64_t num_heads_;
   bool pre_norm_, gelu_;
   double dropout_;
   MultiHeadAttention self_attn_, multihead_attn_{nullptr};
@@ -56,7 +62,10 @@ class StackImpl : public torch::nn::Module {
 
   // x: B×L×D, embedded → B×L×D
   torch::Tensor forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding, DecoderCache* cache,
-                        AttentionWeights* self_weights, AttentionWeights* cross_weights);
+                        Inspection* inspection);
+
+  // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
+  torch::Tensor finished(const torch::Tensor& x) { return norm_(x); }
   void set_dropout(double dropout);
 
   // What tells distances below `length` inside the layers, named after the stack; none where nothing does.
@@ -74,9 +83,10 @@ class Transformer final : public SequenceModel {
  public:
   Transformer(const ModelConfig& config, std::int64_t vocab_size);
 
-  Memory encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord* record = nullptr) override;
+  Memory encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection = nullptr) override;
   torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
-                       AttentionRecord* record = nullptr) override;
+                       Inspection* inspection = nullptr) override;
+  torch::Tensor finished(const torch::Tensor& hidden) override;
   void set_dropout(double dropout) override;
   std::vector<PositionTensor> positions() override;
 

@@ -1,0 +1,100 @@
+#include "model/inspection.h"
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+bool is_inside(std::int64_t index, std::int64_t size) {
+  return index >= 0 && index < size;
+}
+
+}  // namespace
+
+bool LayerInspection::is_off() const {
+  if (!inspection_ || !inspection_->changes) return false;
+  const auto& off = inspection_->changes->layers_off;
+  return std::find(off.begin(), off.end(), LayerPlace{decoder_, layer_}) != off.end();
+}
+
+torch::Tensor LayerInspection::weights(torch::Tensor weights, AttentionPart part) {
+  if (!inspection_) return weights;
+  if (inspection_->changes) {
+    bool copied = false;
+    for (const ForcedAttention& forced : inspection_->changes->forced) {
+      const std::int64_t query = forced.query - first_query_;
+      const HeadPlace& place = forced.place;
+      if (place.part != part || place.layer != layer_ || !is_inside(place.head, weights.size(1)) ||
+          !is_inside(query, weights.size(2)) || !is_inside(forced.key, weights.size(3))) {
+        continue;
+      }
+      if (!copied) weights = weights.clone();
+      copied = true;
+      const torch::Tensor row = weights.select(1, place.head).select(1, query);  // B×K
+      row.zero_();
+      row.select(1, forced.key).fill_(1);
+    }
+  }
+  kept(part).push_back(weights.detach());
+  return weights;
+}
+
+torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
+  if (!inspection_ || !inspection_->changes) return heads;
+  bool copied = false;
+  for (const HeadPlace& off : inspection_->changes->heads_off) {
+    if (off.part != part || off.layer != layer_ || !is_inside(off.head, heads.size(1))) continue;
+    if (!copied) heads = heads.clone();
+    copied = true;
+    heads.select(1, off.head).zero_();
+  }
+  return heads;
+}
+
+void LayerInspection::keep_head(AttentionPart part, const std::function<HeadTensors()>& make) {
+  if (!inspection_ || !inspection_->head_wanted) return;
+  if (inspection_->head_wanted->part == part && inspection_->head_wanted->layer == layer_) inspection_->head = make();
+}
+
+void LayerInspection::keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& added,
+                                const torch::Tensor& out, const torch::Tensor& active) {
+  if (!inspection_ || !inspection_->flow_wanted) return;
+  const auto norm = [](const torch::Tensor& tensor) { return tensor.detach().norm(2, -1); };  // B×L
+  inspection_->flow.push_back({decoder_, layer_, sublayer, norm(x), norm(added), norm(out),
+                               torch::cosine_similarity(x.detach(), out.detach(), -1),
+                               active.defined() ? active.detach() : active});
+}
+
+void LayerInspection::keep_nothing(AttentionPart part, std::vector<std::int64_t> sizes) {
+  if (inspection_) kept(part).push_back(torch::zeros(sizes));
+}
+
+void LayerInspection::keep_hidden(const torch::Tensor& x) {
+  if (inspection_ && inspection_->hidden_wanted && decoder_) inspection_->hidden.push_back(x.detach());
+}
+
+AttentionWeights& LayerInspection::kept(AttentionPart part) {
+  switch (part) {
+    case AttentionPart::encoder:
+      return inspection_->encoder;
+    case AttentionPart::decoder:
+      return inspection_->decoder;
+    case AttentionPart::cross:
+      return inspection_->cross;
+  }
+  return inspection_->encoder;
+}
+
+torch::Tensor replaced_ids(const Inspection* inspection, const torch::Tensor& ids, bool target, std::int64_t first) {
+  if (!inspection || !inspection->changes) return ids;
+  torch::Tensor changed = ids;
+  for (const ReplacedToken& replaced : inspection->changes->replaced) {
+    const std::int64_t position = replaced.position - first;
+    if (replaced.target != target || !is_inside(position, ids.size(1))) continue;
+    if (changed.is_same(ids)) changed = ids.clone();
+    changed.select(1, position).fill_(replaced.id);
+  }
+  return changed;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,91 @@
+// A look inside one pass of a Transformer: what is kept of it and what is changed in it.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "plain/flow.h"
+#include "plain/heads.h"
+#include "plain/interventions.h"
+
+namespace attnscope {
+
+// One B×H×Q×K tensor a layer; a recurrent decoder's attention is one layer with one head.
+using AttentionWeights = std::vector<torch::Tensor>;
+
+// The numbers of one attention sublayer; see HeadInside. Of all heads: B×H×…
+struct HeadTensors {
+  torch::Tensor q, k, v;                // B×H×L×d
+  torch::Tensor bias, relative_values;  // H×Q×K or B×H×Q×K, and B×H×Q×d; or undefined
+  torch::Tensor heads_output, output;   // B×Q×D
+  torch::Tensor w_o, b_o;
+};
+
+// See SublayerFlow; B×L, and B×L×d_ff.
+struct FlowTensors {
+  bool decoder = false;
+  int layer = 0;
+  Sublayer sublayer = Sublayer::self_attention;
+  torch::Tensor norm_in, norm_added, norm_out, cosine;
+  torch::Tensor active;  // of feed-forward sublayers
+};
+
+// Handed through a pass by whoever wants one. A pass with a cache sees its own tokens alone.
+struct Inspection {
+  // ---- wanted
+  const Interventions* changes = nullptr;
+  std::optional<HeadPlace> head_wanted;  // keep the numbers of its sublayer
+  bool flow_wanted = false;
+  bool hidden_wanted = false;
+
+  // ---- kept; the weights always, before dropout and after what was forced
+  AttentionWeights encoder;  // Q = K = S
+  AttentionWeights decoder;  // Q = T, K = T (with a cache: the past as well)
+  AttentionWeights cross;    // Q = T, K = S
+  std::optional<HeadTensors> head;
+  std::vector<FlowTensors> flow;
+  std::vector<torch::Tensor> hidden;  // B×T×D after every decoder layer, before the last norm
+};
+
+// What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.
+class LayerInspection {
+ public:
+  LayerInspection(Inspection* inspection, bool decoder, std::size_t layer, std::int64_t first_query)
+      : inspection_(inspection), decoder_(decoder), layer_(static_cast<int>(layer)), first_query_(first_query) {}
+
+  bool is_off() const;
+
+  // weights: B×H×Q×K → with what is forced; they are kept.
+  torch::Tensor weights(torch::Tensor weights, AttentionPart part);
+
+  // heads: B×H×Q×d → zero where a head is off.
+  torch::Tensor heads(torch::Tensor heads, AttentionPart part);
+
+  // Calls `make` only if this attention's numbers are wanted.
+  void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);
+
+  // A sublayer turned x into `out` by adding `added`; all B×L×D. `active` may be undefined.
+  void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& added, const torch::Tensor& out,
+                 const torch::Tensor& active);
+
+  // The layer was left out: zeros stand for its weights, so that every layer keeps its place.
+  void keep_nothing(AttentionPart part, std::vector<std::int64_t> sizes);
+
+  void keep_hidden(const torch::Tensor& x);
+
+ private:
+  AttentionWeights& kept(AttentionPart part);
+
+  Inspection* inspection_;
+  bool decoder_;
+  int layer_;
+  std::int64_t first_query_;
+};
+
+// ids B×L with the pieces that are replaced; the first of them stands at position `first`.
+torch::Tensor replaced_ids(const Inspection* inspection, const torch::Tensor& ids, bool target, std::int64_t first);
+
+}  // namespace attnscope

@@ -1,0 +1,44 @@
+// What is changed in a model while it is looked at; its weights stay as they are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plain/heads.h"
+
+namespace attnscope {
+
+// A layer passes its input on unchanged.
+struct LayerPlace {
+  bool decoder = false;  // of the decoder, not the encoder
+  int layer = 0;
+  bool operator==(const LayerPlace&) const = default;
+};
+
+// All of one query's weight goes to one key.
+struct ForcedAttention {
+  HeadPlace place;
+  int query = 0;
+  int key = 0;
+  bool operator==(const ForcedAttention&) const = default;
+};
+
+// Another piece is embedded at this position; what is shown stays the piece typed.
+struct ReplacedToken {
+  bool target = false;  // of the decoder's input, not the source
+  int position = 0;
+  int id = 0;
+  bool operator==(const ReplacedToken&) const = default;
+};
+
+struct Interventions {
+  std::vector<HeadPlace> heads_off;  // their rows of W_O meet zeros
+  std::vector<LayerPlace> layers_off;
+  std::vector<ForcedAttention> forced;
+  std::vector<ReplacedToken> replaced;
+
+  bool empty() const { return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty(); }
+  bool operator==(const Interventions&) const = default;
+};
+
+}  // namespace attnscope
