@@ -12,6 +12,7 @@
 #include "storage/checkpoint.h"
 #include "storage/file.h"
 #include "training/evaluation.h"
+#include "training/text_batches.h"
 
 namespace attnscope {
 namespace {
@@ -48,15 +49,18 @@ bool uses_reference_blas() {
 }
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
-  const auto count = [](const std::vector<Pair>& pairs) { return static_cast<std::int64_t>(pairs.size()); };
+  // One of the two is empty.
+  const auto count = [](const std::vector<Pair>& pairs, const std::string& text) {
+    return static_cast<std::int64_t>(pairs.size()) + num_characters(text);
+  };
   return {.source = config.source,
           .target = config.target,
           .name = corpus.name,
           .hash = corpus.hash,
           .seed = config.seed,
-          .train = count(corpus.train),
-          .validation = count(corpus.validation),
-          .test = count(corpus.test),
+          .train = count(corpus.train, corpus.text.train),
+          .validation = count(corpus.validation, corpus.text.validation),
+          .test = count(corpus.test, corpus.text.test),
           .skipped = corpus.report.skipped};
 }
 
@@ -74,8 +78,18 @@ void report_left_out(const Corpus& corpus, std::vector<std::string>& warnings) {
   warnings.push_back(std::move(text));
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config) {
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences = lines_of(corpus.text.train);
   for (const Pair& pair : corpus.train) {
     sentences.push_back(pair.source);
     sentences.push_back(pair.target);
@@ -98,8 +112,8 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Toke
   return encoded;
 }
 
-std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
-                                             const Breath& breathe) {
+std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
+                                            const Breath& breathe) {
   auto dataset = std::make_shared<Dataset>();
   dataset->train = encode_pairs(corpus.train, tokenizer, max_length, dataset->too_long, breathe);
   dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, dataset->too_long, breathe);
@@ -108,6 +122,23 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
         fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
   }
   return dataset;
+}
+
+std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const Breath& breathe) {
+  auto dataset = std::make_shared<Dataset>();
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe);
+  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe);
+  if (dataset->train_stream.size() < 2) {
+    throw CorpusError(
+        fmt::format("{}: {} pieces to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
+  }
+  return dataset;
+}
+
+std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
+                                             const Breath& breathe) {
+  return model.is_language_model() ? encode_text(corpus, tokenizer, breathe)
+                                   : encode_pairs(corpus, tokenizer, model.max_length, breathe);
 }
 
 // A run is opened from anywhere, so a file it names must not depend on where it was made.
@@ -129,9 +160,26 @@ auto with_short_errors(const Work& work) {
   }
 }
 
-// Some held-out pairs of every category.
+// The first half of a line, in words: something to be continued.
+std::string beginning(const std::string& line) {
+  const auto spaces = std::count(line.begin(), line.end(), ' ');
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i <= spaces / 2; ++i) end = std::min(line.find(' ', end + 1), line.size());
+  return line.substr(0, end);
+}
+
+// Prompts from lines all over the text.
+std::vector<Example> prompts_of(const std::string& text) {
+  const std::vector<std::string> lines = lines_of(text);
+  const std::size_t count = std::min(lines.size(), examples_a_category);
+  std::vector<Example> prompts;
+  for (std::size_t i = 0; i < count; ++i) prompts.push_back({beginning(lines[i * lines.size() / count]), {}});
+  return prompts;
+}
+
+// Some held-out pairs of every category, or prompts from the held-out text.
 std::vector<Example> examples_of(const Corpus& corpus) {
-  std::vector<Example> examples;
+  std::vector<Example> examples = prompts_of(corpus.text.test);
   std::map<std::string, std::size_t> taken;
   for (const Pair& pair : corpus.test) {
     if (taken[pair.category]++ < examples_a_category) examples.push_back({pair.source, pair.target});
@@ -157,11 +205,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   std::erase_if(run.history, [&](const MetricPoint& point) { return point.step > run.step; });
   run.record = load_corpus_record(run.folder->corpus());
   try {
-    const bool reusable = run_.corpus && run_.config.corpus == run.config.corpus;
-    run.corpus =
-        reusable ? run_.corpus : std::make_shared<const Corpus>(load_corpus(run.config.corpus, [&](double fraction) {
-          if (progress) progress({"Reading the corpus", fraction});
-        }));
+    run.corpus = corpus_for(run.config, progress);
     if (run.corpus->hash != run.record->hash) {
       run.warnings.push_back(fmt::format(
           "{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
@@ -175,16 +219,14 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
 RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
   check(config);
   const torch::Device device = resolve_device(config.training.device);
-  const auto report = [&](const char* what, double fraction) {
-    if (progress) progress({what, fraction});
+  const auto report = [&](const char* what) {
+    if (progress) progress({what, -1});
   };
   Run run;
   run.config = with_absolute_paths(config);
   set_threads(config, cores_);
-  const bool same_corpus = run_.corpus && run_.config.corpus == run.config.corpus;
-  run.corpus = same_corpus ? run_.corpus
-                           : std::make_shared<const Corpus>(load_corpus(
-                                 config.corpus, [&](double fraction) { report("Reading the corpus", fraction); }));
+  const bool same_corpus = has_corpus_of(run.config);
+  run.corpus = corpus_for(run.config, progress);
   if (!same_corpus) report_left_out(*run.corpus, run.warnings);
   run.record = record_of(config.corpus, *run.corpus);
 
@@ -194,15 +236,15 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   } else if (!config.tokenizer.path.empty()) {
     run.tokenizer.emplace(read_file(config.tokenizer.path, largest_tokenizer));
   } else {
-    report("Training the tokenizer", -1);
+    report("Training the tokenizer");
     run.tokenizer.emplace(train_tokenizer(*run.corpus, config.tokenizer));
   }
 
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model.max_length,
-                                [&] { report("Cutting the corpus into pieces", -1); });
+    run.dataset =
+        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report("Cutting the corpus into pieces"); });
     if (run.dataset->too_long > 0) {
       run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces",
                                          run.dataset->too_long, config.model.max_length));
@@ -214,6 +256,19 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
     run.model->to(device);
   });
   return replace(std::move(run));
+}
+
+bool TorchEngine::has_corpus_of(const Config& config) const {
+  return run_.corpus && run_.config.corpus == config.corpus &&
+         run_.config.model.is_language_model() == config.model.is_language_model();
+}
+
+std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
+  if (has_corpus_of(config)) return run_.corpus;
+  const auto report = [&](double fraction) {
+    if (progress) progress({"Reading the corpus", fraction});
+  };
+  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
 }
 
 // Nothing here may fail once run_ has been replaced.
@@ -259,7 +314,7 @@ void TorchEngine::make_trainer(const Breath& breathe) {
     if (!run_.corpus)
       throw CorpusError(
           fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
-    run_.dataset = encode_corpus(*run_.corpus, *run_.tokenizer, run_.config.model.max_length, breathe);
+    run_.dataset = encode_corpus(*run_.corpus, *run_.tokenizer, run_.config.model, breathe);
   }
   auto trainer = std::make_unique<Trainer>(run_.model, run_.config, run_.dataset);
   trainer->set_steps_done(run_.step);

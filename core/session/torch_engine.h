@@ -32,6 +32,8 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
+  std::int64_t history_interval() const override { return run_.config.training.history_interval; }
+  History& history() override { return run_.pinned; }
   MetricPoint train_step(const Breath& breathe) override;
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
 
@@ -55,10 +57,14 @@ class TorchEngine final : public Engine {
     std::unique_ptr<Trainer> trainer;  // made by the first update
     std::optional<RunFolder> folder;   // where it was opened from, for the optimizer's state
     std::vector<MetricPoint> history;
+    History pinned;
     std::int64_t step = 0;
     std::vector<std::string> warnings;
   };
 
+  bool has_corpus_of(const Config& config) const;
+  // The present run's, or read anew if `config` asks for another.
+  std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   RunOpened replace(Run run);
   void make_trainer(const Breath& breathe);
   void checkpoint();

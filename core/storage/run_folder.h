@@ -48,7 +48,7 @@ struct CorpusRecord {
   std::string name;
   std::string hash;
   std::int64_t seed = 0;   // of generation and split
-  std::int64_t train = 0;  // pairs
+  std::int64_t train = 0;  // pairs; characters of running text
   std::int64_t validation = 0;
   std::int64_t test = 0;
   std::int64_t skipped = 0;

@@ -45,6 +45,7 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
     batch.tokens += read - 1;
     row += length + 1;
   }
+  batch.targets = batch.tokens;
   batch.target_in = text.narrow(1, 0, length).contiguous().to(device);
   batch.target_out = text.narrow(1, 1, length).contiguous().to(device);
   return batch;

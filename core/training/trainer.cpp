@@ -12,11 +12,14 @@
 #include "training/evaluation.h"
 #include "training/loss.h"
 #include "training/schedule.h"
+#include "training/text_batches.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::size_t most_validation_pairs = 512;  // enough for two digits, few enough not to hold up training
+// Enough for two digits, few enough not to hold up training.
+constexpr std::size_t most_validation_pairs = 512;
+constexpr std::int64_t most_validation_pieces = 16384;  // of running text
 
 using Clock = std::chrono::steady_clock;
 
@@ -56,7 +59,9 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
 }
 
 Batch Trainer::batch(std::int64_t number) {
-  return make_batch(dataset_->train, pair_batches_->at(number), optimizer_.device());
+  if (pair_batches_) return make_batch(dataset_->train, pair_batches_->at(number), optimizer_.device());
+  return window_batch(dataset_->train_stream, config_.training.batch_size, config_.model.max_length,
+                      config_.training.seed, number, optimizer_.device());
 }
 
 std::vector<Batch> Trainer::next_batches() {
@@ -116,6 +121,11 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 }
 
 double Trainer::validate(const Breath& breathe) {
+  if (config_.model.is_language_model()) {
+    const std::int64_t windows = std::max<std::int64_t>(1, most_validation_pieces / config_.model.max_length);
+    return negative_log_likelihood(*model_, dataset_->validation_stream, config_.training.batch_size, windows, breathe)
+        .per_token();
+  }
   const auto pairs =
       std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
   return negative_log_likelihood(*model_, pairs, config_.training.batch_size, breathe).per_token();

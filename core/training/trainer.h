@@ -47,7 +47,7 @@ class Trainer {
   std::vector<Batch> next_batches();
   // Adds `share` of the gradient of the batch's mean loss, and returns that loss.
   double add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe);
-  bool can_validate() const { return !dataset_->validation.empty() || dataset_->validation_stream.size() > 1; }
+  bool can_validate() const { return !dataset_->validation.empty() || !dataset_->validation_stream.empty(); }
 
   Model model_;
   Config config_;
