@@ -34,6 +34,8 @@ struct Script {
   };
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
   std::function<void()> on_save = [] {};
+  std::atomic<std::int64_t> history_interval = 50;
+  std::vector<PinnedSentence> opened_history;                  // comes with every run opened
   std::atomic<std::int64_t> steps_wanted = 1'000'000'000'000;  // steps take a microsecond: no test sees the end
   std::atomic<int> probes_begun = 0;
   std::atomic<bool> gate = false;
@@ -73,10 +75,12 @@ class FakeEngine : public Engine {
 
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override {
     script_->on_prepare(progress);
+    history_ = History(script_->opened_history);
     return present("open " + path);
   }
   RunOpened reset(const Config& config, const ProgressCallback& progress) override {
     script_->on_prepare(progress);
+    history_.clear();
     return present("reset " + std::to_string(config.training.seed));
   }
   void save_run(const std::string& path) override {
@@ -88,6 +92,8 @@ class FakeEngine : public Engine {
   }
   Status status() const override { return {Activity::idle, step_, "fake"}; }
   std::int64_t steps_wanted() const override { return script_->steps_wanted; }
+  std::int64_t history_interval() const override { return script_->history_interval; }
+  History& history() override { return history_; }
 
   MetricPoint train_step(const Breath& breathe) override {
     script_->note("step begins");
@@ -118,12 +124,14 @@ class FakeEngine : public Engine {
     RunOpened opened;
     opened.run = ++run_;
     opened.name = what;
+    opened.pinned = history_.sentences();
     return opened;
   }
 
   std::shared_ptr<Script> script_;
   std::uint64_t run_ = 0;
   std::int64_t step_ = 0;
+  History history_;
 };
 
 class SessionTest : public testing::Test {

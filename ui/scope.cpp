@@ -1,6 +1,7 @@
 #include "scope.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -36,6 +37,7 @@ struct Receiver {
   void operator()(RunOpened& opened) {
     scope.progress.reset();
     scope.curves = {};
+    scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
     scope.loss_step = -1;
     for (const MetricPoint& point : opened.history) (*this)(point);
     scope.status.step = opened.step;
@@ -44,8 +46,13 @@ struct Receiver {
     scope.run = std::move(opened);
     scope.saved_to.clear();  // another run must not silently take the place of the one saved there
     scope.curves_view.axis.window.reset();
+    scope.decoding.step = -1;
     probe_sentence(scope);
   }
+
+  void operator()(const SentencePinned& pinned) { scope.history.pin(pinned.text); }
+  void operator()(const SentenceUnpinned& unpinned) { scope.history.unpin(unpinned.text); }
+  void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
 
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
 };

@@ -10,6 +10,7 @@
 #include "curves_panel.h"
 #include "layout.h"
 #include "plain/curves.h"
+#include "plain/history.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 #include "shown.h"
@@ -52,6 +53,7 @@ struct Scope {
   Status status;
   RunOpened run;  // run.run is 0 until the first one is there
   Curves curves;
+  History history;  // the pinned sentences; the same frames as the worker's
   std::int64_t loss_step = -1;  // the newest metric point; -1: none yet
   double loss = 0;
   double tokens_per_second = 0;

@@ -69,6 +69,7 @@ struct TrainingConfig {
   double label_smoothing = 0.1;             // ε (§5.4)
   double clip_norm = 1.0;                   // largest gradient norm; 0 turns clipping off
   std::int64_t validation_interval = 200;   // updates between two validations
+  std::int64_t history_interval = 50;       // updates between two looks at the pinned sentences
   std::int64_t checkpoint_interval = 1000;  // updates between two checkpoints of a run that has a folder
   std::int64_t kept_checkpoints = 0;        // older weights that stay in the run's folder, to be averaged
   std::int64_t seed = 1;                    // weights, batch order and dropout

@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "plain/messages.h"
+#include "plain/series.h"
 
 namespace attnscope {
-
-// y over x; x ascending.
-struct Series {
-  std::vector<double> x;
-  std::vector<double> y;
-};
 
 struct Curves {
   Series train_loss;       // nats/token, smoothed labels

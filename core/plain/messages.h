@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/history.h"
 
 namespace attnscope {
 
@@ -27,6 +28,12 @@ struct Probe {  // look inside the model at this sentence; only the newest one w
   std::uint64_t request = 0;
   std::string text;
 };
+struct Pin {  // look at this sentence every training.history_interval updates, and now
+  std::string text;
+};
+struct Unpin {  // forget it, with all its frames
+  std::string text;
+};
 struct OpenRun {
   std::string path;
 };
@@ -36,7 +43,8 @@ struct SaveRun {
 struct ListDirectory {  // for the file browser: the window itself never touches the disk
   std::string path;     // empty: the home directory
 };
-using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, OpenRun, SaveRun, ListDirectory>;
+using Command =
+    std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, OpenRun, SaveRun, ListDirectory>;
 
 // ---- events: worker → window
 
@@ -91,9 +99,21 @@ struct RunOpened {
   std::int64_t train_pairs = 0;
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
-  std::vector<Example> examples;      // some of the test pairs
-  std::vector<MetricPoint> history;   // metrics so far
-  std::vector<std::string> warnings;  // lines left out, a corpus that changed, a slow BLAS …
+  std::vector<Example> examples;       // some of the test pairs
+  std::vector<MetricPoint> history;    // metrics so far
+  std::vector<PinnedSentence> pinned;  // with the frames that came with the run
+  std::vector<std::string> warnings;   // lines left out, a corpus that changed, a slow BLAS …
+};
+
+// What becomes of the worker's History, in the order it happens to it: who does the same to its own holds the same.
+struct SentencePinned {
+  std::string text;
+};
+struct SentenceUnpinned {
+  std::string text;
+};
+struct FrameRecorded {
+  Frame frame;
 };
 
 struct DirectoryEntry {
@@ -109,6 +129,7 @@ struct DirectoryListed {
   std::string error;                    // why it could not be read; empty if it could
 };
 
-using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, DirectoryListed>;
+using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
+                           FrameRecorded, DirectoryListed>;
 
 }  // namespace attnscope

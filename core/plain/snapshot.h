@@ -26,6 +26,7 @@ struct Candidate {
   Token token;
   float logit = 0;
   float probability = 0;
+  bool operator==(const Candidate&) const = default;
 };
 
 // What the decoder chose from at one step.
@@ -33,6 +34,7 @@ struct DecodingStep {
   std::vector<Candidate> candidates;  // most probable first
   int chosen = 0;                     // index into candidates
   float entropy = 0;                  // of the whole distribution, in nats
+  bool operator==(const DecodingStep&) const = default;
 };
 
 // One of the places where the model is told the order of its tokens; model.positions says how.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plain/callbacks.h"
+#include "plain/history.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 
@@ -27,6 +28,10 @@ class Engine {
 
   virtual Status status() const = 0;  // step and device; the activity is the session's
   virtual std::int64_t steps_wanted() const = 0;
+  virtual std::int64_t history_interval() const = 0;  // training.history_interval
+
+  // Of the present run: saved and opened with it. A reset empties it but for the sentences.
+  virtual History& history() = 0;
 
   // One optimizer update, with a validation when it is due. Calls `breathe` between its phases (batch, forward,
   // backward, optimizer, each batch of a validation), so that a keystroke need not wait for the whole of it.
@@ -36,5 +41,13 @@ class Engine {
   // the whole. `breathe` is called at every decoded token.
   virtual void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) = 0;
 };
+
+// True if the present step is one of those at which the pinned sentences are looked at.
+bool recording_due(Engine& engine);
+
+// Looks at every pinned sentence that has no frame of the present step, adds the frame to the history and gives it to
+// `recorded`. That costs the decoding of at most max_pinned sentences; `breathe` is called at every decoded token, and
+// may throw to leave the rest. A sentence is either recorded whole or not at all.
+void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breath& breathe);
 
 }  // namespace attnscope

@@ -143,21 +143,23 @@ void Session::Worker::carry_out(Command command) {
     if (!is_one_of<Adjust>(command)) say(Severity::error, engine_error_);
     return;
   }
-  std::visit(Overloaded{
-                 [this](const Train&) { train(); }, [this](const Step&) { single_step(); },
-                 [this](const Adjust& adjusted) { adjust(adjusted.config); },
-                 [this](const SaveRun& save_run) { save(save_run.path); },
-                 [this](const Reset& reset) {
-                   prepare("make the new run", AfterPreparation::train_on,
-                           [&](const ProgressCallback& progress) { return engine_->reset(reset.config, progress); });
-                 },
-                 [this](const OpenRun& open) {  // what is opened is to be looked at, not changed
-                   prepare("open the run", AfterPreparation::stand_still,
-                           [&](const ProgressCallback& progress) { return engine_->open_run(open.path, progress); });
-                 },
-                 [](const auto&) {},  // took effect when it came in
-             },
-             command);
+  std::visit(
+      Overloaded{
+          [this](const Train&) { train(); }, [this](const Step&) { single_step(); },
+          [this](const Adjust& adjusted) { adjust(adjusted.config); },
+          [this](const SaveRun& save_run) { save(save_run.path); }, [this](const Pin& pinned) { pin(pinned.text); },
+          [this](const Unpin& unpinned) { unpin(unpinned.text); },
+          [this](const Reset& reset) {
+            prepare("make the new run", AfterPreparation::train_on,
+                    [&](const ProgressCallback& progress) { return engine_->reset(reset.config, progress); });
+          },
+          [this](const OpenRun& open) {  // what is opened is to be looked at, not changed
+            prepare("open the run", AfterPreparation::stand_still,
+                    [&](const ProgressCallback& progress) { return engine_->open_run(open.path, progress); });
+          },
+          [](const auto&) {},  // took effect when it came in
+      },
+      command);
 }
 
 bool Session::Worker::run_is_there() {
@@ -190,6 +192,21 @@ void Session::Worker::save(const std::string& path) {
   }
 }
 
+void Session::Worker::pin(const std::string& text) {
+  if (!run_is_there() || engine_->history().find(text)) return;
+  if (!engine_->history().pin(text)) {
+    say(Severity::warning, fmt::format("{} sentences are pinned, and no more can be: unpin one first", max_pinned));
+    return;
+  }
+  send(SentencePinned{text});
+  recording_failed_ = false;
+  record();
+}
+
+void Session::Worker::unpin(const std::string& text) {
+  if (run_is_there() && engine_->history().unpin(text)) send(SentenceUnpinned{text});
+}
+
 void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
                               const std::function<RunOpened(const ProgressCallback&)>& build) {
   preparing_ = true;
@@ -211,6 +228,9 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
   if (!train_on) activity_ = Activity::idle;
   send(*std::move(opened));
   if (!probe_asked_) probe_asked_ = present_probe_;
+  report_status();
+  recording_failed_ = false;
+  record();
 }
 
 // ---- training
@@ -218,8 +238,9 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
 void Session::Worker::update() {
   const bool trained = attempt("train", [this] {
     try {
-      send(engine_->train_step([this] { breathe_in_update(); }));
+      send(engine_->train_step([this] { breathe(); }));
       outdated_ = true;
+      if (recording_due(*engine_)) record();
       stop_at_last_step();
     } catch (const NotFinite&) {
       activity_ = Activity::paused;
@@ -240,13 +261,32 @@ void Session::Worker::stop_at_last_step() {
   say(Severity::info, fmt::format("The {} steps of this run are done. Train goes on beyond them", step));
 }
 
+// The pinned sentences at the present step. What it takes from training is bounded by training.history_interval and
+// max_pinned, and asking every time would only give uneven frames, so it does not rest as looking again does. Typing
+// is answered at every decoded token.
+void Session::Worker::record() {
+  if (recording_failed_) return;  // trying again at every interval would only repeat the error
+  const auto recorded = [this](Frame frame) { send(FrameRecorded{std::move(frame)}); };
+  try {
+    recording_failed_ = !attempt("look at the pinned sentences",
+                                 [&] { record_pinned(*engine_, recorded, [this] { breathe_in_recording(); }); });
+  } catch (const Cancelled&) {  // by a stop, which ends the turn, or for a run that takes the place of this one
+  }
+}
+
 // ---- breaths
 
-void Session::Worker::breathe_in_update() {
+void Session::Worker::breathe() {
   receive(commands.take());
   serve_probe();
   if (stop_.stop_requested()) throw Cancelled();
   wake_window();
+}
+
+void Session::Worker::breathe_in_recording() {
+  breathe();
+  const auto replaces_run = [](const Command& command) { return is_one_of<Reset, OpenRun>(command); };
+  if (std::ranges::any_of(waiting_, replaces_run)) throw Cancelled();
 }
 
 void Session::Worker::breathe_in_preparation(const Progress& progress) {

@@ -45,15 +45,19 @@ class Session::Worker {
   void single_step();
   void adjust(const Config& config);
   void save(const std::string& path);
+  void pin(const std::string& text);
+  void unpin(const std::string& text);
   enum class AfterPreparation { train_on, stand_still };  // train on if it was training, and if it succeeds
   void prepare(const char* task, AfterPreparation afterwards,
                const std::function<RunOpened(const ProgressCallback&)>& build);
 
   void update();
   void stop_at_last_step();
+  void record();
 
   // What must not wait for an update, a preparation or a decoding to end.
-  void breathe_in_update();
+  void breathe();
+  void breathe_in_recording();
   void breathe_in_preparation(const Progress& progress);
   void serve_probe();
 
@@ -91,6 +95,7 @@ class Session::Worker {
   std::optional<Probe> present_probe_;  // what the window looks at now
   bool outdated_ = false;               // the weights have changed since it was looked at
   bool look_failed_ = false;            // looking again by ourselves would only repeat the error
+  bool recording_failed_ = false;       // until another sentence is pinned, or another run there
   Clock::time_point last_look_{};       // its end
   Clock::duration look_duration_{};
 };

@@ -1,0 +1,185 @@
+#include "plain/history.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+std::size_t bytes_of(const std::string& text) {
+  return text.size() <= std::string().capacity() ? 0 : text.size();  // a short one lies in the string itself
+}
+
+std::size_t bytes_of(const std::vector<Token>& tokens) {
+  std::size_t bytes = tokens.size() * sizeof(Token);
+  for (const Token& token : tokens) bytes += bytes_of(token.piece);
+  return bytes;
+}
+
+std::size_t bytes_of(const AttentionMaps& maps) {
+  std::size_t bytes = 0;
+  for (const std::vector<Matrix>& layer : maps) {
+    bytes += sizeof(layer);
+    for (const Matrix& map : layer) bytes += sizeof(map) + map.values.size() * sizeof(float);
+  }
+  return bytes;
+}
+
+std::size_t bytes_of(const std::vector<DecodingStep>& decoding) {
+  std::size_t bytes = 0;
+  for (const DecodingStep& step : decoding) {
+    bytes += sizeof(step) + step.candidates.size() * sizeof(Candidate);
+    for (const Candidate& candidate : step.candidates) bytes += bytes_of(candidate.token.piece);
+  }
+  return bytes;
+}
+
+const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
+  switch (part) {
+    case AttentionPart::encoder:
+      return snapshot.encoder;
+    case AttentionPart::decoder:
+      return snapshot.decoder;
+    case AttentionPart::cross:
+      return snapshot.cross;
+  }
+  return snapshot.encoder;
+}
+
+template <typename Container>
+bool has(const Container& container, int index) {
+  return index >= 0 && static_cast<std::size_t>(index) < container.size();
+}
+
+// Null if there is no such head, row or column.
+const float* weight_at(const Snapshot& frame, const HeadPlace& place, int row, int col) {
+  const AttentionMaps& maps = maps_of(frame, place.part);
+  if (!has(maps, place.layer) || !has(maps[place.layer], place.head)) return nullptr;
+  const Matrix& map = maps[place.layer][place.head];
+  if (row < 0 || row >= map.rows || col < 0 || col >= map.cols) return nullptr;
+  return &map.values[static_cast<std::size_t>(row) * map.cols + col];
+}
+
+}  // namespace
+
+Frame frame_of(const Snapshot& look) {
+  static const auto no_positions = std::make_shared<const std::vector<PositionTable>>();
+  auto frame = std::make_shared<Snapshot>();
+  frame->run = look.run;
+  frame->step = look.step;
+  frame->model = look.model;
+  frame->source_text = look.source_text;
+  frame->output_text = look.output_text;
+  frame->source = look.source;
+  frame->target_in = look.target_in;
+  frame->target_out = look.target_out;
+  frame->forced = look.forced;
+  frame->truncated = look.truncated;
+  frame->stopped_at_limit = look.stopped_at_limit;
+  frame->encoder = look.encoder;
+  frame->decoder = look.decoder;
+  frame->cross = look.cross;
+  frame->decoding = look.decoding;
+  frame->positions = no_positions;
+  return frame;
+}
+
+std::size_t bytes_of(const Snapshot& frame) {
+  return sizeof(frame) + bytes_of(frame.source_text) + bytes_of(frame.output_text) + bytes_of(frame.source) +
+         bytes_of(frame.target_in) + bytes_of(frame.target_out) + bytes_of(frame.encoder) + bytes_of(frame.decoder) +
+         bytes_of(frame.cross) + bytes_of(frame.decoding);
+}
+
+History::History(const std::vector<PinnedSentence>& sentences) : History() {
+  for (const PinnedSentence& sentence : sentences) {
+    pin(sentence.text);
+    for (const Frame& frame : sentence.frames) add(frame);
+  }
+}
+
+bool History::pin(const std::string& text) {
+  if (sentences_.size() == max_pinned || find(text)) return false;
+  sentences_.push_back({text, {}});
+  return true;
+}
+
+bool History::unpin(const std::string& text) {
+  const auto pinned = std::ranges::find(sentences_, text, &PinnedSentence::text);
+  if (pinned == sentences_.end()) return false;
+  drop_after(*pinned, -1);  // all of them: steps are counted from 0
+  sentences_.erase(pinned);
+  return true;
+}
+
+void History::add(Frame frame) {
+  const auto pinned = std::ranges::find(sentences_, frame->source_text, &PinnedSentence::text);
+  if (pinned == sentences_.end()) return;
+  drop_after(*pinned, frame->step - 1);
+  bytes_ += bytes_of(*frame);
+  ++count_;
+  pinned->frames.push_back(std::move(frame));
+  thin();
+}
+
+void History::truncate(std::int64_t step) {
+  for (PinnedSentence& sentence : sentences_) drop_after(sentence, step);
+}
+
+void History::clear() {
+  for (PinnedSentence& sentence : sentences_) sentence.frames.clear();
+  bytes_ = 0;
+  count_ = 0;
+}
+
+const PinnedSentence* History::find(const std::string& text) const {
+  const auto pinned = std::ranges::find(sentences_, text, &PinnedSentence::text);
+  return pinned == sentences_.end() ? nullptr : &*pinned;
+}
+
+void History::drop_after(PinnedSentence& sentence, std::int64_t step) {
+  while (!sentence.frames.empty() && sentence.frames.back()->step > step) {
+    bytes_ -= bytes_of(*sentence.frames.back());
+    --count_;
+    sentence.frames.pop_back();
+  }
+}
+
+void History::thin() {
+  while ((bytes_ > budget_ || count_ > max_frames) && drop_the_least_missed()) {
+  }
+}
+
+bool History::drop_the_least_missed() {
+  std::pair least = {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}};  // gap it leaves, its step
+  std::vector<Frame>* among = nullptr;
+  std::size_t index = 0;
+  for (PinnedSentence& sentence : sentences_) {
+    for (std::size_t i = 1; i + 1 < sentence.frames.size(); ++i) {
+      const std::int64_t gap = sentence.frames[i + 1]->step - sentence.frames[i - 1]->step;
+      const std::pair candidate = {gap, sentence.frames[i]->step};
+      if (among && candidate >= least) continue;
+      least = candidate;
+      among = &sentence.frames;
+      index = i;
+    }
+  }
+  if (!among) return false;
+  bytes_ -= bytes_of(*(*among)[index]);
+  --count_;
+  among->erase(among->begin() + static_cast<std::ptrdiff_t>(index));
+  return true;
+}
+
+Series weight_curve(std::span<const Frame> frames, const HeadPlace& place, int row, int col) {
+  Series curve;
+  for (const Frame& frame : frames) {
+    const float* const weight = weight_at(*frame, place, row, col);
+    if (!weight) continue;
+    curve.x.push_back(static_cast<double>(frame->step));
+    curve.y.push_back(*weight);
+  }
+  return curve;
+}
+
+}  // namespace attnscope

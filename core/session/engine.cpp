@@ -1,0 +1,34 @@
+#include "session/engine.h"
+
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+bool seen_at(const PinnedSentence& sentence, std::int64_t step) {
+  return !sentence.frames.empty() && sentence.frames.back()->step == step;
+}
+
+}  // namespace
+
+bool recording_due(Engine& engine) {
+  return engine.status().step % engine.history_interval() == 0;
+}
+
+void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breath& breathe) {
+  const std::int64_t step = engine.status().step;
+  std::vector<std::string> unseen;  // copies: adding a frame changes the sentences
+  for (const PinnedSentence& sentence : engine.history().sentences()) {
+    if (!seen_at(sentence, step)) unseen.push_back(sentence.text);
+  }
+  for (const std::string& text : unseen) {
+    std::shared_ptr<const Snapshot> whole;
+    engine.probe(
+        {.request = 0, .text = text}, [&](std::shared_ptr<const Snapshot> look) { whole = std::move(look); }, breathe);
+    Frame frame = frame_of(*whole);
+    engine.history().add(frame);
+    if (recorded) recorded(std::move(frame));
+  }
+}
+
+}  // namespace attnscope
