@@ -7,6 +7,9 @@
 #include <string>
 
 #include "commands.h"
+#ifdef ATTNSCOPE_GUI
+#include "layout.h"
+#endif
 #include "plain/config.h"
 #include "plain/presets.h"
 
@@ -130,8 +133,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG, without a display");
   sub->add_option("--run", o.run, "A run's folder; left out: the one that came with the program")->type_name("RUN");
-  sub->add_option("--workspace", o.workspace, "What it shows")
-      ->check(CLI::IsMember({"attention", "decoding", "positions"}));
+  sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
   sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();
   sub->add_option_function<std::string>(
          "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")

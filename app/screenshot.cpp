@@ -22,13 +22,6 @@ namespace {
 constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
-Workspace workspace_from(std::string_view name) {
-  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
-    if (workspace_name(workspace) == name) return workspace;
-  }
-  throw std::runtime_error(fmt::format("workspace '{}' is none of attention, decoding, positions", name));
-}
-
 void throw_errors(const std::vector<Event>& events) {
   for (const Event& event : events) {
     const auto* message = std::get_if<Message>(&event);
@@ -64,7 +57,7 @@ int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
   Scope scope;
   scope.facts = machine_facts();
-  scope.layout.workspace = workspace_from(options.workspace);
+  scope.layout.workspace = workspace_from(options.workspace).value();  // checked at the door
   scope.layout.theme = theme_from(options.theme);
   scope.layout.sentence = options.source;
   {

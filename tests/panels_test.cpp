@@ -143,7 +143,7 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
   const auto place = telling_head(snapshot);
   ASSERT_TRUE(place);
-  EXPECT_EQ(*place, (HeadPlace{scope.attention.layer, scope.attention.head}));
+  EXPECT_EQ(*place, (HeadPlace{scope.attention.part, scope.attention.layer, scope.attention.head}));
   EXPECT_TRUE(ui.drew("it looks at"));
   EXPECT_FALSE(scope.attention.pinned_row);
 
@@ -177,7 +177,7 @@ TEST(TellingHead, IsWhereThePronounWeighsAnEarlierWordMost) {
   snapshot.encoder[0][1].at(3, 4) = 0.9F;  // not earlier
   snapshot.encoder[1][0].at(1, 0) = 0.9F;  // not the pronoun
   snapshot.encoder[1][1].at(3, 1) = 0.5F;
-  EXPECT_EQ(telling_head(snapshot), (HeadPlace{1, 1}));
+  EXPECT_EQ(telling_head(snapshot), (HeadPlace{AttentionPart::encoder, 1, 1}));
   snapshot.source[3].piece = "▁cat";
   EXPECT_FALSE(telling_head(snapshot));
 }

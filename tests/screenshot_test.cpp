@@ -125,15 +125,15 @@ TEST(Screenshot, IsTheSameEveryTime) {
 
 TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {
   std::set<std::string> pictures;
-  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+  for (const WorkspaceText& text : workspaces()) {
     for (const ThemeName theme : {ThemeName::dark, ThemeName::light}) {
       Scope scope = animal_scope();
-      scope.layout.workspace = workspace;
+      scope.layout.workspace = text.workspace;
       scope.layout.theme = theme;
       pictures.insert(png_bytes(draw_offscreen(scope, 960, 600, 1)));
     }
   }
-  EXPECT_EQ(pictures.size(), 6u);
+  EXPECT_EQ(pictures.size(), 2 * workspaces().size());
 }
 
 TEST(Screenshot, FollowsTheScale) {

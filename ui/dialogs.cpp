@@ -18,7 +18,7 @@ struct KeyLine {
 constexpr std::array<KeyLine, 19> key_lines = {{
     {"Space", "train, pause"},
     {"Ctrl + →", "one optimizer update (→ alone in Positions)"},
-    {"1  2  3", "Attention, Decoding, Positions (also Ctrl + Tab)"},
+    {"1  2  3", "the tabs (also Ctrl + Tab)"},
     {"Ctrl + O", "open a run"},
     {"Ctrl + S", "save the run (with Shift: somewhere else)"},
     {"Ctrl + T", "type a sentence"},
@@ -78,7 +78,8 @@ void draw_dropped(Scope& scope, const Look& look) {
   pop_font();
   ImGui::PushTextWrapPos(look.px(460));
   ImGui::TextUnformatted(
-      "Reset reads it as sentence pairs (source, tab, target), trains a tokenizer on them and starts a new model from "
+      "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
+      "tokenizer on them and starts a new model from "
       "random weights. The present weights are gone unless saved.");
   ImGui::PopTextWrapPos();
   ImGui::Spacing();

@@ -9,7 +9,11 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array workspaces = {Workspace::attention, Workspace::decoding, Workspace::positions};
+constexpr std::array workspace_texts = {
+    WorkspaceText{Workspace::attention, "attention", "Attention", "Every head's weights (paper §3.2)."},
+    WorkspaceText{Workspace::decoding, "decoding", "Decoding", "What the model writes, piece by piece (paper §3.1)."},
+    WorkspaceText{Workspace::positions, "positions", "Positions", "How the model is told the order (paper §3.5)."},
+};
 constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
 
 // Takes known fields one by one and notes those it had to leave.
@@ -66,13 +70,9 @@ class Reader {
 void read_names(Reader& reader, Layout& layout) {
   std::string name(workspace_name(layout.workspace));
   reader.text("workspace", name);
-  bool known = false;
-  for (const Workspace workspace : workspaces) {
-    if (name != workspace_name(workspace)) continue;
-    layout.workspace = workspace;
-    known = true;
-  }
-  if (!known) reader.refuse("workspace");
+  const std::optional<Workspace> workspace = workspace_from(name);
+  if (!workspace) reader.refuse("workspace");
+  layout.workspace = workspace.value_or(layout.workspace);
 
   name = theme_text(layout.theme);
   reader.text("theme", name);
@@ -82,16 +82,25 @@ void read_names(Reader& reader, Layout& layout) {
 
 }  // namespace
 
+std::span<const WorkspaceText> workspaces() {
+  return workspace_texts;
+}
+
 std::string_view workspace_name(Workspace workspace) {
-  switch (workspace) {
-    case Workspace::attention:
-      return "attention";
-    case Workspace::decoding:
-      return "decoding";
-    case Workspace::positions:
-      return "positions";
+  return workspace_texts[static_cast<std::size_t>(workspace)].name;
+}
+
+std::optional<Workspace> workspace_from(std::string_view name) {
+  for (const WorkspaceText& text : workspace_texts) {
+    if (text.name == name) return text.workspace;
   }
-  return "attention";
+  return std::nullopt;
+}
+
+std::vector<std::string> workspace_names() {
+  std::vector<std::string> names;
+  for (const WorkspaceText& text : workspace_texts) names.emplace_back(text.name);
+  return names;
 }
 
 std::string layout_to_json(const Layout& layout) {

@@ -1,6 +1,8 @@
 // What the window remembers between launches. The app reads and writes the file; here is only its content.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,19 @@
 namespace attnscope {
 
 enum class Workspace { attention, decoding, positions };
+
+// Everything that names a workspace is made from this: tabs, menu, keys (by the order), settings, the command line.
+struct WorkspaceText {
+  Workspace workspace;
+  std::string_view name;  // in settings and on the command line
+  const char* title;      // on its tab
+  std::string_view help;
+};
+std::span<const WorkspaceText> workspaces();
+
+std::string_view workspace_name(Workspace workspace);
+std::optional<Workspace> workspace_from(std::string_view name);
+std::vector<std::string> workspace_names();
 
 struct Layout {
   float setup_width = 276;  // in pixels at scale 1, like every length here
@@ -37,8 +52,5 @@ struct LayoutRead {
   std::string complaint;
 };
 LayoutRead layout_from_json(std::string_view text);
-
-// "attention", "decoding", "positions".
-std::string_view workspace_name(Workspace workspace);
 
 }  // namespace attnscope

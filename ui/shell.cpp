@@ -20,18 +20,18 @@ constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 276}
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own.
-void draw_tab(Scope& scope, Workspace workspace, const char* label, std::string_view help, const Look& look) {
-  const bool active = scope.layout.workspace == workspace;
+void draw_tab(Scope& scope, const WorkspaceText& text, const Look& look) {
+  const bool active = scope.layout.workspace == text.workspace;
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, active ? look.theme.text : look.theme.text_dim);
-  if (ImGui::Button(label)) scope.layout.workspace = workspace;
+  if (ImGui::Button(text.title)) scope.layout.workspace = text.workspace;
   ImGui::PopStyleColor(2);
   if (active) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - look.px(2)), high, look.theme.accent);
   }
-  help_tooltip(help, look);
+  help_tooltip(fmt::format("{} Key {}.", text.help, static_cast<int>(text.workspace) + 1), look);
   ImGui::SameLine(0, look.px(2));
 }
 
@@ -51,9 +51,7 @@ void draw_tabs(Scope& scope, const Look& look) {
                        "Shows or hides the setup column.", look);
     ImGui::SameLine(0, look.px(6));
   }
-  draw_tab(scope, Workspace::attention, "Attention", "Every head's weights (paper §3.2). Key 1.", look);
-  draw_tab(scope, Workspace::decoding, "Decoding", "What the model writes, piece by piece (paper §3.1). Key 2.", look);
-  draw_tab(scope, Workspace::positions, "Positions", "How the model is told the order (paper §3.5). Key 3.", look);
+  for (const WorkspaceText& text : workspaces()) draw_tab(scope, text, look);
   if (scope.presentation) {
     ImGui::NewLine();
     return;

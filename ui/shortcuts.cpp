@@ -20,20 +20,21 @@ void show_workspace(Scope& scope, Workspace workspace) {
 }
 
 void handle_workspaces(Scope& scope) {
-  if (key_pressed(Key::digit_1)) show_workspace(scope, Workspace::attention);
-  if (key_pressed(Key::digit_2)) show_workspace(scope, Workspace::decoding);
-  if (key_pressed(Key::digit_3)) show_workspace(scope, Workspace::positions);
+  for (const WorkspaceText& text : workspaces()) {
+    const auto digit = static_cast<Key>(static_cast<int>(Key::digit_1) + static_cast<int>(text.workspace));
+    if (key_pressed(digit)) show_workspace(scope, text.workspace);
+  }
 }
 
 void next_workspace(Scope& scope, int by) {
-  constexpr int count = 3;
+  const auto count = static_cast<int>(workspaces().size());
   show_workspace(scope, static_cast<Workspace>((static_cast<int>(scope.layout.workspace) + by + count) % count));
 }
 
 void handle_attention(Scope& scope) {
   const Shown& shown = scope.attention.part == AttentionPart::encoder ? scope.newest : scope.complete;
   if (!shown.snapshot) return;
-  // Whole snapshots have all three parts, so that the selection can go from one to the next.
+  // Whole snapshots have all parts that there are, so that the selection can go from one to the next.
   const Snapshot& snapshot = scope.complete.snapshot ? *scope.complete.snapshot : *shown.snapshot;
   AttentionView& view = scope.attention;
   if (key_pressed(Key::left, true)) move_selection(view, snapshot, -1, 0);

@@ -96,12 +96,11 @@ void draw_theme_menu(Layout& layout) {
 void draw_view_menu(Scope& scope, const Look& look) {
   if (!ImGui::BeginMenu("View")) return;
   Layout& layout = scope.layout;
-  if (ImGui::MenuItem("Attention", "1", layout.workspace == Workspace::attention)) {
-    layout.workspace = Workspace::attention;
-  }
-  if (ImGui::MenuItem("Decoding", "2", layout.workspace == Workspace::decoding)) layout.workspace = Workspace::decoding;
-  if (ImGui::MenuItem("Positions", "3", layout.workspace == Workspace::positions)) {
-    layout.workspace = Workspace::positions;
+  for (const WorkspaceText& text : workspaces()) {
+    const std::string key = std::to_string(static_cast<int>(text.workspace) + 1);
+    if (ImGui::MenuItem(text.title, key.c_str(), layout.workspace == text.workspace)) {
+      layout.workspace = text.workspace;
+    }
   }
   ImGui::Separator();
   ImGui::MenuItem("Setup", nullptr, &layout.setup_open);

@@ -396,7 +396,7 @@ void begin(AttentionView& view, const Snapshot& snapshot) {
   view.begun = true;
   const std::optional<HeadPlace> place = telling_head(snapshot);
   if (!place) return;
-  view.part = AttentionPart::encoder;
+  view.part = place->part;
   view.layer = place->layer;
   view.head = place->head;
 }

@@ -6,13 +6,11 @@
 #include <string>
 
 #include "look.h"
+#include "plain/heads.h"
 #include "shown.h"
 #include "textures.h"
 
 namespace attnscope {
-
-// Encoder self-attention, masked decoder self-attention, attention of the decoder over the source (paper §3.2.3).
-enum class AttentionPart { encoder, decoder, cross };
 
 struct AttentionView {
   bool begun = false;  // the first head to show has been chosen

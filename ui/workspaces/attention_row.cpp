@@ -64,7 +64,7 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
       const bool word = begins_word(snapshot.source[static_cast<std::size_t>(col)].piece);
       if (weight < largest + clearly_more || !word) continue;
       largest = weight;
-      found = HeadPlace{layer, head};
+      found = HeadPlace{AttentionPart::encoder, layer, head};
     }
   }
   return found;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "look.h"
+#include "plain/heads.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
 
@@ -15,12 +16,6 @@ namespace attnscope {
 // The row to see first: the last pronoun whose antecedent must be found (it, il, elle and their plurals), else the last
 // word; -1 where there is no word.
 int telling_row(std::span<const Token> tokens);
-
-struct HeadPlace {
-  int layer = 0;
-  int head = 0;
-  bool operator==(const HeadPlace&) const = default;
-};
 
 // The head to see first: of the last encoder layer, the one in which the last pronoun weighs an earlier word most:
 // there a trained model keeps the antecedent. None without a pronoun.

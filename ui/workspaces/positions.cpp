@@ -19,7 +19,8 @@ struct SchemeText {
   std::string_view scheme;
   const char* heading;
   const char* caption;
-  const char* curves;  // under the heading of the curves
+  const char* curves_heading;
+  const char* curves;  // under it
   const char* alike;   // how vectors resemble each other; null: there are biases
   const char* row;     // what a row of the table is
 };
@@ -28,34 +29,37 @@ constexpr std::array schemes = {
     SchemeText{"sinusoidal", "Positional encoding",
                "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same; added to the embeddings "
                "(\u00A73.5), since attention knows no order.",
-               "Sine and cosine in turn: fast on the left, slow on the right.",
+               "Waves", "Sine and cosine in turn: fast on the left, slow on the right.",
                "The dot product of two positions depends on their distance alone: near ones are alike wherever they "
                "stand.",
                "position"},
     SchemeText{"learned", "Learned positions",
                "One trained vector a position, added to the embeddings. They begin as noise; the paper found them as "
                "good as sinusoids (\u00A73.5, table 3 E).",
-               "Some dimensions, over the position.", "Nothing but training makes near positions alike.", "position"},
+               "Curves", "Some dimensions, over the position.", "Nothing but training makes near positions alike.",
+               "position"},
     SchemeText{"rope", "Rotations (RoPE)",
                "cos and sin of the angle position \u00B7 10000^(\u22122i/d_k), by which each pair of dimensions of a "
                "head's queries and keys is rotated (2104.09864 \u00A73.4.2).",
-               "Cosine and sine in turn: fast on the left, slow on the right.",
+               "Waves", "Cosine and sine in turn: fast on the left, slow on the right.",
                "Two rotated vectors that were alike: what is left of their dot product depends on the distance alone.",
                "position"},
     SchemeText{"shaw", "Relative vectors (Shaw)",
                "a^K, added to the keys by their distance from the query, farther ones as the farthest; shared by a "
                "layer's heads (1803.02155 \u00A73.2).",
-               "Some dimensions, over the distance key \u2212 query.",
+               "Curves", "Some dimensions, over the distance key \u2212 query.",
                "Dot products: distances that a layer tells apart are unlike.", "distance"},
     SchemeText{"t5", "Learned biases (T5)",
                "Each head adds a trained number to its scores, one for every bucket of distances, shared by all layers "
                "(1910.10683 \u00A72.1). Zero before training.",
+               "Curves",
                "What a head adds to a score, over the distance key \u2212 query: near distances have a bucket of their "
                "own, far ones share.",
                nullptr, "distance"},
     SchemeText{"alibi", "Linear biases (ALiBi)",
                "Each head subtracts its slope times the distance from its scores: nothing is trained "
                "(2108.12409 \u00A73).",
+               "Curves",
                "What a head adds to a score, over the distance key \u2212 query: steep heads see only what is near.",
                nullptr, "distance"},
 };
@@ -283,7 +287,7 @@ void draw_vectors(const Snapshot& snapshot, const SchemeText& text, PositionsVie
   draw_heading(text, *snapshot.positions, view, look);
   caption(text.caption, 2, look);
   draw_matrix(text, view, {0, -lower}, textures, look);
-  heading("Curves", look);
+  heading(text.curves_heading, look);
   caption(text.curves, 1, look);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
   draw_columns(text, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
@@ -326,7 +330,7 @@ void draw_biases(const Snapshot& snapshot, const SchemeText& text, PositionsView
   draw_heading(text, *snapshot.positions, view, look);
   caption(text.caption, 1, look);
   draw_head_biases(text, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, look);
-  heading("Curves", look);
+  heading(text.curves_heading, look);
   caption(text.curves, 1, look);
   // No more lines than there are colours to tell apart.
   const int heads = view.heads.rows;
