@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 // A plot while it is being drawn.
-struct Frame {
+struct PlotFrame {
   ImVec2 low;   // top left corner of the area of lines
   ImVec2 high;  // its bottom right corner
   PlotRange x;
@@ -51,7 +51,7 @@ std::string value_text(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-void draw_axes(const Frame& frame, const PlotOptions& options, const Look& look) {
+void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.small;
   const float line = font_size(font);
@@ -92,7 +92,7 @@ void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickn
     for (const ImVec2 at : points) paint.filled_circle(at, look.px(2.5F), color, 8);
 }
 
-void draw_series(const Frame& frame, const Series& series, Color32 color, float thickness, const Look& look) {
+void draw_series(const PlotFrame& frame, const Series& series, Color32 color, float thickness, const Look& look) {
   const Series points = thinned(series, frame.x.low, frame.x.high, std::max(2, static_cast<int>(frame.width())));
   const bool dots = static_cast<float>(points.x.size()) < frame.width() / look.px(14);
   std::vector<ImVec2> stretch;
@@ -109,7 +109,7 @@ void draw_series(const Frame& frame, const Series& series, Color32 color, float 
   draw_stretch(stretch, color, thickness, dots, look);
 }
 
-void draw_lines(const Frame& frame, std::span<const PlotLine> lines, const Look& look) {
+void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const Look& look) {
   Painter paint(look);
   paint.push_clip(frame.low, frame.high);
   for (const PlotLine& line : lines) {
@@ -122,7 +122,7 @@ void draw_lines(const Frame& frame, std::span<const PlotLine> lines, const Look&
   paint.pop_clip();
 }
 
-void zoom_and_pan(const Frame& frame, PlotAxis& axis, PlotView& view) {
+void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   const ImGuiIO& io = ImGui::GetIO();
   const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
   if (ImGui::IsItemHovered() && wheel != 0) {
@@ -161,7 +161,7 @@ void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions
   ImGui::EndTooltip();
 }
 
-void draw_crosshair(const Frame& frame, std::span<const PlotLine> lines, PlotAxis& axis, const PlotOptions& options,
+void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, PlotAxis& axis, const PlotOptions& options,
                     const Look& look) {
   const ImGuiID self = ImGui::GetID("area");
   if (ImGui::IsItemHovered()) {
@@ -239,14 +239,14 @@ bool has_points(std::span<const PlotLine> lines) {
   return std::any_of(lines.begin(), lines.end(), [](const PlotLine& line) { return !line.series->x.empty(); });
 }
 
-Frame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines, PlotAxis& axis, const PlotView& view,
-                 const PlotOptions& options, const Look& look) {
+PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines, PlotAxis& axis, const PlotView& view,
+                     const PlotOptions& options, const Look& look) {
   const float line = font_size(look.fonts.small);
   const float gutter = look.px(44);
   const float top = font_size(look.fonts.small) + look.px(7);
   const float bottom =
       (options.x_numbers ? line + look.px(4) : look.px(2)) + (options.x_label.empty() ? 0 : line + look.px(2));
-  Frame frame;
+  PlotFrame frame;
   frame.low = {origin.x + gutter, origin.y + top};
   frame.high = {std::max(frame.low.x + 1, origin.x + size.x - look.px(8)),
                 std::max(frame.low.y + 1, origin.y + size.y - bottom)};
@@ -268,7 +268,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Painter paint(look);
   const std::vector<PlotLine> visible = visible_lines(lines, view);
-  const Frame frame = make_frame(origin, size, visible, axis, view, options, look);
+  const PlotFrame frame = make_frame(origin, size, visible, axis, view, options, look);
 
   const char* title = options.title.data();
   paint.text(look.fonts.small, origin, look.theme.text, options.title);
