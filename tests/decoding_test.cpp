@@ -7,9 +7,11 @@
 #include <limits>
 #include <numeric>
 
+#include "decoding/continuation.h"
 #include "decoding/sampling.h"
 #include "decoding/search.h"
 #include "decoding/stepper.h"
+#include "probe/hypothesis.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
@@ -320,8 +322,37 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"LanguageModelSinusoidal", "decoder-only", "sinusoidal"},
                     Case{"LanguageModelRope", "decoder-only", "rope"},
                     Case{"LanguageModelAlibi", "decoder-only", "alibi"}, Case{"LanguageModelT5", "decoder-only", "t5"},
-                    Case{"LanguageModelShaw", "decoder-only", "shaw"}),
+                    Case{"LanguageModelShaw", "decoder-only", "shaw"}, Case{"Bottleneck", "recurrent", "rnn", "none"},
+                    Case{"Bahdanau", "recurrent", "lstm", "bahdanau"},
+                    Case{"Luong", "recurrent", "gru", "luong-general"}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+// ---- what a hypothesis attended to
+
+TEST_P(SearchWithModel, AttentionIsThatOfEveryStep) {
+  const Model model = made(GetParam(), 12);
+  const bool language_model = model->config().is_language_model();
+  const torch::Tensor source = random_ids(1, 5);
+  const Hypothesis hypothesis = beam_search(*model, source, {}, {.beam = 2, .limit = 10}).front().front();
+  const HypothesisAttention attention = attention_of(*model, source, hypothesis);
+  Ids inputs = language_model ? Ids() : Ids{Tokenizer::bos_id};
+  for (std::int64_t i = 0; language_model && i < 5; ++i)
+    inputs.push_back(static_cast<int>(source[0][i].item<std::int64_t>()));
+  inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
+  if (!hypothesis.finished) inputs.pop_back();
+  // A language model has read 5 + 10 pieces, of which it never read the last, and knows 12.
+  EXPECT_EQ(attention.queries, language_model ? Ids(inputs.end() - 12, inputs.end()) : inputs);
+  EXPECT_EQ(attention.keys.size(), language_model ? 12U : 5U);
+  const std::size_t layers = !model->config().is_recurrent() ? 2 : model->config().attention == "none" ? 0 : 1;
+  ASSERT_EQ(attention.maps.size(), layers);
+  for (const auto& heads : attention.maps) {
+    for (const Matrix& map : heads) {
+      ASSERT_EQ(map.rows, static_cast<int>(attention.queries.size()));
+      ASSERT_EQ(map.cols, static_cast<int>(attention.keys.size()));
+      EXPECT_NEAR(std::accumulate(map.values.begin(), map.values.end(), 0.0), map.rows, 1e-4);
+    }
+  }
+}
 
 // ---- a language model beyond its context
 
@@ -370,6 +401,24 @@ TEST(LanguageModel, ALinesEndEndsNothing) {
   const Hypothesis found = beam_search(*model, random_ids(1, 3), {}, {.beam = 2, .limit = 5}).front().front();
   EXPECT_EQ(found.ids, Ids(5, Tokenizer::eos_id));
   EXPECT_FALSE(found.finished);
+}
+
+TEST(LanguageModel, AContinuationReadsOnAfterItsPrompt) {
+  const std::vector<std::string> text = {"the animal sleeps", "the street is wide", "the man sleeps"};
+  const Tokenizer tokenizer(Tokenizer::train(text, {.type = "bpe", .vocab_size = 40, .path = ""}));
+  const Ids prompt = prompt_ids(tokenizer, "the animal");
+  Ids next = prompt_ids(tokenizer, "sleeps");
+  EXPECT_EQ(continued_text(tokenizer, prompt, next), " sleeps");
+  next.push_back(Tokenizer::eos_id);
+  EXPECT_EQ(continued_text(tokenizer, prompt, next), " sleeps\n");
+  next.insert(next.end(), prompt.begin(), prompt.end());
+  EXPECT_EQ(continued_text(tokenizer, prompt, next), " sleeps\nthe animal");
+  EXPECT_EQ(continued_text(tokenizer, prompt, {}), "");
+
+  const Ids nothing = prompt_ids(tokenizer, "");
+  EXPECT_EQ(nothing, Ids{Tokenizer::eos_id});
+  EXPECT_EQ(continued_text(tokenizer, nothing, prompt), "the animal");
+  EXPECT_EQ(decode_lines(tokenizer, Ids{2, 2}), "\n\n");
 }
 
 // ---- sampling
