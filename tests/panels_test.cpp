@@ -30,20 +30,20 @@ class Panels : public testing::Test {
 
 TEST_F(Panels, EveryWorkspaceSaysWhatIsGoingOnWhileThereIsNothing) {
   receive(scope, {Progress{"Reading pairs", 0.25}}, nullptr);
-  for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+  for (const auto& [workspace, name, title, help] : workspaces()) {
     scope.layout.workspace = workspace;
     ui.frames(3, draw);
-    EXPECT_TRUE(ui.drew("Reading pairs")) << workspace_name(workspace);
+    EXPECT_TRUE(ui.drew("Reading pairs")) << name;
   }
 }
 
 TEST_F(Panels, EveryWorkspaceDrawsSmallAndLargeSnapshots) {
   for (const FixtureSize size : {small, large, FixtureSize{1, 1, 1, 1}, FixtureSize{40, 40, 12, 32}}) {
     show(size);
-    for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+    for (const auto& [workspace, name, title, help] : workspaces()) {
       scope.layout.workspace = workspace;
       ui.frames(3, draw);
-      EXPECT_GT(ui.vertices(), 500) << workspace_name(workspace);
+      EXPECT_GT(ui.vertices(), 500) << name;
     }
   }
 }
@@ -52,10 +52,10 @@ TEST_F(Panels, EveryWorkspaceFitsTinyAndHugeWindows) {
   for (const ImVec2 size : {ImVec2(320, 240), ImVec2(4000, 3000)}) {
     ui.io().DisplaySize = size;
     show(small);
-    for (const Workspace workspace : {Workspace::attention, Workspace::decoding, Workspace::positions}) {
+    for (const auto& [workspace, name, title, help] : workspaces()) {
       scope.layout.workspace = workspace;
       ui.frames(3, draw);
-      EXPECT_GT(ui.vertices(), 100) << workspace_name(workspace);
+      EXPECT_GT(ui.vertices(), 100) << name;
     }
   }
 }
@@ -233,6 +233,187 @@ TEST_F(Panels, ArrowKeysStayWithTheWorkspaceAfterAClickOnTheToolbar) {
   ASSERT_TRUE(ui.click_text("Attention", draw));
   for (int i = 0; i < 3; ++i) ui.key(Key::right, draw);
   EXPECT_EQ(scope.attention.head, 3);
+}
+
+// ---- every architecture
+
+class Architectures : public Panels {
+ protected:
+  void open(const ModelConfig& model) {
+    RunOpened run = fixture_run(20);
+    run.config.model = model;
+    receive(scope, {run, Status{Activity::paused, 20, "CPU"}}, snapshot_of_model(model, scope.request + 1));
+    scope.commands.clear();
+  }
+
+  static ModelConfig language_model() {
+    ModelConfig model;
+    model.architecture = "decoder-only";
+    return model;
+  }
+
+  static ModelConfig recurrent(const char* attention) {
+    ModelConfig model;
+    model.architecture = "recurrent";
+    model.attention = attention;
+    return model;
+  }
+
+  // Whatever keys a workspace hears, and a mouse over all of it.
+  void use() {
+    for (const Key key : {Key::down, Key::right, Key::up, Key::up, Key::left, Key::page_down, Key::end, Key::home,
+                          Key::enter, Key::page_up}) {
+      ui.key(key, draw);
+    }
+    for (float x = 300; x < 950; x += 90) {
+      for (float y = 60; y < 620; y += 80) ui.move(ImVec2(x, y), draw);
+    }
+    ui.click(ImVec2(700, 300), draw);
+  }
+};
+
+TEST_F(Architectures, EveryWorkspaceShowsEachInEverySizeOfWindow) {
+  for (const ImVec2 size : {ImVec2(1280, 720), ImVec2(320, 240)}) {
+    ui.io().DisplaySize = size;
+    for (const ModelConfig& model : fixture_models()) {
+      open(model);
+      for (const WorkspaceText& text : workspaces()) {
+        scope.layout.workspace = text.workspace;
+        ui.frames(3, draw);
+        EXPECT_GT(ui.vertices(), 100) << text.name << " of " << model.architecture << ", " << model.positions;
+      }
+    }
+  }
+}
+
+TEST_F(Architectures, CanBeChangedWhileASelectionIsHeld) {
+  std::vector<ModelConfig> models = fixture_models();
+  for (const std::size_t next : {0U, 7U, 9U, 0U, 8U, 7U, 5U, 8U, 10U, 3U, 6U, 4U, 9U, 1U}) {
+    open(models[next]);
+    for (const WorkspaceText& text : workspaces()) {
+      scope.layout.workspace = text.workspace;
+      ui.frames(2, draw);
+      use();
+    }
+    scope.layout.workspace = Workspace::attention;
+    ui.frames(2, draw);
+    const bool any = models[next].attention != "none" || !models[next].is_recurrent();
+    EXPECT_EQ(has_part(models[next], scope.attention.part), any);
+  }
+}
+
+TEST_F(Architectures, HalfASnapshotOfAnotherStandsBesideTheLastWholeOne) {
+  for (const ModelConfig& before : fixture_models()) {
+    for (const ModelConfig& after : {ModelConfig(), language_model(), recurrent("bahdanau"), recurrent("none")}) {
+      open(before);
+      auto half = snapshot_of_model(after, scope.request + 1);
+      half->target_out.clear();
+      half->decoding.clear();
+      half->decoder.clear();
+      half->cross.clear();
+      receive(scope, {}, half);
+      for (const WorkspaceText& text : workspaces()) {
+        scope.layout.workspace = text.workspace;
+        ui.frames(2, draw);
+        ui.key(Key::down, draw);
+        ui.key(Key::right, draw);
+      }
+    }
+  }
+  EXPECT_GT(ui.vertices(), 100);
+}
+
+TEST_F(Architectures, ALanguageModelHasOneGroupOfHeadsAndAPrompt) {
+  open(language_model());
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("masked self-attention"));
+  EXPECT_FALSE(ui.drew("decoder over source"));
+  EXPECT_EQ(scope.attention.part, AttentionPart::decoder);
+  EXPECT_TRUE(ui.drew("Decoder, layer 2, head 1"));
+  EXPECT_TRUE(ui.drew("out2 looks at"));  // the prompt's last piece
+  EXPECT_TRUE(ui.drew("Prompt"));
+  EXPECT_FALSE(ui.drew("Sentence"));
+  EXPECT_TRUE(ui.drew("→ out3 out4"));
+}
+
+TEST_F(Architectures, AnEmptyPromptIsLookedAtToo) {
+  open(language_model());
+  scope.layout.sentence.clear();
+  ui.frames(3, draw);
+  EXPECT_FALSE(ui.drew("Type a sentence below"));
+  EXPECT_TRUE(ui.drew("Decoder, layer 2, head 1"));
+}
+
+TEST_F(Architectures, TheDecodingOfAPromptBeginsAfterIt) {
+  open(language_model());
+  scope.layout.workspace = Workspace::decoding;
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.decoding.step, 2);
+  EXPECT_TRUE(ui.drew("Writes"));
+  EXPECT_TRUE(ui.drew("Every head over the text"));
+  EXPECT_FALSE(ui.drew("Every head over the source"));
+  ui.key(Key::left, draw);
+  EXPECT_TRUE(ui.drew("Given"));
+  open(ModelConfig());
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.decoding.step, 0);
+}
+
+TEST_F(Architectures, ARecurrentModelHasOneMapAndNoMask) {
+  open(recurrent("bahdanau"));
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Cross · bahdanau"));
+  EXPECT_FALSE(ui.drew("self-attention"));
+  scope.layout.workspace = Workspace::decoding;
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Alignment"));
+  EXPECT_FALSE(ui.drew("Look-ahead mask"));
+}
+
+TEST_F(Architectures, WithoutAttentionTheBottleneckIsExplained) {
+  open(recurrent("none"));
+  for (const Workspace workspace : {Workspace::attention, Workspace::decoding}) {
+    scope.layout.workspace = workspace;
+    ui.frames(3, draw);
+    EXPECT_TRUE(ui.drew("No attention: the whole sentence passes through")) << workspace_name(workspace);
+    EXPECT_TRUE(ui.drew("128 numbers"));
+  }
+}
+
+TEST_F(Architectures, EveryWayToTellTheOrderSaysWhatItIs) {
+  scope.layout.workspace = Workspace::positions;
+  const auto says = [&](const char* positions, const char* text) {
+    ModelConfig model;
+    model.positions = positions;
+    open(model);
+    ui.frames(3, draw);
+    EXPECT_TRUE(ui.drew(text)) << positions << ": " << ui.drawn_text();
+  };
+  says("sinusoidal", "Positional encoding");
+  says("learned", "Learned positions");
+  says("rope", "Rotations (RoPE)");
+  says("shaw", "Relative vectors (Shaw)");
+  says("t5", "Learned biases (T5)");
+  says("alibi", "Linear biases (ALiBi)");
+  says("none", "told nothing of the order");
+  open(recurrent("bahdanau"));
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("order is the order of reading"));
+}
+
+TEST_F(Architectures, TheTableOfPositionsIsChosen) {
+  scope.layout.workspace = Workspace::positions;
+  ModelConfig model;
+  model.positions = "alibi";
+  scope.layout.setup_open = false;  // which has these words too
+  open(model);
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.positions.heads.cols, 41);  // the encoder sees both sides
+  ASSERT_TRUE(ui.click_text("encoder", draw));
+  ASSERT_TRUE(ui.click_text("decoder", draw));
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.positions.table, 1U);
+  EXPECT_EQ(scope.positions.heads.cols, 21);
 }
 
 class Decoding : public Panels {

@@ -223,6 +223,48 @@ TEST_F(Shell, RevertTakesTheEditsBack) {
   EXPECT_EQ(scope.edited, scope.run.config);
 }
 
+TEST_F(Shell, APresetFillsTheSetupAndKeepsTheCorpus) {
+  scope.edited.corpus.source = "copy";
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("choose one", draw));
+  ASSERT_TRUE(ui.click_text("nanogpt-cpu", draw));
+  EXPECT_EQ(scope.edited.model.architecture, "decoder-only");
+  EXPECT_EQ(scope.edited.model.max_length, 64);
+  EXPECT_EQ(scope.edited.corpus.source, "copy");
+  EXPECT_EQ(scope.run.config.model.architecture, "encoder-decoder");
+  EXPECT_TRUE(posted<Adjust>().empty());
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("nanogpt-cpu"));
+  EXPECT_TRUE(ui.drew("changes wait for Reset"));
+}
+
+TEST_F(Shell, FieldsThatAConfigurationHasNoUseForAreHidden) {
+  ui.io().DisplaySize = ImVec2(1280, 2400);  // all of the column at once
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("encoder layers"));
+  EXPECT_FALSE(ui.drew("both ways"));
+  scope.edited.model.architecture = "recurrent";
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("both ways"));
+  EXPECT_FALSE(ui.drew("num_heads"));
+  scope.edited.model.architecture = "decoder-only";
+  scope.edited.tokenizer.type = "char";
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("encoder layers"));
+  EXPECT_FALSE(ui.drew("vocabulary"));
+  // What cannot be used is shown even where it has no use: else nobody could put it right.
+  scope.edited.model.num_encoder_layers = 99;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("encoder layers"));
+}
+
+TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
+  scope.edited.model.max_distance = 4;  // only Shaw's positions have use for it
+  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 0);
+  scope.edited.model.positions = "shaw";
+  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 2);
+}
+
 TEST_F(Shell, AValueOutOfRangeIsSaidAndNotSent) {
   enter("d_model", "4000");
   ui.frame(draw);

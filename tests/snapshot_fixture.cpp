@@ -64,6 +64,30 @@ Matrix sinusoids(int length, int d_model) {
   return matrix;
 }
 
+std::shared_ptr<const std::vector<PositionTable>> tables(std::vector<PositionTable> all) {
+  return std::make_shared<const std::vector<PositionTable>>(std::move(all));
+}
+
+// A head a column, steeper from one to the next.
+Matrix slopes(int past, int future, int heads) {
+  Matrix bias(past + 1 + future, heads);
+  for (int row = 0; row < bias.rows; ++row) {
+    for (int head = 0; head < heads; ++head)
+      bias.at(row, head) = static_cast<float>(-std::abs(row - past) * std::exp2(-2.0 * (head + 1)));
+  }
+  return bias;
+}
+
+std::shared_ptr<const std::vector<PositionTable>> position_tables(const ModelConfig& model) {
+  if (model.is_recurrent() || model.positions == "none") return tables({});
+  if (model.positions == "learned") return tables({{"source", 0, sinusoids(64, 32)}, {"target", 0, sinusoids(64, 32)}});
+  if (model.positions == "alibi" || model.positions == "t5") {
+    return tables({{"encoder", -20, slopes(20, 20, 4)}, {"decoder", -20, slopes(20, 0, 4)}});
+  }
+  if (model.positions == "shaw") return tables({{"decoder, layer 1", -16, sinusoids(17, 32)}});
+  return tables({{"", 0, sinusoids(128, 32)}});
+}
+
 std::shared_ptr<Snapshot> snapshot_of(std::vector<Token> source, std::vector<Token> written, int layers, int heads,
                                       std::uint64_t request) {
   auto snapshot = std::make_shared<Snapshot>();
@@ -83,8 +107,7 @@ std::shared_ptr<Snapshot> snapshot_of(std::vector<Token> source, std::vector<Tok
   for (int step = 0; step < rows; ++step) {
     snapshot->decoding.push_back(decided(snapshot->target_out[static_cast<std::size_t>(step)], step));
   }
-  snapshot->positions =
-      std::make_shared<std::vector<PositionTable>>(std::vector<PositionTable>{{"", 0, sinusoids(128, 128)}});
+  snapshot->positions = tables({{"", 0, sinusoids(128, 128)}});
   return snapshot;
 }
 
@@ -122,6 +145,42 @@ std::shared_ptr<Snapshot> animal_snapshot(std::uint64_t request) {
   snapshot->source_text = "The animal didn't cross the street because it was too tired.";
   snapshot->output_text = "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.";
   return snapshot;
+}
+
+std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint64_t request) {
+  auto snapshot = fixture_snapshot({5, 6, 2, 4}, request);
+  snapshot->model = model;
+  snapshot->positions = position_tables(model);
+  if (model.is_language_model()) {
+    snapshot->source.clear();
+    snapshot->encoder.clear();
+    snapshot->cross.clear();
+    snapshot->target_in.front() = {14, "▁prompt"};
+    snapshot->target_out.back() = {2, "⏎"};
+    snapshot->forced = 2;
+    snapshot->output_text = " out3 out4\n";
+    snapshot->stopped_at_limit = true;
+  } else if (model.is_recurrent()) {
+    snapshot->encoder.clear();
+    snapshot->decoder.clear();
+    snapshot->cross.clear();
+    if (model.attention != "none") snapshot->cross = maps(1, 1, 6, 5, false);
+  }
+  return snapshot;
+}
+
+std::vector<ModelConfig> fixture_models() {
+  std::vector<ModelConfig> models;
+  for (const char* positions : {"sinusoidal", "learned", "rope", "shaw", "t5", "alibi", "none"}) {
+    models.emplace_back().positions = positions;
+  }
+  models.emplace_back().architecture = "decoder-only";
+  for (const char* attention : {"none", "bahdanau", "luong-dot"}) {
+    ModelConfig& model = models.emplace_back();
+    model.architecture = "recurrent";
+    model.attention = attention;
+  }
+  return models;
 }
 
 RunOpened fixture_run(int history_steps) {

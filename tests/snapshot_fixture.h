@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "plain/messages.h"
 #include "plain/snapshot.h"
@@ -20,6 +21,13 @@ std::shared_ptr<Snapshot> fixture_snapshot(FixtureSize size, std::uint64_t reque
 
 // "The animal didn't cross the street…" and its translation, with attention that looks like a trained model's.
 std::shared_ptr<Snapshot> animal_snapshot(std::uint64_t request = 1);
+
+// What a model of that configuration would show of itself: a prompt and its continuation, a recurrent model's one map
+// or none, whatever tells the order.
+std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint64_t request = 1);
+
+// One configuration of every architecture and of every way to tell the order.
+std::vector<ModelConfig> fixture_models();
 
 // A run of English and French with a falling loss of that many steps.
 RunOpened fixture_run(int history_steps = 0);

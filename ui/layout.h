@@ -27,7 +27,7 @@ std::optional<Workspace> workspace_from(std::string_view name);
 std::vector<std::string> workspace_names();
 
 struct Layout {
-  float setup_width = 276;  // in pixels at scale 1, like every length here
+  float setup_width = 288;  // in pixels at scale 1, like every length here
   float curves_width = 310;
   float heads_width = 340;  // the grid of all heads in the attention workspace
   bool setup_open = true;

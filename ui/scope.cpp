@@ -43,10 +43,11 @@ struct Receiver {
     scope.status.step = opened.step;
     scope.edited = opened.config;
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
+    const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
+    if (other_kind) scope.decoding.step = -1;  // a prompt is passed over, a translation seen from its first step
     scope.run = std::move(opened);
     scope.saved_to.clear();  // another run must not silently take the place of the one saved there
     scope.curves_view.axis.window.reset();
-    scope.decoding.step = -1;
     probe_sentence(scope);
   }
 

@@ -16,7 +16,7 @@
 namespace attnscope {
 namespace {
 
-constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 276};
+constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own.
