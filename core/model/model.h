@@ -80,8 +80,8 @@ class SequenceModel : public torch::nn::Module {
  protected:
   SequenceModel(const ModelConfig& config, std::int64_t vocab_size);
 
-  // To be called when the embeddings have been made and before any other module is, and at the end; in that order
-  // parameters are initialised.
+  // A derived constructor calls the first before it makes its own modules and the second after: in that order the
+  // parameters take their initial values from the random generator.
   void make_embeddings();
   void make_output();
 

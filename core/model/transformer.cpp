@@ -6,7 +6,6 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t padding_id = 0;
 constexpr std::int64_t farthest_bias = 128;    // beyond, T5's buckets are one and ALiBi's lines go on
 constexpr double learned_position_std = 0.02;  // small beside embeddings of unit variance, as GPT-2 has it
 
@@ -168,12 +167,11 @@ torch::Tensor Transformer::make_positions(const char* name) {
   return register_parameter(name, torch::randn({config_.max_length, config_.d_model}) * learned_position_std);
 }
 
-torch::Tensor Transformer::embed(const torch::nn::Embedding& embedding, torch::Tensor& positions,
-                                 const torch::Tensor& ids, std::int64_t first) {
-  const double scale = std::sqrt(static_cast<double>(config_.d_model));
-  torch::Tensor embedded = torch::embedding(embedding->weight, ids, padding_id) * scale;  // B×L×D
+torch::Tensor Transformer::embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
+                                 std::int64_t first) {
+  torch::Tensor embedded = embedding(ids) * std::sqrt(static_cast<double>(config_.d_model));  // B×L×D
   if (positions.defined()) {
-    if (positions.device() != ids.device()) positions = positions.to(ids.device());
+    positions = positions.to(ids.device());  // sinusoids follow the model on their first use
     embedded = embedded + positions.slice(0, first, first + ids.size(1));
   }
   return torch::dropout(embedded, config_.dropout, is_training());

@@ -93,7 +93,7 @@ class Transformer final : public SequenceModel {
  private:
   torch::Tensor make_positions(const char* name);
   // ids B×L, the first of them at position `first` → B×L×D
-  torch::Tensor embed(const torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
+  torch::Tensor embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
                       std::int64_t first);
 
   torch::Tensor source_positions_, target_positions_;  // max_length × D; parameters only when learned; or undefined
