@@ -7,16 +7,17 @@
 #include <GL/glext.h>
 #include <fmt/format.h>
 #include <imgui.h>
-#include <stb_image_write.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 
 #include "font_files.h"
 #include "gl_drivers.h"
 #include "input.h"
 #include "renderer.h"
+#include "widgets/png.h"
 
 namespace attnscope {
 namespace {
@@ -115,17 +116,11 @@ Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
 }
 
 std::string png_bytes(const Picture& picture) {
-  std::string bytes;
-  const auto append = [](void* to, void* data, int size) {
-    static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
-  };
-  // What lies behind a window is of no interest: the picture is opaque.
-  std::vector<std::uint8_t> opaque = picture.rgba;
-  for (std::size_t alpha = 3; alpha < opaque.size(); alpha += 4) opaque[alpha] = 255;
-  if (stbi_write_png_to_func(append, &bytes, picture.width, picture.height, 4, opaque.data(), picture.width * 4) == 0) {
-    throw std::runtime_error("the picture could not be written as PNG");
-  }
-  return bytes;
+  std::vector<Color32> opaque(picture.rgba.size() / sizeof(Color32));
+  std::memcpy(opaque.data(), picture.rgba.data(), picture.rgba.size());
+  // What lies behind a window is of no interest.
+  for (Color32& pixel : opaque) pixel |= 0xFF000000U;
+  return encode_png(opaque, picture.width, picture.height);
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include FT_FREETYPE_H
 #include <imgui_freetype.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -97,6 +98,9 @@ float font_size(const ImFont* font) {
 float font_ascent(const ImFont* font) {
   return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
 }
+static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
+  return const_cast<ImFont*>(font)->CalcWordWrapPosition(font->LegacySize, begin, end, width);
+}
 void push_font(ImFont* font) {
   ImGui::PushFont(font, font->LegacySize);
 }
@@ -106,6 +110,9 @@ float font_size(const ImFont* font) {
 }
 float font_ascent(const ImFont* font) {
   return font->Ascent;
+}
+static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
+  return font->CalcWordWrapPositionA(1, begin, end, width);
 }
 void push_font(ImFont* font) {
   ImGui::PushFont(font);
@@ -119,6 +126,20 @@ void pop_font() {
 ImVec2 text_size(const ImFont* font, const char* begin, const char* end) {
   // CalcTextSizeA is const before 1.92 only.
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, begin, end);
+}
+
+std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::string_view paragraph = text.substr(0, text.find('\n'));
+    const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
+    const std::size_t fitting = std::max<std::size_t>(1, static_cast<std::size_t>(end - paragraph.data()));
+    lines.push_back(paragraph.substr(0, fitting));
+    text.remove_prefix(lines.back().size());
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
+    if (text.starts_with('\n')) text.remove_prefix(1);
+  }
+  return lines;
 }
 
 void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin, const char* end) {

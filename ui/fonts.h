@@ -4,6 +4,8 @@
 #include <imgui.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace attnscope {
 
@@ -48,6 +50,9 @@ class WithFont {
   WithFont(const WithFont&) = delete;
   WithFont& operator=(const WithFont&) = delete;
 };
+
+// The lines into which text is broken to be no wider than `width` (a longer word is cut).
+std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width);
 
 // Size of the text in that font, and the text drawn with its top left corner at `position`.
 ImVec2 text_size(const ImFont* font, const char* begin, const char* end = nullptr);

@@ -35,9 +35,8 @@ struct DrawnRect {
 
 struct DrawnGradient {
   ImVec2 low, high;
-  Color32 first = 0;     // of the left edge, or of the top one
-  Color32 last = 0;      // of the right edge, or of the bottom one
-  bool upright = false;  // from top to bottom
+  std::vector<Color32> stops;  // at equal distances, from the left edge to the right one
+  bool upright = false;        // from the bottom to the top instead
 };
 
 struct DrawnCircle {

@@ -113,17 +113,11 @@ void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Look& l
   const bool upright = size.y > size.x;
   const float bar = look.px(10);
   const float length = upright ? size.y : size.x;
-  constexpr int pieces = 48;
-  for (int i = 0; i < pieces; ++i) {
-    const float from = length * static_cast<float>(i) / pieces;
-    const float to = length * static_cast<float>(i + 1) / pieces;
-    const Color32 first = map_color(map, static_cast<float>(i) / pieces);
-    const Color32 last = map_color(map, static_cast<float>(i + 1) / pieces);
-    if (upright)
-      paint.gradient({origin.x, origin.y + length - to}, {origin.x + bar, origin.y + length - from}, last, first, true);
-    else
-      paint.gradient({origin.x + from, origin.y}, {origin.x + to, origin.y + bar}, first, last, false);
-  }
+  std::array<Color32, 49> stops;
+  for (std::size_t i = 0; i < stops.size(); ++i)
+    stops[i] = map_color(map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
+  const ImVec2 end = upright ? ImVec2{origin.x + bar, origin.y + length} : ImVec2{origin.x + length, origin.y + bar};
+  paint.gradient(origin, end, stops, upright);
   const Color32 ink = look.theme.text_dim;
   if (upright) {
     const float x = origin.x + bar + look.px(4);

@@ -232,17 +232,11 @@ HeatmapResult interact(const Canvas& canvas) {
   return result;
 }
 
-ImVec2 available(ImVec2 size) {
-  const ImVec2 region = ImGui::GetContentRegionAvail();
-  return {std::max(1.0F, size.x > 0 ? size.x : region.x + size.x),
-          std::max(1.0F, size.y > 0 ? size.y : region.y + size.y)};
-}
-
 }  // namespace
 
 HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                            const HeatmapOptions& options, TextureStore& textures, const Look& look) {
-  size = available(size);
+  size = room_for(size);
   if (matrix.empty()) {
     draw_quiet_note("nothing to show yet", size, look);
     return {};
@@ -288,7 +282,7 @@ float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2
 
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Look& look) {
-  size = available(size);
+  size = room_for(size);
   ImGui::PushID(id);
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const ImVec2 high{low.x + size.x, low.y + size.y};
@@ -310,19 +304,27 @@ bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version,
   return pressed;
 }
 
+ImVec2 room_for(ImVec2 size) {
+  const ImVec2 region = ImGui::GetContentRegionAvail();
+  return {std::max(1.0F, size.x > 0 ? size.x : region.x + size.x),
+          std::max(1.0F, size.y > 0 ? size.y : region.y + size.y)};
+}
+
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const WithFont font(look.fonts.ui);
+  ImFont* font = look.fonts.ui;
   const float wrap = std::max(1.0F, std::min(size.x, look.px(560)));
-  const ImVec2 extent = ImGui::CalcTextSize(text, nullptr, false, wrap);
-  ImGui::SetCursorScreenPos({origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
-                             origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))});
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
-  ImGui::TextUnformatted(text);
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
-  ImGui::SetCursorScreenPos(origin);
+  const std::vector<std::string_view> lines = wrapped_lines(font, text, wrap);
+  ImVec2 extent{0, font_size(font) * static_cast<float>(lines.size())};
+  for (const std::string_view line : lines)
+    extent.x = std::max(extent.x, text_size(font, line.data(), line.data() + line.size()).x);
+  ImVec2 at{origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
+            origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))};
+  Painter paint(look);
+  for (const std::string_view line : lines) {
+    paint.text(font, at, look.theme.text_dim, line);
+    at.y += font_size(font);
+  }
   ImGui::Dummy(size);
 }
 

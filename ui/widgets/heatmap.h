@@ -65,6 +65,9 @@ struct ThumbnailOptions {
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Look& look);
 
+// The size itself, with what is left of the window, less that much, for a component ≤ 0.
+ImVec2 room_for(ImVec2 size);
+
 // Dim text in the middle of `size`, where a picture could be; advances the cursor.
 void draw_quiet_note(const char* text, ImVec2 size, const Look& look);
 

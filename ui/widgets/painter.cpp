@@ -66,11 +66,21 @@ void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segm
   if (recording()) record(DrawnCircle{center, radius, color});
 }
 
-void Painter::gradient(ImVec2 low, ImVec2 high, Color32 first, Color32 last, bool upright) {
-  const Color32 upper_right = upright ? first : last;
-  const Color32 lower_left = upright ? last : first;
-  list_.AddRectFilledMultiColor(low, high, first, upper_right, last, lower_left);
-  if (recording()) record(DrawnGradient{low, high, first, last, upright});
+void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright) {
+  const float length = upright ? high.y - low.y : high.x - low.x;
+  const auto at = [&](std::size_t stop) {
+    return length * static_cast<float>(stop) / static_cast<float>(stops.size() - 1);
+  };
+  for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
+    const Color32 first = stops[i];
+    const Color32 last = stops[i + 1];
+    if (upright)
+      list_.AddRectFilledMultiColor({low.x, low.y + length - at(i + 1)}, {high.x, low.y + length - at(i)}, last, last,
+                                    first, first);
+    else
+      list_.AddRectFilledMultiColor({low.x + at(i), low.y}, {low.x + at(i + 1), high.y}, first, last, last, first);
+  }
+  if (recording()) record(DrawnGradient{low, high, {stops.begin(), stops.end()}, upright});
 }
 
 void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_view text) {

@@ -29,8 +29,8 @@ class Painter {
   void filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding = 0);
   void filled_circle(ImVec2 center, float radius, Color32 color, int segments = 0);
 
-  // From left to right, or from top to bottom.
-  void gradient(ImVec2 low, ImVec2 high, Color32 first, Color32 last, bool upright);
+  // Through two colours or more at equal distances: from left to right, or upright, from the bottom to the top.
+  void gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright);
 
   // One line with its top left corner at `position`, in one of the look's fonts.
   void text(ImFont* font, ImVec2 position, Color32 color, std::string_view text);

@@ -1,0 +1,368 @@
+#include "widgets/bipartite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "widgets/heatmap.h"
+#include "widgets/heatmap_layout.h"
+#include "widgets/painter.h"
+
+namespace attnscope {
+namespace {
+
+using Side = BipartiteSide;
+
+// Of one frame. Dear ImGui's indices have 16 bits on older OpenGL, and a line takes up to 8 vertices.
+constexpr std::size_t most_lines = 4000;
+
+Side other(Side side) {
+  return side == Side::queries ? Side::keys : Side::queries;
+}
+
+// Where the parts stand.
+struct Columns {
+  ImFont* font = nullptr;
+  float pitch = 0;        // from one token to the next
+  float label_width = 0;  // of either column
+  float left = 0;         // edges of the columns, as the labels have them
+  float lines_left = 0;   // edges of the lines between them
+  float lines_right = 0;
+  float top = 0;       // of the first token; above the window when scrolled
+  float seen_low = 0;  // what of the height is not scrolled away
+  float seen_high = 0;
+};
+
+// One view while it is being drawn.
+struct Canvas {
+  const BipartiteData& data;
+  const Look& look;
+  int queries = 0;
+  int keys = 0;
+  Columns columns = {};
+
+  int count(Side side) const { return side == Side::queries ? queries : keys; }
+
+  std::string label(BipartiteToken token) const {
+    return label_of(token.side == Side::queries ? data.row_labels : data.col_labels, token.index, 0);
+  }
+
+  Color32 color(std::size_t head) const {
+    if (head < data.colors.size()) return data.colors[head];
+    return look.theme.series[head % look.theme.series.size()];
+  }
+
+  // 0…1; 0 for what a head does not have.
+  float weight(std::size_t head, int query, int key) const {
+    const Matrix* matrix = data.heads[head];
+    if (!matrix || query >= matrix->rows || key >= matrix->cols || (data.mask_upper && key > query)) return 0;
+    const float value = matrix->at(query, key);
+    return value > 0 ? std::min(value, 1.0F) : 0;
+  }
+
+  float weight_between(std::size_t head, BipartiteToken token, int partner) const {
+    return token.side == Side::queries ? weight(head, token.index, partner) : weight(head, partner, token.index);
+  }
+
+  float mean_weight(BipartiteToken token, int partner) const {
+    float sum = 0;
+    for (std::size_t head = 0; head < data.heads.size(); ++head) sum += weight_between(head, token, partner);
+    return sum / static_cast<float>(data.heads.size());
+  }
+
+  float middle(int index) const { return columns.top + (static_cast<float>(index) + 0.5F) * columns.pitch; }
+
+  // Top left corner of a token's box, which is as wide as its column.
+  ImVec2 corner(BipartiteToken token) const {
+    const float x = token.side == Side::queries ? columns.left : columns.lines_right;
+    return {x, columns.top + static_cast<float>(token.index) * columns.pitch};
+  }
+  ImVec2 box() const { return {columns.label_width, columns.pitch}; }
+
+  bool in_sight(float low, float high) const { return high >= columns.seen_low && low <= columns.seen_high; }
+};
+
+int largest(std::span<const Matrix* const> heads, int Matrix::*extent) {
+  int result = 0;
+  for (const Matrix* head : heads)
+    if (head) result = std::max(result, head->*extent);
+  return result;
+}
+
+// ---- layout
+
+float longest_label(const Canvas& canvas, const ImFont* font) {
+  float width = 0;
+  for (const Side side : {Side::queries, Side::keys})
+    for (int i = 0; i < canvas.count(side); ++i)
+      width = std::max(width, text_size(font, canvas.label({side, i}).c_str()).x);
+  return width;
+}
+
+// Rows as high as they like while all fit, then lower, then as low as the small font allows, and scrolled.
+Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
+  const Look& look = canvas.look;
+  const auto rows = static_cast<float>(std::max(canvas.queries, canvas.keys));
+  Columns columns;
+  const float fitting = std::floor(room.y / rows);
+  const float comfortable = font_size(look.fonts.mono) + look.px(8);
+  columns.font = fitting >= font_size(look.fonts.mono) + look.px(2) ? look.fonts.mono : look.fonts.mono_small;
+  columns.pitch = std::clamp(fitting, font_size(look.fonts.mono_small) + 1, comfortable);
+  if (columns.pitch > fitting) room.x -= ImGui::GetStyle().ScrollbarSize;
+  columns.label_width = std::min(longest_label(canvas, columns.font) + look.px(12), room.x * 0.35F);
+  columns.left = origin.x;
+  columns.lines_left = origin.x + columns.label_width;
+  columns.lines_right = columns.lines_left + std::clamp(room.x - 2 * columns.label_width, 1.0F, look.px(420));
+  return columns;
+}
+
+// ---- lines
+
+// The weight in steps of opacity: a line of step 0 is not seen.
+int opacity(float weight) {
+  return static_cast<int>(weight * 255 + 0.5F);
+}
+
+// Calls visit(head, query, key, opacity) for every line that is seen at all.
+template <class Visit>
+void for_each_line(const Canvas& canvas, Visit&& visit) {
+  for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
+    for (int query = 0; query < canvas.queries; ++query) {
+      const float from = canvas.middle(query);
+      for (int key = 0; key < canvas.keys; ++key) {
+        const int step = opacity(canvas.weight(head, query, key));
+        if (step == 0) continue;
+        const float to = canvas.middle(key);
+        if (canvas.in_sight(std::min(from, to), std::max(from, to))) visit(head, query, key, step);
+      }
+    }
+}
+
+void draw_line(Painter& paint, const Canvas& canvas, std::size_t head, int query, int key, int step) {
+  const float thickness = canvas.look.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
+  paint.line({canvas.columns.lines_left, canvas.middle(query)}, {canvas.columns.lines_right, canvas.middle(key)},
+             faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
+}
+
+// Which lines there is room for: those of at least that opacity, and of these every so many.
+struct Choice {
+  int least = 1;
+  std::size_t every = 1;
+};
+
+Choice choose_lines(const Canvas& canvas) {
+  std::array<std::size_t, 256> count{};
+  for_each_line(canvas, [&](std::size_t, int, int, int step) { ++count[static_cast<std::size_t>(step)]; });
+  std::size_t chosen = 0;
+  int least = 256;
+  while (least > 1 && (chosen == 0 || chosen + count[static_cast<std::size_t>(least - 1)] <= most_lines))
+    chosen += count[static_cast<std::size_t>(--least)];
+  return {least, std::max<std::size_t>(1, (chosen + most_lines - 1) / most_lines)};
+}
+
+// Those of all tokens; the smallest weight drawn.
+float draw_all_lines(Painter& paint, const Canvas& canvas) {
+  const Choice choice = choose_lines(canvas);
+  std::size_t number = 0;
+  for_each_line(canvas, [&](std::size_t head, int query, int key, int step) {
+    if (step >= choice.least && number++ % choice.every == 0) draw_line(paint, canvas, head, query, key, step);
+  });
+  return static_cast<float>(choice.least) / 255;
+}
+
+float draw_lines_of(Painter& paint, const Canvas& canvas, BipartiteToken token) {
+  for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
+    for (int partner = 0; partner < canvas.count(other(token.side)); ++partner) {
+      const int step = opacity(canvas.weight_between(head, token, partner));
+      if (step == 0) continue;
+      if (token.side == Side::queries)
+        draw_line(paint, canvas, head, token.index, partner, step);
+      else
+        draw_line(paint, canvas, head, partner, token.index, step);
+    }
+  return 1.0F / 255;
+}
+
+// ---- tokens
+
+// The weights of `focus` behind a token of the other side, a stripe a head; the mean colour of what was painted.
+Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken focus, BipartiteToken token) {
+  const ImVec2 low = canvas.corner(token);
+  const std::size_t heads = canvas.data.heads.size();
+  const float width = canvas.box().x / static_cast<float>(heads);
+  Color32 mean = canvas.look.theme.background;
+  for (std::size_t head = 0; head < heads; ++head) {
+    const float weight = canvas.weight_between(head, focus, token.index);
+    mean =
+        mixed(mean, mixed(canvas.look.theme.background, canvas.color(head), weight), 1 / static_cast<float>(head + 1));
+    if (opacity(weight) == 0) continue;
+    const float x = low.x + width * static_cast<float>(head);
+    paint.filled_rect({x, low.y}, {x + width, low.y + canvas.box().y}, faded(canvas.color(head), weight));
+  }
+  return mean;
+}
+
+void draw_focus_box(Painter& paint, const Canvas& canvas, BipartiteToken token, bool pinned) {
+  const Look& look = canvas.look;
+  const ImVec2 low = canvas.corner(token);
+  const ImVec2 high{low.x + canvas.box().x, low.y + canvas.box().y};
+  paint.filled_rect(low, high, look.theme.hovered, look.px(2));
+  if (pinned) paint.rect(low, high, look.theme.accent, look.px(2), look.px(1.5F));
+}
+
+void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, const std::optional<BipartiteToken>& focus,
+                bool pinned) {
+  const Columns& columns = canvas.columns;
+  const Look& look = canvas.look;
+  const ImVec2 low = canvas.corner(token);
+  if (!canvas.in_sight(low.y, low.y + columns.pitch)) return;
+  Color32 ink = mixed(look.theme.text_dim, look.theme.text, 0.6F);
+  if (focus == token || pinned) {
+    draw_focus_box(paint, canvas, token, pinned);
+    ink = look.theme.text;
+  } else if (focus && focus->side != token.side) {
+    ink = text_on(draw_weight_box(paint, canvas, *focus, token));
+  } else if (focus) {
+    ink = look.theme.text_dim;
+  }
+  const float margin = look.px(6);
+  const std::string text = shortened(columns.font, canvas.label(token), columns.label_width - 2 * margin);
+  const ImVec2 extent = text_size(columns.font, text.c_str());
+  const float x = token.side == Side::queries ? columns.lines_left - margin - extent.x : columns.lines_right + margin;
+  paint.text(columns.font, {x, low.y + (columns.pitch - extent.y) / 2}, ink, text);
+}
+
+void draw_column(Painter& paint, const Canvas& canvas, Side side, const std::optional<BipartiteToken>& focus,
+                 const BipartiteState& state) {
+  for (int i = 0; i < canvas.count(side); ++i) {
+    const BipartiteToken token{side, i};
+    draw_token(paint, canvas, token, focus, state.pinned == token);
+  }
+}
+
+// The tokens of the other side with the largest weights, the largest first.
+std::vector<int> strongest_partners(const Canvas& canvas, BipartiteToken token, std::size_t most) {
+  std::vector<float> weights;
+  for (int i = 0; i < canvas.count(other(token.side)); ++i) weights.push_back(canvas.mean_weight(token, i));
+  std::vector<int> order(weights.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return weights[static_cast<std::size_t>(a)] > weights[static_cast<std::size_t>(b)];
+  });
+  order.resize(std::min(order.size(), most));
+  return order;
+}
+
+void tell_weights(const Canvas& canvas, BipartiteToken token) {
+  const WithFont mono(canvas.look.fonts.mono);
+  ImGui::TextUnformatted(canvas.label(token).c_str());
+  const std::size_t heads = canvas.data.heads.size();
+  const char* relation = token.side == Side::queries ? "attends to" : "is attended to by";
+  ImGui::TextDisabled("%s", heads > 1 ? fmt::format("{} (mean of {} heads)", relation, heads).c_str() : relation);
+  for (const int partner : strongest_partners(canvas, token, 5)) {
+    const float weight = canvas.mean_weight(token, partner);
+    if (weight > 0)
+      ImGui::Text("%.4f  %s", static_cast<double>(weight), canvas.label({other(token.side), partner}).c_str());
+  }
+}
+
+void token_tooltip(const Canvas& canvas, BipartiteToken token) {
+  ImGui::BeginTooltip();
+  tell_weights(canvas, token);
+  ImGui::EndTooltip();
+}
+
+// ---- mouse and keyboard
+
+struct Touch {
+  std::optional<BipartiteToken> hovered;
+  std::optional<BipartiteToken> focused;  // by the keyboard
+  std::optional<BipartiteToken> pressed;
+};
+
+void touch_column(const Canvas& canvas, Side side, Touch& touch) {
+  ImGui::PushID(static_cast<int>(side));
+  for (int i = 0; i < canvas.count(side); ++i) {
+    const BipartiteToken token{side, i};
+    ImGui::PushID(i);
+    ImGui::SetCursorScreenPos(canvas.corner(token));
+    if (ImGui::InvisibleButton("token", {std::max(1.0F, canvas.box().x), canvas.box().y})) touch.pressed = token;
+    if (ImGui::IsItemHovered()) touch.hovered = token;
+    if (ImGui::GetIO().NavVisible && ImGui::IsItemFocused()) touch.focused = token;
+    ImGui::PopID();
+  }
+  ImGui::PopID();
+}
+
+void pin_or_let_go(BipartiteState& state, BipartiteToken token) {
+  state.pinned = state.pinned == token ? std::nullopt : std::optional(token);
+}
+
+// Everything that scrolls.
+BipartiteResult draw_columns(Canvas& canvas, BipartiteState& state) {
+  canvas.columns.top = ImGui::GetCursorScreenPos().y;
+  canvas.columns.seen_low = ImGui::GetWindowPos().y;
+  canvas.columns.seen_high = canvas.columns.seen_low + ImGui::GetWindowSize().y;
+  Touch touch;
+  touch_column(canvas, Side::queries, touch);
+  touch_column(canvas, Side::keys, touch);
+  if (touch.pressed) pin_or_let_go(state, *touch.pressed);
+  const std::optional<BipartiteToken> focus = touch.hovered   ? touch.hovered
+                                              : touch.focused ? touch.focused
+                                                              : state.pinned;
+  Painter paint(canvas.look);
+  BipartiteResult result{touch.hovered, touch.pressed};
+  result.least_drawn = focus ? draw_lines_of(paint, canvas, *focus) : draw_all_lines(paint, canvas);
+  draw_column(paint, canvas, Side::queries, focus, state);
+  draw_column(paint, canvas, Side::keys, focus, state);
+  if (touch.hovered) token_tooltip(canvas, *touch.hovered);
+  return result;
+}
+
+bool has_headings(const BipartiteData& data) {
+  return !data.row_axis.empty() || !data.col_axis.empty();
+}
+
+void draw_headings(const Canvas& canvas, ImVec2 at) {
+  const Look& look = canvas.look;
+  Painter paint(look);
+  paint.text(look.fonts.small, at, look.theme.text_dim, canvas.data.row_axis);
+  paint.text(look.fonts.small, {canvas.columns.lines_right, at.y}, look.theme.text_dim, canvas.data.col_axis);
+}
+
+// Numbers stand for labels that are not there.
+int token_count(std::span<const std::string> labels, std::span<const Matrix* const> heads, int Matrix::*extent) {
+  return labels.empty() ? largest(heads, extent) : static_cast<int>(labels.size());
+}
+
+}  // namespace
+
+BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, BipartiteState& state, ImVec2 size,
+                               const Look& look) {
+  size = room_for(size);
+  Canvas canvas{data, look, token_count(data.row_labels, data.heads, &Matrix::rows),
+                token_count(data.col_labels, data.heads, &Matrix::cols)};
+  if (data.heads.empty() || canvas.queries == 0 || canvas.keys == 0) {
+    draw_quiet_note("nothing to show yet", size, look);
+    return {};
+  }
+  if (state.pinned && state.pinned->index >= canvas.count(state.pinned->side)) state.pinned.reset();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float above = has_headings(data) ? font_size(look.fonts.small) + look.px(4) : 0;
+  const ImVec2 room{size.x, std::max(1.0F, size.y - above)};
+  canvas.columns = make_columns(canvas, origin, room);
+  draw_headings(canvas, origin);
+  ImGui::SetCursorScreenPos({origin.x, origin.y + above});
+  ImGui::BeginChild(id, room);
+  const BipartiteResult result = draw_columns(canvas, state);
+  ImGui::EndChild();
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy(size);
+  return result;
+}
+
+}  // namespace attnscope
