@@ -27,9 +27,9 @@ torch::Tensor Recurrent::embed(const torch::nn::Embedding& embedding, const torc
   return torch::dropout(torch::embedding(embedding->weight, ids.t(), padding_id), config_.dropout, is_training());
 }
 
-Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord*) {
+Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   std::vector<CellState> states = encoder_->initial_states(source.size(0));
-  const torch::Tensor outputs = encoder_->forward(embed(source_embedding_, source),
+  const torch::Tensor outputs = encoder_->forward(embed(source_embedding_, replaced_ids(inspection, source, false, 0)),
                                                   padding.defined() ? padding.t() : padding, states, config_.dropout);
   std::vector<CellState> last;
   for (std::int64_t layer = 0; layer < config_.num_decoder_layers; ++layer) {
@@ -39,9 +39,10 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
 }
 
 torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
-                                AttentionRecord* record) {
+                                Inspection* inspection) {
   std::vector<CellState> states = states_of(kind_, cache && cache->length > 0 ? cache->state : memory.last);
-  const torch::Tensor embedded = embed(target_embedding_, target_in);
+  const torch::Tensor embedded =
+      embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0));
   const torch::Tensor keys = source_keys(memory, cache);
   const Decoded decoded =
       looks_first_ ? look_then_step(embedded, keys, memory, states) : step_then_look(embedded, keys, memory, states);
@@ -52,7 +53,7 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
   torch::Tensor features = decoded.states;
   if (attention_) {
     features = attention_->readout(decoded.seen.contexts, decoded.states);
-    if (record) record->cross.push_back(decoded.seen.weights.detach().unsqueeze(1));
+    if (inspection) inspection->cross.push_back(decoded.seen.weights.detach().unsqueeze(1));
   }
   return torch::dropout(features, config_.dropout, is_training());
 }

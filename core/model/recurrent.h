@@ -16,14 +16,15 @@ namespace attnscope {
 //
 // Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
 // each decoder layer in turn. DecoderCache::cross[0].keys holds what attention needs of the source alone.
+// Of an inspection's changes only replaced pieces are made.
 class Recurrent final : public SequenceModel {
  public:
   Recurrent(const ModelConfig& config, std::int64_t vocab_size);
 
   // Padding changes nothing: states are carried over it.
-  Memory encode(const torch::Tensor& source, const torch::Tensor& padding, AttentionRecord* record = nullptr) override;
+  Memory encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection = nullptr) override;
   torch::Tensor decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache = nullptr,
-                       AttentionRecord* record = nullptr) override;
+                       Inspection* inspection = nullptr) override;
 
  private:
   // What the decoder has gone through.
