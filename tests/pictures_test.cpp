@@ -179,6 +179,14 @@ TEST_F(PictureTest, text_is_escaped_whatever_its_bytes) {
   EXPECT_THAT(picture, HasSubstr("JetBrains Mono"));
 }
 
+TEST_F(PictureTest, text_stands_on_its_baseline) {
+  ImFont* font = ui.look.fonts.small;
+  const std::string picture = svg([&] { Painter(ui.look).text(font, {10.7F, 20}, 0xFFFFFFFFU, "a"); });
+  EXPECT_THAT(all(picture, "<text x=\"(\\d+)\""), ElementsAre("10"));  // Dear ImGui begins at whole pixels
+  EXPECT_THAT(all(picture, "<text x=\"10\" y=\"([0-9.]+)\""),
+              ElementsAre(std::to_string(20 + std::lround(font_ascent(font)))));
+}
+
 TEST_F(PictureTest, holds_its_area_alone_measured_from_its_corner) {
   const auto draw = [&] {
     Painter paint(ui.look);
@@ -300,6 +308,8 @@ TEST_F(PictureTest, drawn_by_rsvg_has_the_colours_of_the_cells) {
             << "row " << row << ", column " << col << " of " << side;
       }
     EXPECT_EQ(difference(pixels.at({1000, 600}), ui.look.theme.background), 0);
+    const ImVec2 legend{layout.legend_x + 5, layout.body.y};
+    EXPECT_LE(difference(pixels.at({legend.x, legend.y + 2}), map_color(ColorMap::viridis, 1)), 12);
   }
 }
 
