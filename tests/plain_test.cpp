@@ -1,4 +1,4 @@
-// Configuration, channels, curves and BLEU: what both threads rely on, without Torch or a window.
+// Configuration, channels and curves: what both threads rely on, without Torch or a window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "metrics/bleu.h"
 #include "plain/channel.h"
 #include "plain/config.h"
 #include "plain/curves.h"
@@ -269,71 +268,6 @@ TEST(Curves, ThinnedBearsOddWindowsAndValues) {
   const Series thin = thinned(broken, 0, 999, 10);
   EXPECT_LE(thin.x.size(), 20u);
   EXPECT_TRUE(std::any_of(thin.y.begin(), thin.y.end(), [](double y) { return std::isnan(y); }));  // the gap shows
-}
-
-// ---- BLEU
-
-using Texts = std::vector<std::string>;
-
-const Texts hypotheses = {"The dog bit the man.", "It wasn't surprising.", "The man had just bitten him."};
-const std::vector<Texts> references = {
-    {"The dog bit the man.", "It was not unexpected.", "The man bit him first."},
-    {"The dog had bit the man.", "No one was surprised.", "The man had bitten the dog."}};
-
-TEST(Bleu, AgreesWithSacrebleu) {
-  EXPECT_NEAR(bleu(hypotheses, references), 48.530827, 5e-7);
-}
-
-TEST(Bleu, ScoresStatisticsAsSacrebleuDoes) {
-  EXPECT_NEAR(bleu({{9, 7, 5, 3}, {10, 8, 6, 4}, 11, 11}), 83.75922397, 5e-9);
-}
-
-TEST(Bleu, IdenticalIsAHundredAndAnyOtherIsLess) {
-  EXPECT_DOUBLE_EQ(bleu(hypotheses, std::vector<Texts>{hypotheses}), 100);
-  EXPECT_LT(bleu(Texts{"the dog bit the man."}, std::vector<Texts>{{"The dog bit the man."}}), 100);  // case counts
-}
-
-TEST(Bleu, ShortHypothesesPayTheBrevityPenalty) {
-  const double score = bleu(Texts{"one two three four"}, std::vector<Texts>{{"one two three four five six"}});
-  EXPECT_NEAR(score, 100 * std::exp(1 - 6.0 / 4), 1e-9);
-}
-
-TEST(Bleu, ZeroPrecisionsAreSmoothedExponentially) {
-  // 1-grams 4/5, 2-grams 2/4, 3-grams 0/3 → 1/2·3, 4-grams 0/2 → 1/4·2
-  const Texts hypothesis = {"a b x c d"};
-  const std::vector<Texts> reference = {{"a b y c d"}};
-  EXPECT_EQ(bleu_statistics(hypothesis, reference), (BleuStatistics{{4, 2, 0, 0}, {5, 4, 3, 2}, 5, 5}));
-  EXPECT_NEAR(bleu(hypothesis, reference), 100 * std::pow(4.0 / 5 * 2 / 4 * 1 / 6 * 1 / 8, 0.25), 1e-9);
-}
-
-TEST(Bleu, NothingInCommonOrNothingSaidIsZero) {
-  EXPECT_EQ(bleu(Texts{"a b c d"}, std::vector<Texts>{{"e f g h"}}), 0);
-  EXPECT_EQ(bleu(Texts{""}, std::vector<Texts>{{"e f g h"}}), 0);
-  EXPECT_EQ(bleu(Texts{"a b"}, std::vector<Texts>{{"a b"}}), 0);  // no n-grams of 3 and 4 words, as sacrebleu
-  EXPECT_EQ(bleu(Texts{}, std::vector<Texts>{{}}), 0);
-}
-
-TEST(Bleu, CountsAreClippedAndTheClosestReferenceCounts) {
-  const Texts hypothesis = {"the the the the"};
-  EXPECT_EQ(bleu_statistics(hypothesis, std::vector<Texts>{{"the cat the"}, {"the cat is on it"}}),
-            (BleuStatistics{{2, 0, 0, 0}, {4, 3, 2, 1}, 4, 3}));  // 3 and 5 words are as close: the shorter
-}
-
-TEST(Bleu, RefusesStreamsOfAnotherLength) {
-  EXPECT_THROW(bleu(hypotheses, std::vector<Texts>{{"one"}}), std::invalid_argument);
-  EXPECT_THROW(bleu(hypotheses, std::vector<Texts>{}), std::invalid_argument);
-}
-
-TEST(Bleu, TokenizesAs13a) {
-  EXPECT_THAT(tokenize_13a("L'animal, \"fatigué\" (3.5 kg)."),
-              ElementsAre("L'animal", ",", "\"", "fatigué", "\"", "(", "3.5", "kg", ")", "."));
-  EXPECT_THAT(tokenize_13a("1,000.5 a,b 2-3 a-b 5. ..."),
-              ElementsAre("1,000.5", "a", ",", "b", "2", "-", "3", "a-b", "5", ".", ".", ".", "."));
-  EXPECT_THAT(tokenize_13a("a &amp;lt; b &quot;c&quot;"), ElementsAre("a", "<", "b", "\"", "c", "\""));
-  EXPECT_THAT(tokenize_13a("<skipped>hyphen-\nated line\nbreak-\n"), ElementsAre("hyphenated", "line", "break-"));
-  EXPECT_THAT(tokenize_13a("a\u00a0b\u202fc\u3000d\u2009e\u2028f\u0085g\u1680h\u205fi\u200bj"),
-              ElementsAre("a", "b", "c", "d", "e", "f", "g", "h", "i\u200bj"));  // U+200B is no white space
-  EXPECT_THAT(tokenize_13a(" \t\u00a0"), IsEmpty());
 }
 
 }  // namespace
