@@ -159,6 +159,100 @@ TEST_P(EachType, EncodesHostileText) {
   }
 }
 
+Tokenizer char_tokenizer(const std::vector<std::string>& sentences, std::int64_t vocab_size = 2000) {
+  return Tokenizer(Tokenizer::train(sentences, config("char", vocab_size)));
+}
+
+TEST(CharTokenizer, GivesEveryCharacterItsPiece) {
+  const Tokenizer tokenizer = char_tokenizer({"abba", "c é漢"});
+  EXPECT_EQ(tokenizer.vocab_size(), 4 + 6);  // a b c é 漢 and the space
+  const std::vector<Token> tokens = tokenizer.encode("é ab");
+  ASSERT_EQ(tokens.size(), 4u);
+  EXPECT_EQ(tokens[0].piece, "é");
+  EXPECT_EQ(tokens[1].piece, "▁");
+  EXPECT_EQ(tokens[2].piece, "a");
+  EXPECT_EQ(tokens[3].piece, "b");
+}
+
+TEST(CharTokenizer, KeepsEverySpaceAndTab) {
+  const std::vector<std::string> lines = {
+      "  two before",  "two after  ", "a   b",       "   ",
+      "\ttab\t\t in ", " \t ",        "nbsp\u00a0 ", "É\u0301 e\u0301 ﬁ １ 🙂"};
+  const Tokenizer tokenizer = char_tokenizer(lines);
+  for (const std::string& line : lines) EXPECT_EQ(tokenizer.decode(ids(tokenizer.encode(line))), line);
+  EXPECT_EQ(tokenizer.encode("   ").size(), 3u);
+  EXPECT_EQ(tokenizer.encode(" a ").size(), 3u);
+  EXPECT_TRUE(tokenizer.encode("").empty());
+  EXPECT_EQ(tokenizer.decode(ids(tokenizer.encode(" "))), " ");
+}
+
+TEST(CharTokenizer, HasAPieceForTabsWhereThereAreAny) {
+  const Tokenizer tokenizer = char_tokenizer({"a\tb"});
+  EXPECT_EQ(tokenizer.vocab_size(), 4 + 3);
+  EXPECT_EQ(tokenizer.encode("\t\t").size(), 2u);
+}
+
+TEST(CharTokenizer, IsNotHeldToAVocabularySize) {
+  EXPECT_EQ(char_tokenizer({"abcdefghijklmnop"}, 16).vocab_size(), 20);
+  EXPECT_EQ(char_tokenizer({"ab"}, 64000).vocab_size(), 6);
+}
+
+TEST(CharTokenizer, MakesUnknownCharactersUnk) {
+  const Tokenizer tokenizer = char_tokenizer({"ab"});
+  EXPECT_THAT(ids(tokenizer.encode("zaz")),
+              ElementsAre(Tokenizer::unk_id, tokenizer.encode("a")[0].id, Tokenizer::unk_id));
+}
+
+// More than the other types read: a sample would miss the rare character.
+TEST(CharTokenizer, FindsARareCharacterInALargeText) {
+  std::vector<std::string> lines(450'000, "a");
+  lines[123'456] = "ß";
+  EXPECT_EQ(char_tokenizer(lines).vocab_size(), 6);
+}
+
+TEST(Passages, AreTheTextInOrder) {
+  EXPECT_THAT(passages(""), ElementsAre(""));
+  EXPECT_THAT(passages("a b"), ElementsAre("a b"));
+  const std::string limit(30'000, 'x');
+  EXPECT_THAT(passages(limit), ElementsAre(limit));
+  EXPECT_THAT(passages(limit + " y"), ElementsAre(limit, " y"));
+  EXPECT_THAT(passages("word " + limit), ElementsAre("word", " " + limit.substr(1), "x"));
+  EXPECT_THAT(passages(" " + limit), ElementsAre(" " + limit.substr(1), "x"));
+}
+
+TEST(Passages, AreCutBetweenCharacters) {
+  for (const std::string shift : {"", "x", "xx", "xxx"}) {
+    std::string text = shift;
+    while (text.size() < 100'000) text += "🙂";
+    std::string joined;
+    for (const std::string_view passage : passages(text)) {
+      EXPECT_LE(passage.size(), 30'000u);
+      EXPECT_EQ((passage.size() - (joined.empty() ? shift.size() : 0)) % 4, 0u);
+      joined += passage;
+    }
+    EXPECT_EQ(joined, text);
+  }
+}
+
+TEST_P(EachType, CutsPassagesWhereThePiecesStayTheSame) {
+  const Tokenizer tokenizer(train(corpus));
+  std::string text;
+  while (text.size() < 70'000) text += corpus[text.size() % corpus.size()] + " ";
+  std::vector<int> joined;
+  for (const std::string_view passage : passages(text)) {
+    for (const int id : ids(tokenizer.encode(passage))) joined.push_back(id);
+  }
+  EXPECT_GT(passages(text).size(), 2u);
+  EXPECT_EQ(joined, ids(tokenizer.encode(text)));
+}
+
+TEST_P(EachType, TrainsOnOneLongLine) {
+  std::string text;
+  while (text.size() < 100'000) text += corpus[text.size() % corpus.size()] + " ";
+  const Tokenizer tokenizer(train({text}));
+  EXPECT_EQ(tokenizer.decode(ids(tokenizer.encode(corpus[0]))), corpus[0]);
+}
+
 TEST(Tokenizer, ShowsTheTextAnUnkStandsFor) {
   const Tokenizer tokenizer(Tokenizer::train(corpus, config("bpe", 2000)));
   const std::vector<Token> tokens = tokenizer.encode("漢字");

@@ -72,12 +72,17 @@ class Sentences : public sentencepiece::SentenceIterator {
   std::string value_;
 };
 
+bool has_tab(const std::vector<TextView>& sentences) {
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [](const TextView& text) { return std::memchr(text.data, '\t', text.size) != nullptr; });
+}
+
 // `type` need not be the one asked for: a model of characters also tells how many there are. A request for characters
 // is for every one of them, also for each space in a row.
 std::string train_once(const TrainingRequest& request, const std::vector<TextView>& sentences, std::string_view type,
                        std::size_t vocab_size) {
   const bool lossless = request.type == char_type;
-  const std::unordered_map<std::string, std::string> options = {
+  std::unordered_map<std::string, std::string> options = {
       {"model_type", std::string(type)},
       {"vocab_size", std::to_string(vocab_size)},
       {"hard_vocab_limit", "false"},
@@ -95,6 +100,8 @@ std::string train_once(const TrainingRequest& request, const std::vector<TextVie
       {"num_threads", "1"},  // the sums of unigram's EM depend on the number of threads
       {"minloglevel", "2"},
   };
+  // The trainer leaves tabs out, as a mark of its own, unless they are asked for.
+  if (lossless && has_tab(sentences)) options.emplace("user_defined_symbols", "\t");
   Sentences iterator(sentences.data(), sentences.size());
   std::string model;
   check(sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model));
