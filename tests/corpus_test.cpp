@@ -499,5 +499,129 @@ TEST_F(Files, TheHashTellsContentAndSplitApart) {
   EXPECT_GT(hashes.size(), 1u);
 }
 
+// ---- running text
+
+class TextFiles : public Files {
+ protected:
+  Corpus read(const std::string& content, std::int64_t seed = 1) {
+    return load_corpus({.source = write("text.txt", content), .target = {}, .seed = seed}, {}, true);
+  }
+  std::string refusal_as_text(const std::string& source) {
+    try {
+      load_corpus(config_of(source), {}, true);
+    } catch (const CorpusError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(TextFiles, AreSplitByCharacters) {
+  const Corpus corpus = read("éa\nb\n🙂cdeéfgh🙂ij\n\nké\n");  // 21 characters: 18 and 3
+  EXPECT_EQ(corpus.text.train, "éa\nb\n🙂cdeéfgh🙂ij\n\n");
+  EXPECT_EQ(corpus.text.validation, "ké\n");
+  EXPECT_EQ(corpus.text.test, corpus.text.validation);
+  EXPECT_EQ(num_characters(corpus.text.train), 18);
+  EXPECT_TRUE(all_pairs(corpus).empty());
+  EXPECT_EQ(corpus.name, "text.txt");
+}
+
+// Whatever the length, no character is cut, lost or read twice.
+TEST_F(TextFiles, LoseNothingAtTheCut) {
+  std::string content;
+  for (std::int64_t characters = 2; characters < 60; ++characters) {
+    content = "é";
+    for (std::int64_t i = 1; i < characters; ++i) content += i % 3 == 0 ? "漢" : "🙂";
+    const Text text = read(content).text;
+    EXPECT_EQ(text.train + text.validation, content);
+    EXPECT_EQ(num_characters(text.train), characters * 9 / 10);
+    EXPECT_NE(static_cast<unsigned char>(text.validation[0]) & 0xC0U, 0x80U);
+  }
+  EXPECT_EQ(read("é").text, (Text{"é", "é", "é"}));
+}
+
+TEST_F(TextFiles, AreKeptAsTheyStand) {
+  const std::string content = "  indented\n\n\ntwice\ntwice\n\ttab\tand  spaces  \n \n\u00a0\u2028x\nno end";
+  const Corpus corpus = read(content);
+  EXPECT_EQ(corpus.text.train + corpus.text.validation, content);
+  EXPECT_EQ(corpus.report.lines_read, 9);
+  EXPECT_EQ(corpus.report.skipped + corpus.report.duplicates, 0);
+  const Corpus windows = read("\xEF\xBB\xBFone\r\n\r\ntwo\r\n");
+  EXPECT_EQ(windows.text.train + windows.text.validation, "one\n\ntwo\n");
+}
+
+TEST_F(TextFiles, HaveLinesOfAnyLength) {
+  const std::string content = std::string(200'000, 'a') + "\n" + std::string(70'000, 'b');
+  const Corpus corpus = read(content);
+  EXPECT_EQ(corpus.text.train + corpus.text.validation, content);
+  EXPECT_EQ(corpus.report.skipped, 0);
+}
+
+TEST_F(TextFiles, AreReadWithoutTheLinesThatAreNoText) {
+  using namespace std::string_literals;
+  const Corpus corpus = read("good line\nbad \xFF\nnul \0\nsurrogate \xED\xA0\x80\n\nanother good line\n"s);
+  EXPECT_EQ(corpus.text.train + corpus.text.validation, "good line\n\nanother good line\n");
+  EXPECT_EQ(corpus.report.lines_read, 6);
+  EXPECT_EQ(corpus.report.skipped, 3);
+  ASSERT_THAT(corpus.report.examples, SizeIs(3));
+  EXPECT_EQ(corpus.report.examples[0].line, 2);
+  EXPECT_THAT(corpus.report.examples[0].reason, HasSubstr("UTF-8"));
+  EXPECT_THAT(corpus.report.examples[1].reason, HasSubstr("NUL"));
+  EXPECT_EQ(corpus.report.examples[2].line, 4);
+}
+
+TEST_F(TextFiles, AreRefusedWhenTheyAreNoText) {
+  EXPECT_THAT(refusal_as_text(folder_.string()), HasSubstr("directory"));
+  EXPECT_THAT(refusal_as_text((folder_ / "missing.txt").string()), HasSubstr("missing.txt: no such file"));
+  EXPECT_THAT(refusal_as_text("/dev/null"), HasSubstr("regular file"));
+  for (const char* blank : {"", "\n", " \t\r\n\n", "\xEF\xBB\xBF", "\xEF\xBB\xBF\r\n"}) {
+    EXPECT_THAT(refusal_as_text(write("blank.txt", blank)), HasSubstr("empty"));
+  }
+  std::string binary;
+  Random random(1);
+  while (binary.size() < 100'000) binary += static_cast<char>(random.below(256));
+  EXPECT_THAT(refusal_as_text(write("picture.png", binary)), AllOf(HasSubstr("picture.png"), HasSubstr("not text")));
+  EXPECT_THAT(refusal_as_text(write("utf16.txt", std::string("a\0b\0\n\0c\0", 8))),
+              AllOf(HasSubstr("not text"), HasSubstr("line 1"), HasSubstr("NUL")));
+}
+
+TEST_F(TextFiles, AreRefusedWhenTheyAreTooLarge) {
+  const std::string path = write("large.txt", "a");
+  std::filesystem::resize_file(path, 10ULL << 30U);  // sparse: takes no room
+  EXPECT_THAT(refusal_as_text(path), AllOf(HasSubstr("10737418240 bytes"), HasSubstr("1073741824 bytes")));
+}
+
+TEST_F(TextFiles, AreToldApartByTheirHash) {
+  const std::string hash = read("some text\n").hash;
+  EXPECT_EQ(read("some text\n").hash, hash);
+  EXPECT_EQ(read("some text\n", 2).hash, hash);  // the split has no draw in it
+  EXPECT_NE(read("some text").hash, hash);
+  EXPECT_NE(read("some test\n").hash, hash);
+}
+
+TEST_F(TextFiles, AreReadFromTheSourceAlone) {
+  const CorpusConfig config = config_of(write("text.txt", "source\tand tab\n"), "no such target");
+  EXPECT_EQ(load_corpus(config, {}, true).text.train, "source\tand ta");
+}
+
+TEST(BuiltInText, IsALineAPair) {
+  const Corpus pairs = load_corpus(config_of("dates"));
+  const Corpus corpus = load_corpus(config_of("dates"), {}, true);
+  EXPECT_TRUE(all_pairs(corpus).empty());
+  const auto count = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  EXPECT_EQ(count(corpus.text.train), std::ssize(pairs.train));
+  EXPECT_EQ(count(corpus.text.validation), std::ssize(pairs.validation));
+  EXPECT_EQ(count(corpus.text.test), std::ssize(pairs.test));
+  const Pair& last = pairs.test.back();
+  EXPECT_TRUE(corpus.text.test.ends_with("\n" + last.source + " → " + last.target + "\n"));
+  EXPECT_NE(corpus.hash, pairs.hash);
+}
+
+// It stands in the corpus.json of the shipped run and of every saved one: another would say that their corpus has
+// changed.
+TEST(EnglishFrench, KeepsItsHash) {
+  EXPECT_EQ(english_french().hash, "c8e2d382ad81224b");
+}
+
 }  // namespace
 }  // namespace attnscope
