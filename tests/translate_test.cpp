@@ -1,0 +1,183 @@
+// The command that translates and continues: lines in, lines or JSON out.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands.h"
+#include "session/torch_engine.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+TranslateOptions beam_of(std::int64_t beam, std::int64_t limit = 0) {
+  TranslateOptions options;
+  options.beam = beam;
+  options.limit = limit;
+  return options;
+}
+
+TranslateOptions sampled(const SamplingOptions& sampling, std::int64_t limit = 0) {
+  TranslateOptions options;
+  options.sample = true;
+  options.sampling = sampling;
+  options.limit = limit;
+  return options;
+}
+
+TranslateOptions with_attention(TranslateOptions options) {
+  options.attention = true;
+  return options;
+}
+
+// A run of random weights: what it writes means nothing, but it writes it again.
+class Translate : public testing::Test {
+ protected:
+  fs::path run = fs::temp_directory_path() / ("attnscope-translate-" + std::to_string(::getpid()));
+
+  void SetUp() override {
+    Config config = small();
+    config.corpus.source = "copy";
+    config.tokenizer.vocab_size = 64;
+    save(config);
+  }
+
+  static Config small() {
+    Config config;
+    config.model = {.d_model = 16, .num_heads = 2, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 32};
+    config.model.max_length = 20;
+    config.training.device = "cpu";
+    config.training.threads = 1;
+    return config;
+  }
+
+  void save(const Config& config) const {
+    TorchEngine engine;
+    engine.reset(config, {});
+    engine.save_run(run.string());
+  }
+
+  void TearDown() override { fs::remove_all(run); }
+
+  std::string translated(const std::string& lines, TranslateOptions options = {}) const {
+    options.run = run.string();
+    std::istringstream in(lines);
+    std::streambuf* const before = std::cin.rdbuf(in.rdbuf());
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(translate(options), 0);
+    std::cin.rdbuf(before);
+    std::cin.clear();
+    return testing::internal::GetCapturedStdout();
+  }
+
+  std::vector<nlohmann::json> json(const std::string& lines, TranslateOptions options = {}) const {
+    options.json = true;
+    std::istringstream out(translated(lines, options));
+    std::vector<nlohmann::json> objects;
+    for (std::string line; std::getline(out, line);) objects.push_back(nlohmann::json::parse(line));
+    return objects;
+  }
+};
+
+TEST_F(Translate, ALineForALine) {
+  const std::string once = translated("a b c\n");
+  EXPECT_EQ(std::count(once.begin(), once.end(), '\n'), 1);
+  std::string too_long;
+  for (int i = 0; i < 30; ++i) too_long += "a b c ";
+  EXPECT_EQ(translated("a b c\n" + too_long + "\na b c"), once + "\n" + once);
+}
+
+TEST_F(Translate, JsonHasEveryHypothesisPieceByPiece) {
+  const auto lines = json("a b c\n\xff\xfe d\n", beam_of(3));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0]["source"], "a b c");
+  for (const auto& line : lines) {
+    ASSERT_EQ(line["hypotheses"].size(), 3U);
+    double last = 0;
+    for (const auto& hypothesis : line["hypotheses"]) {
+      double sum = 0;
+      for (const auto& piece : hypothesis["pieces"]) sum += piece["log_prob"].get<double>();
+      EXPECT_NEAR(hypothesis["log_prob"].get<double>(), sum, 1e-9);
+      EXPECT_EQ(hypothesis["pieces"].back()["piece"] == "</s>", hypothesis["finished"].get<bool>());
+      EXPECT_FALSE(hypothesis.contains("attention"));
+      if (last != 0) {
+        EXPECT_LE(hypothesis["score"].get<double>(), last);
+      }
+      last = hypothesis["score"];
+    }
+  }
+  EXPECT_EQ(lines[0]["hypotheses"][0]["text"].get<std::string>() + "\n", translated("a b c\n", beam_of(3)));
+}
+
+TEST_F(Translate, AttentionIsBySourceAndDecoderInput) {
+  const auto hypothesis = json("a b c\n", with_attention(beam_of(1)))[0]["hypotheses"][0];
+  const auto& attention = hypothesis["attention"];
+  EXPECT_EQ(attention["keys"].size(), 4U);
+  EXPECT_EQ(attention["keys"][3]["piece"], "</s>");
+  EXPECT_EQ(attention["queries"][0]["piece"], "<s>");
+  ASSERT_EQ(attention["heads"].size(), 2U);
+  EXPECT_EQ(attention["heads"][1]["head"], 2);
+  const auto weights = attention["heads"][1]["weights"].get<std::vector<std::vector<double>>>();
+  ASSERT_EQ(weights.size(), hypothesis["pieces"].size());
+  for (const auto& row : weights) EXPECT_NEAR(row[0] + row[1] + row[2] + row[3], 1, 1e-5);
+}
+
+TEST_F(Translate, SamplesAreThoseOfTheirSeed) {
+  const auto drawn = [&](std::int64_t seed) {
+    return translated("a b c\na b c\n", sampled({.temperature = 3, .seed = seed}));
+  };
+  const std::string first = drawn(1);
+  EXPECT_EQ(drawn(1), first);
+  EXPECT_NE(drawn(2), first);
+  EXPECT_NE(first.substr(0, first.find('\n')), first.substr(first.find('\n') + 1, first.find('\n')));
+  EXPECT_EQ(translated("a b c\n", sampled({.temperature = 0})), translated("a b c\n"));
+  EXPECT_THROW(translate(sampled({.top_p = 2})), ConfigError);
+}
+
+TEST_F(Translate, TheLimitIsKept) {
+  for (const std::int64_t limit : {1, 3}) {
+    for (const auto& hypothesis : json("a b c\n", beam_of(2, limit))[0]["hypotheses"])
+      EXPECT_LE(hypothesis["pieces"].size(), static_cast<std::size_t>(limit));
+  }
+  // Positions end at max_length.
+  EXPECT_LE(json("a b c\n", beam_of(1, 500))[0]["hypotheses"][0]["pieces"].size(), 20U);
+}
+
+TEST_F(Translate, ALanguageModelContinuesBeyondItsContext) {
+  fs::remove_all(run);
+  fs::create_directories(run);
+  const fs::path text = run / "text.txt";
+  {
+    std::ofstream out(text);
+    for (int i = 0; i < 60; ++i) out << "to be or not to be\nthat is the question\n";
+  }
+  Config config = small();
+  config.corpus.source = text.string();
+  config.tokenizer.type = "char";
+  config.model.architecture = "decoder-only";
+  save(config);
+
+  const std::string prompt = "to be or not to be that is the question";
+  const auto lines = json(prompt + "\n\n", with_attention(sampled({}, 50)));
+  ASSERT_EQ(lines.size(), 2U);
+  for (const auto& line : lines) {
+    ASSERT_EQ(line["hypotheses"].size(), 1U);
+    const auto& hypothesis = line["hypotheses"][0];
+    EXPECT_EQ(hypothesis["pieces"].size(), 50U);
+    EXPECT_FALSE(hypothesis["finished"].get<bool>());
+    EXPECT_EQ(hypothesis["attention"]["keys"].size(), 20U);
+    EXPECT_EQ(hypothesis["attention"]["heads"].size(), 2U);
+    EXPECT_THAT(hypothesis["text"].get<std::string>(), testing::Not(testing::HasSubstr("question")));
+  }
+  EXPECT_EQ(translated(prompt, sampled({}, 50)), lines[0]["hypotheses"][0]["text"].get<std::string>() + "\n");
+}
+
+}  // namespace
+}  // namespace attnscope
