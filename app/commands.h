@@ -18,6 +18,7 @@ struct TrainOptions {
   std::string config_file;       // empty: the defaults, or the preset
   std::string preset;            // a named configuration to start from; empty: none
   std::vector<std::string> set;  // "key=value"
+  std::vector<std::string> pin;  // sentences to look at while training, besides those of a run resumed
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;

@@ -45,6 +45,11 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_option("--set", o.set, "One field of the configuration, such as model.d_model=64; may be given again")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  sub->add_option(
+         "--pin", o.pin,
+         "A sentence to look at every training.history_interval updates, kept with the run; may be given again")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
   sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));

@@ -72,6 +72,14 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
   return opened;
 }
 
+void pin(History& history, const std::vector<std::string>& sentences) {
+  for (const std::string& text : sentences) {
+    if (!history.find(text) && !history.pin(text)) {
+      throw ConfigError(fmt::format("--pin \"{}\": at most {} sentences can be pinned", text, max_pinned));
+    }
+  }
+}
+
 void print_json(const MetricPoint& point) {
   nlohmann::json json = {{"step", point.step},
                          {"loss", point.loss},
@@ -92,6 +100,7 @@ class TrainingLoop {
   void run(ProgressLine& line) {
     while (!interrupted && engine_.steps_done() < engine_.steps_wanted() && !out_of_time()) {
       const MetricPoint point = engine_.train_step({});
+      if (recording_due(engine_)) record_pinned(engine_, {}, {});
       if (options_.json) print_json(point);
       if (point.validation_nll) {
         line.clear();
@@ -145,6 +154,8 @@ int train(const TrainOptions& options) {
   } catch (const Cancelled&) {
     return exit_interrupted;  // nothing has been trained yet
   }
+  pin(engine.history(), options.pin);
+  record_pinned(engine, {}, {});
   line.clear();
   for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
   fmt::print(stderr, "{} parameters, {} pieces, {} training pairs, {}\n", opened.num_parameters, opened.vocab_size,
@@ -154,6 +165,7 @@ int train(const TrainOptions& options) {
   TrainingLoop loop(engine, options);
   loop.run(line);
   line.clear();
+  record_pinned(engine, {}, {});  // so that the history ends where the run does
   engine.save_run(options.out);
   if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
   fmt::print(stderr, "{} at step {} after {:.0f} s; saved in {}\n", interrupted ? "Stopped" : "Done",

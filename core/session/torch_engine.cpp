@@ -11,6 +11,7 @@
 #include "probe/probe.h"
 #include "storage/checkpoint.h"
 #include "storage/file.h"
+#include "storage/history_file.h"
 #include "training/evaluation.h"
 #include "training/text_batches.h"
 
@@ -150,6 +151,26 @@ Config with_absolute_paths(Config config) {
   return config;
 }
 
+// Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
+History load_pinned(const RunFolder& folder, const ModelConfig& model, std::uint64_t run,
+                    std::vector<std::string>& warnings) {
+  if (!std::filesystem::exists(folder.history())) return History();
+  try {
+    return load_history(folder.history(), model, run);
+  } catch (const std::runtime_error& error) {
+    warnings.push_back(fmt::format("The run is opened without its pinned sentences: {}", error.what()));
+    return History();
+  }
+}
+
+void save_pinned(const RunFolder& folder, const History& pinned) {
+  if (pinned.sentences().empty()) {
+    std::filesystem::remove(folder.history());  // what another run may have left there
+  } else {
+    save_history(folder.history(), pinned);
+  }
+}
+
 // LibTorch's errors carry a backtrace, which is nothing to show to a user.
 template <typename Work>
 auto with_short_errors(const Work& work) {
@@ -203,6 +224,8 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.model->to(resolve_device(run.config.training.device));
   run.history = load_metrics(run.folder->metrics());
   std::erase_if(run.history, [&](const MetricPoint& point) { return point.step > run.step; });
+  run.pinned = load_pinned(*run.folder, run.config.model, runs_ + 1, run.warnings);
+  run.pinned.truncate(run.step);
   run.record = load_corpus_record(run.folder->corpus());
   try {
     run.corpus = corpus_for(run.config, progress);
@@ -250,6 +273,8 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
                                          run.dataset->too_long, config.model.max_length));
     }
   }
+  run.pinned = run_.pinned;
+  run.pinned.clear();
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
   with_short_errors([&] {
     run.model = make_model(config.model, run.tokenizer->vocab_size());
@@ -284,6 +309,7 @@ RunOpened TorchEngine::replace(Run run) {
   opened.test_pairs = run.record->test;
   if (run.corpus) opened.examples = examples_of(*run.corpus);
   opened.history = run.history;
+  opened.pinned = run.pinned.sentences();
   opened.warnings = std::exchange(run.warnings, {});
   if (runs_ == 0 && uses_reference_blas()) {
     opened.warnings.emplace_back(
@@ -357,6 +383,7 @@ void TorchEngine::checkpoint() {
   save_config(folder.config(), run_.config);
   if (run_.trainer) save_optimizer(folder.optimizer(), run_.trainer->optimizer(), run_.step);
   save_weights(folder.model(), *run_.model, run_.step);
+  save_pinned(folder, run_.pinned);
   append_metrics(folder.metrics(), std::span(run_.history).subspan(saved_points_));
   saved_points_ = run_.history.size();
 }

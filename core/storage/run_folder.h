@@ -29,6 +29,7 @@ struct RunFolder {
   std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }
+  std::filesystem::path history() const { return path / "history.safetensors"; }
 };
 
 // True if `path` is a folder with a config.json. Never throws.
