@@ -333,7 +333,7 @@ TEST_F(Architectures, ALanguageModelHasOneGroupOfHeadsAndAPrompt) {
   EXPECT_TRUE(ui.drew("out2 looks at"));  // the prompt's last piece
   EXPECT_TRUE(ui.drew("Prompt"));
   EXPECT_FALSE(ui.drew("Sentence"));
-  EXPECT_TRUE(ui.drew("→ out3 out4"));
+  EXPECT_TRUE(ui.drew("out3 out4"));
 }
 
 TEST_F(Architectures, AnEmptyPromptIsLookedAtToo) {

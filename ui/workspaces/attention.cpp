@@ -46,7 +46,7 @@ constexpr PartText text_of_language_model = {
     "Decoder",
     "masked self-attention",
     "Every piece looks at itself and at what came before it; the look-ahead mask hides the rest (paper §3.2.3).",
-    "Each row is a piece of the text; its bright cells are the earlier pieces it looks at.",
+    "Each row is a piece of the text; bright cells are the pieces it looks at.",
     "query: piece of the text",
     "key: piece of the text"};
 
@@ -267,7 +267,8 @@ void draw_row_panel(const Selected& selected, AttentionView& view, int row, cons
     if (ImGui::SmallButton("Unpin")) view.pinned_row.reset();
     help_tooltip("Lets the list follow the mouse again (Escape).", look);
   }
-  draw_row_list(selected.map, row, selected.cols, look);
+  const bool causal = selected.part == AttentionPart::decoder;
+  draw_row_list(selected.map, row, causal ? row + 1 : selected.map.cols, selected.cols, look);
 }
 
 void draw_caption(const Selected& selected, AttentionView& view, const Look& look) {

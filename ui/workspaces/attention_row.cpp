@@ -74,8 +74,8 @@ float row_list_height(int cols, const Look& look) {
   return static_cast<float>(cols) * (bar_pitch(look) + ImGui::GetStyle().ItemSpacing.y);
 }
 
-void draw_row_list(const Matrix& map, int row, const std::vector<std::string>& keys, const Look& look) {
-  std::vector<int> order(static_cast<std::size_t>(map.cols));
+void draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, const Look& look) {
+  std::vector<int> order(static_cast<std::size_t>(visible));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return map.at(row, a) > map.at(row, b); });
 

@@ -24,7 +24,8 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 // The list without scrolling, for a map of that many columns.
 float row_list_height(int cols, const Look& look);
 
-// The row's weights as bars, the largest first. Fills what is left of the window and scrolls.
-void draw_row_list(const Matrix& map, int row, const std::vector<std::string>& keys, const Look& look);
+// The row's weights on the first `visible` keys as bars, the largest first. Fills what is left of the window and
+// scrolls.
+void draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, const Look& look);
 
 }  // namespace attnscope

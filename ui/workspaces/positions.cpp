@@ -30,17 +30,15 @@ constexpr std::array schemes = {
                "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same; added to the embeddings "
                "(\u00A73.5), since attention knows no order.",
                "Waves", "Sine and cosine in turn: fast on the left, slow on the right.",
-               "The dot product of two positions depends on their distance alone: near ones are alike wherever they "
-               "stand.",
-               "position"},
+               "Dot products depend on the distance alone: near positions are alike, wherever they stand.", "position"},
     SchemeText{"learned", "Learned positions",
                "One trained vector a position, added to the embeddings. They begin as noise; the paper found them as "
                "good as sinusoids (\u00A73.5, table 3 E).",
                "Curves", "Some dimensions, over the position.", "Nothing but training makes near positions alike.",
                "position"},
     SchemeText{"rope", "Rotations (RoPE)",
-               "cos and sin of the angle position \u00B7 10000^(\u22122i/d_k), by which each pair of dimensions of a "
-               "head's queries and keys is rotated (2104.09864 \u00A73.4.2).",
+               "cos, sin of position \u00B7 10000^(\u22122i/d_k): the angles by which a head's queries and keys are "
+               "rotated, pair by pair of dimensions (2104.09864 \u00A73.4.2).",
                "Waves", "Cosine and sine in turn: fast on the left, slow on the right.",
                "Two rotated vectors that were alike: what is left of their dot product depends on the distance alone.",
                "position"},

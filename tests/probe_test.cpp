@@ -1,0 +1,265 @@
+// What a look inside a model brings, for every architecture.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "model/positions.h"
+#include "plain/presets.h"
+#include "probe/probe.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int eos = Tokenizer::eos_id;
+
+const Tokenizer& tokenizer() {
+  static const Tokenizer trained = [] {
+    TokenizerConfig config;
+    config.type = "char";
+    const std::vector<std::string> lines = {"the cat sat on the mat", "a dog ran", "the end"};
+    return Tokenizer(Tokenizer::train(lines, config));
+  }();
+  return trained;
+}
+
+ModelConfig small(const std::string& architecture) {
+  ModelConfig config;
+  config.architecture = architecture;
+  config.d_model = 16;
+  config.num_heads = 2;
+  config.d_ff = 32;
+  config.max_length = 24;
+  config.dropout = 0.5;  // must not be felt while looking
+  return config;
+}
+
+Model make(const ModelConfig& config) {
+  torch::manual_seed(3);
+  return make_model(config, tokenizer().vocab_size());
+}
+
+// The snapshots published, the early one first.
+std::vector<Snapshot> looks(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
+  std::vector<Snapshot> published;
+  look_inside(model, tokenizer(), text, target, [&](Snapshot snapshot) { published.push_back(std::move(snapshot)); },
+              {});
+  return published;
+}
+
+Snapshot look(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
+  return looks(model, text, std::move(target)).back();
+}
+
+std::vector<int> ids_of(const std::vector<Token>& tokens) {
+  std::vector<int> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+torch::Tensor as_tensor(const std::vector<Token>& tokens) {
+  const std::vector<int> ids = ids_of(tokens);
+  return torch::tensor(std::vector<std::int64_t>(ids.begin(), ids.end())).unsqueeze(0);
+}
+
+void expect_shape(const AttentionMaps& maps, std::size_t layers, std::size_t heads, std::size_t rows,
+                  std::size_t cols) {
+  ASSERT_EQ(maps.size(), layers);
+  for (const auto& layer : maps) {
+    ASSERT_EQ(layer.size(), heads);
+    for (const Matrix& map : layer) {
+      EXPECT_EQ(map.rows, static_cast<int>(rows));
+      EXPECT_EQ(map.cols, static_cast<int>(cols));
+      for (int row = 0; row < map.rows; ++row) {
+        float sum = 0;
+        for (int col = 0; col < map.cols; ++col) sum += map.at(row, col);
+        EXPECT_NEAR(sum, 1, 1e-4);
+      }
+    }
+  }
+}
+
+// Every step's probabilities are those of one pass without a cache, and what was free to choose is the best of them.
+void expect_greedy(SequenceModel& model, const Snapshot& snapshot) {
+  const torch::NoGradGuard no_grad;
+  model.eval();
+  Memory memory;
+  if (!snapshot.source.empty()) memory = model.encode(as_tensor(snapshot.source), {});
+  const torch::Tensor p = torch::softmax(model.logits(model.decode(as_tensor(snapshot.target_in), memory))[0], -1);
+  ASSERT_EQ(snapshot.decoding.size(), snapshot.target_out.size());
+  ASSERT_EQ(snapshot.target_in.size(), snapshot.target_out.size());
+  for (std::size_t step = 0; step < snapshot.decoding.size(); ++step) {
+    const DecodingStep& decided = snapshot.decoding[step];
+    const Candidate& chosen = decided.candidates[static_cast<std::size_t>(decided.chosen)];
+    EXPECT_EQ(chosen.token, snapshot.target_out[step]);
+    EXPECT_NEAR(chosen.probability, p[static_cast<std::int64_t>(step)][chosen.token.id].item<float>(), 1e-5);
+    EXPECT_TRUE(step < snapshot.forced || decided.chosen == 0);
+    EXPECT_TRUE(step + 1 == snapshot.target_in.size() || snapshot.target_in[step + 1].id == chosen.token.id);
+  }
+}
+
+TEST(LookInside, ATranslationIsGreedyAndHoldsEveryMap) {
+  const Model model = make(small("encoder-decoder"));
+  const auto published = looks(*model, "the cat");
+  ASSERT_EQ(published.size(), 2u);
+  EXPECT_FALSE(published[0].encoder.empty());
+  EXPECT_TRUE(published[0].decoding.empty());
+  const Snapshot& whole = published[1];
+  EXPECT_EQ(whole.source.back().id, eos);
+  EXPECT_EQ(whole.target_in.front().id, Tokenizer::bos_id);
+  EXPECT_EQ(whole.forced, 0u);
+  const std::size_t s = whole.source.size();
+  const std::size_t t = whole.target_in.size();
+  expect_shape(whole.encoder, 2, 2, s, s);
+  expect_shape(whole.decoder, 2, 2, t, t);
+  expect_shape(whole.cross, 2, 2, t, s);
+  expect_greedy(*model, whole);
+  EXPECT_EQ(whole.stopped_at_limit, whole.target_out.back().id != eos);
+}
+
+TEST(LookInside, ATargetIsFollowed) {
+  const Model model = make(small("encoder-decoder"));
+  const Snapshot snapshot = look(*model, "the cat", "a dog");
+  std::vector<int> expected = ids_of(tokenizer().encode("a dog"));
+  expected.push_back(eos);
+  EXPECT_EQ(ids_of(snapshot.target_out), expected);
+  EXPECT_EQ(snapshot.forced, expected.size());
+  EXPECT_EQ(snapshot.output_text, "a dog");
+  expect_greedy(*model, snapshot);
+}
+
+TEST(LookInside, APromptIsContinued) {
+  const Model model = make(small("decoder-only"));
+  const auto published = looks(*model, "the cat");
+  ASSERT_EQ(published.size(), 2u);
+  const Snapshot& whole = published[1];
+  const std::vector<Token> prompt = tokenizer().encode("the cat");
+  EXPECT_EQ(ids_of({published[0].typed().begin(), published[0].typed().end()}), ids_of(prompt));
+  EXPECT_EQ(ids_of({whole.typed().begin(), whole.typed().end()}), ids_of(prompt));
+  EXPECT_TRUE(whole.source.empty());
+  EXPECT_TRUE(whole.encoder.empty());
+  EXPECT_TRUE(whole.cross.empty());
+  EXPECT_FALSE(whole.truncated);
+  EXPECT_EQ(whole.target_in.size(), 24u);  // to the end of the context
+  expect_shape(whole.decoder, 2, 2, 24, 24);
+  expect_greedy(*model, whole);
+}
+
+TEST(LookInside, AnEmptyPromptStartsFromALineEnd) {
+  const Model model = make(small("decoder-only"));
+  const Snapshot snapshot = look(*model, "");
+  EXPECT_EQ(snapshot.target_in.front(), (Token{eos, "\u23CE"}));
+  EXPECT_EQ(snapshot.forced, 0u);
+  EXPECT_EQ(snapshot.target_in.size(), 24u);
+  expect_greedy(*model, snapshot);
+}
+
+TEST(LookInside, OfALongPromptTheEndIsKept) {
+  const Model model = make(small("decoder-only"));
+  const Snapshot snapshot = look(*model, "the cat sat on the mat the dog ran");
+  EXPECT_TRUE(snapshot.truncated);
+  const std::vector<Token> all = tokenizer().encode("the cat sat on the mat the dog ran");
+  EXPECT_EQ(ids_of({snapshot.typed().begin(), snapshot.typed().end()}),
+            ids_of({all.end() - 12, all.end()}));  // half of the context is left to write in
+  EXPECT_EQ(snapshot.target_in.size(), 24u);
+}
+
+TEST(LookInside, ALineEndDoesNotStopALanguageModel) {
+  const Model model = make(small("decoder-only"));
+  {
+    // All features are 1, and the row that outweighs all others is always written.
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->named_parameters()) {
+      if (parameter.key() == "decoder.norm.weight") parameter.value().zero_();
+      if (parameter.key() == "decoder.norm.bias") parameter.value().fill_(1);
+    }
+    model->named_parameters()["embedding.weight"][eos].fill_(9);
+  }
+  const Snapshot snapshot = look(*model, "the");
+  EXPECT_EQ(snapshot.target_out.back(), (Token{eos, "\u23CE"}));
+  EXPECT_EQ(snapshot.target_in.size(), 24u);
+  EXPECT_EQ(snapshot.output_text, std::string(22, '\n'));
+}
+
+TEST(LookInside, RecurrentModelsHaveOneMapOrNone) {
+  for (const char* attention : {"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"}) {
+    ModelConfig config = small("recurrent");
+    config.attention = attention;
+    const Model model = make(config);
+    const Snapshot snapshot = look(*model, "the cat");
+    EXPECT_TRUE(snapshot.encoder.empty());
+    EXPECT_TRUE(snapshot.decoder.empty());
+    if (config.attention == "none") {
+      EXPECT_TRUE(snapshot.cross.empty());
+    } else {
+      expect_shape(snapshot.cross, 1, 1, snapshot.target_out.size(), snapshot.source.size());
+    }
+    EXPECT_TRUE(snapshot.positions->empty());
+    expect_greedy(*model, snapshot);
+  }
+}
+
+// ---- what tells the order
+
+std::vector<PositionTable> tables_of(const char* positions, const char* architecture = "encoder-decoder") {
+  ModelConfig config = small(architecture);
+  config.positions = positions;
+  config.max_distance = 3;
+  return *look(*make(config), "the cat").positions;
+}
+
+TEST(Positions, OfEverySchemeAreShown) {
+  EXPECT_TRUE(tables_of("none").empty());
+  EXPECT_EQ(tables_of("sinusoidal").size(), 1u);
+  EXPECT_EQ(tables_of("learned").size(), 2u);
+  EXPECT_EQ(tables_of("learned", "decoder-only").size(), 1u);
+  const auto rope = tables_of("rope");
+  ASSERT_EQ(rope.size(), 1u);
+  EXPECT_EQ(rope[0].values.cols, 8);  // of a head
+  EXPECT_NEAR(rope[0].values.at(5, 2), std::cos(5 * std::pow(10000.0, -2.0 / 8)), 1e-5);
+  EXPECT_NEAR(rope[0].values.at(5, 3), std::sin(5 * std::pow(10000.0, -2.0 / 8)), 1e-5);
+  const auto shaw = tables_of("shaw");
+  ASSERT_EQ(shaw.size(), 4u);  // two layers a side
+  EXPECT_EQ(shaw[1].name, "encoder, layer 2");
+  EXPECT_EQ(shaw[1].first, -3);
+  EXPECT_EQ(shaw[1].values.rows, 7);
+  EXPECT_EQ(shaw[2].values.rows, 4);  // the decoder's future is masked
+}
+
+TEST(Positions, BiasesAreByDistance) {
+  for (const char* scheme : {"alibi", "t5"}) {
+    const auto tables = tables_of(scheme);
+    ASSERT_EQ(tables.size(), 2u);
+    EXPECT_EQ(tables[0].first, -23);
+    EXPECT_EQ(tables[0].values.rows, 47);
+    EXPECT_EQ(tables[1].values.rows, 24);
+    EXPECT_EQ(tables[0].values.cols, 2);
+  }
+  const auto alibi = tables_of("alibi");
+  const float slope = 1.0F / 16;  // of the first of two heads
+  for (const int distance : {-23, -1, 0, 7, 23})
+    EXPECT_FLOAT_EQ(alibi[0].values.at(distance + 23, 0), -slope * static_cast<float>(std::abs(distance)));
+  EXPECT_FLOAT_EQ(alibi[1].values.at(0, 0), -slope * 23);
+  EXPECT_FLOAT_EQ(alibi[1].values.at(23, 0), 0);
+}
+
+// ---- presets
+
+TEST(Presets, NanogptHasThePublishedNumberOfParameters) {
+  const auto parameters = [](const char* name) {
+    std::int64_t count = 0;
+    const Config config = with_preset(preset(name), {});
+    for (const torch::Tensor& parameter : make_model(config.model, 68)->parameters()) count += parameter.numel();
+    return static_cast<double>(count);
+  };
+  // nanoGPT counts neither biases nor positions.
+  EXPECT_NEAR(parameters("nanogpt-cpu"), 0.80e6, 0.02e6);
+  EXPECT_NEAR(parameters("nanogpt-gpu"), 10.65e6, 0.15e6);
+}
+
+}  // namespace
+}  // namespace attnscope
