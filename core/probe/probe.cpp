@@ -135,6 +135,7 @@ void follow(const Course& course, SequenceModel& model, const Tokenizer& tokeniz
   while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course.limit) {
     if (breathe) breathe();
     model.eval();  // breathing may have trained
+    model.eval();  // breathing may have trained
     const torch::Tensor features = model.decode(ids_tensor(block, model.device()), memory, &cache);  // 1×n×D
     const torch::Tensor logits = model.logits(features).squeeze(0);                                  // n×V
     for (std::int64_t i = 0; i < logits.size(0); ++i) {

@@ -15,7 +15,9 @@ namespace attnscope {
 AttentionMaps to_maps(const AttentionWeights& weights);
 
 // Translates `text` greedily, or follows `target` where one is given (teacher forcing), and keeps every weight on the
-// way. `publish` gets the pieces and the encoder's maps first, then the whole; both without run, step and request.
+// way. A language model goes on with `text`, and then with `target`: up to 48 pieces, for which half of a short context
+// is kept free by leaving out the prompt's beginning. `publish` gets the pieces and the encoder's maps first, then the
+// whole; both without run, step and request.
 // `breathe` is called at every decoded piece and may throw to abandon the rest.
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text,
                  const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,

@@ -28,17 +28,17 @@ struct PartText {
 
 constexpr std::array<PartText, 3> texts = {{
     {"Encoder", "self-attention", "Every source piece looks at every source piece (paper §3.2.3).",
-     "Each row is a piece of the sentence; its bright cells are the pieces it looks at.", "query: source piece",
+     "Each row is a piece of the sentence; bright cells are the pieces it looks at.", "query: source piece",
      "key: source piece"},
     {"Decoder", "masked self-attention",
      "Every decoder input looks at itself and at what came before it; the look-ahead mask hides the rest (paper "
      "§3.2.3).",
-     "Each row is a word written so far; its bright cells are the earlier words it looks at.", "query: decoder input",
+     "Each row is a word written so far; bright cells are the earlier words it looks at.", "query: decoder input",
      "key: decoder input"},
     {"Cross", "decoder over source",
      "Every word being written looks at the source: queries from the decoder, keys and values from the encoder's "
      "output (paper §3.2.3).",
-     "Each row is a word being written; its bright cells are the source pieces it looks at.",
+     "Each row is a word being written; bright cells are the source pieces it looks at.",
      "query: the word being written", "key: source piece"},
 }};
 
