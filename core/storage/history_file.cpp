@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -301,7 +301,7 @@ class HistoryReader {
     if (tensor.dtype != dtype)
       throw wrong(fmt::format("{} is {}, not {}", what, name_of(tensor.dtype), name_of(dtype)));
     std::vector<Number> values(tensor.bytes.size() / sizeof(Number));
-    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    std::ranges::copy(tensor.bytes, reinterpret_cast<char*>(values.data()));
     if constexpr (std::is_same_v<Number, float>) {
       const auto finite = [](float value) { return std::isfinite(value); };
       if (!std::ranges::all_of(values, finite)) throw wrong(fmt::format("{} holds what is not a number", what));
