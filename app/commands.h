@@ -37,8 +37,9 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
   std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own limit
   bool sample = false;          // instead of searching
   SamplingOptions sampling;
-  bool json = false;       // one JSON object a line, with every hypothesis
-  bool attention = false;  // in it
+  bool json = false;         // one JSON object a line, with every hypothesis
+  bool attention = false;    // in it
+  std::int64_t average = 1;  // translate with the mean of so many kept checkpoints; 1: with model.safetensors
 };
 int translate(const TranslateOptions& options);
 
@@ -49,6 +50,7 @@ struct EvaluateOptions {
   std::string split = "test";  // "test", "validation" or, for a file of one's own, "all"
   std::int64_t limit = 0;      // pairs at most; 0: all
   std::int64_t beam = 1;
+  std::int64_t average = 1;  // as TranslateOptions
   bool json = false;
 };
 int evaluate(const EvaluateOptions& options);

@@ -24,6 +24,13 @@ std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& opti
   return pairs;
 }
 
+std::string chosen_text(const Text& text, const EvaluateOptions& options) {
+  if (options.split == "test") return text.test;
+  if (options.split == "validation") return text.validation;
+  // A file's validation and test are one and the same part.
+  return text.train + text.validation + (text.test == text.validation ? "" : text.test);
+}
+
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -75,26 +82,8 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   }
 }
 
-}  // namespace
-
-int evaluate(const EvaluateOptions& options) {
-  ProgressLine line;
-  TorchEngine engine;
-  const RunOpened opened =
-      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
-  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
-  std::optional<Corpus> other;
-  if (!options.corpus.empty()) {
-    CorpusConfig config = engine.config().corpus;
-    config.source = options.corpus;
-    config.target = options.target;
-    other = load_corpus(config);
-  }
-  const Corpus* corpus = other ? &*other : engine.corpus();
-  if (!corpus)
-    throw CorpusError(
-        fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
-  const std::vector<Pair> pairs = chosen_pairs(*corpus, options);
+void print_pairs(TorchEngine& engine, const Corpus& corpus, const EvaluateOptions& options, ProgressLine& line) {
+  const std::vector<Pair> pairs = chosen_pairs(corpus, options);
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
   const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs,
@@ -104,6 +93,53 @@ int evaluate(const EvaluateOptions& options) {
     fmt::print("{}\n", to_json(result, antecedents).dump());
   } else {
     print(result, antecedents);
+  }
+}
+
+void print_text(TorchEngine& engine, const Corpus& corpus, const EvaluateOptions& options, ProgressLine& line) {
+  const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), chosen_text(corpus.text, options),
+                                         [&](double fraction) { line.show("Reading the text", fraction); });
+  line.clear();
+  if (options.json) {
+    const nlohmann::json json = {{"characters", e.characters},
+                                 {"tokens", e.nll.tokens},
+                                 {"nll", e.nll.per_token()},
+                                 {"perplexity", std::exp(e.nll.per_token())},
+                                 {"bits_per_character", e.bits_per_character()}};
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  fmt::print("characters           {}\n", e.characters);
+  fmt::print("tokens               {}\n", e.nll.tokens);
+  fmt::print("NLL                  {:.4f} nats/token\n", e.nll.per_token());
+  fmt::print("perplexity           {:.3f}\n", std::exp(e.nll.per_token()));
+  fmt::print("bits per character   {:.4f}\n", e.bits_per_character());
+}
+
+}  // namespace
+
+int evaluate(const EvaluateOptions& options) {
+  ProgressLine line;
+  TorchEngine engine;
+  const RunOpened opened =
+      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
+  if (options.average > 1) engine.average(options.average);
+  std::optional<Corpus> other;
+  if (!options.corpus.empty()) {
+    CorpusConfig config = engine.config().corpus;
+    config.source = options.corpus;
+    config.target = options.target;
+    other = load_corpus(config, {}, engine.config().model.is_language_model());
+  }
+  const Corpus* corpus = other ? &*other : engine.corpus();
+  if (!corpus)
+    throw CorpusError(
+        fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
+  if (engine.config().model.is_language_model()) {
+    print_text(engine, *corpus, options, line);
+  } else {
+    print_pairs(engine, *corpus, options, line);
   }
   return 0;
 }

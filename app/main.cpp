@@ -32,7 +32,8 @@ CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and keep the run in a folder");
   sub->add_option("--corpus", o.corpus,
-                  "A built-in corpus by name, a TSV file (source, tab, target), or the source side")
+                  "A built-in corpus by name, a TSV file (source, tab, target), or the source side; for a language "
+                  "model any text")
       ->type_name("FILE|NAME");
   sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
       ->type_name("FILE")
@@ -79,6 +80,13 @@ void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
       ->excludes(beam);
 }
 
+void add_average(CLI::App* sub, std::int64_t& average) {
+  sub->add_option("--average", average,
+                  "Use the mean of the last K weights that training.kept_checkpoints kept; 1: the last")
+      ->type_name("K")
+      ->check(CLI::Range(1, 100));
+}
+
 void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
   CLI::App* sub = add_command(app, run, o, translate, "translate",
                               "Translate the lines of stdin to stdout; a language model continues each (generate)");
@@ -93,10 +101,12 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
   CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
   sub->add_flag("--attention", o.attention, "In it every layer's and head's cross-attention (language model: self)")
       ->needs(json);
+  add_average(sub, o.average);
 }
 
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
-  CLI::App* sub = add_command(app, run, o, evaluate, "evaluate", "Loss, perplexity, BLEU and exact match on pairs");
+  CLI::App* sub = add_command(app, run, o, evaluate, "evaluate",
+                              "Loss, perplexity, BLEU and exact match on pairs; bits per character of text");
   sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
   sub->add_option("--corpus", o.corpus, "A built-in corpus or a file; left out: the run's own")->type_name("FILE|NAME");
   sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
@@ -105,6 +115,7 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   sub->add_option("--split", o.split, "Which pairs")->check(CLI::IsMember({"test", "validation", "all"}));
   sub->add_option("--limit", o.limit, "Pairs at most; 0: all")->check(CLI::NonNegativeNumber);
   sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
+  add_average(sub, o.average);
   sub->add_flag("--json", o.json, "One JSON object on stdout");
 }
 
@@ -112,8 +123,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub =
       add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON");
   sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
-  sub->add_option("--source", o.source, "The sentence")->type_name("TEXT")->required();
-  sub->add_option("--target", o.target, "A translation to force; left out: the model's own")->type_name("TEXT");
+  sub->add_option("--source", o.source, "The sentence, or a language model's prompt")->type_name("TEXT")->required();
+  sub->add_option("--target", o.target, "What to write instead of the model's own output")->type_name("TEXT");
   sub->add_flag("--json", json, "JSON, the one format there is");
 }
 

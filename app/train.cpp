@@ -158,8 +158,9 @@ int train(const TrainOptions& options) {
   record_pinned(engine, {}, {});
   line.clear();
   for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
-  fmt::print(stderr, "{} parameters, {} pieces, {} training pairs, {}\n", opened.num_parameters, opened.vocab_size,
-             opened.train_pairs, engine.status().device);
+  fmt::print(stderr, "{} parameters, {} pieces, {} training {}, {}\n", opened.num_parameters, opened.vocab_size,
+             opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs",
+             engine.status().device);
   engine.save_run(options.out);
 
   TrainingLoop loop(engine, options);

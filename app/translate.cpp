@@ -108,6 +108,7 @@ int translate(const TranslateOptions& options) {
   if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
   engine.open_run(options.run, {});
+  if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
   std::string line;
   for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {

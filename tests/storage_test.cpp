@@ -474,7 +474,7 @@ TEST_F(RunOnDisk, DropsATornLastLine) {
     put("metrics.jsonl", whole.substr(0, whole.size() - cut));
     ASSERT_THAT(load_metrics(file), ElementsAre(point(1)));
   }
-  truncate_metrics(file, 5);
+  save_metrics(file, load_metrics(file));
   append_metrics(file, std::vector{point(2)});
   EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2)));
 }
@@ -490,14 +490,30 @@ TEST_F(RunOnDisk, NamesTheLineOfABrokenMetric) {
   }
 }
 
-TEST_F(RunOnDisk, CutsItsMetricsBackToTheCheckpoint) {
+TEST_F(RunOnDisk, ReplacesItsMetricsAsAWhole) {
   const fs::path file = at("metrics.jsonl");
   append_metrics(file, std::vector{point(1), point(2), point(3), point(4)});
-  truncate_metrics(file, 2);
+  save_metrics(file, std::vector{point(1), point(2)});
   EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2)));
-  truncate_metrics(file, 0);
+  save_metrics(file, {});
   EXPECT_THAT(load_metrics(file), IsEmpty());
   EXPECT_THAT(names(), ElementsAre("metrics.jsonl"));
+}
+
+TEST_F(RunOnDisk, KeepsTheNewestWeightsUpToAStep) {
+  const RunFolder run{at("run")};
+  EXPECT_THAT(kept_steps(run), IsEmpty());
+  fs::create_directories(run.checkpoints());
+  for (const std::int64_t step : {12000, 3, 900, 10000000, 13000}) write_file(run.kept_weights(step), "x");
+  EXPECT_EQ(run.kept_weights(900).filename(), "00000900.safetensors");
+  for (const char* other : {"900.safetensors", "0000090x.safetensors", "00000900.txt", "notes", "-0000900.safetensors"})
+    put(std::string("run/checkpoints/") + other, "not ours");
+  EXPECT_THAT(kept_steps(run), ElementsAre(3, 900, 12000, 13000, 10000000));
+  remove_kept_weights(run, 13000, 2);
+  EXPECT_THAT(kept_steps(run), ElementsAre(12000, 13000));
+  remove_kept_weights(run, 0, 0);
+  EXPECT_THAT(kept_steps(run), IsEmpty());
+  EXPECT_TRUE(fs::exists(run.checkpoints() / "notes"));
 }
 
 TEST_F(RunOnDisk, SaysThatTheDiskIsFull) {

@@ -364,6 +364,14 @@ MetricPoint TorchEngine::train_step(const Breath& breathe) {
   return point;
 }
 
+bool TorchEngine::is_of_present_run(const RunFolder& folder) const {
+  const auto same = [&](const std::optional<RunFolder>& other) {
+    std::error_code ignored;
+    return other && std::filesystem::equivalent(other->path, folder.path, ignored);
+  };
+  return same(run_.folder) || same(checkpoint_folder_);
+}
+
 void TorchEngine::save_run(const std::string& path) {
   const RunFolder folder{path};
   check_writable_run_folder(folder.path);
@@ -372,6 +380,7 @@ void TorchEngine::save_run(const std::string& path) {
   if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
     write_file(folder.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
   }
+  if (!is_of_present_run(folder)) remove_kept_weights(folder, 0, 0);
   save_metrics(folder.metrics(), run_.history);
   saved_points_ = run_.history.size();
   checkpoint_folder_ = folder;
@@ -386,6 +395,29 @@ void TorchEngine::checkpoint() {
   save_pinned(folder, run_.pinned);
   append_metrics(folder.metrics(), std::span(run_.history).subspan(saved_points_));
   saved_points_ = run_.history.size();
+  if (run_.config.training.kept_checkpoints > 0 && run_.step > 0) keep_weights();
+}
+
+void TorchEngine::keep_weights() {
+  const RunFolder& folder = *checkpoint_folder_;
+  check_writable_run_folder(folder.checkpoints());
+  save_weights(folder.kept_weights(run_.step), *run_.model, run_.step);
+  remove_kept_weights(folder, run_.step, run_.config.training.kept_checkpoints);
+}
+
+void TorchEngine::average(std::int64_t count) {
+  const RunFolder& folder = run_.folder.value();
+  std::vector<std::int64_t> steps = kept_steps(folder);
+  std::erase_if(steps, [&](std::int64_t step) { return step > run_.step; });
+  if (static_cast<std::int64_t>(steps.size()) < count) {
+    throw RunError(
+        fmt::format("{} holds weights of {} checkpoints, the mean of {} was asked for; "
+                    "training.kept_checkpoints says how many are kept while training",
+                    folder.checkpoints().string(), steps.size(), count));
+  }
+  std::vector<std::filesystem::path> files;
+  for (auto step = steps.end() - count; step != steps.end(); ++step) files.push_back(folder.kept_weights(*step));
+  load_mean_weights(files, *run_.model);
 }
 
 void TorchEngine::adjust(const Config& config) {

@@ -37,6 +37,10 @@ class TorchEngine final : public Engine {
   MetricPoint train_step(const Breath& breathe) override;
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
 
+  // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
+  // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
+  void average(std::int64_t count);
+
   // Of the present run; there must be one.
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
@@ -68,6 +72,8 @@ class TorchEngine final : public Engine {
   RunOpened replace(Run run);
   void make_trainer(const Breath& breathe);
   void checkpoint();
+  void keep_weights();
+  bool is_of_present_run(const RunFolder& folder) const;
   torch::Device device() const;
 
   Cores cores_;

@@ -46,9 +46,9 @@ torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorByt
   }
 }
 
-// Checks every name, shape and value before the first is copied.
-void copy_into(const std::filesystem::path& path, const Safetensors& file, const NamedTensors& named) {
-  torch::NoGradGuard no_grad;
+// The stored values of `named`, in its order, float32. Checks every name, shape and value.
+std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const Safetensors& file,
+                                     const NamedTensors& named) {
   std::map<std::string, const TensorBytes*> stored;
   for (const TensorBytes& tensor : file.tensors) stored[tensor.name] = &tensor;
   std::vector<torch::Tensor> values;
@@ -72,6 +72,11 @@ void copy_into(const std::filesystem::path& path, const Safetensors& file, const
     throw SafetensorsError(
         fmt::format("{}: tensor {} has no place in this model", path.string(), stored.begin()->first));
   }
+  return values;
+}
+
+void copy_into(const NamedTensors& named, const std::vector<torch::Tensor>& values) {
+  torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < named.size(); ++i) torch::Tensor(named[i].second).copy_(values[i]);
 }
 
@@ -97,8 +102,21 @@ void save_weights(const std::filesystem::path& path, SequenceModel& model, std::
 std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model) {
   const Safetensors file = read_safetensors(path);
   const std::int64_t step = count_of(path, file, "step");
-  copy_into(path, file, weights_of(model));
+  copy_into(weights_of(model), values_of(path, file, weights_of(model)));
   return step;
+}
+
+void load_mean_weights(std::span<const std::filesystem::path> paths, SequenceModel& model) {
+  const NamedTensors named = weights_of(model);
+  std::vector<torch::Tensor> mean;
+  for (const auto& [name, tensor] : named) mean.push_back(torch::zeros(tensor.sizes(), torch::kFloat32));
+  for (const std::filesystem::path& path : paths) {
+    const Safetensors file = read_safetensors(path);
+    const std::vector<torch::Tensor> values = values_of(path, file, named);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i].add_(values[i]);
+  }
+  for (torch::Tensor& sum : mean) sum.div_(static_cast<double>(paths.size()));
+  copy_into(named, mean);
 }
 
 void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int64_t step) {
@@ -109,7 +127,7 @@ std::int64_t load_optimizer(const std::filesystem::path& path, Adam& optimizer) 
   const Safetensors file = read_safetensors(path);
   const std::int64_t step = count_of(path, file, "step");
   const std::int64_t updates = count_of(path, file, "updates");
-  copy_into(path, file, optimizer.state());
+  copy_into(optimizer.state(), values_of(path, file, optimizer.state()));
   optimizer.set_updates(updates);
   return step;
 }

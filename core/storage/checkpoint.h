@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <filesystem>
+#include <span>
 
 #include "model/model.h"
 #include "training/adam.h"
@@ -16,6 +17,9 @@ void save_weights(const std::filesystem::path& path, SequenceModel& model, std::
 // Copies the file's weights into the model and returns their step. Throws SafetensorsError or FileError naming the file
 // and the tensor that is missing, superfluous or of another shape; the model is then unchanged.
 std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model);
+
+// Copies the mean of several files' weights into the model; errors as load_weights. There must be a path.
+void load_mean_weights(std::span<const std::filesystem::path> paths, SequenceModel& model);
 
 void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int64_t step);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -94,6 +96,37 @@ std::string to_lines(std::span<const MetricPoint> points) {
 
 }  // namespace
 
+std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
+  return checkpoints() / fmt::format("{:08}.safetensors", step);
+}
+
+std::vector<std::int64_t> kept_steps(const RunFolder& folder) {
+  std::vector<std::int64_t> steps;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.checkpoints(), ignored)) {
+    const std::string stem = entry.path().stem().string();
+    std::int64_t step = 0;
+    std::from_chars(stem.data(), stem.data() + stem.size(), step);
+    if (step > 0 && entry.path() == folder.kept_weights(step)) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+void remove_kept_weights(const RunFolder& folder, std::int64_t last_step, std::int64_t count) {
+  std::int64_t kept = 0;
+  std::vector<std::int64_t> steps = kept_steps(folder);
+  std::reverse(steps.begin(), steps.end());
+  for (const std::int64_t step : steps) {
+    if (step <= last_step && kept++ < count) continue;
+    std::error_code error;
+    std::filesystem::remove(folder.kept_weights(step), error);
+    if (error) {
+      throw FileError(fmt::format("cannot remove {}: {}", folder.kept_weights(step).string(), error.message()));
+    }
+  }
+}
+
 bool is_run(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(RunFolder{path}.config(), ignored);
@@ -170,12 +203,6 @@ std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
     rest.remove_prefix(end + 1);
   }
   return points;
-}
-
-void truncate_metrics(const std::filesystem::path& file, std::int64_t step) {
-  std::vector<MetricPoint> points = load_metrics(file);
-  std::erase_if(points, [step](const MetricPoint& point) { return point.step > step; });
-  save_metrics(file, points);
 }
 
 }  // namespace attnscope

@@ -30,7 +30,15 @@ struct RunFolder {
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }
   std::filesystem::path history() const { return path / "history.safetensors"; }
+  std::filesystem::path checkpoints() const { return path / "checkpoints"; }
+  std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
 };
+
+// Steps of the weights kept in checkpoints/, in order; none if there is no such folder. Other files there are ignored.
+std::vector<std::int64_t> kept_steps(const RunFolder& folder);
+
+// Removes the kept weights of steps after `last_step` and, of the others, all but the newest `count`.
+void remove_kept_weights(const RunFolder& folder, std::int64_t last_step, std::int64_t count);
 
 // True if `path` is a folder with a config.json. Never throws.
 bool is_run(const std::filesystem::path& path);
@@ -72,9 +80,5 @@ void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint
 // All points, in order. An absent file has none. A last line without its line end is dropped; any other line that is
 // not a point throws RunError naming file and line.
 std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);
-
-// Drops the points after `step`, and a torn last line, so that a run resumed from an older checkpoint goes on from
-// there; throws what load_metrics throws. The file is replaced as a whole.
-void truncate_metrics(const std::filesystem::path& file, std::int64_t step);
 
 }  // namespace attnscope
