@@ -379,7 +379,7 @@ TEST_P(Whole, EqualsTorchWithAttentionInLoops) {
   const std::unique_ptr<Peer> decoder = make_peer(shape);
   copy_weights(*model, decoder->module(), "decoder.");
   const auto parameters = model->named_parameters();
-  const torch::Tensor E = parameters["embedding.weight"];
+  const torch::Tensor E = parameters["embedding.weight"] * std::sqrt(static_cast<double>(model->config().d_model));
   const auto attention = score == "none" ? nullptr : model->named_children()["attention"];
 
   const std::int64_t row = 1;  // its source has three pieces
@@ -536,17 +536,19 @@ TEST_P(Whole, DropsOnlyWhileTrainingAndAsMuchAsIsSet) {
   EXPECT_EQ(difference(whole, features()), 0);
 }
 
-TEST(Recurrent, StartsDecoderLayersFromTheEncodersOrItsTop) {
+TEST(Recurrent, StartsDecoderLayersFromTheEncodersTopDown) {
   ModelConfig config = recurrent_config("gru", "none");
   config.num_decoder_layers = 3;
   const Memory deeper = seeded_model(config)->encode(random_ids(2, 4), {});
   ASSERT_THAT(deeper.last, testing::SizeIs(3));
-  EXPECT_GT(difference(deeper.last[0], deeper.last[1]), 1e-3);
-  EXPECT_EQ(difference(deeper.last[1], deeper.last[2]), 0);
-  EXPECT_EQ(difference(deeper.last[1], deeper.states.select(1, -1)), 0) << "the top layer's last output";
+  EXPECT_EQ(difference(deeper.last[0], deeper.last[1]), 0);
+  EXPECT_GT(difference(deeper.last[1], deeper.last[2]), 1e-3);
+  EXPECT_EQ(difference(deeper.last[2], deeper.states.select(1, -1)), 0) << "the top layer's last output";
   config.num_encoder_layers = 4;
   config.num_decoder_layers = 1;
-  EXPECT_THAT(seeded_model(config)->encode(random_ids(2, 4), {}).last, testing::SizeIs(1));
+  const Memory shallower = seeded_model(config)->encode(random_ids(2, 4), {});
+  ASSERT_THAT(shallower.last, testing::SizeIs(1));
+  EXPECT_EQ(difference(shallower.last[0], shallower.states.select(1, -1)), 0) << "nothing of the encoder is unused";
 }
 
 // Adam on batches of four random pieces to be said again: the mean loss of the last ten updates.

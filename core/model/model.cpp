@@ -17,7 +17,7 @@ void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
 torch::nn::Embedding normal_embedding(std::int64_t vocab_size, std::int64_t d_model) {
   torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, d_model).padding_idx(padding_id));
   torch::NoGradGuard no_grad;
-  // × √D in the Transformer brings these to unit variance; as an output matrix they are small enough (§3.4).
+  // × √D on the way in brings these to unit variance; as an output matrix they are small enough (§3.4).
   torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(d_model)));
   made->weight[padding_id].zero_();
   return made;
@@ -72,6 +72,10 @@ void SequenceModel::make_output() {
     output_weight_ = register_parameter("output_weight", torch::empty({vocab_size_, config_.d_model}));
     torch::nn::init::xavier_uniform_(output_weight_);
   }
+}
+
+torch::Tensor SequenceModel::scaled_embedding(torch::nn::Embedding& embedding, const torch::Tensor& ids) {
+  return embedding(ids) * root_of_width();
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {

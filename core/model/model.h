@@ -6,6 +6,7 @@
 
 #include <torch/torch.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,6 +85,10 @@ class SequenceModel : public torch::nn::Module {
   // parameters take their initial values from the random generator.
   void make_embeddings();
   void make_output();
+
+  // ids of any shape → …×D, × √D (§3.4), which brings the initial vectors to unit variance.
+  torch::Tensor scaled_embedding(torch::nn::Embedding& embedding, const torch::Tensor& ids);
+  double root_of_width() const { return std::sqrt(static_cast<double>(config_.d_model)); }
 
   ModelConfig config_;
   std::int64_t vocab_size_;

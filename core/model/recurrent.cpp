@@ -3,11 +3,7 @@
 #include <algorithm>
 
 namespace attnscope {
-namespace {
-
-constexpr std::int64_t padding_id = 0;
-
-}  // namespace
+namespace {}  // namespace
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
     : SequenceModel(config, vocab_size), kind_(cell_kind(config.cell)), looks_first_(config.attention == "bahdanau") {
@@ -23,8 +19,8 @@ Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
   make_output();
 }
 
-torch::Tensor Recurrent::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids) {
-  return torch::dropout(torch::embedding(embedding->weight, ids.t(), padding_id), config_.dropout, is_training());
+torch::Tensor Recurrent::embed(torch::nn::Embedding& embedding, const torch::Tensor& ids) {
+  return torch::dropout(scaled_embedding(embedding, ids.t()), config_.dropout, is_training());
 }
 
 Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
@@ -32,8 +28,10 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
   const torch::Tensor outputs = encoder_->forward(embed(source_embedding_, replaced_ids(inspection, source, false, 0)),
                                                   padding.defined() ? padding.t() : padding, states, config_.dropout);
   std::vector<CellState> last;
+  // The top of one goes to the top of the other: what is left without a partner is the encoder's bottom.
+  const std::int64_t lowest = config_.num_encoder_layers - config_.num_decoder_layers;
   for (std::int64_t layer = 0; layer < config_.num_decoder_layers; ++layer) {
-    last.push_back(states[std::min(layer, config_.num_encoder_layers - 1)]);
+    last.push_back(states[std::max<std::int64_t>(0, lowest + layer)]);
   }
   return {outputs.transpose(0, 1).contiguous(), padding, tensors_of(last)};
 }

@@ -11,8 +11,8 @@
 namespace attnscope {
 
 // Without attention, only the encoder's last states carry the sentence: the fixed-length bottleneck of Sutskever et al.
-// 2014 (arXiv 1409.3215). Decoder layer i starts from what encoder layer i ended with, or from the top encoder layer
-// where there is no layer i.
+// 2014 (arXiv 1409.3215). The top decoder layer starts from what the top encoder layer ended with, and so on
+// down; decoder layers without a partner start from the bottom one.
 //
 // Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
 // each decoder layer in turn. DecoderCache::cross[0].keys holds what attention needs of the source alone.
@@ -33,7 +33,7 @@ class Recurrent final : public SequenceModel {
     Seen seen;             // before or after each token; undefined without attention
   };
 
-  torch::Tensor embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids);  // B×L → L×B×D
+  torch::Tensor embed(torch::nn::Embedding& embedding, const torch::Tensor& ids);  // B×L → L×B×D
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
   Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
                          std::vector<CellState>& states);

@@ -6,8 +6,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t farthest_bias = 128;    // beyond, T5's buckets are one and ALiBi's lines go on
-constexpr double learned_position_std = 0.02;  // small beside embeddings of unit variance, as GPT-2 has it
+constexpr std::int64_t farthest_bias = 128;  // beyond, T5's buckets are one and ALiBi's lines go on
 
 torch::nn::LayerNorm layer_norm(std::int64_t d_model) {
   return torch::nn::LayerNorm(torch::nn::LayerNormOptions({d_model}));
@@ -164,15 +163,20 @@ torch::Tensor Transformer::make_positions(const char* name) {
   // Computed ones are not parameters, so they are not in the run's folder.
   if (config_.positions == "sinusoidal") return sinusoidal_positions(config_.max_length, config_.d_model);
   if (config_.positions != "learned") return {};
-  return register_parameter(name, torch::randn({config_.max_length, config_.d_model}) * learned_position_std);
+  return register_parameter(name, torch::randn({config_.max_length, config_.d_model}) / root_of_width());
+}
+
+// Learned vectors begin and learn at the scale of the embeddings: smaller ones would tell the order late.
+torch::Tensor Transformer::at_scale(const torch::Tensor& positions) const {
+  return config_.positions == "learned" ? positions * root_of_width() : positions;
 }
 
 torch::Tensor Transformer::embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
                                  std::int64_t first) {
-  torch::Tensor embedded = embedding(ids) * std::sqrt(static_cast<double>(config_.d_model));  // B×L×D
+  torch::Tensor embedded = scaled_embedding(embedding, ids);  // B×L×D
   if (positions.defined()) {
     positions = positions.to(ids.device());  // sinusoids follow the model on their first use
-    embedded = embedded + positions.slice(0, first, first + ids.size(1));
+    embedded = embedded + at_scale(positions.slice(0, first, first + ids.size(1)));
   }
   return torch::dropout(embedded, config_.dropout, is_training());
 }
@@ -197,9 +201,9 @@ torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
 
 std::vector<PositionTensor> Transformer::positions() {
   if (config_.positions == "learned" && encoder_) {
-    return {{"source", 0, source_positions_}, {"target", 0, target_positions_}};
+    return {{"source", 0, at_scale(source_positions_)}, {"target", 0, at_scale(target_positions_)}};
   }
-  if (target_positions_.defined()) return {{"", 0, target_positions_}};
+  if (target_positions_.defined()) return {{"", 0, at_scale(target_positions_)}};
   if (config_.positions == "rope") {
     return {{"", 0, rope_rotations(config_.max_length, config_.d_model / config_.num_heads)}};
   }

@@ -92,6 +92,7 @@ class Transformer final : public SequenceModel {
 
  private:
   torch::Tensor make_positions(const char* name);
+  torch::Tensor at_scale(const torch::Tensor& positions) const;
   // ids B×L, the first of them at position `first` → B×L×D
   torch::Tensor embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
                       std::int64_t first);
