@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace attnscope {
-namespace {}  // namespace
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
     : SequenceModel(config, vocab_size), kind_(cell_kind(config.cell)), looks_first_(config.attention == "bahdanau") {
