@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "storage/file.h"
@@ -145,16 +146,20 @@ std::vector<const TensorBytes*> in_file_order(const Safetensors& contents) {
 std::string header_text(const Safetensors& contents, std::span<const TensorBytes* const> order) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!contents.metadata.empty()) header[std::string(metadata_key)] = contents.metadata;
+  // Appended as to the vector it is: looking for each of many names would take a time that grows with their square.
+  auto& entries = header.get_ref<nlohmann::ordered_json::object_t&>();
+  std::set<std::string_view> names;
   std::uint64_t begin = 0;
   for (const TensorBytes* tensor : order) {
     within_tensor(tensor->name, [&] {
       check_fits(*tensor);
       if (tensor->name == metadata_key) throw SafetensorsError("the name is taken for the metadata");
-      if (header.contains(tensor->name)) throw SafetensorsError("given twice");
+      if (!names.insert(tensor->name).second) throw SafetensorsError("given twice");
     });
     const std::uint64_t end = begin + tensor->bytes.size();
-    header[tensor->name] = {
+    const nlohmann::ordered_json entry = {
         {"dtype", name_of(tensor->dtype)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
+    entries.push_back({tensor->name, entry});
     begin = end;
   }
   try {
