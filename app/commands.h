@@ -39,6 +39,7 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
   SamplingOptions sampling;
   bool json = false;         // one JSON object a line, with every hypothesis
   bool attention = false;    // in it
+  bool tree = false;         // in it: what the beam considered
   std::int64_t average = 1;  // translate with the mean of so many kept checkpoints; 1: with model.safetensors
 };
 int translate(const TranslateOptions& options);

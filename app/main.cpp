@@ -99,6 +99,8 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
       ->check(CLI::NonNegativeNumber);
   add_sampling(sub, beam, o);
   CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
+  sub->add_flag("--tree", o.tree, "In it every hypothesis that the beam considered, and where it was pruned")
+      ->needs(json);
   sub->add_flag("--attention", o.attention, "In it every layer's and head's cross-attention (language model: self)")
       ->needs(json);
   add_average(sub, o.average);

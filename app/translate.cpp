@@ -31,11 +31,15 @@ class Writer {
     return std::move(pair->source);
   }
 
-  std::vector<Hypothesis> write(const std::vector<int>& source) {
+  // `tree`, where given, becomes what the beam considered; a sample has none.
+  std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
     if (sampler_) return {sample(engine_.model(), tensor(source), *sampler_, search)};
-    return beam_search(engine_.model(), tensor(source), {}, search).front();
+    std::vector<SearchTree> trees;
+    auto found = beam_search(engine_.model(), tensor(source), {}, search, {}, tree ? &trees : nullptr);
+    if (tree) *tree = std::move(trees.front());
+    return std::move(found.front());
   }
 
   std::string text(const std::vector<int>& source, const Hypothesis& hypothesis) const {
@@ -55,6 +59,21 @@ class Writer {
                          {"keys", tokens_json(tokens(attention.keys))},
                          {"heads", maps_json(attention.maps)}};
     return made;
+  }
+
+  nlohmann::json json(const SearchTree& tree) const {
+    nlohmann::json nodes = nlohmann::json::array();
+    for (const Extension& node : tree) {
+      nodes.push_back({{"parent", node.parent},
+                       {"step", node.step},
+                       {"id", node.piece},
+                       {"piece", engine_.tokenizer().piece(node.piece)},
+                       {"log_prob", node.log_prob},
+                       {"total", node.total},
+                       {"score", node.score},
+                       {"fate", describe(node.fate)}});
+    }
+    return nodes;
   }
 
   bool is_language_model() const { return engine_.config().model.is_language_model(); }
@@ -85,11 +104,14 @@ class Writer {
   std::optional<Sampler> sampler_;  // one for all lines: the same line twice is drawn twice
 };
 
-void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source) {
+void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source,
+                bool with_tree) {
   nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
   if (source) {
-    for (const Hypothesis& hypothesis : writer.write(*source))
+    SearchTree tree;
+    for (const Hypothesis& hypothesis : writer.write(*source, &tree))
       json["hypotheses"].push_back(writer.json(*source, hypothesis));
+    if (with_tree) json["tree"] = writer.json(tree);
   }
   fmt::print("{}\n", json_line(json));
 }
@@ -116,7 +138,7 @@ int translate(const TranslateOptions& options) {
     if (!source)
       fmt::print(stderr, "line {}: longer than the model's {} pieces, left empty\n", number, writer.max_length());
     if (options.json) {
-      write_json(writer, line, source);
+      write_json(writer, line, source, options.tree);
     } else {
       write_text(writer, number, source, options.limit > 0);
     }

@@ -129,6 +129,29 @@ TEST_F(Translate, AttentionIsBySourceAndDecoderInput) {
   for (const auto& row : weights) EXPECT_NEAR(row[0] + row[1] + row[2] + row[3], 1, 1e-5);
 }
 
+TEST_F(Translate, TheTreeHoldsEveryHypothesisWithItsScore) {
+  TranslateOptions options = beam_of(3);
+  options.tree = true;
+  const auto line = json("a b c\n", options)[0];
+  const auto& tree = line["tree"];
+  std::vector<double> ended;
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const int parent = tree[i]["parent"];
+    ASSERT_LT(parent, static_cast<int>(i));
+    const double before = parent < 0 ? 0 : tree[static_cast<std::size_t>(parent)]["total"].get<double>();
+    EXPECT_NEAR(tree[i]["total"].get<double>(), before + tree[i]["log_prob"].get<double>(), 1e-9);
+    if (parent >= 0) {
+      EXPECT_EQ(tree[static_cast<std::size_t>(parent)]["fate"], "kept");
+    }
+    if (tree[i]["fate"] == "finished") ended.push_back(tree[i]["score"]);
+  }
+  std::sort(ended.rbegin(), ended.rend());
+  for (std::size_t i = 0; i < line["hypotheses"].size() && !ended.empty(); ++i) {
+    EXPECT_NEAR(line["hypotheses"][i]["score"].get<double>(), ended[i], 1e-9);
+  }
+  EXPECT_FALSE(json("a b c\n", beam_of(3))[0].contains("tree"));
+}
+
 TEST_F(Translate, SamplesAreThoseOfTheirSeed) {
   const auto drawn = [&](std::int64_t seed) {
     return translated("a b c\na b c\n", sampled({.temperature = 3, .seed = seed}));

@@ -12,14 +12,6 @@
 namespace attnscope {
 namespace {
 
-// One piece more for one of a beam's hypotheses.
-struct Extension {
-  std::size_t parent = 0;
-  int piece = 0;
-  double log_prob = 0;  // of the piece
-  double total = 0;     // of the hypothesis with it
-};
-
 // The best pieces of every row, best first, on the CPU.
 struct BestPieces {
   torch::Tensor log_probs;  // double N×K
@@ -33,58 +25,77 @@ BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t beam) {
   return {values.to(torch::kCPU, torch::kFloat64).contiguous(), ids.cpu().contiguous()};
 }
 
+double length_penalised(double log_prob, std::size_t length, double alpha) {
+  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+}
+
 void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOptions& options) {
   hypothesis.log_probs.push_back(log_prob);
   hypothesis.log_prob += log_prob;
   hypothesis.finished = options.eos_ends && piece == Tokenizer::eos_id;
   if (!hypothesis.finished) hypothesis.ids.push_back(piece);
-  const auto length = static_cast<double>(hypothesis.log_probs.size());
-  hypothesis.score = hypothesis.log_prob / std::pow((5.0 + length) / 6.0, options.length_penalty);
+  hypothesis.score = length_penalised(hypothesis.log_prob, hypothesis.log_probs.size(), options.length_penalty);
 }
 
 // The search of one source.
 struct Beam {
   std::vector<Hypothesis> live{1};
   std::vector<std::size_t> parents;  // of the live ones: their places in `live` a step before
+  std::vector<int> nodes{-1};        // of the live ones: their last extension in the tree
   std::vector<Hypothesis> finished;
+  SearchTree tree;
 };
 
-// Every live hypothesis by its best pieces, best total first. Its rows in `best` begin at `row`.
-std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best, std::int64_t row) {
+// Every live hypothesis by its best pieces, best total first; parents are places in `live` still. Its rows in `best`
+// begin at `row`.
+std::vector<Extension> best_extensions(const Beam& beam, const BestPieces& best, std::int64_t row,
+                                       const SearchOptions& options) {
   const std::int64_t k = best.ids.size(1);
   const auto* log_prob = best.log_probs.data_ptr<double>() + row * k;
   const auto* id = best.ids.data_ptr<std::int64_t>() + row * k;
   std::vector<Extension> extensions;
   for (std::size_t parent = 0; parent < beam.live.size(); ++parent) {
+    const std::size_t length = beam.live[parent].log_probs.size() + 1;
     for (std::int64_t rank = 0; rank < k; ++rank, ++log_prob, ++id) {
       // A model that has diverged gives what is not a number, which has no order.
       const double usable = std::isnan(*log_prob) ? -std::numeric_limits<double>::infinity() : *log_prob;
-      extensions.push_back({parent, static_cast<int>(*id), usable, beam.live[parent].log_prob + usable});
+      const double total = beam.live[parent].log_prob + usable;
+      extensions.push_back({static_cast<int>(parent), static_cast<int>(length) - 1, static_cast<int>(*id), usable,
+                            total, length_penalised(total, length, options.length_penalty), Fate::pruned});
     }
   }
   std::stable_sort(extensions.begin(), extensions.end(),
                    [](const Extension& a, const Extension& b) { return a.total > b.total; });
+  extensions.resize(std::min(extensions.size(), static_cast<std::size_t>(2 * options.beam)));
   return extensions;
 }
 
 // One step of one beam: those of the best `beam` that end become finished; the best `beam` that go on stay alive.
 void extend(Beam& beam, const BestPieces& best, std::int64_t row, const SearchOptions& options) {
   const auto width = static_cast<std::size_t>(options.beam);
-  const std::vector<Extension> extensions = best_extensions(beam, best, row);
+  std::vector<Extension> extensions = best_extensions(beam, best, row, options);
   std::vector<Hypothesis> extended;
+  std::vector<int> nodes;
   beam.parents.clear();
-  for (std::size_t rank = 0; rank < extensions.size() && extended.size() < width; ++rank) {
-    const Extension& extension = extensions[rank];
-    Hypothesis hypothesis = beam.live[extension.parent];
+  for (std::size_t rank = 0; rank < extensions.size(); ++rank) {
+    Extension& extension = extensions[rank];
+    const auto parent = static_cast<std::size_t>(extension.parent);
+    extension.parent = beam.nodes[parent];
+    Hypothesis hypothesis = beam.live[parent];
     append(hypothesis, extension.piece, extension.log_prob, options);
-    if (!hypothesis.finished) {
-      extended.push_back(std::move(hypothesis));
-      beam.parents.push_back(extension.parent);
-    } else if (rank < width) {
+    if (hypothesis.finished && rank < width) {
+      extension.fate = Fate::finished;
       beam.finished.push_back(std::move(hypothesis));
+    } else if (!hypothesis.finished && extended.size() < width) {
+      extension.fate = Fate::kept;
+      extended.push_back(std::move(hypothesis));
+      beam.parents.push_back(parent);
+      nodes.push_back(static_cast<int>(beam.tree.size() + rank));
     }
   }
+  beam.tree.insert(beam.tree.end(), extensions.begin(), extensions.end());
   beam.live = std::move(extended);
+  beam.nodes = std::move(nodes);
   if (beam.finished.size() < width) return;
   beam.live.clear();
   beam.parents.clear();
@@ -108,8 +119,12 @@ SearchOptions for_model(SearchOptions options, const ModelConfig& config, std::i
 
 }  // namespace
 
+std::string_view describe(Fate fate) {
+  return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
+}
+
 std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
-                                                 const SearchOptions& options) {
+                                                 const SearchOptions& options, std::vector<SearchTree>* trees) {
   std::vector<Beam> beams(begin.size(0));
   std::vector<std::int64_t> rows(beams.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
@@ -130,15 +145,19 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
   }
   std::vector<std::vector<Hypothesis>> found;
   for (Beam& beam : beams) found.push_back(result(beam, options));
+  if (trees) {
+    trees->clear();
+    for (Beam& beam : beams) trees->push_back(std::move(beam.tree));
+  }
   return found;
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
-                                                 const Breath& breathe) {
+                                                 const Breath& breathe, std::vector<SearchTree>* trees) {
   Stepper stepper(model, source, padding, breathe);
   return beam_search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
-                     stepper.begin(), for_model(options, model.config(), source.size(1)));
+                     stepper.begin(), for_model(options, model.config(), source.size(1)), trees);
 }
 
 std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "decoding/sampling.h"
@@ -28,21 +29,40 @@ struct Hypothesis {
   bool finished = false;          // ended by </s>, not by the limit
 };
 
+// What became of an extension that the beam considered.
+enum class Fate { kept, pruned, finished };
+std::string_view describe(Fate fate);
+
+// One more piece for one hypothesis of a beam: a node of the tree of all that was considered.
+struct Extension {
+  int parent = -1;  // index of the node it goes on from; −1: the beginning
+  int step = 0;     // from 0
+  int piece = 0;
+  double log_prob = 0;  // of the piece
+  double total = 0;     // of the hypothesis with it
+  double score = 0;     // total / ((5 + step + 1) / 6)^α
+  Fate fate = Fate::kept;
+};
+
+// Of one source, step by step; within a step the best total first, 2·beam of them: half of those may end there.
+using SearchTree = std::vector<Extension>;
+
 // Log-probabilities of the next piece, N×V. Row n goes on from row rows[n] (int64 N, CPU) of the step before with
 // tokens[n] (int64 N×L, CPU); in the first step rows are 0 … B−1 and tokens what each of the B searches begins with.
 using NextLogProbs = std::function<torch::Tensor(const torch::Tensor& rows, const torch::Tensor& tokens)>;
 
-// B searches side by side, begin: int64 B×L. Of each the hypotheses that ended, best score first, at most `beam`; if
-// none did, those that stand at the limit.
+// B searches side by side, begin: int64 B×L; `trees`, where given, becomes one a search. Of each the hypotheses that
+// ended, best score first, at most `beam`; if none did, those that stand at the limit.
 std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
-                                                 const SearchOptions& options);
+                                                 const SearchOptions& options,
+                                                 std::vector<SearchTree>* trees = nullptr);
 
 // With a model: source: int64 B×S, for a language model the prompts, at least one piece each; padding: bool B×S, true
 // at padding, or undefined, as prompts need it. eos_ends is set as the model wants it. `breathe` is called at every
 // step; what it throws leaves the model as it is.
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
-                                                 const Breath& breathe = {});
+                                                 const Breath& breathe = {}, std::vector<SearchTree>* trees = nullptr);
 
 // Beam search with a beam of one: the ids alone.
 std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
