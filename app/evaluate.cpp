@@ -74,6 +74,7 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   fmt::print("pronoun pairs        {}\n", e.pronoun_pairs);
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
   fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
+  if (antecedents.empty()) return;  // a model without attention has no weights
   fmt::print("  largest weight on the antecedent, best heads:\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(shown_heads, antecedents.size()); ++i) {
     const AntecedentScore& score = antecedents[i];

@@ -65,8 +65,9 @@ void LayerInspection::keep_flow(Sublayer sublayer, const torch::Tensor& x, const
                                active.defined() ? active.detach() : active});
 }
 
-void LayerInspection::keep_nothing(AttentionPart part, std::vector<std::int64_t> sizes) {
-  if (inspection_) kept(part).push_back(torch::zeros(sizes));
+void LayerInspection::keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads,
+                                   std::int64_t num_keys) {
+  if (inspection_) kept(part).push_back(torch::zeros({x.size(0), num_heads, x.size(1), num_keys}, x.options()));
 }
 
 void LayerInspection::keep_hidden(const torch::Tensor& x) {

@@ -71,8 +71,8 @@ class LayerInspection {
   void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& added, const torch::Tensor& out,
                  const torch::Tensor& active);
 
-  // The layer was left out: zeros stand for its weights, so that every layer keeps its place.
-  void keep_nothing(AttentionPart part, std::vector<std::int64_t> sizes);
+  // The layer was left out: zeros B×H×Q×K stand for its weights, so that every layer keeps its place.
+  void keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads, std::int64_t num_keys);
 
   void keep_hidden(const torch::Tensor& x);
 

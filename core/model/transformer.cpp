@@ -77,10 +77,8 @@ torch::Tensor LayerImpl::after(const torch::Tensor& x, torch::Tensor added, torc
 
 torch::Tensor LayerImpl::pass_on(const torch::Tensor& x, const LayerContext& context,
                                  LayerInspection& inspection) const {
-  inspection.keep_nothing(context.part, {x.size(0), num_heads_, x.size(1), x.size(1)});
-  if (multihead_attn_) {
-    inspection.keep_nothing(AttentionPart::cross, {x.size(0), num_heads_, x.size(1), context.memory.size(1)});
-  }
+  inspection.keep_nothing(context.part, x, num_heads_, context.num_keys);
+  if (multihead_attn_) inspection.keep_nothing(AttentionPart::cross, x, num_heads_, context.memory.size(1));
   return x;
 }
 
@@ -111,6 +109,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   const std::int64_t num_keys = num_queries + (cache ? cache->length : 0);
   LayerContext context;
   context.part = causal_ ? AttentionPart::decoder : AttentionPart::encoder;
+  context.num_keys = num_keys;
   context.self_mask.padding = padding;
   // One query at the end sees all there is.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());

@@ -19,6 +19,7 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 // What a layer is handed besides x.
 struct LayerContext {
   AttentionPart part = AttentionPart::encoder;  // of self-attention
+  std::int64_t num_keys = 0;                    // of self-attention, with those in the cache
   AttentionMask self_mask;
   RelativePositions positions;
   torch::Tensor memory;  // B×S×D; undefined: no cross-attention

@@ -1,0 +1,196 @@
+// What a look inside a pass keeps agrees with the pass, and what it changes is what would change.
+#include "model/inspection.h"
+
+#include <gmock/gmock.h>
+
+#include "model_fixture.h"
+#include "plain/head_stages.h"
+
+namespace attnscope {
+namespace {
+
+class InspectionTest : public testing::TestWithParam<const char*> {
+ protected:
+  torch::NoGradGuard no_grad;
+  Model model = make();
+  torch::Tensor source = random_ids(1, 6);
+  torch::Tensor target = random_ids(1, 5);
+  Interventions changes;
+
+  static Model make() {
+    ModelConfig config = small_config();
+    config.positions = GetParam();
+    const Model made = seeded_model(config);
+    stir(*made);
+    made->eval();
+    return made;
+  }
+
+  torch::Tensor logits(Inspection& inspection) {
+    return model->logits(model->decode(target, model->encode(source, {}, &inspection), nullptr, &inspection));
+  }
+
+  torch::Tensor changed_logits() {
+    Inspection inspection;
+    inspection.changes = &changes;
+    return logits(inspection);
+  }
+
+  torch::Tensor plain_logits() {
+    Inspection inspection;
+    return logits(inspection);
+  }
+
+  static Matrix matrix(const torch::Tensor& tensor) {  // L×N
+    const torch::Tensor host = tensor.contiguous();
+    Matrix made(static_cast<int>(host.size(0)), static_cast<int>(host.size(1)));
+    std::copy_n(host.data_ptr<float>(), made.values.size(), made.values.begin());
+    return made;
+  }
+
+  HeadInside inside(const HeadTensors& tensors, const HeadPlace& place) const {
+    HeadInside head;
+    head.place = place;
+    head.q = matrix(tensors.q[0][place.head]);
+    head.k = matrix(tensors.k[0][place.head]);
+    head.v = matrix(tensors.v[0][place.head]);
+    if (tensors.bias.defined())
+      head.bias = matrix(tensors.bias.dim() == 4 ? tensors.bias[0][place.head] : tensors.bias[place.head]);
+    if (tensors.relative_values.defined()) head.relative_values = matrix(tensors.relative_values[0][place.head]);
+    head.causal = place.part == AttentionPart::decoder;
+    head.heads_output = matrix(tensors.heads_output[0]);
+    head.w_o = matrix(tensors.w_o);
+    head.b_o = matrix(tensors.b_o.unsqueeze(0));
+    head.output = matrix(tensors.output[0]);
+    return head;
+  }
+};
+
+double largest_difference(const Matrix& a, const Matrix& b) {
+  EXPECT_EQ(a.values.size(), b.values.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    largest = std::max(largest, static_cast<double>(std::abs(a.values[i] - b.values[i])));
+  return largest;
+}
+
+TEST_P(InspectionTest, LookingChangesNothing) {
+  Inspection inspection;
+  inspection.flow_wanted = inspection.hidden_wanted = true;
+  inspection.head_wanted = HeadPlace{AttentionPart::cross, 1, 2};
+  EXPECT_EQ(difference(logits(inspection), model->logits(model->decode(target, model->encode(source, {})))), 0);
+}
+
+TEST_P(InspectionTest, AHeadThatIsOffIsOneWhoseRowsOfTheOutputMatrixAreZero) {
+  struct Case {
+    HeadPlace place;
+    const char* name;
+  };
+  for (const auto& [place, name] :
+       {Case{{AttentionPart::encoder, 1, 2}, "encoder.layers.1.self_attn.out_proj.weight"},
+        Case{{AttentionPart::decoder, 0, 1}, "decoder.layers.0.self_attn.out_proj.weight"},
+        Case{{AttentionPart::cross, 1, 3}, "decoder.layers.1.multihead_attn.out_proj.weight"}}) {
+    changes = {};
+    changes.heads_off = {place};
+    const torch::Tensor off = changed_logits();
+    torch::Tensor weight = model->named_parameters()[name];
+    const torch::Tensor before = weight.clone();
+    weight.slice(1, place.head * 8, place.head * 8 + 8).zero_();  // out_proj.weight is W_Oᵀ: its columns
+    EXPECT_LE(difference(off, plain_logits()), rounding) << name;
+    weight.copy_(before);
+    EXPECT_GT(difference(off, plain_logits()), 1e-3) << name;
+  }
+}
+
+TEST_P(InspectionTest, ForcedAttentionIsAllOnOneKey) {
+  changes.forced = {{{AttentionPart::encoder, 0, 1}, 2, 4}};
+  Inspection inspection;
+  inspection.changes = &changes;
+  const torch::Tensor forced = logits(inspection);
+  const torch::Tensor row = inspection.encoder[0][0][1][2];
+  EXPECT_EQ(row[4].item<float>(), 1);
+  EXPECT_EQ(row.sum().item<float>(), 1);
+  EXPECT_GT(difference(forced, plain_logits()), 1e-4);
+}
+
+TEST_P(InspectionTest, AReplacedPieceIsThatPieceTyped) {
+  changes.replaced = {{false, 3, 17}, {true, 1, 21}};
+  const torch::Tensor replaced = changed_logits();
+  source[0][3] = 17;
+  target[0][1] = 21;
+  EXPECT_EQ(difference(replaced, plain_logits()), 0);
+}
+
+TEST_P(InspectionTest, ALayerThatIsOffPassesItsInputOn) {
+  changes.layers_off = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
+  Inspection inspection;
+  inspection.changes = &changes;
+  inspection.hidden_wanted = true;
+  logits(inspection);
+  EXPECT_EQ(difference(inspection.hidden[0], inspection.hidden[1]), 0);
+  ASSERT_EQ(inspection.decoder.size(), 2U);
+  EXPECT_EQ(inspection.decoder[1].sizes(), (torch::IntArrayRef{1, 4, 5, 5}));
+  EXPECT_EQ(inspection.cross[1].sizes(), (torch::IntArrayRef{1, 4, 5, 6}));
+}
+
+TEST_P(InspectionTest, ChangesHoldForATokenAtATimeToo) {
+  changes.heads_off = {{AttentionPart::cross, 0, 0}};
+  changes.forced = {{{AttentionPart::decoder, 1, 2}, 3, 1}};
+  changes.replaced = {{true, 2, 30}};
+  changes.layers_off = {{false, 1}};
+  Inspection inspection;
+  inspection.changes = &changes;
+  const Memory memory = model->encode(source, {}, &inspection);
+  DecoderCache cache;
+  std::vector<torch::Tensor> steps;
+  for (std::int64_t t = 0; t < target.size(1); ++t) {
+    steps.push_back(model->decode(target.slice(1, t, t + 1), memory, &cache, &inspection));
+  }
+  EXPECT_LE(difference(model->logits(torch::cat(steps, 1)), changed_logits()), rounding);
+}
+
+TEST_P(InspectionTest, AHeadsStagesAreTheModelsOwn) {
+  for (const HeadPlace& place : {HeadPlace{AttentionPart::encoder, 0, 1}, HeadPlace{AttentionPart::decoder, 1, 3},
+                                 HeadPlace{AttentionPart::cross, 1, 0}}) {
+    Inspection inspection;
+    inspection.head_wanted = place;
+    logits(inspection);
+    ASSERT_TRUE(inspection.head);
+    const HeadInside head = inside(*inspection.head, place);
+    const HeadStages stages = head_stages(head, true, model_mask(head));
+    const auto& maps = place.part == AttentionPart::encoder   ? inspection.encoder
+                       : place.part == AttentionPart::decoder ? inspection.decoder
+                                                              : inspection.cross;
+    EXPECT_LE(largest_difference(stages.weights, matrix(maps[place.layer][0][place.head])), rounding);
+    EXPECT_LE(largest_difference(projected(head, stages.output), head.output), rounding);
+  }
+}
+
+TEST_P(InspectionTest, TheLastLayerThroughTheLensIsWhatTheModelSays) {
+  Inspection inspection;
+  inspection.hidden_wanted = true;
+  const torch::Tensor said = logits(inspection);
+  ASSERT_EQ(inspection.hidden.size(), 2U);
+  EXPECT_EQ(difference(model->logits(model->finished(inspection.hidden[1])), said), 0);
+  EXPECT_GT(difference(model->logits(model->finished(inspection.hidden[0])), said), 1e-3);
+}
+
+TEST_P(InspectionTest, FlowGoesFromSublayerToSublayer) {
+  Inspection inspection;
+  inspection.flow_wanted = true;
+  logits(inspection);
+  ASSERT_EQ(inspection.flow.size(), 2U * 2 + 2 * 3);
+  for (std::size_t i = 1; i < inspection.flow.size(); ++i) {
+    if (inspection.flow[i].decoder != inspection.flow[i - 1].decoder) continue;
+    EXPECT_EQ(difference(inspection.flow[i].norm_in, inspection.flow[i - 1].norm_out), 0) << i;
+  }
+  const FlowTensors& last = inspection.flow.back();
+  EXPECT_EQ(last.sublayer, Sublayer::feed_forward);
+  EXPECT_EQ(last.active.sizes(), (torch::IntArrayRef{1, 5, 64}));
+  EXPECT_GE(last.active.min().item<float>(), 0) << "after ReLU";
+}
+
+INSTANTIATE_TEST_SUITE_P(Positions, InspectionTest, testing::Values("sinusoidal", "shaw", "t5", "rope"));
+
+}  // namespace
+}  // namespace attnscope
