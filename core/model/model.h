@@ -16,8 +16,6 @@
 
 namespace attnscope {
 
-using AttentionRecord = Inspection;
-
 // What the decoder knows of the source.
 struct Memory {
   torch::Tensor states;             // B×S×D; undefined in a language model, which has no source

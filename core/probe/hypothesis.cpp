@@ -26,7 +26,7 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   const auto most = static_cast<std::size_t>(model.config().max_length);
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 
-  AttentionRecord record;
+  Inspection record;
   const std::vector<std::int64_t> wide(inputs.begin(), inputs.end());
   const Memory memory = language_model ? Memory() : model.encode(source, {});
   model.decode(torch::tensor(wide, torch::kInt64).unsqueeze(0).to(model.device()), memory, nullptr, &record);

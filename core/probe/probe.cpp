@@ -194,7 +194,7 @@ void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::st
   snapshot.model = model.config();
   snapshot.source_text = text;
   snapshot.positions = position_tables(model);
-  AttentionRecord record;
+  Inspection record;
   Memory memory;
   Course course;
   if (model.config().is_language_model()) {
