@@ -35,18 +35,6 @@ std::size_t bytes_of(const std::vector<DecodingStep>& decoding) {
   return bytes;
 }
 
-const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return snapshot.encoder;
-    case AttentionPart::decoder:
-      return snapshot.decoder;
-    case AttentionPart::cross:
-      return snapshot.cross;
-  }
-  return snapshot.encoder;
-}
-
 template <typename Container>
 bool has(const Container& container, int index) {
   return index >= 0 && static_cast<std::size_t>(index) < container.size();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/heads.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
@@ -75,5 +76,17 @@ struct Snapshot {
                                      : std::span(source);
   }
 };
+
+inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
+  switch (part) {
+    case AttentionPart::encoder:
+      return snapshot.encoder;
+    case AttentionPart::decoder:
+      return snapshot.decoder;
+    case AttentionPart::cross:
+      return snapshot.cross;
+  }
+  return snapshot.encoder;
+}
 
 }  // namespace attnscope

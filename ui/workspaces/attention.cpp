@@ -380,18 +380,6 @@ std::string no_attention_text(const ModelConfig& model) {
       model.d_model);
 }
 
-const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return snapshot.encoder;
-    case AttentionPart::decoder:
-      return snapshot.decoder;
-    case AttentionPart::cross:
-      return snapshot.cross;
-  }
-  return snapshot.encoder;
-}
-
 void begin(AttentionView& view, const Snapshot& snapshot) {
   if (view.begun || snapshot.encoder.empty()) return;
   view.begun = true;

@@ -34,8 +34,6 @@ void settle(AttentionView& view, const ModelConfig& model);
 // Why there is nothing to look at in a model without attention.
 std::string no_attention_text(const ModelConfig& model);
 
-const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part);
-
 // The view with layer, head and row brought into what the snapshot has.
 AttentionView clamped(AttentionView view, const Snapshot& snapshot);
 
