@@ -13,7 +13,10 @@ int attend(const AttendOptions& options) {
   TorchEngine engine;
   engine.open_run(options.run, {});
   Snapshot snapshot;
-  look_inside(engine.model(), engine.tokenizer(), options.source, options.target,
+  look_inside(engine.model(), engine.tokenizer(),
+              {.text = options.source,
+               .reference = options.target.value_or(""),
+               .follow_reference = options.target.has_value()},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   if (snapshot.truncated)
     fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);

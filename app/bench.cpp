@@ -130,7 +130,7 @@ void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
     const auto begin = Clock::now();
     const auto elapsed = [&] { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); };
     double first = 0;
-    look_inside(engine.model(), engine.tokenizer(), sentence, std::nullopt,
+    look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
                 [&](const Snapshot& snapshot) {
                   if (first == 0) first = elapsed();
                   pieces = static_cast<double>(snapshot.target_out.size());

@@ -38,7 +38,7 @@ class TypedWindow {
     scope_.facts = machine_facts();
     scope_.layout.sentence = "The animal didn't cross the street because it was too";
     post(OpenRun{run});
-    run_until([this] { return scope_.run.run != 0 && answered() == scope_.request; });
+    run_until([this] { return scope_.run.run != 0 && answered() == scope_.asked.request; });
   }
 
   void train() {
@@ -62,13 +62,13 @@ class TypedWindow {
   // Types one letter and waits for its attention and translation to be on the screen.
   void type(std::string_view letter, double& attention, double& translation) {
     const auto begin = Clock::now();
-    const std::uint64_t before = scope_.request;
+    const std::uint64_t before = scope_.asked.request;
     draw(letter);
-    if (scope_.request == before) throw std::runtime_error("the letter did not reach the sentence");
-    run_until([this] { return newest() == scope_.request; });
+    if (scope_.asked.request == before) throw std::runtime_error("the letter did not reach the sentence");
+    run_until([this] { return newest() == scope_.asked.request; });
     draw();
     attention = milliseconds_since(begin);
-    run_until([this] { return answered() == scope_.request; });
+    run_until([this] { return answered() == scope_.asked.request; });
     draw();
     translation = milliseconds_since(begin);
   }

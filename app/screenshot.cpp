@@ -30,7 +30,7 @@ void throw_errors(const std::vector<Event>& events) {
 }
 
 bool looked_at_sentence(const Scope& scope) {
-  return scope.run.run != 0 && scope.complete.snapshot && scope.complete.snapshot->request == scope.request;
+  return scope.run.run != 0 && scope.complete.snapshot && scope.complete.snapshot->request == scope.asked.request;
 }
 
 void fill(Scope& scope, Session& session, const std::string& run) {

@@ -52,7 +52,7 @@ std::vector<DecodingStep> decoding(int count) {
   for (int i = 0; i < count; ++i) {
     DecodingStep& step = made.emplace_back();
     for (const Token& token : tokens(2 + i % 3, 20))
-      step.candidates.push_back({token, 0.5F + static_cast<float>(i), 0.25F});
+      step.candidates.push_back({token, 0.5F + static_cast<float>(i), 0.25F, 0.25F, 0.25F});
     step.chosen = 1;
     step.entropy = 0.125F * static_cast<float>(i);
   }

@@ -18,7 +18,7 @@ constexpr FixtureSize large = {128, 128, 6, 8};
 class Panels : public testing::Test {
  protected:
   void show(FixtureSize size) {
-    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot(size, scope.request + 1));
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot(size, scope.asked.request + 1));
     scope.commands.clear();
     ui.frames(3, draw);
   }
@@ -242,7 +242,7 @@ class Architectures : public Panels {
   void open(const ModelConfig& model) {
     RunOpened run = fixture_run(20);
     run.config.model = model;
-    receive(scope, {run, Status{Activity::paused, 20, "CPU"}}, snapshot_of_model(model, scope.request + 1));
+    receive(scope, {run, Status{Activity::paused, 20, "CPU"}}, snapshot_of_model(model, scope.asked.request + 1));
     scope.commands.clear();
   }
 
@@ -306,7 +306,7 @@ TEST_F(Architectures, HalfASnapshotOfAnotherStandsBesideTheLastWholeOne) {
   for (const ModelConfig& before : fixture_models()) {
     for (const ModelConfig& after : {ModelConfig(), language_model(), recurrent("bahdanau"), recurrent("none")}) {
       open(before);
-      auto half = snapshot_of_model(after, scope.request + 1);
+      auto half = snapshot_of_model(after, scope.asked.request + 1);
       half->target_out.clear();
       half->decoding.clear();
       half->decoder.clear();

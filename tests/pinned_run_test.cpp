@@ -102,7 +102,7 @@ TEST_F(PinnedRun, TrainRecordsAndResumeGoesOn) {
   EXPECT_EQ(opened.pinned[0].text, first);
   EXPECT_THAT(steps(opened.pinned[0]), ElementsAre(0, 5, 10, 12));
   EXPECT_EQ(opened.pinned[0].frames[1]->run, opened.run);
-  expect_equal(*opened.pinned[0].frames.back(), *look(engine, first));
+  expect_equal(*opened.pinned[0].frames.back(), *frame_of(*look(engine, first)));
 
   TrainOptions more = options(21, {second});
   more.config_file.clear();
@@ -146,7 +146,7 @@ TEST_F(PinnedRun, EveryArchitectureComesBackAsItWasSeen) {
     ASSERT_EQ(opened.pinned.size(), 2u);
     for (const PinnedSentence& pinned : opened.pinned) {
       ASSERT_THAT(steps(pinned), ElementsAre(0));
-      expect_equal(*pinned.frames[0], *look(other, pinned.text));
+      expect_equal(*pinned.frames[0], *frame_of(*look(other, pinned.text)));
     }
   }
 }

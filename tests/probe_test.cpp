@@ -46,8 +46,8 @@ Model make(const ModelConfig& config) {
 // The snapshots published, the early one first.
 std::vector<Snapshot> looks(SequenceModel& model, const std::string& text, std::optional<std::string> target = {}) {
   std::vector<Snapshot> published;
-  look_inside(model, tokenizer(), text, target, [&](Snapshot snapshot) { published.push_back(std::move(snapshot)); },
-              {});
+  const Probe probe{.text = text, .reference = target.value_or(""), .follow_reference = target.has_value()};
+  look_inside(model, tokenizer(), probe, [&](Snapshot snapshot) { published.push_back(std::move(snapshot)); }, {});
   return published;
 }
 

@@ -37,7 +37,7 @@ Scope animal_scope() {
   scope.facts.version = "golden";
   scope.facts.corpora = {{"english-french", "a small grammar"}, {"copy", "the source again"}};
   receive(scope, {fixture_run(400), Status{Activity::paused, 400, "CPU, 2 threads"}}, nullptr);
-  receive(scope, {}, animal_snapshot(scope.request));
+  receive(scope, {}, animal_snapshot(scope.asked.request));
   scope.commands.clear();
   scope.toasts.clear();
   return scope;

@@ -144,7 +144,7 @@ TEST_F(Shell, EveryKeystrokeAsksForALook) {
   ASSERT_TRUE(label);
   ui.click(ImVec2(label->x + 100, label->y), draw);
   ui.key(Key::a, draw, {.ctrl = true});
-  std::uint64_t last = scope.request;
+  std::uint64_t last = scope.asked.request;
   std::string text;
   for (const char* letter : {"1", " ", "c"}) {
     scope.commands.clear();

@@ -46,8 +46,8 @@ DecodingStep decided(const Token& chosen, int step) {
     const double probability = rest * (i == 0 ? 0.62 + 0.03 * (step % 9) : 0.55);
     rest -= probability;
     const Token token = i == 0 ? chosen : Token{100 + 10 * step + i, "▁mot" + std::to_string(i)};
-    decoded.candidates.push_back(
-        {token, static_cast<float>(9 + std::log(probability)), static_cast<float>(probability)});
+    const auto p = static_cast<float>(probability);
+    decoded.candidates.push_back({token, static_cast<float>(9 + std::log(probability)), p, p, p});
     decoded.entropy -= static_cast<float>(probability * std::log(probability));
   }
   return decoded;

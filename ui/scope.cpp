@@ -65,7 +65,7 @@ void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snap
   for (Event& event : events) std::visit(receiver, event);
 
   if (!snapshot || snapshot == scope.newest.snapshot) return;
-  const bool decoded = !snapshot->target_out.empty() && snapshot->decoding.size() == snapshot->target_out.size();
+  const bool decoded = snapshot->is_whole();
   scope.newest = {std::move(snapshot), scope.newest.version + 1};
   if (decoded) scope.complete = scope.newest;
 }
@@ -81,14 +81,44 @@ void notify(Scope& scope, Severity severity, std::string text) {
 }
 
 void set_sentence(Scope& scope, std::string text) {
+  const auto example = std::ranges::find(scope.run.examples, text, &Example::source);
+  scope.reference = example == scope.run.examples.end() ? std::string() : example->target;
   scope.layout.sentence = std::move(text);
+  scope.attention.changes.forced.clear();
+  scope.attention.changes.replaced.clear();
+  scope.decoding.prefix.clear();
+  scope.decoding.prefix_ids.clear();
+  scope.decoding.hypothesis.clear();
   probe_sentence(scope);
+}
+
+Probe wanted_probe(const Scope& scope) {
+  Probe probe;
+  probe.request = scope.asked.request;
+  probe.text = scope.layout.sentence;
+  probe.reference = scope.reference;
+  probe.changes = scope.attention.changes;
+  probe.prefix = scope.decoding.prefix;
+  probe.prefix_ids = scope.decoding.prefix_ids;
+  probe.options = scope.decoding.options;
+  const bool attention = scope.layout.workspace == Workspace::attention;
+  probe.decoding = scope.layout.workspace == Workspace::decoding;
+  if (probe.decoding) probe.hypothesis = scope.decoding.hypothesis;
+  if (attention && scope.attention.level == AttentionLevel::inside) probe.inside = scope.attention.place();
+  probe.flow = attention && scope.attention.level == AttentionLevel::sublayers;
+  return probe;
+}
+
+void ask_for_look(Scope& scope) {
+  if (scope.run.run != 0 && wanted_probe(scope) != scope.asked) probe_sentence(scope);
 }
 
 void probe_sentence(Scope& scope) {
   // Only the newest is answered, so an older one that has not left yet need not go at all.
   std::erase_if(scope.commands, [](const Command& command) { return std::holds_alternative<Probe>(command); });
-  scope.commands.push_back(Probe{++scope.request, scope.layout.sentence});
+  scope.asked = wanted_probe(scope);
+  ++scope.asked.request;
+  scope.commands.push_back(scope.asked);
 }
 
 void remember_sentence(Scope& scope) {

@@ -53,7 +53,7 @@ struct Scope {
   Status status;
   RunOpened run;  // run.run is 0 until the first one is there
   Curves curves;
-  History history;  // the pinned sentences; the same frames as the worker's
+  History history;              // the pinned sentences; the same frames as the worker's
   std::int64_t loss_step = -1;  // the newest metric point; -1: none yet
   double loss = 0;
   double tokens_per_second = 0;
@@ -74,13 +74,14 @@ struct Scope {
   bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   FileBrowser browser;
+  std::string reference;  // what the sentence should become; empty: not known
   AttentionView attention;
   DecodingView decoding;
   PositionsView positions;
   CurvesView curves_view;
 
   // ---- wanted
-  std::uint64_t request = 0;      // of the newest Probe posted
+  Probe asked;                    // the newest Probe posted
   std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
   Requests requests;
 };
@@ -92,10 +93,17 @@ void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snap
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 void notify(Scope& scope, Severity severity, std::string text);
 
-// Replaces the sentence and asks for a look at it.
+// Replaces the sentence and asks for a look at it. What was chosen by places in the old one is let go; the reference is
+// the corpus's, where the sentence is one of its examples.
 void set_sentence(Scope& scope, std::string text);
 
-// Asks for a look at the sentence as it stands.
+// The look that the window needs now: of the sentence, and with what the open workspace shows.
+Probe wanted_probe(const Scope& scope);
+
+// Asks for that look if it is another than the one asked for last; once a frame.
+void ask_for_look(Scope& scope);
+
+// Asks for it anew: the model is another one.
 void probe_sentence(Scope& scope);
 
 // Puts the sentence at the head of the history.

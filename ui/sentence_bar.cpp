@@ -84,7 +84,7 @@ void draw_output(const Scope& scope, const Look& look) {
   const Snapshot* snapshot = scope.complete.snapshot.get();
   if (snapshot == nullptr) return;
   ImGui::SameLine(0, look.px(14));
-  const bool pending = snapshot->request < scope.request;
+  const bool pending = snapshot->request < scope.asked.request;
   ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
   ImGui::AlignTextToFramePadding();
   const std::string text =

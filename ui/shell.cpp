@@ -100,7 +100,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   } else {
     switch (scope.layout.workspace) {
       case Workspace::attention:
-        draw_attention(scope.newest, scope.complete, scope.attention, scope.layout.heads_width, textures, look);
+        draw_attention({scope.newest, scope.complete}, scope.attention, scope.layout.heads_width, textures, look);
         break;
       case Workspace::decoding:
         draw_decoding(scope.complete, scope.decoding, textures, look);
@@ -166,6 +166,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
   draw_dialogs(scope, look);
   ImGui::End();
   draw_toasts(scope, corner, look);
+  ask_for_look(scope);
 }
 
 }  // namespace attnscope

@@ -13,6 +13,7 @@ struct SamplingOptions {
   std::int64_t top_k = 0;  // only so many most probable pieces; 0, or more than there are: all
   double top_p = 1;        // nucleus (1904.09751 §3.1): only the fewest pieces that are so probable together; 1: all
   std::int64_t seed = 1;
+  bool operator==(const SamplingOptions&) const = default;
 };
 
 // Throws ConfigError that names the option, its value and what is allowed.

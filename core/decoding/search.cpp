@@ -18,15 +18,20 @@ struct BestPieces {
   torch::Tensor ids;        // int64 N×K
 };
 
-// K = 2·beam: half of them may be </s>, so that `beam` go on. A beam of one needs no second best.
-BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t beam) {
-  const auto [values, ids] =
-      beam == 1 ? log_probs.max(-1, true) : log_probs.topk(std::min(2 * beam, log_probs.size(1)));
+// K = 2·beam: half of them may be </s>, so that `beam` go on. A beam of one needs no second best. Inside the prefix
+// there is but one piece, however probable.
+BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t step, const SearchOptions& options) {
+  torch::Tensor values, ids;
+  if (step < static_cast<std::int64_t>(options.prefix.size())) {
+    const int piece = options.prefix[static_cast<std::size_t>(step)];
+    values = log_probs.narrow(1, piece, 1);
+    ids = torch::full({log_probs.size(0), 1}, piece, torch::kInt64);
+  } else if (options.beam == 1) {
+    std::tie(values, ids) = log_probs.max(-1, true);
+  } else {
+    std::tie(values, ids) = log_probs.topk(std::min(2 * options.beam, log_probs.size(1)));
+  }
   return {values.to(torch::kCPU, torch::kFloat64).contiguous(), ids.cpu().contiguous()};
-}
-
-double length_penalised(double log_prob, std::size_t length, double alpha) {
-  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
 }
 
 void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOptions& options) {
@@ -119,6 +124,10 @@ SearchOptions for_model(SearchOptions options, const ModelConfig& config, std::i
 
 }  // namespace
 
+double length_penalised(double log_prob, std::size_t length, double alpha) {
+  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+}
+
 std::string_view describe(Fate fate) {
   return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
 }
@@ -130,7 +139,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
   torch::Tensor tokens = begin;
   for (std::int64_t length = 0; length < options.limit && !rows.empty(); ++length) {
-    const BestPieces best = best_pieces(next(torch::tensor(rows, torch::kInt64), tokens), options.beam);
+    const BestPieces best = best_pieces(next(torch::tensor(rows, torch::kInt64), tokens), length, options);
     rows.clear();
     std::vector<std::int64_t> newest;
     std::int64_t row = 0;
@@ -155,7 +164,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe, std::vector<SearchTree>* trees) {
-  Stepper stepper(model, source, padding, breathe);
+  Stepper stepper(model, source, padding, breathe, options.changes);
   return beam_search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
                      stepper.begin(), for_model(options, model.config(), source.size(1)), trees);
 }
@@ -170,14 +179,15 @@ std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::T
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
                   const Breath& breathe) {
   options = for_model(options, model.config(), source.size(1));
-  Stepper stepper(model, source, {}, breathe);
+  Stepper stepper(model, source, {}, breathe, options.changes);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);
   torch::Tensor tokens = stepper.begin();
   Hypothesis hypothesis;
   for (std::int64_t length = 0; length < options.limit && !hypothesis.finished; ++length) {
     const torch::Tensor log_probs = stepper.advance(row, tokens).to(torch::kCPU, torch::kFloat32).contiguous();  // 1×V
     const std::span next(log_probs.data_ptr<float>(), static_cast<std::size_t>(log_probs.numel()));
-    const int piece = sampler.draw(next);
+    const auto step = static_cast<std::size_t>(length);
+    const int piece = step < options.prefix.size() ? options.prefix[step] : sampler.draw(next);
     append(hypothesis, piece, next[piece], options);
     tokens = torch::full({1, 1}, piece, torch::kInt64);
   }

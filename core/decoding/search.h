@@ -4,6 +4,7 @@
 
 #include <torch/torch.h>
 
+#include <cstddef>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,18 @@
 #include "decoding/sampling.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
+#include "plain/decodings.h"
+#include "plain/interventions.h"
 
 namespace attnscope {
 
 struct SearchOptions {
-  std::int64_t beam = 1;        // hypotheses kept at each step; 1 is greedy
-  double length_penalty = 0.6;  // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
-  std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own, see output_limit
-  bool eos_ends = true;         // not in a language model
+  std::int64_t beam = 1;                   // hypotheses kept at each step; 1 is greedy
+  double length_penalty = 0.6;             // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
+  std::int64_t limit = 0;                  // pieces at most, </s> included; 0: the model's own, see output_limit
+  bool eos_ends = true;                    // not in a language model
+  std::vector<int> prefix = {};            // what every hypothesis begins with; it counts in log_prob, score and limit
+  const Interventions* changes = nullptr;  // to the model while it searches
 };
 
 struct Hypothesis {
@@ -29,8 +34,9 @@ struct Hypothesis {
   bool finished = false;          // ended by </s>, not by the limit
 };
 
-// What became of an extension that the beam considered.
-enum class Fate { kept, pruned, finished };
+// log_prob / ((5 + length) / 6)^α (1609.08144 §7)
+double length_penalised(double log_prob, std::size_t length, double alpha);
+
 std::string_view describe(Fate fate);
 
 // One more piece for one hypothesis of a beam: a node of the tree of all that was considered.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/inspection.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
@@ -20,8 +21,9 @@ void select_rows(Memory& memory, const torch::Tensor& rows) {
 
 }  // namespace
 
-Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe)
-    : model_(model), breathe_(std::move(breathe)), sources_(torch::arange(source.size(0))) {
+Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
+                 const Interventions* changes)
+    : model_(model), breathe_(std::move(breathe)), changes_(changes), sources_(torch::arange(source.size(0))) {
   torch::NoGradGuard no_grad;
   model.eval();
   if (model.config().is_language_model()) {
@@ -29,7 +31,8 @@ Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch:
     context_ = begin_.slice(1, 0, 0);
   } else {
     begin_ = torch::full({source.size(0), 1}, Tokenizer::bos_id, torch::kInt64);
-    memory_ = model.encode(source, padding);
+    Inspection inspection{.changes = changes_};
+    memory_ = model.encode(source, padding, changes_ ? &inspection : nullptr);
   }
 }
 
@@ -39,7 +42,9 @@ torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& t
   model_.eval();  // breathing may have trained
   select(rows);
   const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
-  const torch::Tensor features = model_.decode(input.to(model_.device()), memory_, &cache_);
+  Inspection inspection{.changes = changes_};
+  const torch::Tensor features =
+      model_.decode(input.to(model_.device()), memory_, &cache_, changes_ ? &inspection : nullptr);
   return torch::log_softmax(model_.logits(features.select(1, -1)), -1);
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/model.h"
 #include "plain/callbacks.h"
+#include "plain/interventions.h"
 
 namespace attnscope {
 
@@ -15,8 +16,10 @@ namespace attnscope {
 // many steps are cheap again. Whatever is older is forgotten, as it is when training.
 class Stepper {
  public:
-  // source: int64 B×S, for a language model the prompts; padding: bool B×S, true at padding, or undefined.
-  Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe);
+  // source: int64 B×S, for a language model the prompts; padding: bool B×S, true at padding, or undefined. `changes`,
+  // where given, are made to the model in every pass, and outlive the stepper.
+  Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
+          const Interventions* changes = nullptr);
 
   // What the first step is given, int64 B×L on the CPU: <s>, or the prompts.
   const torch::Tensor& begin() const { return begin_; }
@@ -31,6 +34,7 @@ class Stepper {
 
   SequenceModel& model_;
   Breath breathe_;
+  const Interventions* changes_;
   Memory memory_;
   DecoderCache cache_;
   torch::Tensor begin_;

@@ -37,17 +37,17 @@ struct FlowTensors {
 struct Inspection {
   // ---- wanted
   const Interventions* changes = nullptr;
-  std::optional<HeadPlace> head_wanted;  // keep the numbers of its sublayer
+  std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
   bool flow_wanted = false;
   bool hidden_wanted = false;
 
   // ---- kept; the weights always, before dropout and after what was forced
-  AttentionWeights encoder;  // Q = K = S
-  AttentionWeights decoder;  // Q = T, K = T (with a cache: the past as well)
-  AttentionWeights cross;    // Q = T, K = S
-  std::optional<HeadTensors> head;
-  std::vector<FlowTensors> flow;
-  std::vector<torch::Tensor> hidden;  // B×T×D after every decoder layer, before the last norm
+  AttentionWeights encoder = {};  // Q = K = S
+  AttentionWeights decoder = {};  // Q = T, K = T (with a cache: the past as well)
+  AttentionWeights cross = {};    // Q = T, K = S
+  std::optional<HeadTensors> head = {};
+  std::vector<FlowTensors> flow = {};
+  std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
 };
 
 // What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.

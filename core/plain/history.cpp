@@ -69,6 +69,10 @@ Frame frame_of(const Snapshot& look) {
   frame->decoder = look.decoder;
   frame->cross = look.cross;
   frame->decoding = look.decoding;
+  for (DecodingStep& step : frame->decoding) {
+    step.reference.reset();
+    for (Candidate& candidate : step.candidates) candidate.tempered = candidate.kept = candidate.probability;
+  }
   frame->positions = no_positions;
   return frame;
 }

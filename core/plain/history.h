@@ -22,8 +22,8 @@ struct PinnedSentence {
   std::vector<Frame> frames;  // by step, ascending; each step once
 };
 
-// What a frame keeps of a look: the sentence, its maps and its decoding. No tables of positions: they are large, and
-// the same for every sentence.
+// What a frame keeps of a look: the sentence, its maps and its decoding, without temperature and cuts. No tables of
+// positions: they are large, and the same for every sentence.
 Frame frame_of(const Snapshot& look);
 
 // Memory the frame takes, within some percent: what it is made of, without what the allocator adds.

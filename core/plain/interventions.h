@@ -1,7 +1,7 @@
 // What is changed in a model while it is looked at; its weights stay as they are.
 #pragma once
 
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "plain/heads.h"
@@ -27,7 +27,8 @@ struct ForcedAttention {
 struct ReplacedToken {
   bool target = false;  // of the decoder's input, not the source
   int position = 0;
-  int id = 0;
+  int id = -1;            // negative: the first piece of `text`
+  std::string text = {};  // as somebody typed it
   bool operator==(const ReplacedToken&) const = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "plain/config.h"
 #include "plain/history.h"
+#include "plain/probe.h"
 
 namespace attnscope {
 
@@ -24,10 +25,7 @@ struct Reset {     // new random weights under this configuration; corpus and to
 struct Adjust {  // live fields of the configuration, applied from the next update on
   Config config;
 };
-struct Probe {  // look inside the model at this sentence; only the newest one waiting is answered
-  std::uint64_t request = 0;
-  std::string text;
-};
+// Also a Probe (plain/probe.h): look inside the model at a sentence; only the newest one waiting is answered.
 struct Pin {  // look at this sentence every training.history_interval updates, and now
   std::string text;
 };

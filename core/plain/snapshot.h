@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/flow.h"
+#include "plain/head_stages.h"
 #include "plain/heads.h"
+#include "plain/interventions.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
@@ -26,15 +30,27 @@ using AttentionMaps = std::vector<std::vector<Matrix>>;
 struct Candidate {
   Token token;
   float logit = 0;
-  float probability = 0;
+  float probability = 0;  // softmax(logits)
+  float tempered = 0;     // softmax(logits / temperature)
+  float kept = 0;         // of what top-k and top-p left, renormalised; exactly 0: cut away
   bool operator==(const Candidate&) const = default;
+};
+
+// A piece that should come at a step, and what the model makes of it.
+struct GoldStep {
+  Token token;
+  float probability = 0;
+  int rank = 1;  // 1: the most probable
+  Token best;    // what the model would have written
+  bool operator==(const GoldStep&) const = default;
 };
 
 // What the decoder chose from at one step.
 struct DecodingStep {
-  std::vector<Candidate> candidates;  // most probable first
+  std::vector<Candidate> candidates;  // most probable first; at the end what was given, if it is not one of them
   int chosen = 0;                     // index into candidates
   float entropy = 0;                  // of the whole distribution, in nats
+  std::optional<GoldStep> reference;  // the reference's piece at this place, where one is known
   bool operator==(const DecodingStep&) const = default;
 };
 
@@ -46,6 +62,8 @@ struct PositionTable {
   // (rope). A row a distance: a^K (shaw), or the bias of each head, one a column (t5, alibi).
   Matrix values;
 };
+
+struct Decodings;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
@@ -59,7 +77,8 @@ struct Snapshot {
   std::vector<Token> source;      // S pieces, with </s> at the end; none in a language model
   std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1); of a language model the text, without <s>
   std::vector<Token> target_out;  // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that wrote it
-  std::size_t forced = 0;         // leading outputs that were given (a prompt, a target to follow), not chosen
+  std::size_t forced = 0;         // leading outputs that were given (a prompt, a prefix, a reference), not chosen
+  std::size_t prefix = 0;         // the last so many of those were steered: Probe::prefix and prefix_ids
   bool truncated = false;         // what was typed is longer than max_length allows
   bool stopped_at_limit = false;  // decoding ended without </s>
 
@@ -70,11 +89,25 @@ struct Snapshot {
   std::vector<DecodingStep> decoding;                           // T steps
   std::shared_ptr<const std::vector<PositionTable>> positions;  // never null once published
 
+  // Teacher forcing: every piece of the reference (</s> at its end), the ones before it given. While something is
+  // changed and no reference is known, of what the untouched model writes.
+  std::vector<GoldStep> gold;
+
+  Interventions changes;                      // what was changed in the model for this look
+  std::shared_ptr<const Snapshot> untouched;  // the same question to the model as it is; null when nothing is changed
+
+  // ---- only if the Probe asked for them
+  std::optional<HeadInside> inside;            // one head's own numbers
+  std::vector<SublayerFlow> flow;              // in the order of the pass
+  std::shared_ptr<const Decodings> decodings;  // comes later than the rest; null until then
+
   // The pieces of what was typed: the source, or the prompt.
   std::span<const Token> typed() const {
-    return model.is_language_model() ? std::span(target_in).first(std::min(forced + 1, target_in.size()))
-                                     : std::span(source);
+    if (!model.is_language_model()) return source;
+    return std::span(target_in).first(std::min(forced - prefix + 1, target_in.size()));
   }
+
+  bool is_whole() const { return !target_out.empty() && decoding.size() == target_out.size(); }
 };
 
 inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {

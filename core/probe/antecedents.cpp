@@ -15,7 +15,7 @@ std::vector<AntecedentScore> score_antecedents(SequenceModel& model, const Token
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (pairs[i].antecedent.empty()) continue;
     Snapshot snapshot;
-    look_inside(model, tokenizer, pairs[i].source, std::nullopt, [&](Snapshot latest) { snapshot = std::move(latest); },
+    look_inside(model, tokenizer, {.text = pairs[i].source}, [&](Snapshot latest) { snapshot = std::move(latest); },
                 {});
     for (const HeadFinding& finding : find_antecedent(snapshot, pairs[i].antecedent)) {
       AntecedentScore& score = scores[{finding.view, finding.layer, finding.head}];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "probe/probe.h"
+#include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
@@ -16,7 +17,8 @@ std::vector<int> ids_of(const torch::Tensor& row) {
 
 }  // namespace
 
-HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis) {
+HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
+                                 const Interventions* changes) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const bool language_model = model.config().is_language_model();
@@ -26,10 +28,9 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   const auto most = static_cast<std::size_t>(model.config().max_length);
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 
-  Inspection record;
-  const std::vector<std::int64_t> wide(inputs.begin(), inputs.end());
-  const Memory memory = language_model ? Memory() : model.encode(source, {});
-  model.decode(torch::tensor(wide, torch::kInt64).unsqueeze(0).to(model.device()), memory, nullptr, &record);
+  Inspection record{.changes = changes};
+  const Memory memory = language_model ? Memory() : model.encode(source, {}, &record);
+  model.decode(ids_tensor(inputs, model.device()), memory, nullptr, &record);
   return {inputs, language_model ? inputs : ids_of(source), to_maps(language_model ? record.decoder : record.cross)};
 }
 

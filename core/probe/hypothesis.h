@@ -7,6 +7,7 @@
 
 #include "decoding/search.h"
 #include "model/model.h"
+#include "plain/interventions.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -18,7 +19,9 @@ struct HypothesisAttention {
 };
 
 // Cross-attention: the source is the keys. A language model has self-attention alone: queries and keys are prompt and
-// continuation, the newest max_length of them. source: int64 1×S, as the search was given it.
-HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis);
+// continuation, the newest max_length of them. source: int64 1×S, as the search was given it; `changes`, where given,
+// are made to the model.
+HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
+                                 const Interventions* changes = nullptr);
 
 }  // namespace attnscope

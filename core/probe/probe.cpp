@@ -5,63 +5,24 @@
 #include <utility>
 
 #include "decoding/continuation.h"
-#include "decoding/search.h"
+#include "probe/choices.h"
+#include "probe/inside.h"
+#include "probe/readings.h"
+#include "probe/tensors.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t num_candidates = 10;
-constexpr std::size_t most_bytes_a_piece = 64;     // SentencePiece's pieces have at most 16 characters
-constexpr std::int64_t longest_continuation = 48;  // pieces written after a prompt
-constexpr const char* line_end = "\u23CE";         // how a language model's </s> is shown: ⏎
+constexpr std::size_t most_bytes_a_piece = 64;  // SentencePiece's pieces have at most 16 characters
 
 // Which part of a text that is too long is looked at.
 enum class Keep { beginning, end };
 
 std::shared_ptr<const std::vector<PositionTable>> position_tables(SequenceModel& model) {
   auto tables = std::make_shared<std::vector<PositionTable>>();
-  for (const PositionTensor& tensor : model.positions()) {
-    const torch::Tensor host = tensor.values.to(torch::kCPU, torch::kFloat32).contiguous();
-    PositionTable& table = tables->emplace_back();
-    table.name = tensor.name;
-    table.first = static_cast<int>(tensor.first);
-    table.values = Matrix(static_cast<int>(host.size(0)), static_cast<int>(host.size(1)));
-    std::copy_n(host.data_ptr<float>(), table.values.values.size(), table.values.values.begin());
-  }
+  for (const PositionTensor& tensor : model.positions())
+    tables->push_back({tensor.name, static_cast<int>(tensor.first), to_matrix(tensor.values)});
   return tables;
-}
-
-torch::Tensor ids_tensor(const std::vector<Token>& tokens, torch::Device device) {
-  torch::Tensor ids = torch::empty({1, static_cast<std::int64_t>(tokens.size())}, torch::kInt64);
-  auto* out = ids.data_ptr<std::int64_t>();
-  for (const Token& token : tokens) *out++ = token.id;
-  return ids.to(device);
-}
-
-Token token_of(int id, const Tokenizer& tokenizer, const ModelConfig& model) {
-  return {id, model.is_language_model() && id == Tokenizer::eos_id ? line_end : tokenizer.piece(id)};
-}
-
-// The best candidates of one step, and `forced` among them even if it is not one of the best.
-DecodingStep decoding_step(const torch::Tensor& logits, const Tokenizer& tokenizer, const ModelConfig& model,
-                           std::optional<int> forced) {
-  const torch::Tensor host = logits.to(torch::kCPU, torch::kFloat32).contiguous();  // V
-  const torch::Tensor log_p = torch::log_softmax(host, 0);
-  const torch::Tensor best = std::get<1>(host.topk(std::min(num_candidates, host.size(0))));
-  std::vector<int> ids;
-  for (std::int64_t rank = 0; rank < best.size(0); ++rank)
-    ids.push_back(static_cast<int>(best[rank].item<std::int64_t>()));
-  if (forced && std::find(ids.begin(), ids.end(), *forced) == ids.end()) ids.push_back(*forced);
-
-  DecodingStep step;
-  const auto* logit = host.data_ptr<float>();
-  const auto* log_probability = log_p.data_ptr<float>();
-  for (const int id : ids) {
-    step.candidates.push_back({token_of(id, tokenizer, model), logit[id], std::exp(log_probability[id])});
-  }
-  if (forced) step.chosen = static_cast<int>(std::find(ids.begin(), ids.end(), *forced) - ids.begin());
-  step.entropy = -(log_p.exp() * log_p).nan_to_num(0).sum().item<float>();
-  return step;
 }
 
 std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep, bool& truncated) {
@@ -87,6 +48,18 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
   return {tokens.begin() + cut, tokens.end()};
 }
 
+// With ids for the pieces that were typed; what names no piece changes nothing.
+Interventions resolved(Interventions changes, const Tokenizer& tokenizer) {
+  for (ReplacedToken& replaced : changes.replaced) {
+    if (replaced.id >= 0) continue;
+    const std::vector<Token> tokens = tokenizer.encode(replaced.text);
+    if (!tokens.empty()) replaced.id = tokens.front().id;
+  }
+  std::erase_if(changes.replaced,
+                [&](const ReplacedToken& it) { return it.id < 0 || it.id >= tokenizer.vocab_size(); });
+  return changes;
+}
+
 // What the decoder reads and writes, before any of it is known to the model.
 struct Course {
   std::vector<Token> inputs;  // known from the start; at least one
@@ -95,78 +68,223 @@ struct Course {
   bool ends = true;           // at </s>
 };
 
-Course translation(const SequenceModel& model, const Tokenizer& tokenizer, const std::optional<std::string>& target,
-                   Snapshot& snapshot) {
+// One look, stage after stage; the snapshot grows.
+class Look {
+ public:
+  Look(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Breath& breathe)
+      : model_(model), tokenizer_(tokenizer), probe_(probe), breathe_(breathe) {
+    snapshot.model = config();
+    snapshot.source_text = probe.text;
+    snapshot.changes = resolved(probe.changes, tokenizer);
+    snapshot.positions = position_tables(model);
+    record_.changes = changes();
+    record_.flow_wanted = probe.flow;
+    if (probe.inside && probe.inside->head >= 0 && probe.inside->head < config().num_heads)
+      record_.head_wanted = probe.inside;
+  }
+
+  Snapshot snapshot;
+
+  // The pieces, the course of the decoder, and the encoder's part.
+  void begin();
+
+  // What should be written, as far as anybody knows; before decode().
+  void set_gold(std::vector<Token> gold) { gold_ = std::move(gold); }
+  std::vector<Token> reference() const;
+
+  // The outputs, and every map.
+  void decode();
+
+ private:
+  const ModelConfig& config() const { return model_.config(); }
+  const Interventions* changes() const { return snapshot.changes.empty() ? nullptr : &snapshot.changes; }
+  Token end() const { return token_of(Tokenizer::eos_id, tokenizer_, config()); }
+
+  std::vector<Token> prefix(std::int64_t room);
+  Course translation();
+  Course continuation();
+  void follow();
+  void follow_gold();
+  void keep_inside();
+  std::string written_text() const;
+
+  SequenceModel& model_;
+  const Tokenizer& tokenizer_;
+  const Probe& probe_;
+  const Breath& breathe_;
+  Inspection record_;
+  Memory memory_;
+  Course course_;
+  std::vector<Token> gold_;
+};
+
+void Look::begin() {
+  if (config().is_language_model()) {
+    course_ = continuation();
+    snapshot.target_in = course_.inputs;
+  } else {
+    snapshot.source =
+        bounded_tokens(tokenizer_, probe_.text, config().max_length - 1, Keep::beginning, snapshot.truncated);
+    snapshot.source.push_back(end());
+    course_ = translation();
+    memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
+    snapshot.encoder = to_maps(record_.encoder);
+    keep_inside();
+  }
+  snapshot.forced = course_.given.size();
+}
+
+// Up to the end that it may have itself.
+std::vector<Token> Look::prefix(std::int64_t room) {
+  std::vector<Token> tokens;
+  if (!probe_.prefix.empty())
+    tokens = bounded_tokens(tokenizer_, probe_.prefix, room, Keep::beginning, snapshot.truncated);
+  for (const int id : probe_.prefix_ids) {
+    if (id >= 0 && id < model_.vocab_size()) tokens.push_back(token_of(id, tokenizer_, config()));
+  }
+  if (!config().is_language_model()) {
+    const auto ends = std::ranges::find(tokens, Tokenizer::eos_id, &Token::id);
+    if (ends != tokens.end()) tokens.erase(ends + 1, tokens.end());
+  }
+  if (static_cast<std::int64_t>(tokens.size()) > room) {
+    snapshot.truncated = true;
+    tokens.resize(static_cast<std::size_t>(room));
+  }
+  return tokens;
+}
+
+Course Look::translation() {
   Course course;
-  course.inputs = {{Tokenizer::bos_id, tokenizer.piece(Tokenizer::bos_id)}};
-  course.limit = output_limit(model.config(), static_cast<std::int64_t>(snapshot.source.size()));
-  if (!target) return course;
-  const Token end{Tokenizer::eos_id, tokenizer.piece(Tokenizer::eos_id)};
-  const std::int64_t room = model.config().max_length - 1;
-  course.given = bounded_tokens(tokenizer, *target, room, Keep::beginning, snapshot.truncated);
-  course.inputs.insert(course.inputs.end(), course.given.begin(), course.given.end());
-  course.given.push_back(end);
-  course.limit = static_cast<std::int64_t>(course.given.size());
+  course.inputs = {token_of(Tokenizer::bos_id, tokenizer_, config())};
+  course.limit = writing_limit(config(), snapshot.source.size(), 0);
+  course.given = probe_.follow_reference ? reference() : prefix(course.limit - 1);
+  if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
+  snapshot.prefix = course.given.size();
+  for (const Token& token : course.given) {
+    if (token.id != Tokenizer::eos_id) course.inputs.push_back(token);
+  }
   return course;
 }
 
-// The prompt's end matters most to what follows, so that is what is kept, with room for a continuation.
-Course continuation(const SequenceModel& model, const Tokenizer& tokenizer, const std::optional<std::string>& target,
-                    Snapshot& snapshot) {
-  const std::int64_t context = model.config().max_length;
-  const std::int64_t room_to_write = target ? 0 : std::min(longest_continuation, context / 2);
+// The prompt's end matters most to what follows, so that is what is kept, with room for what is written.
+Course Look::continuation() {
+  const std::int64_t context = config().max_length;
+  const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
   Course course;
   course.ends = false;
-  course.inputs = bounded_tokens(tokenizer, snapshot.source_text + target.value_or(""), context - room_to_write,
-                                 Keep::end, snapshot.truncated);
-  if (course.inputs.empty()) course.inputs.push_back(token_of(Tokenizer::eos_id, tokenizer, model.config()));
+  course.inputs = bounded_tokens(tokenizer_, probe_.text, context - room_to_write, Keep::end, snapshot.truncated);
+  if (course.inputs.empty()) course.inputs.push_back(end());
+  const std::size_t typed = course.inputs.size();
+  snapshot.target_in = course.inputs;  // the prompt alone, as reference() asks for it
+  snapshot.forced = typed - 1;
+  const std::vector<Token> steered =
+      probe_.follow_reference ? reference() : prefix(context - static_cast<std::int64_t>(typed));
+  course.inputs.insert(course.inputs.end(), steered.begin(), steered.end());
+  snapshot.prefix = steered.size();
   course.given.assign(course.inputs.begin() + 1, course.inputs.end());
-  course.limit = target ? static_cast<std::int64_t>(course.inputs.size())
-                        : std::min(context, static_cast<std::int64_t>(course.given.size()) + longest_continuation);
+  course.limit = probe_.follow_reference
+                     ? static_cast<std::int64_t>(course.inputs.size())
+                     : static_cast<std::int64_t>(typed) - 1 + writing_limit(config(), typed, snapshot.prefix);
   return course;
+}
+
+// Whole, with </s>; of a language model as much as its context takes after the prompt.
+std::vector<Token> Look::reference() const {
+  if (probe_.reference.empty() && !probe_.follow_reference) return {};
+  bool cut = false;
+  const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
+  const std::int64_t room = config().is_language_model() ? config().max_length - typed : config().max_length - 1;
+  std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, room, Keep::beginning, cut);
+  if (!config().is_language_model()) tokens.push_back(end());
+  return tokens;
+}
+
+void Look::decode() {
+  follow();
+  // The decoder is causal: one pass over the whole output holds every step's rows.
+  model_.decode(ids_tensor(ids_of(snapshot.target_in), model_.device()), memory_, nullptr, &record_);
+  snapshot.decoder = to_maps(record_.decoder);
+  snapshot.cross = to_maps(record_.cross);
+  snapshot.output_text = written_text();
+  keep_inside();
+  if (probe_.flow) snapshot.flow = to_flow(record_.flow);
+  follow_gold();
 }
 
 // Lets the decoder write: all known inputs in one pass, from then on one piece at a time.
-void follow(const Course& course, SequenceModel& model, const Tokenizer& tokenizer, const Memory& memory,
-            Snapshot& snapshot, const Breath& breathe) {
+void Look::follow() {
   DecoderCache cache;
-  std::vector<Token> block = course.inputs;
+  std::vector<Token> block = course_.inputs;
+  const std::size_t typed = snapshot.forced - snapshot.prefix;
   bool ended = false;
-  while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course.limit) {
-    if (breathe) breathe();
-    model.eval();  // breathing may have trained
-    model.eval();  // breathing may have trained
-    const torch::Tensor features = model.decode(ids_tensor(block, model.device()), memory, &cache);  // 1×n×D
-    const torch::Tensor logits = model.logits(features).squeeze(0);                                  // n×V
+  while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course_.limit) {
+    if (breathe_) breathe_();
+    model_.eval();  // breathing may have trained
+    Inspection inspection{.changes = changes()};
+    const torch::Tensor features =
+        model_.decode(ids_tensor(ids_of(block), model_.device()), memory_, &cache, &inspection);  // 1×n×D
+    const torch::Tensor logits = model_.logits(features).squeeze(0);                              // n×V
     for (std::int64_t i = 0; i < logits.size(0); ++i) {
       const std::size_t step = snapshot.decoding.size();
-      const auto next = step < course.given.size() ? std::optional(course.given[step].id) : std::nullopt;
-      snapshot.decoding.push_back(decoding_step(logits[i], tokenizer, model.config(), next));
-      const DecodingStep& decided = snapshot.decoding.back();
+      const auto next = step < course_.given.size() ? std::optional(course_.given[step].id) : std::nullopt;
+      const Choice choice(logits[i], tokenizer_, config());
+      DecodingStep& decided = snapshot.decoding.emplace_back(choice.step(next, probe_.options.sampling));
+      if (step >= typed && step - typed < gold_.size()) decided.reference = choice.gold(gold_[step - typed].id);
       snapshot.target_out.push_back(decided.candidates[decided.chosen].token);
     }
-    ended = course.ends && snapshot.target_out.back().id == Tokenizer::eos_id;
+    ended = course_.ends && snapshot.target_out.back().id == Tokenizer::eos_id;
     block = {snapshot.target_out.back()};
   }
-  snapshot.target_in = course.inputs;
-  snapshot.target_in.insert(snapshot.target_in.end(), snapshot.target_out.begin() + course.inputs.size() - 1,
+  snapshot.target_in = course_.inputs;
+  snapshot.target_in.insert(snapshot.target_in.end(), snapshot.target_out.begin() + course_.inputs.size() - 1,
                             snapshot.target_out.end() - 1);
   snapshot.stopped_at_limit = !ended;
 }
 
-std::vector<int> ids_of(std::span<const Token> tokens) {
-  std::vector<int> ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
+// What the decoder thinks of every piece of the gold output when it is given those before it.
+void Look::follow_gold() {
+  if (gold_.empty()) return;
+  std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{Tokenizer::bos_id};
+  const std::size_t first = inputs.size() - 1;
+  for (std::size_t i = 0; i + 1 < gold_.size(); ++i) inputs.push_back(gold_[i].id);
+  Inspection inspection{.changes = changes()};
+  const torch::Tensor features =
+      model_.decode(ids_tensor(inputs, model_.device()), memory_, nullptr, &inspection);  // 1×T×D
+  const torch::Tensor logits = model_.logits(features).squeeze(0);                        // T×V
+  for (std::size_t i = 0; i < gold_.size(); ++i) {
+    const Choice choice(logits[static_cast<std::int64_t>(first + i)], tokenizer_, config());
+    snapshot.gold.push_back(choice.gold(gold_[i].id));
+  }
+}
+
+void Look::keep_inside() {
+  if (record_.head) snapshot.inside = to_head_inside(*record_.head, *record_.head_wanted, config());
 }
 
 // After a prompt, only what follows it.
-std::string written_text(const Snapshot& snapshot, const Tokenizer& tokenizer) {
-  if (!snapshot.model.is_language_model()) return tokenizer.decode(ids_of(snapshot.target_out));
+std::string Look::written_text() const {
+  if (!config().is_language_model()) return tokenizer_.decode(ids_of(snapshot.target_out));
   const std::vector<int> prompt = ids_of(snapshot.typed());
   std::vector<int> written = ids_of(std::span(snapshot.target_in).subspan(prompt.size()));
   written.push_back(snapshot.target_out.back().id);
-  return continued_text(tokenizer, prompt, written);
+  return continued_text(tokenizer_, prompt, written);
+}
+
+// The same question to the model as it is.
+std::shared_ptr<const Snapshot> untouched_look(SequenceModel& model, const Tokenizer& tokenizer, Probe probe,
+                                               const Breath& breathe) {
+  probe.changes = {};
+  probe.decoding = false;
+  std::shared_ptr<const Snapshot> whole;
+  look_inside(
+      model, tokenizer, probe, [&](Snapshot latest) { whole = std::make_shared<const Snapshot>(std::move(latest)); },
+      breathe);
+  return whole;
+}
+
+// What was written, not typed.
+std::vector<Token> written(const Snapshot& whole) {
+  return {whole.target_out.begin() + static_cast<std::ptrdiff_t>(whole.forced - whole.prefix), whole.target_out.end()};
 }
 
 }  // namespace
@@ -184,40 +302,29 @@ AttentionMaps to_maps(const AttentionWeights& weights) {
   return maps;
 }
 
-void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text,
-                 const std::optional<std::string>& target, const std::function<void(Snapshot)>& publish,
-                 const Breath& breathe) {
+void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
+                 const std::function<void(Snapshot)>& publish, const Breath& breathe) {
   const torch::NoGradGuard no_grad;
   model.eval();
+  check(probe.options.sampling);
 
-  Snapshot snapshot;
-  snapshot.model = model.config();
-  snapshot.source_text = text;
-  snapshot.positions = position_tables(model);
-  Inspection record;
-  Memory memory;
-  Course course;
-  if (model.config().is_language_model()) {
-    course = continuation(model, tokenizer, target, snapshot);
-    snapshot.target_in = course.inputs;
-  } else {
-    snapshot.source =
-        bounded_tokens(tokenizer, text, model.config().max_length - 1, Keep::beginning, snapshot.truncated);
-    snapshot.source.push_back({Tokenizer::eos_id, tokenizer.piece(Tokenizer::eos_id)});
-    course = translation(model, tokenizer, target, snapshot);
-    memory = model.encode(ids_tensor(snapshot.source, model.device()), {}, &record);
-    snapshot.encoder = to_maps(record.encoder);
+  Look look(model, tokenizer, probe, breathe);
+  look.begin();
+  publish(look.snapshot);
+
+  std::vector<Token> gold = look.reference();
+  if (!look.snapshot.changes.empty()) {
+    look.snapshot.untouched = untouched_look(model, tokenizer, probe, breathe);
+    model.eval();  // breathing may have trained
+    if (gold.empty()) gold = written(*look.snapshot.untouched);
   }
-  snapshot.forced = course.given.size();
-  publish(snapshot);
-
-  follow(course, model, tokenizer, memory, snapshot, breathe);
-  // The decoder is causal: one pass over the whole output holds every step's rows.
-  model.decode(ids_tensor(snapshot.target_in, model.device()), memory, nullptr, &record);
-  snapshot.decoder = to_maps(record.decoder);
-  snapshot.cross = to_maps(record.cross);
-  snapshot.output_text = written_text(snapshot, tokenizer);
-  publish(std::move(snapshot));
+  look.set_gold(std::move(gold));
+  look.decode();
+  publish(look.snapshot);
+  if (!probe.decoding) return;
+  look.snapshot.decodings =
+      std::make_shared<const Decodings>(find_decodings(model, tokenizer, probe, look.snapshot, breathe));
+  publish(std::move(look.snapshot));
 }
 
 }  // namespace attnscope

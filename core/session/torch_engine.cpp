@@ -435,7 +435,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
     snapshot.request = probe.request;
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
-  with_short_errors([&] { look_inside(*run_.model, *run_.tokenizer, probe.text, std::nullopt, stamped, breathe); });
+  with_short_errors([&] { look_inside(*run_.model, *run_.tokenizer, probe, stamped, breathe); });
 }
 
 }  // namespace attnscope

@@ -255,9 +255,10 @@ class HistoryReader {
       if (chosen[i] < 0 || chosen[i] >= counts[i] || static_cast<std::size_t>(counts[i]) > candidates.size() - next) {
         throw wrong(fmt::format("decoding step {} takes candidate {} of {}", i, chosen[i], counts[i]));
       }
-      DecodingStep& step = decoded.emplace_back(DecodingStep{{}, chosen[i], entropies[i]});
+      DecodingStep& step = decoded.emplace_back(DecodingStep{{}, chosen[i], entropies[i], {}});
       for (const std::size_t end = next + counts[i]; next < end; ++next) {
-        step.candidates.push_back({candidates[next], logits[next], probabilities[next]});
+        const float p = probabilities[next];  // looked at without temperature and cuts
+        step.candidates.push_back({candidates[next], logits[next], p, p, p});
       }
     }
     if (next != candidates.size()) throw wrong(fmt::format("{} candidates of no step", candidates.size() - next));

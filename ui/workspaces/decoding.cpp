@@ -9,6 +9,7 @@
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
 #include "workspaces/attention.h"
+#include "workspaces/attention_text.h"
 
 namespace attnscope {
 namespace {

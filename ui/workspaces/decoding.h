@@ -1,7 +1,11 @@
 // The output built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "look.h"
+#include "plain/probe.h"
 #include "shown.h"
 #include "textures.h"
 
@@ -14,6 +18,12 @@ struct DecodingView {
   int layer = -1;         // whose attention is shown; -1: the last
   int scrolled_to = -1;   // the step a long decoder input was last scrolled to
   int head = -1;          // -1: the mean over the layer's heads
+
+  // ---- asked of the model; see Probe
+  DecodingOptions options;
+  std::string prefix;           // typed
+  std::vector<int> prefix_ids;  // chosen after it, piece by piece
+  std::vector<int> hypothesis;  // of the beam's tree, whose attention is shown; none: of the output
 };
 
 inline constexpr double seconds_per_step = 0.65;

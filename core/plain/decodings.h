@@ -1,0 +1,79 @@
+// The outputs that one sentence can have: greedy, beam and samples side by side, all that the beam considered, and what
+// each layer would already have said.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+enum class Method { greedy, beam, sample };
+
+// One output with its score.
+struct Reading {
+  Method method = Method::greedy;
+  int number = 1;                 // of several: the beam's, best first; the samples'
+  std::vector<Token> tokens;      // </s> at the end if it ended there
+  std::vector<double> log_probs;  // of each token, by the model alone: before temperature and cuts
+  double log_prob = 0;            // their sum
+  double score = 0;               // log_prob / ((5 + |Y|) / 6)^α
+  std::string text;
+  bool finished = false;       // by </s>, not at the limit
+  std::optional<double> bleu;  // 0…100 against the reference, where one is known
+  bool operator==(const Reading&) const = default;
+};
+
+// What became of an extension that the beam considered.
+enum class Fate { kept, pruned, finished };
+
+// One more piece for one hypothesis of a beam.
+struct BeamNode {
+  int parent = -1;  // index of the node it goes on from; −1: the beginning
+  int step = 0;     // from 0
+  Token token;
+  double log_prob = 0;  // of the token
+  double total = 0;     // of the hypothesis with it
+  double score = 0;     // total / ((5 + step + 1) / 6)^α
+  Fate fate = Fate::kept;
+  bool operator==(const BeamNode&) const = default;
+};
+
+struct Guess {
+  Token token;
+  float probability = 0;
+  bool operator==(const Guess&) const = default;
+};
+
+// What a layer would write at one step, if it were the last (the logit lens).
+struct LensCell {
+  std::vector<Guess> best;  // most probable first
+  float chosen = 0;         // probability of what the model wrote
+  int rank = 1;             // its rank, 1 the best
+};
+
+// One output and where it looked; see Probe::hypothesis.
+struct HypothesisLook {
+  std::vector<int> ids;        // as asked
+  std::string text;            // what they read as
+  std::vector<Token> queries;  // row t of a map is the step that wrote queries[t]
+  std::vector<Token> keys;     // what is attended to: the source, or a language model's text
+  AttentionMaps maps;          // none where the model has no such attention
+};
+
+struct Decodings {
+  std::vector<Reading> readings;  // greedy, then the beam's, then the samples
+  std::vector<BeamNode> tree;     // step by step; within a step the best total first
+  double length_penalty = 0;      // α the tree was scored with
+  std::vector<int> ranks;         // 1, 2, 3, 5, … evenly on a logarithmic axis, the last the vocabulary's size
+  std::vector<std::vector<float>> ranked;   // [step][i]: probability of the piece of rank ranks[i]
+  std::vector<std::vector<LensCell>> lens;  // [layer][step]; none in a recurrent model
+  std::optional<HypothesisLook> hypothesis;
+};
+
+// The ids that lead to a node, from the first on.
+std::vector<int> path_ids(const std::vector<BeamNode>& tree, int node);
+
+}  // namespace attnscope

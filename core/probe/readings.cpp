@@ -1,0 +1,167 @@
+#include "probe/readings.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "decoding/continuation.h"
+#include "decoding/search.h"
+#include "metrics/bleu.h"
+#include "probe/choices.h"
+#include "probe/hypothesis.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t lens_guesses = 3;
+
+class Finder {
+ public:
+  Finder(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
+         const Breath& breathe)
+      : model_(model),
+        tokenizer_(tokenizer),
+        probe_(probe),
+        whole_(whole),
+        breathe_(breathe),
+        typed_(ids_of(whole.typed())),
+        source_(ids_tensor(typed_, model.device())) {
+    const std::size_t steered = probe.follow_reference ? 0 : whole.prefix;
+    const std::size_t first = whole.forced - whole.prefix;  // output that was not typed
+    search_.length_penalty = probe.options.length_penalty;
+    search_.limit = writing_limit(model.config(), typed_.size(), steered);
+    search_.prefix = ids_of(std::span(whole.target_out).subspan(first, steered));
+    search_.changes = whole.changes.empty() ? nullptr : &whole.changes;
+  }
+
+  Decodings find() {
+    Decodings found;
+    found.readings.push_back(reading(Method::greedy, 1, search(1).front()));
+    found.length_penalty = search_.length_penalty;
+    add_beam(found);
+    for (std::int64_t i = 0; i < std::clamp<std::int64_t>(probe_.options.num_samples, 0, max_probe_samples); ++i)
+      found.readings.push_back(reading(Method::sample, static_cast<int>(i) + 1, draw(i)));
+    add_steps(found);
+    if (!probe_.hypothesis.empty()) found.hypothesis = look(probe_.hypothesis);
+    return found;
+  }
+
+ private:
+  std::vector<Hypothesis> search(std::int64_t beam, std::vector<SearchTree>* trees = nullptr) {
+    search_.beam = beam;
+    return std::move(beam_search(model_, source_, {}, search_, breathe_, trees).front());
+  }
+
+  void add_beam(Decodings& found) {
+    std::vector<SearchTree> trees;
+    const auto hypotheses = search(std::clamp<std::int64_t>(probe_.options.beam, 1, max_probe_beam), &trees);
+    for (std::size_t i = 0; i < hypotheses.size(); ++i)
+      found.readings.push_back(reading(Method::beam, static_cast<int>(i) + 1, hypotheses[i]));
+    for (const Extension& node : trees.front()) {
+      found.tree.push_back(
+          {node.parent, node.step, token(node.piece), node.log_prob, node.total, node.score, node.fate});
+    }
+  }
+
+  Hypothesis draw(std::int64_t number) {
+    SamplingOptions sampling = probe_.options.sampling;
+    sampling.seed += number;
+    Sampler sampler(sampling);
+    return sample(model_, source_, sampler, search_, breathe_);
+  }
+
+  Reading reading(Method method, int number, const Hypothesis& hypothesis) const {
+    Reading made{method, number, {}, hypothesis.log_probs, hypothesis.log_prob, hypothesis.score, {}, {}, {}};
+    for (const int id : hypothesis.ids) made.tokens.push_back(token(id));
+    if (hypothesis.finished) made.tokens.push_back(token(Tokenizer::eos_id));
+    made.text = text(hypothesis.ids);
+    made.finished = hypothesis.finished;
+    if (!probe_.reference.empty()) made.bleu = bleu_of(made.text);
+    return made;
+  }
+
+  double bleu_of(const std::string& text) const {
+    const std::array references = {std::vector{probe_.reference}};
+    return bleu(std::array{text}, references);
+  }
+
+  std::string text(const std::vector<int>& ids) const {
+    return model_.config().is_language_model() ? continued_text(tokenizer_, typed_, ids) : tokenizer_.decode(ids);
+  }
+
+  Token token(int id) const { return token_of(id, tokenizer_, model_.config()); }
+
+  // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
+  void add_steps(Decodings& found) {
+    const torch::NoGradGuard no_grad;
+    model_.eval();
+    if (breathe_) breathe_();
+    Inspection record{.changes = search_.changes, .hidden_wanted = true};
+    Memory memory;
+    if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
+    const auto inputs = ids_of(whole_.target_in);
+    const torch::Tensor features = model_.decode(ids_tensor(inputs, model_.device()), memory, nullptr, &record);
+    found.ranks = plotted_ranks(model_.vocab_size());
+    const torch::Tensor logits = model_.logits(features).squeeze(0);  // T×V
+    for (std::int64_t step = 0; step < logits.size(0); ++step)
+      found.ranked.push_back(Choice(logits[step], tokenizer_, model_.config()).ranked(found.ranks));
+    for (const torch::Tensor& hidden : record.hidden) {
+      if (breathe_) breathe_();
+      found.lens.push_back(lens(model_.logits(model_.finished(hidden)).squeeze(0)));
+    }
+  }
+
+  std::vector<LensCell> lens(const torch::Tensor& logits) const {  // T×V
+    std::vector<LensCell> cells;
+    for (std::int64_t step = 0; step < logits.size(0); ++step) {
+      const Choice choice(logits[step], tokenizer_, model_.config());
+      const int written = whole_.target_out[static_cast<std::size_t>(step)].id;
+      cells.push_back({choice.best(lens_guesses), choice.probability(written), choice.rank(written)});
+    }
+    return cells;
+  }
+
+  HypothesisLook look(const std::vector<int>& asked) {
+    Hypothesis hypothesis;
+    hypothesis.ids = asked;
+    std::erase_if(hypothesis.ids, [&](int id) { return id < 0 || id >= model_.vocab_size(); });
+    if (!model_.config().is_language_model()) {
+      const auto end = std::ranges::find(hypothesis.ids, Tokenizer::eos_id);
+      hypothesis.finished = end != hypothesis.ids.end();
+      hypothesis.ids.erase(end, hypothesis.ids.end());
+    }
+    HypothesisAttention attention = attention_of(model_, source_, hypothesis, search_.changes);
+    HypothesisLook made;
+    made.ids = asked;
+    made.text = text(hypothesis.ids);
+    for (const int id : attention.queries) made.queries.push_back(token(id));
+    for (const int id : attention.keys) made.keys.push_back(token(id));
+    made.maps = std::move(attention.maps);
+    return made;
+  }
+
+  SequenceModel& model_;
+  const Tokenizer& tokenizer_;
+  const Probe& probe_;
+  const Snapshot& whole_;
+  const Breath& breathe_;
+  std::vector<int> typed_;
+  torch::Tensor source_;  // int64 1×S: the source, or the prompt
+  SearchOptions search_;
+};
+
+}  // namespace
+
+std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::size_t prefix) {
+  const auto length = static_cast<std::int64_t>(typed);
+  if (!model.is_language_model()) return output_limit(model, length);
+  return std::min(model.max_length - length + 1, static_cast<std::int64_t>(prefix) + longest_continuation);
+}
+
+Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
+                         const Breath& breathe) {
+  return Finder(model, tokenizer, probe, whole, breathe).find();
+}
+
+}  // namespace attnscope
