@@ -66,7 +66,9 @@ int attend(const AttendOptions& options);  // JSON on stdout
 struct ScreenshotOptions {
   std::string run;  // empty: the shipped one
   std::string workspace = "attention";
+  std::string view;  // a level or mode of the workspace; empty: the one it begins with
   std::string source;
+  std::string reference;  // what the source should become; empty: not known
   int width = 1600;
   int height = 1000;
   double scale = 1;

@@ -85,7 +85,9 @@ void Offscreen::close() {
   eglTerminate(display_);
 }
 
-void Offscreen::finish() const { glFinish(); }
+void Offscreen::finish() const {
+  glFinish();
+}
 
 std::vector<std::uint8_t> Offscreen::read() const {
   const auto row = static_cast<std::size_t>(width_) * 4;

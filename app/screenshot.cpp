@@ -30,11 +30,18 @@ void throw_errors(const std::vector<Event>& events) {
 }
 
 bool looked_at_sentence(const Scope& scope) {
-  return scope.run.run != 0 && scope.complete.snapshot && scope.complete.snapshot->request == scope.asked.request;
+  if (scope.run.run == 0 || !scope.complete.snapshot) return false;
+  const Snapshot& snapshot = *scope.complete.snapshot;
+  return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 
-void fill(Scope& scope, Session& session, const std::string& run) {
-  session.post(OpenRun{run});
+void post_commands(Scope& scope, Session& session) {
+  for (Command& command : scope.commands) session.post(std::move(command));
+  scope.commands.clear();
+}
+
+// Until what was asked for has been seen.
+void hear(Scope& scope, Session& session, const std::string& run) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!looked_at_sentence(scope)) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -44,11 +51,16 @@ void fill(Scope& scope, Session& session, const std::string& run) {
     Session::News news = session.poll();
     throw_errors(news.events);
     receive(scope, std::move(news.events), std::move(news.snapshot));
-    for (Command& command : scope.commands) session.post(std::move(command));
-    scope.commands.clear();
+    post_commands(scope, session);
   }
   scope.toasts.clear();  // "Opened …" is no news in a picture
   scope.progress.reset();
+}
+
+// A level of the attention workspace or a mode of the decoding workspace, by the names of the command line.
+void show_view(Scope& scope, const std::string& name) {
+  if (const auto level = level_from(name)) scope.attention.level = *level;
+  if (const auto mode = mode_from(name)) scope.decoding.mode = *mode;
 }
 
 }  // namespace
@@ -60,9 +72,16 @@ int screenshot(const ScreenshotOptions& options) {
   scope.layout.workspace = workspace_from(options.workspace).value();  // checked at the door
   scope.layout.theme = theme_from(options.theme);
   scope.layout.sentence = options.source;
+  scope.reference = options.reference;
+  show_view(scope, options.view);
   {
     Session session([] { return make_torch_engine(0); });
-    fill(scope, session, run);
+    session.post(OpenRun{run});
+    hear(scope, session, run);
+    // A frame chooses what to show of the sentence, which may ask for another look.
+    draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
+    post_commands(scope, session);
+    hear(scope, session, run);
   }
   const Picture picture = draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
   write_file(options.out, png_bytes(picture));

@@ -103,7 +103,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
         draw_attention({scope.newest, scope.complete}, scope.attention, scope.layout.heads_width, textures, look);
         break;
       case Workspace::decoding:
-        draw_decoding(scope.complete, scope.decoding, textures, look);
+        draw_decoding(scope.complete, scope.decoding, scope.reference, textures, look);
         break;
       case Workspace::positions:
         draw_positions(scope.newest.snapshot.get(), scope.positions, textures, look);

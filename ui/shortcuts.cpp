@@ -4,6 +4,7 @@
 
 #include "input.h"
 #include "toolbar.h"
+#include "workspaces/decoding_view.h"
 
 namespace attnscope {
 namespace {

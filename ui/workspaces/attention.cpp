@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
-#include "widgets/tooltip.h"
 #include "workspaces/attention_head.h"
 #include "workspaces/attention_inside.h"
 #include "workspaces/attention_model.h"
@@ -17,30 +17,25 @@ namespace {
 
 struct LevelText {
   AttentionLevel level;
+  std::string_view name;  // on the command line
   const char* title;
   const char* help;
 };
 
 constexpr std::array levels = {
-    LevelText{AttentionLevel::model, "Model", "Every head of every layer, to be sorted and compared."},
-    LevelText{AttentionLevel::head, "Head", "One head: who looks at whom, and how much."},
-    LevelText{AttentionLevel::inside, "Inside one head",
+    LevelText{AttentionLevel::model, "model", "Model", "Every head of every layer, to be sorted and compared."},
+    LevelText{AttentionLevel::head, "head", "Head", "One head: who looks at whom, and how much."},
+    LevelText{AttentionLevel::inside, "inside", "Inside one head",
               "The head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
-    LevelText{AttentionLevel::sublayers, "Add & norm, feed-forward",
+    LevelText{AttentionLevel::sublayers, "sublayers", "Add & norm, feed-forward",
               "What every sublayer does to every piece's vector (paper §3.1, §3.3)."},
 };
 
 void draw_levels(AttentionView& view, const Look& look) {
   for (const LevelText& text : levels) {
-    const bool active = view.level == text.level;
-    ImGui::PushStyleColor(ImGuiCol_Button, active ? look.theme.raised : 0);
-    ImGui::PushStyleColor(ImGuiCol_Text, active ? look.theme.text : look.theme.text_dim);
-    if (ImGui::SmallButton(text.title)) view.level = text.level;
-    ImGui::PopStyleColor(2);
-    help_tooltip(text.help, look);
-    ImGui::SameLine(0, look.px(4));
+    if (draw_choice(text.title, view.level == text.level, text.help, look)) view.level = text.level;
   }
-  ImGui::NewLine();
+  end_choices();
 }
 
 void draw_level(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
@@ -71,6 +66,17 @@ void draw_heads_column(const ShownMaps& maps, AttentionView& view, float& width,
 }
 
 }  // namespace
+
+std::optional<AttentionLevel> level_from(std::string_view name) {
+  const auto found = std::ranges::find(levels, name, &LevelText::name);
+  return found == levels.end() ? std::nullopt : std::optional(found->level);
+}
+
+std::vector<std::string> level_names() {
+  std::vector<std::string> names;
+  for (const LevelText& text : levels) names.emplace_back(text.name);
+  return names;
+}
 
 void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_width, TextureStore& textures,
                     const Look& look) {
