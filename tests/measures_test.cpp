@@ -39,6 +39,39 @@ TEST(Entropy, IsZeroForOneKeyAndLogarithmForAllAlike) {
   EXPECT_EQ(mean_entropy({}), 0);
 }
 
+TEST(MapMeasures, HaveKnownAnswers) {
+  const MapMeasures sharp = measures_of(matrix(2, 2, {1, 0, 1, 0}), false);
+  EXPECT_EQ(sharp.entropy, 0);
+  EXPECT_NEAR(sharp.most_entropy, std::log(2.0), 1e-6);
+  EXPECT_FLOAT_EQ(sharp.distance, 0.5F);
+  EXPECT_FLOAT_EQ(sharp.largest, 1);
+  EXPECT_FALSE(near_uniform(sharp));
+  EXPECT_TRUE(near_uniform(measures_of(matrix(1, 4, {.25F, .25F, .25F, .25F}), false)));
+  EXPECT_EQ(measures_of({}, true).most_entropy, 0);
+}
+
+TEST(MapMeasures, ACausalHeadIsComparedWithTheKeysItSees) {
+  const Matrix even = matrix(3, 3, {1, 0, 0, .5F, .5F, 0, 1 / 3.0F, 1 / 3.0F, 1 / 3.0F});
+  const MapMeasures measures = measures_of(even, true);
+  EXPECT_NEAR(measures.most_entropy, (std::log(2.0) + std::log(3.0)) / 3, 1e-6);
+  EXPECT_NEAR(measures.entropy, measures.most_entropy, 1e-6);
+  EXPECT_TRUE(near_uniform(measures));
+  EXPECT_FALSE(near_uniform(measures_of(even, false)));
+  EXPECT_FALSE(near_uniform(measures_of(matrix(1, 1, {1}), true)));  // one key: no choice
+}
+
+TEST(Received, IsTheMeanOverTheQueriesThatSeeTheKey) {
+  const Matrix map = matrix(2, 2, {1, 0, .5F, .5F});
+  EXPECT_THAT(received(map, false), ElementsAre(.75F, .25F));
+  EXPECT_THAT(received(map, true), ElementsAre(.75F, .5F));
+  EXPECT_TRUE(received({}, true).empty());
+}
+
+TEST(Words, AreNotJoinedAcrossSignsOfOtherBlocks) {
+  EXPECT_EQ(texts(words_of(tokens({"▁hey", "⏎", "You", "’", "re", "▁19", "84", "»"}))),
+            (std::vector<std::string>{"hey", "⏎", "You", "’", "re", "1984", "»"}));
+}
+
 TEST(Words, ArePutTogetherFromTheirPieces) {
   EXPECT_EQ(texts(words_of(tokens({"▁The", "▁ani", "mal", "▁didn", "'", "t", ".", "</s>"}))),
             (std::vector<std::string>{"The", "animal", "didn", "'", "t", ".", "</s>"}));

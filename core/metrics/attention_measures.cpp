@@ -1,6 +1,7 @@
 #include "metrics/attention_measures.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 
@@ -9,8 +10,13 @@ namespace {
 
 constexpr std::string_view word_begin = "▁";
 
+constexpr float uniform_share = 0.95F;
+
+// Letters and digits. 0xC2 begins the signs of Latin-1 («, »), 0xE2 punctuation, arrows and other signs (’, …, ⏎).
 bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x80) return byte != 0xC2 && byte != 0xE2;
+  return std::isalnum(byte) != 0;
 }
 
 bool is_word(std::string_view piece) {
@@ -59,6 +65,46 @@ float mean_entropy(const Matrix& map) {
   const std::vector<float> entropies = row_entropies(map);
   if (entropies.empty()) return 0;
   return std::accumulate(entropies.begin(), entropies.end(), 0.0F) / static_cast<float>(entropies.size());
+}
+
+MapMeasures measures_of(const Matrix& map, bool causal) {
+  if (map.empty()) return {};
+  double entropy = 0;
+  double most = 0;
+  double distance = 0;
+  MapMeasures measures;
+  for (int row = 0; row < map.rows; ++row) {
+    const int seen = causal ? std::min(row + 1, map.cols) : map.cols;
+    most += std::log(static_cast<double>(seen));
+    for (int col = 0; col < seen; ++col) {
+      const float weight = map.at(row, col);
+      if (weight <= 0) continue;
+      entropy -= static_cast<double>(weight * std::log(weight));
+      distance += static_cast<double>(weight * static_cast<float>(std::abs(row - col)));
+      measures.largest = std::max(measures.largest, weight);
+    }
+  }
+  measures.entropy = static_cast<float>(entropy / map.rows);
+  measures.most_entropy = static_cast<float>(most / map.rows);
+  measures.distance = static_cast<float>(distance / map.rows);
+  return measures;
+}
+
+bool near_uniform(const MapMeasures& measures) {
+  return measures.most_entropy > 0 && measures.entropy > uniform_share * measures.most_entropy;
+}
+
+float received_by(const Matrix& map, int key, bool causal) {
+  const int first = causal ? std::min(key, map.rows) : 0;
+  float sum = 0;
+  for (int row = first; row < map.rows; ++row) sum += map.at(row, key);
+  return first < map.rows ? sum / static_cast<float>(map.rows - first) : 0;
+}
+
+std::vector<float> received(const Matrix& map, bool causal) {
+  std::vector<float> means(static_cast<std::size_t>(map.cols));
+  for (int key = 0; key < map.cols; ++key) means[static_cast<std::size_t>(key)] = received_by(map, key, causal);
+  return means;
 }
 
 std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {

@@ -14,6 +14,22 @@ namespace attnscope {
 std::vector<float> row_entropies(const Matrix& map);
 float mean_entropy(const Matrix& map);
 
+// What one head's map is like, on the whole. In a causal map a query sees the keys up to its own place.
+struct MapMeasures {
+  float entropy = 0;       // mean over the rows, in nats
+  float most_entropy = 0;  // what it would be if every query looked at all keys it sees alike
+  float distance = 0;      // mean over the rows of Σ w |query − key|
+  float largest = 0;       // weight
+};
+MapMeasures measures_of(const Matrix& map, bool causal);
+
+// Looks almost everywhere alike: untrained, or idle.
+bool near_uniform(const MapMeasures& measures);
+
+// What a key gets, averaged over the queries that see it; and so of every key.
+float received_by(const Matrix& map, int key, bool causal);
+std::vector<float> received(const Matrix& map, bool causal);
+
 // A word as SentencePiece cut it: pieces [begin, end).
 struct WordSpan {
   std::string text;
@@ -21,7 +37,8 @@ struct WordSpan {
   int end = 0;
 };
 
-// The pieces put together again into words: "▁ani" "mal" → "animal". Apostrophes, punctuation and marks stand alone.
+// The pieces put together again into words: "▁ani" "mal" → "animal". Apostrophes, punctuation and marks stand alone;
+// of other alphabets everything but the signs of Latin-1 and the blocks from General Punctuation on counts as a letter.
 std::vector<WordSpan> words_of(const std::vector<Token>& tokens);
 
 // Which word of `keys` gets most of the row's weight, pieces summed; an index into `keys`.
