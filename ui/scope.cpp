@@ -8,6 +8,19 @@ namespace {
 
 constexpr std::size_t most_toasts = 50;
 
+// Of the corpus, for the present sentence; null when it is none of its examples.
+const Example* example_of(const Scope& scope) {
+  const auto found = std::ranges::find(scope.run.examples, scope.layout.sentence, &Example::source);
+  return found == scope.run.examples.end() ? nullptr : &*found;
+}
+
+// What was chosen among the pieces of another output.
+void let_go_of_output(DecodingView& view) {
+  view.prefix.clear();
+  view.prefix_ids.clear();
+  view.hypothesis.clear();
+}
+
 struct Receiver {
   Scope& scope;
 
@@ -46,6 +59,8 @@ struct Receiver {
     const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind) scope.decoding.step = -1;  // a prompt is passed over, a translation seen from its first step
     scope.run = std::move(opened);
+    let_go_of_output(scope.decoding);
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
     scope.saved_to.clear();  // another run must not silently take the place of the one saved there
     scope.curves_view.axis.window.reset();
     probe_sentence(scope);
@@ -81,14 +96,12 @@ void notify(Scope& scope, Severity severity, std::string text) {
 }
 
 void set_sentence(Scope& scope, std::string text) {
-  const auto example = std::ranges::find(scope.run.examples, text, &Example::source);
-  scope.reference = example == scope.run.examples.end() ? std::string() : example->target;
   scope.layout.sentence = std::move(text);
+  const Example* example = example_of(scope);
+  scope.reference = example == nullptr ? std::string() : example->target;
   scope.attention.changes.forced.clear();
   scope.attention.changes.replaced.clear();
-  scope.decoding.prefix.clear();
-  scope.decoding.prefix_ids.clear();
-  scope.decoding.hypothesis.clear();
+  let_go_of_output(scope.decoding);
   probe_sentence(scope);
 }
 

@@ -61,7 +61,7 @@ void draw_input(Scope& scope, float width, const Look& look) {
   const bool committed = ImGui::InputTextWithHint(
       "##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at", &scope.layout.sentence,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-  if (ImGui::IsItemEdited()) probe_sentence(scope);
+  if (ImGui::IsItemEdited()) set_sentence(scope, scope.layout.sentence);
   if (committed) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys are for looking around next

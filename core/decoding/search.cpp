@@ -124,10 +124,6 @@ SearchOptions for_model(SearchOptions options, const ModelConfig& config, std::i
 
 }  // namespace
 
-double length_penalised(double log_prob, std::size_t length, double alpha) {
-  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
-}
-
 std::string_view describe(Fate fate) {
   return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
 }

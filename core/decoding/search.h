@@ -34,9 +34,6 @@ struct Hypothesis {
   bool finished = false;          // ended by </s>, not by the limit
 };
 
-// log_prob / ((5 + length) / 6)^α (1609.08144 §7)
-double length_penalised(double log_prob, std::size_t length, double alpha);
-
 std::string_view describe(Fate fate);
 
 // One more piece for one hypothesis of a beam: a node of the tree of all that was considered.

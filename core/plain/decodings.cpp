@@ -1,8 +1,13 @@
 #include "plain/decodings.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attnscope {
+
+double length_penalised(double log_prob, std::size_t length, double alpha) {
+  return log_prob / std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+}
 
 std::vector<int> path_ids(const std::vector<BeamNode>& tree, int node) {
   std::vector<int> ids;

@@ -2,6 +2,7 @@
 // each layer would already have said.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ struct Decodings {
   std::vector<std::vector<LensCell>> lens;  // [layer][step]; none in a recurrent model
   std::optional<HypothesisLook> hypothesis;
 };
+
+// log_prob / ((5 + length) / 6)^α (1609.08144 §7)
+double length_penalised(double log_prob, std::size_t length, double alpha);
 
 // The ids that lead to a node, from the first on.
 std::vector<int> path_ids(const std::vector<BeamNode>& tree, int node);

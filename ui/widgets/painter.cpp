@@ -134,4 +134,11 @@ void Painter::record_text(ImFont* font, ImVec2 position, Color32 color, std::str
                    text_size(font, text.data(), text.data() + text.size()), ascent, pivot, degrees, color});
 }
 
+void draw_hatching(Painter& paint, ImVec2 low, ImVec2 high, Color32 color, float gap) {
+  paint.push_clip(low, high);
+  const float height = high.y - low.y;
+  for (float x = low.x - height; x < high.x; x += gap) paint.line({x, high.y}, {x + height, low.y}, color);
+  paint.pop_clip();
+}
+
 }  // namespace attnscope

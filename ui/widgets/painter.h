@@ -54,4 +54,7 @@ class Painter {
   ImDrawList& list_;
 };
 
+// Slanted lines `gap` apart, inside the rectangle: what is masked, cut away or pruned.
+void draw_hatching(Painter& paint, ImVec2 low, ImVec2 high, Color32 color, float gap);
+
 }  // namespace attnscope

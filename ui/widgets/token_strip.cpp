@@ -18,13 +18,6 @@ struct Chip {
   bool masked;
 };
 
-void draw_hatching(Painter& paint, ImVec2 low, ImVec2 high, Color32 color, float gap) {
-  paint.push_clip(low, high);
-  const float height = high.y - low.y;
-  for (float x = low.x - height; x < high.x; x += gap) paint.line({x, high.y}, {x + height, low.y}, color);
-  paint.pop_clip();
-}
-
 void draw_chip(Painter& paint, const Chip& chip, const Token& token, const TokenStripOptions& options,
                const Look& look) {
   const float rounding = look.px(3);
