@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,9 @@ struct LensCell {
 
 // One output and where it looked; see Probe::hypothesis.
 struct HypothesisLook {
-  std::vector<int> ids;        // as asked
+  std::vector<int> ids;        // as asked, </s> among them
   std::string text;            // what they read as
-  std::vector<Token> queries;  // row t of a map is the step that wrote queries[t]
+  std::vector<Token> queries;  // of the maps' rows: what the step wrote; in a language model, what it read
   std::vector<Token> keys;     // what is attended to: the source, or a language model's text
   AttentionMaps maps;          // none where the model has no such attention
 };
@@ -71,13 +72,26 @@ struct Decodings {
   std::vector<int> ranks;         // 1, 2, 3, 5, … evenly on a logarithmic axis, the last the vocabulary's size
   std::vector<std::vector<float>> ranked;   // [step][i]: probability of the piece of rank ranks[i]
   std::vector<std::vector<LensCell>> lens;  // [layer][step]; none in a recurrent model
-  std::optional<HypothesisLook> hypothesis;
+  HypothesisLook hypothesis;
 };
 
-// log_prob / ((5 + length) / 6)^α (1609.08144 §7)
+// ((5 + length) / 6)^α (1609.08144 §7); `length` counts </s>.
+double length_penalty(std::size_t length, double alpha);
+
+// log_prob / length_penalty(length, alpha)
 double length_penalised(double log_prob, std::size_t length, double alpha);
 
 // The ids that lead to a node, from the first on.
 std::vector<int> path_ids(const std::vector<BeamNode>& tree, int node);
+
+// The nodes along those ids, as far as the tree has them.
+std::vector<int> path_nodes(const std::vector<BeamNode>& tree, std::span<const int> ids);
+
+// The node in which the best hypothesis ends: of those that are finished, else of those kept in the last step, the one
+// with the best score; −1 in an empty tree.
+int best_end(const std::vector<BeamNode>& tree);
+
+// Which of `tokens` are not in `others` too, in the same order (the longest common subsequence is).
+std::vector<bool> differing(std::span<const Token> tokens, std::span<const Token> others);
 
 }  // namespace attnscope

@@ -37,7 +37,7 @@ struct Probe {
 
   // ---- wanted besides the maps and the decoding
   bool decoding = false;                 // Snapshot::decodings
-  std::vector<int> hypothesis = {};      // Decodings::hypothesis: the attention of this output; needs `decoding`
+  std::vector<int> hypothesis = {};      // Decodings::hypothesis: of this output; empty: of the beam's best
   std::optional<HeadPlace> inside = {};  // Snapshot::inside of this head
   bool flow = false;                     // Snapshot::flow
 

@@ -43,7 +43,7 @@ class Finder {
     for (std::int64_t i = 0; i < std::clamp<std::int64_t>(probe_.options.num_samples, 0, max_probe_samples); ++i)
       found.readings.push_back(reading(Method::sample, static_cast<int>(i) + 1, draw(i)));
     add_steps(found);
-    if (!probe_.hypothesis.empty()) found.hypothesis = look(probe_.hypothesis);
+    found.hypothesis = look(probe_.hypothesis.empty() ? best_of_beam(found) : probe_.hypothesis);
     return found;
   }
 
@@ -122,6 +122,10 @@ class Finder {
     return cells;
   }
 
+  static std::vector<int> best_of_beam(const Decodings& found) {
+    return ids_of(std::ranges::find(found.readings, Method::beam, &Reading::method)->tokens);
+  }
+
   HypothesisLook look(const std::vector<int>& asked) {
     Hypothesis hypothesis;
     hypothesis.ids = asked;
@@ -135,10 +139,18 @@ class Finder {
     HypothesisLook made;
     made.ids = asked;
     made.text = text(hypothesis.ids);
-    for (const int id : attention.queries) made.queries.push_back(token(id));
+    for (const int id : rows_of(attention.queries, hypothesis)) made.queries.push_back(token(id));
     for (const int id : attention.keys) made.keys.push_back(token(id));
     made.maps = std::move(attention.maps);
     return made;
+  }
+
+  // What names the rows of a look's maps: a language model's inputs; else what was written after reading them.
+  std::vector<int> rows_of(std::vector<int> inputs, const Hypothesis& hypothesis) const {
+    if (model_.config().is_language_model() || (!hypothesis.finished && hypothesis.ids.empty())) return inputs;
+    inputs.erase(inputs.begin());
+    inputs.push_back(hypothesis.finished ? Tokenizer::eos_id : hypothesis.ids.back());
+    return inputs;
   }
 
   SequenceModel& model_;

@@ -6,6 +6,8 @@
 
 #include "plain/probe.h"
 #include "plain/snapshot.h"
+#include "shown.h"
+#include "workspaces/tree_canvas.h"
 
 namespace attnscope {
 
@@ -20,6 +22,9 @@ struct DecodingView {
   int layer = -1;         // whose attention is shown; -1: the last
   int scrolled_to = -1;   // the step a long decoder input was last scrolled to
   int head = -1;          // -1: the mean over the layer's heads
+
+  Shown settled;  // the newest with Snapshot::decodings: shown until those of the next look are there
+  TreeView tree;
 
   // ---- asked of the model; see Probe
   DecodingOptions options;
