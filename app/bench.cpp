@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "bench_decoding.h"
 #include "commands.h"
 #include "measurement.h"
 #include "model/transformer.h"
@@ -166,6 +167,8 @@ int bench(const BenchOptions& options) {
   measure_training(measurements);
   line.show("Measuring looks inside", -1);
   measure_looking(engine, measurements);
+  line.show("Measuring decoding", -1);
+  for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
 #ifdef ATTNSCOPE_GUI
   line.show("Measuring the window while training", -1);
   for (Measurement& measurement : measure_window(run)) measurements.push_back(std::move(measurement));

@@ -138,6 +138,9 @@ int evaluate(const EvaluateOptions& options) {
     throw CorpusError(
         fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
   if (engine.config().model.is_language_model()) {
+    if (options.beam > 1 || options.limit > 0)
+      fmt::print(stderr,
+                 "a language model reads the text, it does not translate pairs: --beam and --limit mean nothing\n");
     print_text(engine, *corpus, options, line);
   } else {
     print_pairs(engine, *corpus, options, line);

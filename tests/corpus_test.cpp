@@ -28,7 +28,7 @@ using ::testing::MatchesRegex;
 using ::testing::SizeIs;
 
 CorpusConfig config_of(std::string source, std::string target = "") {
-  return {.source = std::move(source), .target = std::move(target), .seed = 1};
+  return {.source = std::move(source), .target = std::move(target)};
 }
 
 const Corpus& english_french() {
@@ -488,14 +488,53 @@ TEST_F(Files, ReportsProgressAndCanBeGivenUp) {
   EXPECT_THROW(load_corpus(config_of(path), [](double) { throw GivenUp(); }), GivenUp);
 }
 
+TEST_F(Files, AnotherSeparatorStandsBetweenTheSides) {
+  CorpusConfig config =
+      config_of(write("dates.txt", "2/10/93    _1993-02-10\n16+75  _91  \nno bar\nsnake _a_b\textra\n"));
+  config.separator = "_";
+  const Corpus corpus = load_corpus(config);
+  const std::vector<Pair> pairs = all_pairs(corpus);
+  EXPECT_TRUE(has(pairs, "2/10/93", "1993-02-10"));
+  EXPECT_TRUE(has(pairs, "16+75", "91"));
+  EXPECT_TRUE(has(pairs, "snake", "a_b"));
+  ASSERT_THAT(corpus.report.examples, SizeIs(1));
+  EXPECT_EQ(corpus.report.examples[0].reason, "no \"_\" between source and target");
+}
+
+TEST_F(Files, SmallLettersAreThoseOfEveryAlphabet) {
+  CorpusConfig config = config_of(write("big.tsv", "ÄPFEL und Öl\tÉTÉ Σ Ж 123 ß\nb\tB\nB\tb\n"));
+  config.lowercase = true;
+  const Corpus corpus = load_corpus(config);
+  const std::vector<Pair> pairs = all_pairs(corpus);
+  EXPECT_TRUE(has(pairs, "äpfel und öl", "été σ ж 123 ß"));
+  EXPECT_TRUE(has(pairs, "b", "b"));
+  EXPECT_FALSE(has(pairs, "B", "b"));
+  CorpusConfig text = config_of(write("big.txt", "ÀB\ncD\nEF\n"));
+  text.lowercase = true;
+  const Corpus read = load_corpus(text, {}, true);
+  EXPECT_EQ(read.text.train + read.text.test, "àb\ncd\nef\n");
+}
+
+TEST_F(Files, AsMuchIsHeldOutAsIsAskedFor) {
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += std::to_string(i) + "\t" + std::to_string(i) + "\n";
+  CorpusConfig config = config_of(write("thousand.tsv", lines));
+  for (const auto& [percent, sources] : {std::pair{5.0, 50u}, {1.0, 10u}, {0.1, 1u}, {40.0, 400u}}) {
+    config.held_out = percent;
+    const Corpus corpus = load_corpus(config);
+    EXPECT_THAT(corpus.validation, SizeIs(sources));
+    EXPECT_THAT(corpus.test, SizeIs(sources));
+    EXPECT_THAT(corpus.train, SizeIs(1000 - 2 * sources));
+  }
+}
+
 TEST_F(Files, TheHashTellsContentAndSplitApart) {
   const std::string path = write("a.tsv", "a\t1\nb\t2\nc\t3\nd\t4\ne\t5\nf\t6\n");
   const std::string hash = load_corpus(config_of(path)).hash;
   EXPECT_EQ(load_corpus(config_of(path)).hash, hash);
   EXPECT_NE(load_corpus(config_of(write("b.tsv", "a\t1\nb\t2\nc\t3\nd\t4\ne\t5\nf\t7\n"))).hash, hash);
   std::set<std::string> hashes;
-  for (std::int64_t seed = 1; seed <= 5; ++seed)
-    hashes.insert(load_corpus({.source = path, .target = "", .seed = seed}).hash);
+  for (std::int64_t seed = 1; seed <= 5; ++seed) hashes.insert(load_corpus({.source = path, .seed = seed}).hash);
   EXPECT_GT(hashes.size(), 1u);
 }
 
@@ -504,7 +543,7 @@ TEST_F(Files, TheHashTellsContentAndSplitApart) {
 class TextFiles : public Files {
  protected:
   Corpus read(const std::string& content, std::int64_t seed = 1) {
-    return load_corpus({.source = write("text.txt", content), .target = {}, .seed = seed}, {}, true);
+    return load_corpus({.source = write("text.txt", content), .seed = seed}, {}, true);
   }
   std::string refusal_as_text(const std::string& source) {
     try {

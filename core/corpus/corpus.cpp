@@ -13,6 +13,7 @@
 
 #include "corpus/draft.h"
 #include "corpus/grammar/grammar.h"
+#include "corpus/lowercase.h"
 #include "corpus/random.h"
 #include "corpus/synthetic.h"
 #include "corpus/text_file.h"
@@ -47,7 +48,7 @@ void split_by_key(std::vector<Draft> drafts, std::int64_t seed, Corpus& corpus) 
 }
 
 // Whole sources go to one part, so that no sentence is trained on in one translation and tested in another.
-void split_by_source(std::vector<Pair> pairs, std::int64_t seed, Corpus& corpus) {
+void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus& corpus) {
   constexpr std::size_t most_held_out = 5000;
   std::unordered_map<std::string, std::size_t> ranks;
   for (const Pair& pair : pairs) ranks.emplace(pair.source, 0);
@@ -57,11 +58,12 @@ void split_by_source(std::vector<Pair> pairs, std::int64_t seed, Corpus& corpus)
   }
   std::vector<std::pair<std::uint64_t, std::string_view>> order;
   order.reserve(ranks.size());
-  for (const auto& [source, rank] : ranks) order.emplace_back(lot(source, seed), source);
+  for (const auto& [source, rank] : ranks) order.emplace_back(lot(source, config.seed), source);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < order.size(); ++i) ranks.at(std::string(order[i].second)) = i;
 
-  const std::size_t held_out = std::clamp<std::size_t>(ranks.size() / 20, 1, most_held_out);
+  const double share = static_cast<double>(ranks.size()) * config.held_out / 100;
+  const std::size_t held_out = std::clamp<std::size_t>(static_cast<std::size_t>(share), 1, most_held_out);
   for (Pair& pair : pairs) {
     const std::size_t rank = ranks.at(pair.source);
     auto& part = rank < held_out ? corpus.validation : rank < 2 * held_out ? corpus.test : corpus.train;
@@ -111,6 +113,18 @@ std::string name_of_file(const CorpusConfig& config) {
   return std::filesystem::path(config.source).filename().string();
 }
 
+std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& report, const CorpusProgress& progress) {
+  const std::string separator = config.separator.empty() ? "\t" : config.separator;
+  std::vector<Pair> pairs = config.target.empty() ? read_pairs(config.source, separator, report, progress)
+                                                  : read_parallel(config.source, config.target, report, progress);
+  if (!config.lowercase) return pairs;
+  for (Pair& pair : pairs) {
+    pair.source = lowercased(pair.source);
+    pair.target = lowercased(pair.target);
+  }
+  return pairs;
+}
+
 Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   Corpus corpus;
   if (config.target.empty() && is_built_in(config.source)) {
@@ -121,10 +135,7 @@ Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
   } else {
     require_known(config);
     corpus.name = name_of_file(config);
-    std::vector<Pair> pairs = config.target.empty()
-                                  ? read_tsv(config.source, corpus.report, progress)
-                                  : read_parallel(config.source, config.target, corpus.report, progress);
-    split_by_source(std::move(pairs), config.seed, corpus);
+    split_by_source(read_file_pairs(config, corpus.report, progress), config, corpus);
   }
   corpus.hash = hash_of(corpus);
   return corpus;
@@ -167,7 +178,8 @@ Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
   } else {
     require_known(config);
     corpus.name = name_of_file(config);
-    corpus.text = split_by_place(read_text(config.source, corpus.report, progress));
+    std::string text = read_text(config.source, corpus.report, progress);
+    corpus.text = split_by_place(config.lowercase ? lowercased(text) : std::move(text));
   }
   corpus.hash = hash_of(corpus.text);
   return corpus;
@@ -180,7 +192,8 @@ std::span<const BuiltIn> built_in_corpora() {
 }
 
 Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress, bool as_text) {
-  const CorpusConfig text_config = {.source = config.source, .target = {}, .seed = config.seed};
+  CorpusConfig text_config = config;
+  text_config.target.clear();
   Corpus corpus = as_text ? load_text(text_config, progress) : load_pairs(config, progress);
   if (progress) progress(1);
   return corpus;

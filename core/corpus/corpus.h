@@ -73,8 +73,8 @@ using CorpusProgress = std::function<void(double fraction)>;
 
 // Reads or makes the corpus and splits it. The same configuration (and file) always gives the same corpus.
 //
-// Pairs are split about 90/5/5. No source sentence stands in two parts, except in a file with fewer than three
-// different sources, where all parts are the same.
+// Pairs are split about 90/5/5, those of a file as `config.held_out` has it, 5000 sources at most a part. No source
+// sentence stands in two parts, except in a file with fewer than three different sources, where all parts are the same.
 //
 // As text, any UTF-8 file is read as it stands, but for a byte order mark and CR before LF: blank and repeated lines
 // stay. `config.target` and `config.seed` have no say: the first 90 % of the characters are for training, and the rest

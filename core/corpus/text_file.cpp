@@ -172,12 +172,12 @@ class PairCollector {
   void skip(const LineReader& reader, std::string reason) { skip_line(reader, std::move(reason), report_); }
 
   // Throws CorpusError if there are none.
-  std::vector<Pair> take(const std::string& path) {
+  std::vector<Pair> take(const std::string& path, const std::string& separator = "tab") {
     if (!pairs_.empty()) return std::move(pairs_);
     if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
     const SkippedLine& first = report_.examples.front();
-    throw CorpusError(fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, tab, target",
-                                  path, report_.lines_read, first.line, first.reason));
+    throw CorpusError(fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, {}, target", path,
+                                  report_.lines_read, first.line, first.reason, separator));
   }
 
  private:
@@ -190,13 +190,19 @@ void breathe(const LineReader& reader, const CorpusProgress& progress) {
   if (progress && reader.number() % lines_between_progress == 0) progress(reader.fraction());
 }
 
-void add_tsv_line(std::string_view line, const LineReader& reader, PairCollector& pairs) {
+// As messages call it.
+std::string name_of_separator(std::string_view separator) {
+  return separator == "\t" ? "tab" : fmt::format("\"{}\"", separator);
+}
+
+void add_line(std::string_view line, std::string_view separator, const LineReader& reader, PairCollector& pairs) {
   if (auto reason = fault(line)) return pairs.skip(reader, *reason);
   if (trimmed(line).empty()) return pairs.skip(reader, "blank line");
-  const std::size_t tab = line.find('\t');
-  if (tab == std::string_view::npos) return pairs.skip(reader, "no tab between source and target");
-  const std::string_view rest = line.substr(tab + 1);
-  pairs.add(line.substr(0, tab), rest.substr(0, rest.find('\t')), reader);
+  const std::size_t end = line.find(separator);
+  if (end == std::string_view::npos)
+    return pairs.skip(reader, fmt::format("no {} between source and target", name_of_separator(separator)));
+  const std::string_view rest = line.substr(end + separator.size());
+  pairs.add(line.substr(0, end), rest.substr(0, rest.find('\t')), reader);
 }
 
 void refuse_different_lengths(LineReader& source, LineReader& target, const CorpusProgress& progress) {
@@ -242,16 +248,17 @@ std::string read_text(const std::string& path, CorpusReport& report, const Corpu
   return text;
 }
 
-std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
+std::vector<Pair> read_pairs(const std::string& path, std::string_view separator, CorpusReport& report,
+                             const CorpusProgress& progress) {
   LineReader reader(path);
   PairCollector pairs(report);
   std::string line;
   while (reader.next(line)) {
     ++report.lines_read;
-    add_tsv_line(line, reader, pairs);
+    add_line(line, separator, reader, pairs);
     breathe(reader, progress);
   }
-  return pairs.take(path);
+  return pairs.take(path, name_of_separator(separator));
 }
 
 std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "corpus/corpus.h"
@@ -11,7 +12,10 @@ namespace attnscope {
 // Every usable pair once, in the order of the file. The text is kept as it stands (U+00A0 and U+202F too) but for a
 // byte order mark, CR before LF, and spaces or tabs around a side. Unusable lines are counted in `report`.
 // Throws CorpusError if a file cannot be read, or has no usable pair, or if parallel files differ in length.
-std::vector<Pair> read_tsv(const std::string& path, CorpusReport& report, const CorpusProgress& progress);
+//
+// A line: source, separator, target; after another tab what else may stand there, such as whose translation it is.
+std::vector<Pair> read_pairs(const std::string& path, std::string_view separator, CorpusReport& report,
+                             const CorpusProgress& progress);
 std::vector<Pair> read_parallel(const std::string& source_path, const std::string& target_path, CorpusReport& report,
                                 const CorpusProgress& progress);
 

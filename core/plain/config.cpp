@@ -50,15 +50,24 @@ const std::vector<ConfigField>& table() {
   // clang-format off
   static const std::vector<ConfigField> fields = {
       {"corpus.source", "corpus",
-       "a built-in corpus, a TSV file (source, tab, target), or the source side of two parallel files; for a "
+       "a built-in corpus, a file of pairs (a line: source, tab, target), or the source side of two parallel files; for a "
        "decoder-only model any text file",
        "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.source)},
       {"corpus.target", "target file",
-       "the target side of two parallel files; empty for a built-in corpus or a TSV file",
+       "the target side of two parallel files; empty for a built-in corpus or a file of pairs",
        "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target), has_encoder},
       {"corpus.seed", "seed",
        "decides the generated sentences and the split into training, validation and test",
        "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(corpus.seed)},
+      {"corpus.separator", "separator",
+       "what stands between source and target on a line of a pairs file; empty: a tab",
+       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.separator), has_encoder},
+      {"corpus.lowercase", "small letters",
+       "a file's text is read in small letters, source and target; built-in corpora stay as they are",
+       "", 0, 1, false, {}, ATTNSCOPE_FIELD(corpus.lowercase)},
+      {"corpus.held_out", "held out",
+       "of the sentences in a pairs file: this share for validation, and as many again for the test",
+       "%", 0.1, 40, false, {}, ATTNSCOPE_FIELD(corpus.held_out), has_encoder},
       {"tokenizer.type", "type",
        "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters",
        "", 0, 0, false, {"bpe", "unigram", "char"}, ATTNSCOPE_FIELD(tokenizer.type)},

@@ -15,8 +15,11 @@ namespace attnscope {
 // What is read and how it is split: sentence pairs, or running text for a decoder-only model.
 struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
-  std::string target;                     // the target side of two parallel files; empty otherwise
+  std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
+  std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
+  bool lowercase = false;                 // a file's text is read in small letters
+  double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again
   bool operator==(const CorpusConfig&) const = default;
 };
 

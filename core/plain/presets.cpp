@@ -82,7 +82,9 @@ const std::vector<Preset>& table() {
       {"bentrevett",
        "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "
        "epochs.",
-       {{"tokenizer.vocab_size", "10000"},
+       {{"corpus.lowercase", "true"},
+        {"corpus.held_out", "1"},
+        {"tokenizer.vocab_size", "10000"},
         {"model.d_model", "256"},
         {"model.num_heads", "8"},
         {"model.num_encoder_layers", "3"},
@@ -100,7 +102,9 @@ const std::vector<Preset>& table() {
       {"revisit-tiny",
        "The tiny model of Good for Misconceived Reasons (arXiv 2105.14462): on 29 000 image captions, English to "
        "German, BLEU 41.0 with beam 5 and the mean of 10 checkpoints.",
-       {{"tokenizer.vocab_size", "10000"},
+       {{"corpus.lowercase", "true"},
+        {"corpus.held_out", "1"},
+        {"tokenizer.vocab_size", "10000"},
         {"model.num_encoder_layers", "4"},
         {"model.num_decoder_layers", "4"},
         {"model.d_ff", "256"},
@@ -131,6 +135,8 @@ const Preset& preset(std::string_view name) {
 Config with_preset(const Preset& preset, const CorpusConfig& corpus) {
   Config config;
   config.corpus = corpus;
+  config.corpus.lowercase = CorpusConfig().lowercase;  // how it is read is the preset's to say
+  config.corpus.held_out = CorpusConfig().held_out;
   for (const auto& [key, value] : preset.fields) set_field(config, key, value);
   return config;
 }

@@ -1,0 +1,75 @@
+#include "bench_decoding.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <chrono>
+
+#include "decoding/search.h"
+#include "decoding/stepper.h"
+#include "model/model.h"
+#include "plain/config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t vocab_size = 4000;
+constexpr std::int64_t source_length = 32;
+constexpr std::int64_t output_length = 128;
+constexpr int rounds = 5;
+
+// What the searches ask of a model, answered by reading the whole output anew at every step.
+class Uncached {
+ public:
+  Uncached(SequenceModel& model, const torch::Tensor& source) : model_(model), memory_(model.encode(source, {})) {}
+
+  // As Stepper::advance.
+  torch::Tensor advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
+    const torch::NoGradGuard no_grad;
+    read_ = read_.defined() ? torch::cat({read_.index_select(0, rows), tokens}, 1) : tokens;
+    Memory memory = memory_;
+    memory.states = memory_.states.expand({read_.size(0), -1, -1});
+    return torch::log_softmax(model_.logits(model_.decode(read_, memory).select(1, -1)), -1);
+  }
+
+ private:
+  SequenceModel& model_;
+  Memory memory_;
+  torch::Tensor read_;  // int64 N×L
+};
+
+template <typename Asked>
+double milliseconds(Asked asked, std::int64_t beam) {
+  const torch::Tensor begin = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
+  const auto start = std::chrono::steady_clock::now();
+  beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
+              {.beam = beam, .limit = output_length, .eos_ends = false});
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::vector<Measurement> measure_decoding() {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(1);
+  const Model model = make_model(ModelConfig(), vocab_size);
+  model->eval();
+  const torch::Tensor source = torch::randint(4, vocab_size, {1, source_length}, torch::kInt64);
+  std::vector<Measurement> measured;
+  for (const std::int64_t beam : {1, 4}) {
+    std::vector<double> cached, ratios;
+    for (int round = -1; round < rounds; ++round) {
+      const double with = milliseconds(Stepper(*model, source, {}, {}), beam);
+      const double without = milliseconds(Uncached(*model, source), beam);
+      if (round < 0) continue;  // warming up
+      cached.push_back(with);
+      ratios.push_back(without / with);
+    }
+    measured.push_back({fmt::format("{} pieces decoded with a beam of {}", output_length, beam), median(cached), "ms"});
+    measured.push_back({fmt::format("the same against decoding without a cache, beam {}", beam), median(ratios), "×"});
+  }
+  return measured;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,13 @@
+// Decoding with the key-value cache against decoding without it.
+#pragma once
+
+#include <vector>
+
+#include "measurement.h"
+
+namespace attnscope {
+
+// In turns, with the model everyone measures with; greedy and with a beam of 4.
+std::vector<Measurement> measure_decoding();
+
+}  // namespace attnscope
