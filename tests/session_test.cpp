@@ -118,6 +118,53 @@ TEST_F(SessionTest, NewerProbeEndsADecodingThatHasShownItsBeginning) {
   EXPECT_EQ(script->times("probed endless"), 0u);
 }
 
+TEST_F(SessionTest, TrainingGoesOnWhileALongOutputIsDecoded) {
+  script->on_decode = [&](const Probe& probe, const Breath& breathe) {
+    if (probe.text == "long") script->wait_at_gate(breathe);
+  };
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for([&] { return script->times("step ends") > 3; }));
+  session->post(Probe{1, "long"});
+  ASSERT_TRUE(wait_for_gate());
+  const std::size_t before = script->times("step ends");
+  EXPECT_TRUE(wait_for([&] { return script->times("step ends") >= before + 2; }));
+  EXPECT_EQ(script->times("probed long"), 0u);
+  session->post(Probe{2, "short"});  // is not kept waiting either
+  EXPECT_TRUE(wait_for_whole_snapshot(2));
+}
+
+TEST_F(SessionTest, InsideAnUpdateOnlyTheSentenceIsLookedAtAndItsDecodingsFollow) {
+  std::vector<bool> decodings;  // asked of the engine, on the worker's thread
+  script->on_decode = [&](const Probe& probe, const Breath&) {
+    decodings.push_back(probe.decoding);
+    script->note("looked");
+  };
+  script->on_step = [&](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  start_with_run();
+  session->post(Step{});
+  ASSERT_TRUE(wait_for_gate());
+  Probe probe{7, "typed"};
+  probe.decoding = true;
+  session->post(probe);
+  ASSERT_TRUE(wait_for_whole_snapshot(7));
+  script->gate = true;
+  ASSERT_TRUE(wait_for([&] { return script->times("looked") == 2; }));
+  session.reset();
+  EXPECT_EQ(decodings, (std::vector<bool>{false, true}));
+}
+
+TEST_F(SessionTest, ALongDecodingCanBeCancelled) {
+  script->on_decode = [&](const Probe&, const Breath& breathe) { script->wait_at_gate(breathe); };
+  start_with_run();
+  session->post(Probe{1, "endless"});
+  ASSERT_TRUE(wait_for_gate());
+  session->post(Cancel{});
+  session->post(SaveRun{"saved"});
+  EXPECT_TRUE(wait_until_said("Saved to saved"));
+  EXPECT_EQ(script->times("probed endless"), 0u);
+}
+
 TEST_F(SessionTest, ProbeBreathingBeforeItHasShownAnythingIsNotAbandoned) {
   // An engine whose first breath comes before its early snapshot, with a newer sentence always waiting.
   class EarlyBreather : public FakeEngine {

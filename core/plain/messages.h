@@ -18,7 +18,7 @@ namespace attnscope {
 struct Train {};
 struct Pause {};
 struct Step {};    // one optimizer update, then pause
-struct Cancel {};  // abandon the corpus, tokenizer or run being prepared; the present run stays
+struct Cancel {};  // abandon the corpus, tokenizer or run being prepared (the present run stays), or a long decoding
 struct Reset {     // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
   Config config;
 };

@@ -38,7 +38,8 @@ class Engine {
   virtual MetricPoint train_step(const Breath& breathe) = 0;
 
   // Looks at `text` through the present weights, dropout off. Publishes what is there early (pieces and encoder), then
-  // the whole. `breathe` is called at every decoded token.
+  // the whole. `breathe` is called at every decoded token, and may train: the look goes on with the weights it began
+  // with.
   virtual void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) = 0;
 };
 

@@ -352,6 +352,9 @@ void TorchEngine::make_trainer(const Breath& breathe) {
                                  run_.folder->optimizer().string(), step, run_.step));
     }
   }
+  // Here, where no random number of an update is drawn.
+  run_.watched = make_model(run_.config.model, run_.tokenizer->vocab_size());
+  run_.watched->to(device());
   run_.trainer = std::move(trainer);
 }
 
@@ -428,6 +431,15 @@ void TorchEngine::adjust(const Config& config) {
   if (run_.trainer) run_.trainer->adjust(run_.config);
 }
 
+SequenceModel& TorchEngine::still_model() {
+  if (!run_.trainer) return *run_.model;
+  const torch::NoGradGuard no_grad;
+  const auto weights = run_.model->parameters();
+  const auto copies = run_.watched->parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) copies[i].copy_(weights[i]);
+  return *run_.watched;
+}
+
 void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
   const auto stamped = [&](Snapshot snapshot) {
     snapshot.run = runs_;
@@ -435,7 +447,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
     snapshot.request = probe.request;
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
-  with_short_errors([&] { look_inside(*run_.model, *run_.tokenizer, probe, stamped, breathe); });
+  with_short_errors([&] { look_inside(still_model(), *run_.tokenizer, probe, stamped, breathe); });
 }
 
 }  // namespace attnscope

@@ -59,6 +59,7 @@ class TorchEngine final : public Engine {
     Model model;
     std::shared_ptr<const Dataset> dataset;
     std::unique_ptr<Trainer> trainer;  // made by the first update
+    Model watched;                     // beside a trainer: a copy of the model, for looks while it trains
     std::optional<RunFolder> folder;   // where it was opened from, for the optimizer's state
     std::vector<MetricPoint> history;
     History pinned;
@@ -75,6 +76,8 @@ class TorchEngine final : public Engine {
   void keep_weights();
   bool is_of_present_run(const RunFolder& folder) const;
   torch::Device device() const;
+  // The model with its present weights, which stay while it is looked at, whatever the trainer does.
+  SequenceModel& still_model();
 
   Cores cores_;
   std::uint64_t runs_ = 0;

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 constexpr auto look_interval = 100ms;
 // … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
 constexpr int look_rest = 4;
+// A long decoding lets training have an update whenever it has kept it waiting for this long.
+constexpr auto longest_pause_of_training = 250ms;
 
 template <class... Functions>
 struct Overloaded : Functions... {
@@ -35,6 +37,26 @@ std::string reason() {
     return "unknown error";
   }
 }
+
+// Does what it was given at the end of its scope, however that comes.
+template <typename Work>
+struct AtEnd {
+  Work work;
+  ~AtEnd() { work(); }
+};
+
+// Sets a flag for one scope; these lie within one another.
+class Raised {
+ public:
+  explicit Raised(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
+  ~Raised() { flag_ = before_; }
+  Raised(const Raised&) = delete;
+  Raised& operator=(const Raised&) = delete;
+
+ private:
+  bool& flag_;
+  const bool before_;
+};
 
 template <typename... Kinds>
 bool is_one_of(const Command& command) {
@@ -121,6 +143,7 @@ void Session::Worker::pause() {
 }
 
 void Session::Worker::cancel() {
+  look_cancelled_ = true;
   const auto taken_back =
       std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun>(command); });
   if (preparing_) {
@@ -209,6 +232,7 @@ void Session::Worker::unpin(const std::string& text) {
 
 void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
                               const std::function<RunOpened(const ProgressCallback&)>& build) {
+  const Raised occupied(occupied_);
   preparing_ = true;
   cancelled_ = false;
   progress_.reset();
@@ -236,6 +260,8 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
 // ---- training
 
 void Session::Worker::update() {
+  const AtEnd end_of_update{[this] { last_update_ = Clock::now(); }};
+  const Raised updating(occupied_);
   const bool trained = attempt("train", [this] {
     try {
       send(engine_->train_step([this] { breathe(); }));
@@ -253,6 +279,12 @@ void Session::Worker::update() {
   if (!trained) activity_ = Activity::paused;
 }
 
+// Between two pieces of a decoding.
+void Session::Worker::train_meanwhile() {
+  if (activity_ != Activity::training || occupied_) return;
+  if (Clock::now() - last_update_ >= longest_pause_of_training) update();
+}
+
 // Who presses Train after that wants to go on: training ends by itself only on reaching the last step, not beyond it.
 void Session::Worker::stop_at_last_step() {
   const std::int64_t step = engine_->status().step;
@@ -265,6 +297,7 @@ void Session::Worker::stop_at_last_step() {
 // max_pinned, and asking every time would only give uneven frames, so it does not rest as looking again does. Typing
 // is answered at every decoded token.
 void Session::Worker::record() {
+  const Raised occupied(occupied_);
   if (recording_failed_) return;  // trying again at every interval would only repeat the error
   const auto recorded = [this](Frame frame) { send(FrameRecorded{std::move(frame)}); };
   try {
@@ -285,8 +318,11 @@ void Session::Worker::breathe() {
 
 void Session::Worker::breathe_in_recording() {
   breathe();
-  const auto replaces_run = [](const Command& command) { return is_one_of<Reset, OpenRun>(command); };
-  if (std::ranges::any_of(waiting_, replaces_run)) throw Cancelled();
+  if (run_is_to_be_replaced()) throw Cancelled();
+}
+
+bool Session::Worker::run_is_to_be_replaced() const {
+  return std::ranges::any_of(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun>(command); });
 }
 
 void Session::Worker::breathe_in_preparation(const Progress& progress) {
@@ -300,7 +336,7 @@ void Session::Worker::breathe_in_preparation(const Progress& progress) {
 }
 
 void Session::Worker::serve_probe() {
-  while (run_open_ && probe_asked_ && !stop_.stop_requested()) {
+  while (run_open_ && probe_asked_ && !looking_ && !stop_.stop_requested()) {
     const Probe probe = *std::exchange(probe_asked_, std::nullopt);
     look(probe, Publish::early_and_whole);
   }
@@ -312,6 +348,14 @@ void Session::Worker::look(const Probe& probe, Publish publish) {
   present_probe_ = probe;
   outdated_ = false;
   look_failed_ = false;
+  look_cancelled_ = false;
+  const Raised looking(looking_);
+  // Inside an update there is time for the sentence, but not for all its decodings: they follow.
+  Probe asked = probe;
+  if (occupied_ && probe.decoding) {
+    asked.decoding = false;
+    outdated_ = true;
+  }
   // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
   bool shown = publish == Publish::whole;
   std::shared_ptr<const Snapshot> newest;
@@ -329,11 +373,13 @@ void Session::Worker::look(const Probe& probe, Publish publish) {
   const Breath breathe = [&] {
     receive(commands.take());
     wake_window();
-    if (stop_.stop_requested() || (shown && probe_asked_)) throw Cancelled();
+    if (stop_.stop_requested() || look_cancelled_) throw Cancelled();
+    if (shown && (probe_asked_ || run_is_to_be_replaced())) throw Cancelled();
+    train_meanwhile();
   };
   const Clock::time_point begin = Clock::now();
   try {
-    look_failed_ = !attempt("look at the sentence", [&] { engine_->probe(probe, take_snapshot, breathe); });
+    look_failed_ = !attempt("look at the sentence", [&] { engine_->probe(asked, take_snapshot, breathe); });
   } catch (const Cancelled&) {
     return;
   }

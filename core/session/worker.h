@@ -52,6 +52,7 @@ class Session::Worker {
                const std::function<RunOpened(const ProgressCallback&)>& build);
 
   void update();
+  void train_meanwhile();
   void stop_at_last_step();
   void record();
 
@@ -60,6 +61,7 @@ class Session::Worker {
   void breathe_in_recording();
   void breathe_in_preparation(const Progress& progress);
   void serve_probe();
+  bool run_is_to_be_replaced() const;
 
   enum class Publish { early_and_whole, whole };
   void look(const Probe& probe, Publish publish);
@@ -92,7 +94,12 @@ class Session::Worker {
   std::optional<Progress> progress_;  // the last one of the preparation under way
   bool news_ = false;                 // something was sent since the window was last woken
 
+  bool occupied_ = false;            // inside an update, a preparation or a recording: no update can begin
+  Clock::time_point last_update_{};  // its end
+
   std::optional<Probe> present_probe_;  // what the window looks at now
+  bool looking_ = false;                // a look is under way: another one waits for its next breath
+  bool look_cancelled_ = false;         // the look under way is to be abandoned
   bool outdated_ = false;               // the weights have changed since it was looked at
   bool look_failed_ = false;            // looking again by ourselves would only repeat the error
   bool recording_failed_ = false;       // until another sentence is pinned, or another run there
