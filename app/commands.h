@@ -68,7 +68,8 @@ struct ScreenshotOptions {
   std::string workspace = "attention";
   std::string view;  // a level or mode of the workspace; empty: the one it begins with
   std::string source;
-  std::string reference;  // what the source should become; empty: not known
+  std::string reference;                 // what the source should become; empty: not known
+  std::optional<std::int64_t> pin_step;  // show the frame recorded nearest to it of the source, pinned in the run
   int width = 1600;
   int height = 1000;
   double scale = 1;

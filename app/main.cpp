@@ -160,6 +160,10 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->check(CLI::IsMember(views));
   sub->add_option("--reference", o.reference, "What the sentence should become")->type_name("TEXT");
   sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();
+  sub->add_option("--pin-step", o.pin_step,
+                  "Show what was recorded nearest to that step; the run must have the sentence pinned")
+      ->type_name("STEP")
+      ->check(CLI::NonNegativeNumber);
   sub->add_option_function<std::string>(
          "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
       ->type_name("WxH");

@@ -14,6 +14,7 @@
 #include "scope.h"
 #include "session/session.h"
 #include "storage/file.h"
+#include "timeline.h"
 
 namespace attnscope {
 namespace {
@@ -63,6 +64,13 @@ void show_view(Scope& scope, const std::string& name) {
   if (const auto mode = mode_from(name)) scope.decoding.mode = *mode;
 }
 
+// What was recorded nearest to that step.
+void show_step(Scope& scope, std::int64_t step) {
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence) throw std::runtime_error("nothing is recorded of this sentence: pin it with train --pin");
+  show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(step)));
+}
+
 }  // namespace
 
 int screenshot(const ScreenshotOptions& options) {
@@ -83,6 +91,7 @@ int screenshot(const ScreenshotOptions& options) {
     post_commands(scope, session);
     hear(scope, session, run);
   }
+  if (options.pin_step) show_step(scope, *options.pin_step);
   const Picture picture = draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
   write_file(options.out, png_bytes(picture));
   return 0;

@@ -15,13 +15,15 @@ struct KeyLine {
   const char* what;
 };
 
-constexpr std::array<KeyLine, 19> key_lines = {{
+constexpr std::array<KeyLine, 21> key_lines = {{
     {"Space", "train, pause"},
     {"Ctrl + →", "one optimizer update (→ alone in Positions)"},
     {"1  2  3", "the tabs (also Ctrl + Tab)"},
     {"Ctrl + O", "open a run"},
     {"Ctrl + S", "save the run (with Shift: somewhere else)"},
     {"Ctrl + T", "type a sentence"},
+    {"Ctrl + P", "pin the sentence: what the model makes of it is recorded while it trains"},
+    {"Shift + ← →  Home  End", "Pinned sentence: the recorded steps; End returns to the present"},
     {"← → ↑ ↓", "Attention: the next head, the next layer"},
     {"Page up, Page down", "Attention: the row whose weights are listed"},
     {"← →  Home  End", "Decoding: step by step, first, last"},

@@ -52,6 +52,8 @@ constexpr KeyRow keys[] = {
     {Key::q, 81, ATTNSCOPE_LATER_KEY(Q)},
     {Key::t, 84, ATTNSCOPE_LATER_KEY(T)},
     {Key::r, 82, ATTNSCOPE_LATER_KEY(R)},
+    {Key::e, 69, ATTNSCOPE_LATER_KEY(E)},
+    {Key::p, 80, ATTNSCOPE_LATER_KEY(P)},
     {Key::digit_0, 48, ATTNSCOPE_LATER_KEY(0)},
     {Key::digit_1, 49, ATTNSCOPE_LATER_KEY(1)},
     {Key::digit_2, 50, ATTNSCOPE_LATER_KEY(2)},

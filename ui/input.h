@@ -36,6 +36,8 @@ enum class Key {
   q,
   t,
   r,
+  e,
+  p,
   digit_0,
   digit_1,
   digit_2,

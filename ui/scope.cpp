@@ -81,8 +81,14 @@ void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snap
 
   if (!snapshot || snapshot == scope.newest.snapshot) return;
   const bool decoded = snapshot->is_whole();
-  scope.newest = {std::move(snapshot), scope.newest.version + 1};
+  scope.newest = {std::move(snapshot), ++scope.versions};
   if (decoded) scope.complete = scope.newest;
+}
+
+ShownMaps shown_maps(const Scope& scope) {
+  const Shown& past = scope.timeline.past;
+  if (past.snapshot) return {past, past};
+  return {scope.newest, scope.complete};
 }
 
 void notify(Scope& scope, Severity severity, std::string text) {
@@ -132,6 +138,10 @@ void probe_sentence(Scope& scope) {
   scope.asked = wanted_probe(scope);
   ++scope.asked.request;
   scope.commands.push_back(scope.asked);
+}
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t") == std::string::npos;
 }
 
 void remember_sentence(Scope& scope) {
@@ -199,7 +209,7 @@ bool animating(const Scope& scope) {
   const bool playing = scope.decoding.playing && scope.layout.workspace == Workspace::decoding;
   const bool fading = std::any_of(scope.toasts.begin(), scope.toasts.end(),
                                   [](const Toast& toast) { return toast.message.severity != Severity::error; });
-  return playing || fading;
+  return playing || fading || scope.timeline.playing;
 }
 
 }  // namespace attnscope

@@ -48,6 +48,15 @@ struct Requests {
 // What the file browser was opened for.
 enum class Browsing { nothing, open_run, open_corpus, open_target, open_tokenizer, save_run };
 
+// The way through what was recorded of the sentence, which is then a pinned one.
+struct Timeline {
+  Shown past;  // a recorded frame that is shown instead of the present; no snapshot: the present is
+  bool playing = false;
+  double frame_began = 0;  // ImGui::GetTime() when the frame was reached; meaningful while playing
+  float speed = 1;         // of the film
+  bool focused = false;    // has the keyboard
+};
+
 struct Scope {
   // ---- received
   Status status;
@@ -60,6 +69,7 @@ struct Scope {
   std::optional<Progress> progress;  // only while something long is under way
   Shown newest;                      // may have only pieces and encoder yet
   Shown complete;                    // the newest that was decoded to its end; shown until the next one is
+  std::uint64_t versions = 0;        // of what was shown so far: every one is another
   std::vector<Toast> toasts;         // oldest first
   Facts facts;
 
@@ -79,6 +89,7 @@ struct Scope {
   DecodingView decoding;
   PositionsView positions;
   CurvesView curves_view;
+  Timeline timeline;
 
   // ---- wanted
   Probe asked;                    // the newest Probe posted
@@ -89,6 +100,9 @@ struct Scope {
 // Folds in what the session reported. A null snapshot leaves the present one. A new run replaces configuration and
 // curves and is asked to look at the sentence.
 void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot);
+
+// What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it.
+ShownMaps shown_maps(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 void notify(Scope& scope, Severity severity, std::string text);
@@ -105,6 +119,9 @@ void ask_for_look(Scope& scope);
 
 // Asks for it anew: the model is another one.
 void probe_sentence(Scope& scope);
+
+// Nothing but spaces.
+bool is_blank(const std::string& text);
 
 // Puts the sentence at the head of the history.
 void remember_sentence(Scope& scope);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
 
+#include "timeline.h"
+#include "toolbar.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
 
@@ -49,13 +51,26 @@ void draw_sentence_list(Scope& scope, const Look& look) {
   ImGui::EndPopup();
 }
 
+// Lit while the sentence is pinned.
+void draw_pin(Scope& scope, const Look& look) {
+  const Theme& theme = look.theme;
+  const bool pinned = is_pinned(scope);
+  ImGui::BeginDisabled(!can_pin(scope));
+  ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
+  if (ImGui::Button("Pin")) toggle_pin(scope);
+  ImGui::PopStyleColor();
+  ImGui::EndDisabled();
+  help_tooltip(pin_help(scope), look);
+}
+
 void draw_input(Scope& scope, float width, const Look& look) {
   const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
   ImGui::SameLine(0, look.px(8));
   const float button = ImGui::GetFrameHeight();
-  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - button - look.px(4));
+  const float pin = ImGui::CalcTextSize("Pin").x + ImGui::GetStyle().FramePadding.x * 2;
+  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - look.px(8));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
   const bool committed = ImGui::InputTextWithHint(
@@ -67,6 +82,8 @@ void draw_input(Scope& scope, float width, const Look& look) {
     scope.focus_workspace = true;  // the arrow keys are for looking around next
   }
   help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", look);
+  ImGui::SameLine(0, look.px(4));
+  draw_pin(scope, look);
   ImGui::SameLine(0, look.px(4));
   if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
   help_tooltip("Examples of the corpus, and sentences looked at before.", look);
@@ -80,11 +97,24 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
+// That what is shown is not the present.
+void draw_past_step(const Snapshot& frame, const Scope& scope, const Look& look) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+  ImGui::TextUnformatted(fmt::format("step {} of {}", grouped(frame.step), grouped(scope.status.step)).c_str());
+  ImGui::PopStyleColor();
+  help_tooltip("All views show what the model made of the sentence at that step. Live, in the line above, returns.",
+               look);
+  ImGui::SameLine(0, look.px(8));
+}
+
 void draw_output(const Scope& scope, const Look& look) {
-  const Snapshot* snapshot = scope.complete.snapshot.get();
+  const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   ImGui::SameLine(0, look.px(14));
-  const bool pending = snapshot->request < scope.asked.request;
+  const bool past = is_recorded(*snapshot);
+  if (past) draw_past_step(*snapshot, scope, look);
+  const bool pending = !past && snapshot->request < scope.asked.request;
   ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
   ImGui::AlignTextToFramePadding();
   const std::string text =
@@ -106,7 +136,7 @@ float pieces_height(const Look& look) {
 }
 
 void draw_pieces(const Scope& scope, const Look& look) {
-  const Snapshot* snapshot = scope.newest.snapshot.get();
+  const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
   if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", look);
   if (snapshot->truncated) {
     const WithFont font(look.fonts.small);

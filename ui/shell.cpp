@@ -7,6 +7,7 @@
 #include "sentence_bar.h"
 #include "setup.h"
 #include "shortcuts.h"
+#include "timeline.h"
 #include "toasts.h"
 #include "toolbar.h"
 #include "widgets/heatmap.h"
@@ -79,34 +80,33 @@ std::string waiting_text(const Scope& scope) {
   return "Looking at the sentence…";
 }
 
-bool is_blank(const std::string& text) {
-  return text.find_first_not_of(" \t") == std::string::npos;
-}
-
 void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   draw_tabs(scope, look);
   return_focus_after_click(scope);
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
   ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const ShownMaps maps = shown_maps(scope);
   const bool positions = scope.layout.workspace == Workspace::positions;
-  const bool empty = scope.layout.workspace == Workspace::decoding ? !scope.complete.snapshot : !scope.newest.snapshot;
+  const bool empty = scope.layout.workspace == Workspace::decoding ? !maps.complete.snapshot : !maps.newest.snapshot;
   // A language model writes without a prompt too.
   const bool needs_text = !positions && !scope.run.config.model.is_language_model();
   if (!empty && needs_text && is_blank(scope.layout.sentence)) {
     draw_quiet_note("Type a sentence below, or choose one there with ▼", ImGui::GetContentRegionAvail(), look);
   } else if (empty) {
     draw_quiet_note(waiting_text(scope).c_str(), ImGui::GetContentRegionAvail(), look);
+  } else if (positions && is_recorded(*maps.newest.snapshot)) {
+    draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
   } else {
     switch (scope.layout.workspace) {
       case Workspace::attention:
-        draw_attention({scope.newest, scope.complete}, scope.attention, scope.layout.heads_width, textures, look);
+        draw_attention(maps, scope.attention, scope.layout.heads_width, textures, look);
         break;
       case Workspace::decoding:
-        draw_decoding(scope.complete, scope.decoding, scope.reference, textures, look);
+        draw_decoding(maps.complete, scope.decoding, scope.reference, textures, look);
         break;
       case Workspace::positions:
-        draw_positions(scope.newest.snapshot.get(), scope.positions, textures, look);
+        draw_positions(maps.newest.snapshot.get(), scope.positions, textures, look);
         break;
     }
   }
@@ -143,6 +143,7 @@ void draw_columns(Scope& scope, float height, TextureStore& textures, const Look
 }  // namespace
 
 void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
+  settle_timeline(scope, ImGui::GetTime());
   handle_shortcuts(scope);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);
@@ -156,11 +157,12 @@ void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
   ImGui::PopStyleVar(2);
   if (!scope.presentation) draw_menu_bar(scope, look);
 
-  const float bar = sentence_bar_height(look);
+  const float bar = sentence_bar_height(look) + timeline_height(scope, look);
   const float height = std::max(look.px(80), ImGui::GetContentRegionAvail().y - bar - look.px(10));
   draw_columns(scope, height, textures, look);
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - look.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
+  draw_timeline(scope, look);
   draw_sentence_bar(scope, look);
   return_focus_after_click(scope);
   draw_dialogs(scope, look);

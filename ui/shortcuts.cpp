@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include "input.h"
+#include "timeline.h"
 #include "toolbar.h"
 #include "workspaces/decoding_view.h"
 
@@ -33,10 +34,11 @@ void next_workspace(Scope& scope, int by) {
 }
 
 void handle_attention(Scope& scope) {
-  const Shown& shown = scope.attention.part == AttentionPart::encoder ? scope.newest : scope.complete;
+  const ShownMaps maps = shown_maps(scope);
+  const Shown& shown = maps.of(scope.attention.part);
   if (!shown.snapshot) return;
   // Whole snapshots have all parts that there are, so that the selection can go from one to the next.
-  const Snapshot& snapshot = scope.complete.snapshot ? *scope.complete.snapshot : *shown.snapshot;
+  const Snapshot& snapshot = maps.complete.snapshot ? *maps.complete.snapshot : *shown.snapshot;
   AttentionView& view = scope.attention;
   if (key_pressed(Key::left, true)) move_selection(view, snapshot, -1, 0);
   if (key_pressed(Key::right, true)) move_selection(view, snapshot, 1, 0);
@@ -47,8 +49,9 @@ void handle_attention(Scope& scope) {
 }
 
 void handle_decoding(Scope& scope) {
-  if (!scope.complete.snapshot) return;
-  const Snapshot& snapshot = *scope.complete.snapshot;
+  const Shown& shown = shown_maps(scope).complete;
+  if (!shown.snapshot) return;
+  const Snapshot& snapshot = *shown.snapshot;
   const auto all = static_cast<int>(snapshot.decoding.size());
   DecodingView& view = scope.decoding;
   if (key_pressed(Key::left, true)) move_step(view, snapshot, -1);
@@ -56,6 +59,14 @@ void handle_decoding(Scope& scope) {
   if (key_pressed(Key::home)) move_step(view, snapshot, -all);
   if (key_pressed(Key::end)) move_step(view, snapshot, all);
   if (key_pressed(Key::enter)) toggle_play(view, snapshot, ImGui::GetTime());
+}
+
+void handle_timeline(Scope& scope) {
+  if (key_pressed(Key::left, true)) move_frame(scope, -1);
+  if (key_pressed(Key::right, true)) move_frame(scope, 1);
+  if (key_pressed(Key::home)) show_frame(scope, 0);
+  if (key_pressed(Key::end)) show_present(scope);
+  if (key_pressed(Key::enter)) toggle_film(scope, ImGui::GetTime());
 }
 
 void handle_workspace_keys(Scope& scope) {
@@ -75,6 +86,8 @@ void handle_escape(Scope& scope) {
   if (ImGui::GetIO().NavVisible) return;  // back from walking through controls is enough for one press
   if (scope.presentation) {
     set_presentation(scope, false);
+  } else if (scope.timeline.focused) {
+    show_present(scope);
   } else {
     scope.attention.pinned_row.reset();
   }
@@ -91,6 +104,7 @@ void handle_ctrl(Scope& scope) {
   if (ctrl_pressed(Key::s)) save(scope, modifiers().shift ? SaveTo::chosen : SaveTo::same);
   if (ctrl_pressed(Key::q)) scope.requests.quit = true;
   if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
+  if (ctrl_pressed(Key::p)) toggle_pin(scope);
   if (ctrl_pressed(Key::right) && !typing()) step_once(scope);
   if (ctrl_pressed(Key::tab)) next_workspace(scope, modifiers().shift ? -1 : 1);
 }
@@ -111,7 +125,12 @@ void handle_shortcuts(Scope& scope) {
   // While the keyboard walks through controls, Space presses them and arrows go on. The workspace takes no part in
   // that: while it has the keyboard, navigation is not active.
   if (!io.NavVisible && key_pressed(Key::space)) play_or_pause(scope);
-  if (!io.NavActive) handle_workspace_keys(scope);
+  if (io.NavActive) return;
+  if (scope.timeline.focused || held.shift) {
+    handle_timeline(scope);
+  } else {
+    handle_workspace_keys(scope);
+  }
 }
 
 }  // namespace attnscope

@@ -13,4 +13,8 @@ struct Shown {
   std::uint64_t version = 0;
 };
 
+// In place of what recorded frames do not hold.
+inline constexpr const char* recorded_note =
+    "Recorded steps keep maps and decoding only: return to live (below) to see this";
+
 }  // namespace attnscope

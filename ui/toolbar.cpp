@@ -10,8 +10,6 @@
 namespace attnscope {
 namespace {
 
-enum class Icon { play, pause, step, reset };
-
 void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float r, Color32 color) {
   const auto at = [&](float x, float y) { return ImVec2(center.x + x * r, center.y + y * r); };
   switch (icon) {
@@ -34,7 +32,8 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float r, Color32 colo
   }
 }
 
-// A button with a drawn icon: fonts rarely have these signs.
+}  // namespace
+
 bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
                  const Look& look) {
   ImGui::BeginDisabled(!enabled);
@@ -53,6 +52,8 @@ bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled,
   help_tooltip(help, look);
   return clicked;
 }
+
+namespace {
 
 constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
 

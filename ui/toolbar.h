@@ -6,6 +6,12 @@
 
 namespace attnscope {
 
+enum class Icon { play, pause, step, reset };
+
+// A button with a drawn icon before its label: fonts rarely have these signs. True when pressed.
+bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
+                 const Look& look);
+
 void draw_menu_bar(Scope& scope, const Look& look);
 
 // "step 1 240 · loss 1.83 · 9.1k tok/s · CPU"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plain/history.h"
 #include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
@@ -38,7 +39,14 @@ void draw_levels(AttentionView& view, const Look& look) {
   end_choices();
 }
 
+// Recorded frames hold the maps alone.
+bool is_of_the_present(AttentionLevel level) {
+  return level == AttentionLevel::inside || level == AttentionLevel::sublayers;
+}
+
 void draw_level(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+  if (is_of_the_present(view.level) && is_recorded(*maps.newest.snapshot))
+    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
   switch (view.level) {
     case AttentionLevel::model:
       return draw_heads(maps, view, textures, look);

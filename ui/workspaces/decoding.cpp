@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "plain/history.h"
 #include "widgets/choice_row.h"
+#include "widgets/heatmap.h"
 #include "workspaces/decoding_forcing.h"
 #include "workspaces/decoding_readings.h"
 #include "workspaces/decoding_steps.h"
@@ -35,6 +37,9 @@ void draw_modes(DecodingView& view, const Look& look) {
 }
 
 void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  // Recorded frames hold the greedy decoding alone.
+  if (view.mode != DecodingMode::steps && is_recorded(*shown.snapshot))
+    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
   switch (view.mode) {
     case DecodingMode::steps:
       return draw_steps(shown, view, textures, look);

@@ -1,0 +1,264 @@
+// Pinned sentences: the bar that goes through what was recorded of them, and what is shown meanwhile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "timeline.h"
+#include "ui_harness.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* sentence = "src1 src2";
+
+// What was recorded at that step.
+Frame frame_at(std::int64_t step, const char* text = sentence) {
+  auto look = fixture_snapshot({3, 4, 2, 4});
+  look->step = step;
+  look->source_text = text;
+  look->output_text = "output of " + std::to_string(step);
+  return frame_of(*look);
+}
+
+class TimelineTest : public testing::Test {
+ protected:
+  TimelineTest() {
+    scope.layout.sentence = sentence;
+    receive(scope, {fixture_run(20), Status{Activity::paused, 1000, "CPU"}}, nullptr);
+    receive(scope, {}, fixture_snapshot({3, 4, 2, 4}, scope.asked.request));
+    ui.frames(3, draw);
+    scope.commands.clear();
+  }
+
+  void record(std::vector<std::int64_t> steps, const char* text = sentence) {
+    receive(scope, {SentencePinned{text}}, nullptr);
+    for (const std::int64_t step : steps) receive(scope, {FrameRecorded{frame_at(step, text)}}, nullptr);
+    ui.frames(3, draw);
+  }
+
+  const std::vector<Frame>& frames() const { return scope.history.find(sentence)->frames; }
+  const Snapshot* shown() const { return shown_maps(scope).complete.snapshot.get(); }
+
+  template <typename Wanted>
+  std::vector<Wanted> posted() const {
+    std::vector<Wanted> found;
+    for (const Command& command : scope.commands) {
+      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
+    }
+    return found;
+  }
+
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+TEST_F(TimelineTest, TheSentenceIsPinnedAndUnpinned) {
+  ASSERT_TRUE(ui.click_text("Pin", draw));
+  ASSERT_EQ(posted<Pin>().size(), 1U);
+  EXPECT_EQ(posted<Pin>()[0].text, sentence);
+  receive(scope, {SentencePinned{sentence}}, nullptr);
+  ui.key(Key::p, draw, {.ctrl = true});
+  ASSERT_EQ(posted<Unpin>().size(), 1U);
+  EXPECT_EQ(posted<Unpin>()[0].text, sentence);
+}
+
+TEST_F(TimelineTest, NothingIsPinnedWithoutARunOrASentence) {
+  set_sentence(scope, "  ");
+  EXPECT_FALSE(can_pin(scope));
+  Scope nothing;
+  toggle_pin(nothing);
+  EXPECT_TRUE(nothing.commands.empty());
+}
+
+TEST_F(TimelineTest, TheBarIsThereWhileSentencesArePinned) {
+  EXPECT_FALSE(ui.drew("Live"));
+  record({0, 400});
+  EXPECT_TRUE(ui.drew("Live"));
+  EXPECT_TRUE(ui.drew("of 256 MiB · 2 frames"));
+  receive(scope, {SentenceUnpinned{sentence}}, nullptr);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Live"));
+}
+
+TEST_F(TimelineTest, ScrubbingShowsExactlyTheStoredFrames) {
+  record({0, 200, 400, 600});
+  std::vector<const Snapshot*> seen;
+  std::vector<std::uint64_t> versions;
+  for (std::size_t i = 0; i < frames().size(); ++i) {
+    show_frame(scope, i);
+    ui.frames(2, draw);
+    EXPECT_EQ(shown_maps(scope).newest.snapshot, frames()[i]);
+    EXPECT_EQ(shown_maps(scope).complete.snapshot, frames()[i]);
+    versions.push_back(shown_maps(scope).complete.version);
+  }
+  show_present(scope);
+  EXPECT_EQ(shown_maps(scope).newest.snapshot, scope.newest.snapshot);
+  EXPECT_EQ(shown_maps(scope).complete.snapshot, scope.complete.snapshot);
+  versions.push_back(shown_maps(scope).complete.version);
+  std::ranges::sort(versions);
+  EXPECT_EQ(std::ranges::adjacent_find(versions), versions.end());
+}
+
+TEST_F(TimelineTest, TheMouseDragsAndClicksFromFrameToFrame) {
+  record({0, 300, 600, 1000});
+  const float y = ui.find_text("Live")->y;
+  ui.drag({600, y}, {100, y}, draw);
+  EXPECT_EQ(shown(), frames()[0].get());
+  ui.drag({600, y}, {1270, y}, draw);
+  EXPECT_EQ(shown(), frames()[3].get());
+  ui.click({600, y}, draw);
+  EXPECT_TRUE(shown() == frames()[1].get() || shown() == frames()[2].get());
+  EXPECT_TRUE(scope.timeline.focused);
+  ui.key(Key::home, draw);
+  EXPECT_EQ(shown(), frames()[0].get());
+  ui.key(Key::right, draw);
+  EXPECT_EQ(shown(), frames()[1].get());
+  ui.key(Key::escape, draw);
+  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_FALSE(scope.timeline.focused);
+}
+
+TEST_F(TimelineTest, BehindTheLastFrameIsThePresent) {
+  record({0, 500});
+  const float y = ui.find_text("Live")->y;
+  ui.drag({600, y}, {1270, y}, draw);
+  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+}
+
+TEST_F(TimelineTest, APinnedSentenceIsChosen) {
+  record({0}, "another one");
+  ASSERT_TRUE(ui.click_text("a pinned sentence", draw));
+  ASSERT_TRUE(ui.click_text("another one", draw));
+  EXPECT_EQ(scope.layout.sentence, "another one");
+  EXPECT_FALSE(posted<Probe>().empty());
+}
+
+TEST_F(TimelineTest, TheSpeedIsChosen) {
+  record({0, 400});
+  ASSERT_TRUE(ui.click_text("1×", draw));
+  ASSERT_TRUE(ui.click_text("8×", draw));
+  EXPECT_EQ(scope.timeline.speed, 8);
+}
+
+TEST_F(TimelineTest, KeysGoFromFrameToFrameAndToThePresent) {
+  record({0, 200, 400});
+  ui.key(Key::left, draw, {.shift = true});
+  EXPECT_EQ(shown(), frames()[2].get());
+  EXPECT_EQ(scope.attention.head, 0);  // the arrow was the bar's alone
+  ui.key(Key::left, draw, {.shift = true});
+  EXPECT_EQ(shown(), frames()[1].get());
+  ui.key(Key::home, draw, {.shift = true});
+  EXPECT_EQ(shown(), frames()[0].get());
+  ui.key(Key::left, draw, {.shift = true});
+  EXPECT_EQ(shown(), frames()[0].get());
+  ui.key(Key::right, draw, {.shift = true});
+  EXPECT_EQ(shown(), frames()[1].get());
+  ui.key(Key::end, draw, {.shift = true});
+  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+}
+
+TEST_F(TimelineTest, TheSentenceBarSaysThatItIsThePast) {
+  record({0, 600});
+  show_frame(scope, 1);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("output of 600"));
+  EXPECT_TRUE(ui.find_text("step 600 of", 1));  // in the timeline and in the sentence bar
+  ASSERT_TRUE(ui.click_text("Live", draw));
+  EXPECT_EQ(shown(), scope.complete.snapshot.get());
+  EXPECT_FALSE(ui.drew("output of 600"));
+}
+
+TEST_F(TimelineTest, AnotherSentenceOrRunReturnsToThePresent) {
+  record({0, 600});
+  record({0}, "other");
+  show_frame(scope, 1);
+  set_sentence(scope, "other");
+  ui.frame(draw);
+  EXPECT_FALSE(scope.timeline.past.snapshot);
+  set_sentence(scope, sentence);
+  show_frame(scope, 1);
+  receive(scope, {SentenceUnpinned{sentence}}, nullptr);
+  ui.frame(draw);
+  EXPECT_FALSE(scope.timeline.past.snapshot);
+  record({0, 600});
+  show_frame(scope, 1);
+  receive(scope, {fixture_run(5)}, nullptr);
+  ui.frame(draw);
+  EXPECT_FALSE(scope.timeline.past.snapshot);
+}
+
+TEST_F(TimelineTest, AFrameThatIsGoneGivesWayToTheNearest) {
+  record({0, 200, 400, 600});
+  show_frame(scope, 3);
+  receive(scope, {FrameRecorded{frame_at(500)}}, nullptr);  // training that frame 600 saw was taken back
+  ui.frame(draw);
+  EXPECT_EQ(shown(), frames().back().get());
+  EXPECT_EQ(shown()->step, 500);
+}
+
+TEST_F(TimelineTest, AFilmVisitsEveryFrameOnceAndEndsAtTheLast) {
+  record({0, 200, 400, 600, 800});
+  scope.timeline.speed = 4;
+  ASSERT_TRUE(ui.click_text("Film", draw));
+  std::vector<std::int64_t> steps;
+  for (int i = 0; i < 200 && (i == 0 || scope.timeline.playing); ++i) {
+    if (steps.empty() || steps.back() != shown()->step) steps.push_back(shown()->step);
+    EXPECT_EQ(animating(scope), scope.timeline.playing);
+    ui.frame(draw);
+  }
+  steps.push_back(shown()->step);
+  EXPECT_FALSE(scope.timeline.playing);
+  // The clicks' own frames may have seen the first ones.
+  EXPECT_TRUE(std::ranges::is_sorted(steps));
+  EXPECT_EQ(steps.back(), 800);
+  toggle_film(scope, 0);
+  EXPECT_EQ(shown()->step, 0);
+  std::vector<std::int64_t> visited{0};
+  for (int i = 1; i <= 10; ++i) {
+    settle_timeline(scope, i);
+    if (scope.timeline.playing || visited.back() != shown()->step) visited.push_back(shown()->step);
+  }
+  EXPECT_THAT(visited, ElementsAre(0, 200, 400, 600, 800));
+}
+
+TEST_F(TimelineTest, WhatFramesDoNotHoldIsSaid) {
+  record({0, 600});
+  show_frame(scope, 0);
+  scope.attention.level = AttentionLevel::inside;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  scope.attention.level = AttentionLevel::head;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Recorded steps keep maps"));
+  scope.layout.workspace = Workspace::positions;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  scope.layout.workspace = Workspace::decoding;
+  for (const DecodingMode mode : {DecodingMode::tree, DecodingMode::readings, DecodingMode::forcing}) {
+    scope.decoding.mode = mode;
+    ui.frames(2, draw);
+    EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  }
+  scope.decoding.mode = DecodingMode::steps;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Recorded steps keep maps"));
+}
+
+TEST_F(TimelineTest, NarrowAndWideWindowsHoldTheBar) {
+  record({0, 200, 400, 600});
+  for (const ImVec2 size : {ImVec2(320, 240), ImVec2(700, 500), ImVec2(3000, 2000)}) {
+    ui.io().DisplaySize = size;
+    ui.frames(3, draw);
+    EXPECT_TRUE(ui.drew("Live")) << size.x;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
