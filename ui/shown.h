@@ -13,6 +13,11 @@ struct Shown {
   std::uint64_t version = 0;
 };
 
+// Whether it was recorded, and is not the answer to a Probe of the window.
+inline bool is_recorded(const Snapshot& snapshot) {
+  return snapshot.request == 0;
+}
+
 // In place of what recorded frames do not hold.
 inline constexpr const char* recorded_note =
     "Recorded steps keep maps and decoding only: return to live (below) to see this";

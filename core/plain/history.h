@@ -29,11 +29,6 @@ Frame frame_of(const Snapshot& look);
 // Memory the frame takes, within some percent: what it is made of, without what the allocator adds.
 std::size_t bytes_of(const Snapshot& frame);
 
-// Whether it was recorded, and is not the answer to a Probe of the window.
-inline bool is_recorded(const Snapshot& snapshot) {
-  return snapshot.request == 0;
-}
-
 inline constexpr std::size_t max_pinned = 16;      // each is decoded whole at every look
 inline constexpr std::size_t max_frames = 10'000;  // of all sentences: a scrub bar has not more pixels
 inline constexpr std::size_t default_history_budget = std::size_t{256} << 20;  // bytes

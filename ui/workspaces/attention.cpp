@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "plain/history.h"
 #include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
