@@ -54,11 +54,16 @@ void handle_decoding(Scope& scope) {
   const Snapshot& snapshot = *shown.snapshot;
   const auto all = static_cast<int>(snapshot.decoding.size());
   DecodingView& view = scope.decoding;
+  if (view.mode != DecodingMode::steps) return;
   if (key_pressed(Key::left, true)) move_step(view, snapshot, -1);
   if (key_pressed(Key::right, true)) move_step(view, snapshot, 1);
   if (key_pressed(Key::home)) move_step(view, snapshot, -all);
   if (key_pressed(Key::end)) move_step(view, snapshot, all);
-  if (key_pressed(Key::enter)) toggle_play(view, snapshot, ImGui::GetTime());
+  if (key_pressed(Key::up, true)) move_candidate(view, snapshot, -1);
+  if (key_pressed(Key::down, true)) move_candidate(view, snapshot, 1);
+  if (key_pressed(Key::enter) && !force_candidate(view, snapshot)) toggle_play(view, snapshot, ImGui::GetTime());
+  if (key_pressed(Key::backspace)) rewind_to(view, snapshot, view.step);
+  if (key_pressed(Key::del)) let_go(view);
 }
 
 void handle_timeline(Scope& scope) {

@@ -5,6 +5,7 @@
 
 #include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
+#include "workspaces/decoding_controls.h"
 #include "workspaces/decoding_forcing.h"
 #include "workspaces/decoding_readings.h"
 #include "workspaces/decoding_steps.h"
@@ -32,7 +33,7 @@ void draw_modes(DecodingView& view, const Look& look) {
   for (const ModeText& text : modes) {
     if (draw_choice(text.title, view.mode == text.mode, text.help, look)) view.mode = text.mode;
   }
-  end_choices();
+  draw_options_button(view, look);
 }
 
 void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
@@ -64,8 +65,11 @@ std::vector<std::string> mode_names() {
   return names;
 }
 
-void draw_decoding(const Shown& shown, DecodingView& view, std::string&, TextureStore& textures, const Look& look) {
+void draw_decoding(const Shown& shown, DecodingView& view, std::string& reference, TextureStore& textures,
+                   const Look& look) {
+  note_branch(view.branches, shown, view.prefix.empty() ? 0 : view.typing);
   draw_modes(view, look);
+  draw_beginning_and_reference(*shown.snapshot, view, reference, look);
   ImGui::BeginChild("mode", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_mode(shown, view, textures, look);
   ImGui::EndChild();

@@ -1,0 +1,56 @@
+// Every output that a sentence was steered to, as a tree in which shared beginnings are shared.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "look.h"
+#include "plain/snapshot.h"
+#include "shown.h"
+
+namespace attnscope {
+
+struct DecodingView;
+
+struct Branch {
+  std::vector<Token> pieces;  // of the output, after a prompt
+  std::size_t given = 0;      // leading pieces that were steered; 0: the model's own output
+  int typing = 0;             // DecodingView::typing when its beginning was typed; 0: it was chosen
+  std::string text;           // as Snapshot::output_text
+  double log_prob = 0;        // Σ ln p of all pieces
+  std::int64_t step = 0;      // optimizer updates of the model when it was last seen
+  bool operator==(const Branch&) const = default;
+};
+
+// Where a branch is drawn: a row of its own, from the piece on that it does not share with the row it hangs from.
+struct BranchRow {
+  int branch = 0;
+  int parent = -1;  // an earlier row; −1: none
+  int shared = 0;   // leading pieces that the parent's row already shows
+  bool operator==(const BranchRow&) const = default;
+};
+
+// Of one sentence in one run.
+struct Branches {
+  std::uint64_t run = 0;
+  std::string sentence;
+  std::vector<Branch> all;      // in the order in which they were found
+  std::vector<BranchRow> rows;  // of all, from top to bottom
+  int current = -1;             // the one that the snapshot shows
+  std::uint64_t version = 0;    // Shown::version that was noted last
+};
+
+inline constexpr std::size_t most_branches = 64;
+
+// Adds the shown output, or brings its branch up to date; another sentence or run begins anew. `typing` as in Branch: a
+// beginning that is being typed is one branch, not one a letter.
+void note_branch(Branches& branches, const Shown& shown, int typing);
+
+// Leaves only the current one.
+void clear_branches(Branches& branches);
+
+// Fills what is left of the window. A click on a row returns to that output.
+void draw_branches(const Shown& shown, DecodingView& view, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,14 @@
+// Headings inside the decoding workspace.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "look.h"
+
+namespace attnscope {
+
+// A heading, a few words beside it, and the whole of it in the tooltip of both.
+void draw_caption(const char* title, const std::string& words, std::string_view help, const Look& look);
+
+}  // namespace attnscope
