@@ -13,11 +13,6 @@
 namespace attnscope {
 namespace {
 
-// A frame of the history answers no question.
-bool is_recorded(const Snapshot& snapshot) {
-  return snapshot.request == 0;
-}
-
 // ---- whose attention
 
 int shown_layer(const AttentionMaps& maps, const DecodingView& view) {
