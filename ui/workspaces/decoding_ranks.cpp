@@ -165,7 +165,7 @@ void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, 
   const auto index = static_cast<std::size_t>(step);
   const bool known = decodings && index < decodings->ranked.size() && !decodings->ranks.empty();
   if (!known)
-    return draw_quiet_note(is_recorded(snapshot) ? recorded_note : "…",
+    return draw_quiet_note(is_recorded(snapshot) ? "not recorded" : "…",
                            {size.x, size.y - (ImGui::GetCursorPosY() - top)}, look);
   const RankMark written = rank_of_written(snapshot, step, *decodings);
   draw_key(snapshot, step, written, look);
