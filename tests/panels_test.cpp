@@ -217,16 +217,6 @@ TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
   EXPECT_TRUE(ui.drew("step 1 of 4"));
 }
 
-TEST_F(Panels, EntropyHasKnownAnswers) {
-  Matrix even(2, 4);
-  for (float& value : even.values) value = 0.25F;
-  EXPECT_NEAR(mean_row_entropy(even), std::log(4.0), 1e-6);
-  Matrix sharp(2, 2);
-  sharp.at(0, 0) = sharp.at(1, 1) = 1;
-  EXPECT_EQ(mean_row_entropy(sharp), 0);
-  EXPECT_EQ(mean_row_entropy({}), 0);
-}
-
 TEST_F(Panels, ArrowKeysStayWithTheWorkspaceAfterAClickOnTheToolbar) {
   show(small);
   ASSERT_TRUE(ui.click_text("Train", draw));

@@ -26,6 +26,7 @@ constexpr std::array<KeyLine, 21> key_lines = {{
     {"Shift + ← →  Home  End", "Pinned sentence: the recorded steps; End returns to the present"},
     {"← → ↑ ↓", "Attention: the next head, the next layer"},
     {"Page up, Page down", "Attention: the row whose weights are listed"},
+    {"Enter, Backspace", "Attention: the next nearer level, the next farther one"},
     {"← →  Home  End", "Decoding: step by step, first, last"},
     {"Enter", "Decoding: play, stop"},
     {"Ctrl + plus, minus, 0", "larger, smaller, normal size"},
@@ -33,9 +34,10 @@ constexpr std::array<KeyLine, 21> key_lines = {{
     {"Escape", "ends presentation, closes, unpins"},
     {"", ""},
     {"hover", "the exact value and both tokens"},
-    {"click", "selects a head, pins a row, switches a curve"},
-    {"double-click", "a curve alone; fits a plot; resets a splitter"},
-    {"wheel, drag", "zooms at the cursor, pans (plots)"},
+    {"click", "selects a head, pins a query and a key, switches a curve"},
+    {"Shift + click", "shows a head together with others, in colours"},
+    {"double-click", "opens a head; a curve alone; fits a plot or a map; resets a splitter"},
+    {"wheel, drag", "zooms at the cursor, pans (plots, maps)"},
     {"drop a file", "a run's folder is opened, a text file becomes the corpus"},
 }};
 

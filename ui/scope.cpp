@@ -209,7 +209,8 @@ bool animating(const Scope& scope) {
   const bool playing = scope.decoding.playing && scope.layout.workspace == Workspace::decoding;
   const bool fading = std::any_of(scope.toasts.begin(), scope.toasts.end(),
                                   [](const Toast& toast) { return toast.message.severity != Severity::error; });
-  return playing || fading || scope.timeline.playing;
+  const bool measuring = scope.layout.workspace == Workspace::attention && working(scope.attention);
+  return playing || fading || measuring || scope.timeline.playing;
 }
 
 }  // namespace attnscope

@@ -46,6 +46,8 @@ void handle_attention(Scope& scope) {
   if (key_pressed(Key::down, true)) move_selection(view, snapshot, 0, 1);
   if (key_pressed(Key::page_up, true)) move_pinned_row(view, snapshot, -1);
   if (key_pressed(Key::page_down, true)) move_pinned_row(view, snapshot, 1);
+  if (key_pressed(Key::enter)) move_level(view, snapshot.model, 1);
+  if (key_pressed(Key::backspace)) move_level(view, snapshot.model, -1);
 }
 
 void handle_decoding(Scope& scope) {
@@ -94,7 +96,7 @@ void handle_escape(Scope& scope) {
   } else if (scope.timeline.focused) {
     show_present(scope);
   } else {
-    scope.attention.pinned_row.reset();
+    let_go(scope.attention);
   }
 }
 

@@ -206,29 +206,23 @@ Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken foc
   return mean;
 }
 
-void draw_focus_box(Painter& paint, const Canvas& canvas, BipartiteToken token, bool pinned) {
-  const Look& look = canvas.look;
-  const ImVec2 low = canvas.corner(token);
-  const ImVec2 high{low.x + canvas.box().x, low.y + canvas.box().y};
-  paint.filled_rect(low, high, look.theme.hovered, look.px(2));
-  if (pinned) paint.rect(low, high, look.theme.accent, look.px(2), look.px(1.5F));
-}
-
 void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, const std::optional<BipartiteToken>& focus,
-                bool pinned) {
+                bool marked) {
   const Columns& columns = canvas.columns;
   const Look& look = canvas.look;
   const ImVec2 low = canvas.corner(token);
   if (!canvas.in_sight(low.y, low.y + columns.pitch)) return;
   Color32 ink = mixed(look.theme.text_dim, look.theme.text, 0.6F);
-  if (focus == token || pinned) {
-    draw_focus_box(paint, canvas, token, pinned);
-    ink = look.theme.text;
-  } else if (focus && focus->side != token.side) {
+  const ImVec2 high{low.x + canvas.box().x, low.y + canvas.box().y};
+  if (focus && focus->side != token.side) {
     ink = text_on(draw_weight_box(paint, canvas, *focus, token));
+  } else if (focus == token || marked) {
+    paint.filled_rect(low, high, look.theme.hovered, look.px(2));
+    ink = look.theme.text;
   } else if (focus) {
     ink = look.theme.text_dim;
   }
+  if (marked) paint.rect(low, high, look.theme.accent, look.px(2), look.px(1.5F));
   const float margin = look.px(6);
   const std::string text = shortened(columns.font, canvas.label(token), columns.label_width - 2 * margin);
   const ImVec2 extent = text_size(columns.font, text.c_str());
@@ -240,7 +234,8 @@ void draw_column(Painter& paint, const Canvas& canvas, Side side, const std::opt
                  const BipartiteState& state) {
   for (int i = 0; i < canvas.count(side); ++i) {
     const BipartiteToken token{side, i};
-    draw_token(paint, canvas, token, focus, state.pinned == token);
+    const bool marked = std::ranges::find(canvas.data.marked, token) != canvas.data.marked.end();
+    draw_token(paint, canvas, token, focus, marked || state.pinned == token);
   }
 }
 
@@ -298,6 +293,14 @@ void touch_column(const Canvas& canvas, Side side, Touch& touch) {
   ImGui::PopID();
 }
 
+// Whose lines are shown alone.
+std::optional<BipartiteToken> focus_of(const Canvas& canvas, const Touch& touch, const BipartiteState& state) {
+  if (touch.hovered) return touch.hovered;
+  if (touch.focused) return touch.focused;
+  const std::optional<BipartiteToken>& pointed = canvas.data.pointed;
+  return pointed && pointed->index < canvas.count(pointed->side) ? pointed : state.pinned;
+}
+
 void pin_or_let_go(BipartiteState& state, BipartiteToken token) {
   state.pinned = state.pinned == token ? std::nullopt : std::optional(token);
 }
@@ -311,9 +314,7 @@ BipartiteResult draw_columns(Canvas& canvas, BipartiteState& state) {
   touch_column(canvas, Side::queries, touch);
   touch_column(canvas, Side::keys, touch);
   if (touch.pressed) pin_or_let_go(state, *touch.pressed);
-  const std::optional<BipartiteToken> focus = touch.hovered   ? touch.hovered
-                                              : touch.focused ? touch.focused
-                                                              : state.pinned;
+  const std::optional<BipartiteToken> focus = focus_of(canvas, touch, state);
   Painter paint(canvas.look);
   BipartiteResult result{touch.hovered, touch.pressed};
   result.least_drawn = focus ? draw_lines_of(paint, canvas, *focus) : draw_all_lines(paint, canvas);

@@ -29,6 +29,8 @@ struct BipartiteData {
   std::string_view row_axis;                // over the left column: "query (written so far)"
   std::string_view col_axis;                // over the right one
   bool mask_upper = false;                  // keys after the query are hidden by the look-ahead mask (§3.2.3)
+  std::optional<BipartiteToken> pointed;    // pointed at in another picture: as if it were here
+  std::span<const BipartiteToken> marked;   // framed, besides the one pinned
 };
 
 // What it remembers from frame to frame.

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "widgets/heatmap_input.h"
 #include "widgets/heatmap_layout.h"
+#include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
@@ -14,39 +16,6 @@ namespace {
 
 bool is_masked(const HeatmapOptions& options, int row, int col) {
   return options.mask_upper && col > row;
-}
-
-std::uint64_t mixed_hash(std::uint64_t hash, std::uint64_t value) {
-  return (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29);
-}
-
-struct Coloring {
-  ColorMap map;
-  float low, high;
-  bool mask_upper;
-  Color32 masked;
-};
-
-Color32 cell_color(const Coloring& coloring, float value) {
-  if (std::isnan(value)) return coloring.masked;
-  const float range = coloring.high - coloring.low;
-  return map_color(coloring.map, range > 0 ? (value - coloring.low) / range : 0.5F);
-}
-
-void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
-                  const Coloring& coloring, TextureStore& textures) {
-  std::uint64_t stamp = mixed_hash(version, static_cast<std::uint64_t>(coloring.map));
-  stamp = mixed_hash(stamp, std::hash<float>{}(coloring.low));
-  stamp = mixed_hash(stamp, std::hash<float>{}(coloring.high));
-  stamp = mixed_hash(stamp, coloring.mask_upper ? coloring.masked : 0);
-  const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
-    for (int row = 0; row < matrix.rows; ++row)
-      for (int col = 0; col < matrix.cols; ++col)
-        rgba[static_cast<std::size_t>(row) * matrix.cols + col] =
-            coloring.mask_upper && col > row ? coloring.masked : cell_color(coloring, matrix.at(row, col));
-  };
-  const TextureId texture = textures.texture(ImGui::GetID("picture"), stamp, matrix.cols, matrix.rows, fill);
-  paint.cells(texture, low, high, matrix.cols, matrix.rows, fill);
 }
 
 // One heatmap while it is being drawn.
@@ -58,23 +27,42 @@ struct Canvas {
   Painter& paint;
   Coloring coloring;
 
-  ImVec2 corner(int row, int col) const {
-    return {layout.body.x + static_cast<float>(col) * layout.cell.x,
-            layout.body.y + static_cast<float>(row) * layout.cell.y};
-  }
+  ImVec2 corner(int row, int col) const { return layout.corner(row, col); }
 };
+
+// What of the rows or columns is in sight, if only in part.
+struct Sight {
+  int begin = 0;
+  int end = 0;
+};
+
+Sight sight(float first, float extent, float cell, int count) {
+  const int begin = std::clamp(static_cast<int>(first), 0, count);
+  return {begin, std::clamp(static_cast<int>(std::ceil(first + extent / cell)), begin, count)};
+}
+
+Sight rows_in_sight(const Canvas& canvas) {
+  return sight(canvas.layout.first.y, canvas.layout.sight.y, canvas.layout.cell.y, canvas.matrix.rows);
+}
+
+Sight cols_in_sight(const Canvas& canvas) {
+  return sight(canvas.layout.first.x, canvas.layout.sight.x, canvas.layout.cell.x, canvas.matrix.cols);
+}
 
 void draw_grid(const Canvas& canvas) {
   if (std::min(canvas.layout.cell.x, canvas.layout.cell.y) < canvas.look.px(10)) return;
   const Color32 line = faded(canvas.look.theme.background, 0.45F);
-  const ImVec2 end = canvas.corner(canvas.matrix.rows, canvas.matrix.cols);
-  for (int row = 1; row < canvas.matrix.rows; ++row) {
-    const ImVec2 at = canvas.corner(row, 0);
-    canvas.paint.line(at, {end.x, at.y}, line);
+  const ImVec2 low = canvas.layout.body;
+  const ImVec2 end = canvas.layout.end();
+  const Sight rows = rows_in_sight(canvas);
+  for (int row = rows.begin + 1; row < rows.end; ++row) {
+    const float y = canvas.corner(row, 0).y;
+    canvas.paint.line({low.x, y}, {end.x, y}, line);
   }
-  for (int col = 1; col < canvas.matrix.cols; ++col) {
-    const ImVec2 at = canvas.corner(0, col);
-    canvas.paint.line(at, {at.x, end.y}, line);
+  const Sight cols = cols_in_sight(canvas);
+  for (int col = cols.begin + 1; col < cols.end; ++col) {
+    const float x = canvas.corner(0, col).x;
+    canvas.paint.line({x, low.y}, {x, end.y}, line);
   }
 }
 
@@ -82,8 +70,10 @@ void draw_grid(const Canvas& canvas) {
 void draw_mask(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   if (!canvas.options.mask_upper || std::min(cell.x, cell.y) < canvas.look.px(8)) return;
-  for (int row = 0; row < canvas.matrix.rows; ++row)
-    for (int col = row + 1; col < canvas.matrix.cols; ++col) {
+  const Sight rows = rows_in_sight(canvas);
+  const Sight cols = cols_in_sight(canvas);
+  for (int row = rows.begin; row < rows.end; ++row)
+    for (int col = std::max(row + 1, cols.begin); col < cols.end; ++col) {
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.line({at.x + cell.x * 0.3F, at.y + cell.y * 0.7F}, {at.x + cell.x * 0.7F, at.y + cell.y * 0.3F},
                         canvas.look.theme.border);
@@ -94,8 +84,10 @@ void draw_values(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   ImFont* font = canvas.look.fonts.mono_small;
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F || cell.x < text_size(font, "-0.00").x) return;
-  for (int row = 0; row < canvas.matrix.rows; ++row)
-    for (int col = 0; col < canvas.matrix.cols; ++col) {
+  const Sight rows = rows_in_sight(canvas);
+  const Sight cols = cols_in_sight(canvas);
+  for (int row = rows.begin; row < rows.end; ++row)
+    for (int col = cols.begin; col < cols.end; ++col) {
       if (is_masked(canvas.options, row, col)) continue;
       const float value = canvas.matrix.at(row, col);
       const std::string text = fmt::format("{:.2f}", value);
@@ -124,12 +116,14 @@ bool shows_label(int index, int first, int stride, int hovered, int selected) {
 void draw_row_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
-  for (int row = 0; row < canvas.matrix.rows; ++row) {
+  const Sight rows = rows_in_sight(canvas);
+  for (int row = rows.begin; row < rows.end; ++row) {
     if (!shows_label(row, canvas.options.first_row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
     const std::string text =
         shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text.c_str());
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
+    if (y + extent.y < layout.body.y || y > layout.end().y) continue;
     canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - extent.x, y},
                       label_color(canvas, row == hovered, row == canvas.options.selected_row), text);
   }
@@ -138,12 +132,14 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
 void draw_col_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.look);
-  for (int col = 0; col < canvas.matrix.cols; ++col) {
+  const Sight cols = cols_in_sight(canvas);
+  for (int col = cols.begin; col < cols.end; ++col) {
     if (!shows_label(col, canvas.options.first_col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
     const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col);
     const std::string text =
         shortened(font, label_of(canvas.options.col_labels, col, canvas.options.first_col), layout.col_label_width);
-    const float middle = layout.body.x + (static_cast<float>(col) + 0.5F) * layout.cell.x;
+    const float middle = canvas.corner(0, col).x + layout.cell.x / 2;
+    if (middle < layout.body.x || middle > layout.end().x) continue;
     if (layout.slanted) {
       canvas.paint.slanted_text(font, {middle, layout.body.y - canvas.look.px(7)}, label_slant, color, text);
     } else {
@@ -165,39 +161,96 @@ void draw_titles(const Canvas& canvas) {
     canvas.paint.text(look.fonts.small, {layout.body.x, y}, look.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
     const float length = text_size(look.fonts.small, canvas.options.row_axis.c_str()).x;
-    const float body_height = layout.cell.y * static_cast<float>(canvas.matrix.rows);
     canvas.paint.slanted_text(
         look.fonts.small,
-        {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (body_height + length) / 2}, 90,
+        {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (layout.sight.y + length) / 2}, 90,
         look.theme.text_dim, canvas.options.row_axis);
   }
+}
+
+void outline_row(const Canvas& canvas, int row, Color32 color, float thickness) {
+  if (row < 0 || row >= canvas.matrix.rows) return;
+  // Leaves narrow cells to be seen.
+  canvas.paint.rect(canvas.corner(row, 0), canvas.corner(row + 1, canvas.matrix.cols), color, 0,
+                    std::clamp(canvas.layout.cell.y * 0.3F, 1.0F, thickness));
+}
+
+void outline_col(const Canvas& canvas, int col, Color32 color, float thickness) {
+  if (col < 0 || col >= canvas.matrix.cols) return;
+  canvas.paint.rect(canvas.corner(0, col), canvas.corner(canvas.matrix.rows, col + 1), color, 0,
+                    std::clamp(canvas.layout.cell.x * 0.3F, 1.0F, thickness));
+}
+
+void outline_cell(const Canvas& canvas, int row, int col, float thickness) {
+  const Color32 fill = is_masked(canvas.options, row, col) ? canvas.look.theme.masked
+                                                           : cell_color(canvas.coloring, canvas.matrix.at(row, col));
+  canvas.paint.rect(canvas.corner(row, col), canvas.corner(row + 1, col + 1), text_on(fill), 0, thickness);
 }
 
 void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
   const float line = canvas.look.px(2);
   const Color32 accent = canvas.look.theme.accent;
-  const int rows = canvas.matrix.rows;
-  const int cols = canvas.matrix.cols;
-  // Leaves narrow cells to be seen.
-  const auto outline = [&](ImVec2 low, ImVec2 high, float cell) {
-    canvas.paint.rect(low, high, accent, 0, std::clamp(cell * 0.3F, 1.0F, line));
-  };
-  const auto outline_col = [&](int col) {
-    if (col >= 0 && col < cols) outline(canvas.corner(0, col), canvas.corner(rows, col + 1), canvas.layout.cell.x);
-  };
-  outline_col(canvas.options.selected_col);
-  for (const int col : canvas.options.marked_cols) outline_col(col);
-  const int row = canvas.options.selected_row;
-  if (row >= 0 && row < rows) outline(canvas.corner(row, 0), canvas.corner(row + 1, cols), canvas.layout.cell.y);
-  if (result.row < 0) return;
-  const Color32 fill = is_masked(canvas.options, result.row, result.col)
-                           ? canvas.look.theme.masked
-                           : cell_color(canvas.coloring, canvas.matrix.at(result.row, result.col));
-  canvas.paint.rect(canvas.corner(result.row, result.col), canvas.corner(result.row + 1, result.col + 1), text_on(fill),
-                    0, std::max(1.0F, line * 0.75F));
+  const Color32 pointed = faded(canvas.look.theme.text, 0.7F);
+  outline_row(canvas, canvas.options.pointed_row, pointed, 1);
+  outline_col(canvas, canvas.options.pointed_col, pointed, 1);
+  outline_col(canvas, canvas.options.selected_col, accent, line);
+  for (const int col : canvas.options.marked_cols) outline_col(canvas, col, accent, line);
+  outline_row(canvas, canvas.options.selected_row, accent, line);
+  if (result.row >= 0) outline_cell(canvas, result.row, result.col, std::max(1.0F, line * 0.75F));
 }
 
-void default_tooltip(const Canvas& canvas, int row, int col) {
+// ---- bars along the edges
+
+float share_of(const HeatmapBars& bars, int index) {
+  if (static_cast<std::size_t>(index) >= bars.values.size() || bars.high <= 0) return 0;
+  return std::clamp(bars.values[static_cast<std::size_t>(index)] / bars.high, 0.0F, 1.0F);
+}
+
+void draw_row_bars(const Canvas& canvas) {
+  const HeatmapBars& bars = canvas.options.row_bars;
+  const HeatmapLayout& layout = canvas.layout;
+  if (bars.values.empty()) return;
+  const float margin = layout.cell.y >= 6 ? 1 : 0;
+  const Sight rows = rows_in_sight(canvas);
+  for (int row = rows.begin; row < rows.end; ++row) {
+    const float low = std::max(layout.body.y, canvas.corner(row, 0).y + margin);
+    const float high = std::min(layout.end().y, canvas.corner(row + 1, 0).y - margin);
+    canvas.paint.filled_rect({layout.bars.x, low}, {layout.bars.x + layout.bars_extent.x * share_of(bars, row), high},
+                             canvas.look.theme.series[0]);
+  }
+  canvas.paint.line({layout.bars.x, layout.body.y}, {layout.bars.x, layout.end().y}, canvas.look.theme.border);
+}
+
+void draw_col_bars(const Canvas& canvas) {
+  const HeatmapBars& bars = canvas.options.col_bars;
+  const HeatmapLayout& layout = canvas.layout;
+  if (bars.values.empty()) return;
+  const float margin = layout.cell.x >= 6 ? 1 : 0;
+  const Sight cols = cols_in_sight(canvas);
+  for (int col = cols.begin; col < cols.end; ++col) {
+    const float low = std::max(layout.body.x, canvas.corner(0, col).x + margin);
+    const float high = std::min(layout.end().x, canvas.corner(0, col + 1).x - margin);
+    canvas.paint.filled_rect({low, layout.bars.y}, {high, layout.bars.y + layout.bars_extent.y * share_of(bars, col)},
+                             canvas.look.theme.series[0]);
+  }
+  canvas.paint.line({layout.body.x, layout.bars.y}, {layout.end().x, layout.bars.y}, canvas.look.theme.border);
+}
+
+void name_bars(const Canvas& canvas) {
+  const HeatmapLayout& layout = canvas.layout;
+  ImFont* font = canvas.look.fonts.small;
+  const Color32 color = canvas.look.theme.text_dim;
+  if (!canvas.options.row_bars.values.empty())
+    canvas.paint.text(font, {layout.bars.x, layout.end().y + canvas.look.px(4)}, color, canvas.options.row_bars.name);
+  if (canvas.options.col_bars.values.empty()) return;
+  const float width = text_size(font, canvas.options.col_bars.name).x;
+  canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - width, layout.bars.y}, color,
+                    canvas.options.col_bars.name);
+}
+
+// ---- tooltips
+
+void cell_tooltip(const Canvas& canvas, int row, int col) {
   {
     WithFont mono(canvas.look.fonts.mono);
     ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
@@ -209,27 +262,65 @@ void default_tooltip(const Canvas& canvas, int row, int col) {
     ImGui::Text("%.6g", static_cast<double>(canvas.matrix.at(row, col)));
 }
 
-HeatmapResult interact(const Canvas& canvas) {
-  HeatmapResult result;
-  ImGui::SetCursorScreenPos(canvas.layout.body);
-  const ImVec2 end = canvas.corner(canvas.matrix.rows, canvas.matrix.cols);
-  ImGui::InvisibleButton("cells",
-                         {std::max(1.0F, end.x - canvas.layout.body.x), std::max(1.0F, end.y - canvas.layout.body.y)});
-  if (!ImGui::IsItemHovered()) return result;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  result.col =
-      std::clamp(static_cast<int>((mouse.x - canvas.layout.body.x) / canvas.layout.cell.x), 0, canvas.matrix.cols - 1);
-  result.row =
-      std::clamp(static_cast<int>((mouse.y - canvas.layout.body.y) / canvas.layout.cell.y), 0, canvas.matrix.rows - 1);
-  result.clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-  result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+void label_tooltip(const Canvas& canvas, const std::string& label, const HeatmapBars& bars, int index) {
+  {
+    WithFont mono(canvas.look.fonts.mono);
+    ImGui::TextUnformatted(label.c_str());
+  }
+  if (static_cast<std::size_t>(index) >= bars.values.size()) return;
+  ImGui::Text("%s: %.4g %s", bars.name, static_cast<double>(bars.values[static_cast<std::size_t>(index)]), bars.unit);
+  ImGui::PushTextWrapPos(canvas.look.px(320));
+  ImGui::TextDisabled("%s", bars.help);
+  ImGui::PopTextWrapPos();
+}
+
+void draw_tooltip(const Canvas& canvas, const HeatmapResult& result) {
+  const HeatmapOptions& options = canvas.options;
+  if (result.row < 0 && result.row_label < 0 && result.col_label < 0) return;
   ImGui::BeginTooltip();
-  if (canvas.options.tooltip)
-    canvas.options.tooltip(result.row, result.col);
+  if (result.row >= 0 && options.tooltip)
+    options.tooltip(result.row, result.col);
+  else if (result.row >= 0)
+    cell_tooltip(canvas, result.row, result.col);
+  else if (result.row_label >= 0)
+    label_tooltip(canvas, label_of(options.row_labels, result.row_label, options.first_row), options.row_bars,
+                  result.row_label);
   else
-    default_tooltip(canvas, result.row, result.col);
+    label_tooltip(canvas, label_of(options.col_labels, result.col_label, options.first_col), options.col_bars,
+                  result.col_label);
   ImGui::EndTooltip();
-  return result;
+}
+
+// What is clipped to the cells in sight.
+void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textures) {
+  Painter& paint = canvas.paint;
+  paint.push_clip(canvas.layout.body, canvas.layout.end());
+  paint_matrix(paint, canvas.corner(0, 0), canvas.corner(canvas.matrix.rows, canvas.matrix.cols), canvas.matrix,
+               version, canvas.coloring, textures);
+  draw_mask(canvas);
+  draw_grid(canvas);
+  draw_values(canvas);
+  paint.pop_clip();
+}
+
+void draw_outlines(const Canvas& canvas, const HeatmapResult& result) {
+  const ImVec2 low = canvas.layout.body;
+  const ImVec2 high = canvas.layout.end();
+  const float out = canvas.look.px(2);
+  canvas.paint.rect(low, high, canvas.look.theme.border);
+  canvas.paint.push_clip({low.x - out, low.y - out}, {high.x + out, high.y + out});
+  draw_selection(canvas, result);
+  canvas.paint.pop_clip();
+}
+
+void draw_labels(const Canvas& canvas, const HeatmapResult& result) {
+  const auto pointed = [](int cell, int label, int elsewhere) {
+    return cell >= 0 ? cell : label >= 0 ? label : elsewhere;
+  };
+  draw_titles(canvas);
+  draw_row_labels(canvas, pointed(result.row, result.row_label, canvas.options.pointed_row));
+  draw_col_labels(canvas, pointed(result.col, result.col_label, canvas.options.pointed_col));
+  name_bars(canvas);
 }
 
 }  // namespace
@@ -247,22 +338,18 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   const Canvas canvas{matrix, options,
                       look,   heatmap_layout(matrix, options, origin, size, look),
                       paint,  {options.map, options.low, options.high, options.mask_upper, look.theme.masked}};
-  const ImVec2 end = canvas.corner(matrix.rows, matrix.cols);
-  paint_matrix(paint, canvas.layout.body, end, matrix, version, canvas.coloring, textures);
-  const HeatmapResult result = interact(canvas);
+  const HeatmapResult result = touch_heatmap(matrix, options, canvas.layout);
+  draw_tooltip(canvas, result);
 
   paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
-  draw_mask(canvas);
-  draw_grid(canvas);
-  draw_values(canvas);
-  paint.rect(canvas.layout.body, end, look.theme.border);
-  draw_selection(canvas, result);
-  draw_titles(canvas);
-  draw_row_labels(canvas, result.row);
-  draw_col_labels(canvas, result.col);
+  draw_cells(canvas, version, textures);
+  draw_row_bars(canvas);
+  draw_col_bars(canvas);
+  draw_outlines(canvas, result);
+  draw_labels(canvas, result);
   if (options.legend) {
     ImGui::SetCursorScreenPos({canvas.layout.legend_x, canvas.layout.body.y});
-    const float height = std::min(look.px(160), end.y - canvas.layout.body.y);
+    const float height = std::min(look.px(160), canvas.layout.sight.y);
     draw_legend(options.map, options.low, options.high, {look.px(12), std::max(height, look.px(40))}, look);
   }
   paint.pop_clip();
@@ -275,33 +362,10 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
 float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Look& look) {
   if (matrix.empty()) return size.y;
   const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, size, look);
-  const float cells = layout.cell.y * static_cast<float>(matrix.rows);
+  const float cells = layout.sight.y;
   const float legend = options.legend ? look.px(40) : 0;
-  return std::min(size.y, layout.body.y + std::max(cells, legend) + 1);
-}
-
-bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
-                    const ThumbnailOptions& options, TextureStore& textures, const Look& look) {
-  size = room_for(size);
-  ImGui::PushID(id);
-  const ImVec2 low = ImGui::GetCursorScreenPos();
-  const ImVec2 high{low.x + size.x, low.y + size.y};
-  const bool pressed = ImGui::InvisibleButton("thumbnail", size);
-  Painter paint(look);
-  if (matrix.empty()) {
-    paint.filled_rect(low, high, look.theme.masked);
-  } else if (ImGui::IsItemVisible()) {
-    const Coloring coloring{options.map, options.low, options.high, options.mask_upper, look.theme.masked};
-    paint_matrix(paint, low, high, matrix, version, coloring, textures);
-  }
-  const bool focused = ImGui::GetIO().NavVisible && ImGui::IsItemFocused();
-  const float out = look.px(2);
-  if (options.selected || focused)
-    paint.rect({low.x - out, low.y - out}, {high.x + out, high.y + out}, look.theme.accent, look.px(2), look.px(2));
-  else if (ImGui::IsItemHovered())
-    paint.rect({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1}, look.theme.text);
-  ImGui::PopID();
-  return pressed;
+  const float bars = options.col_bars.values.empty() ? 0 : layout.bars_extent.y + look.px(6);
+  return std::min(size.y, layout.body.y + std::max(cells + bars, legend) + 1);
 }
 
 ImVec2 room_for(ImVec2 size) {

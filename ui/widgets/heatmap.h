@@ -15,6 +15,22 @@
 
 namespace attnscope {
 
+// What of a heatmap is looked at, remembered from frame to frame.
+struct HeatmapZoom {
+  float scale = 1;  // cells are so many times larger than those with which all is seen
+  float row = 0;    // the first cell in sight; fractions are of a cell
+  float col = 0;
+};
+
+// A bar a row or a column along an edge: what the cells of each come to.
+struct HeatmapBars {
+  std::span<const float> values;  // none: no bars
+  float high = 1;                 // value of a full bar
+  const char* name = "";
+  const char* unit = "";
+  const char* help = "";
+};
+
 struct HeatmapOptions {
   ColorMap map = ColorMap::viridis;
   float low = 0;   // value of the map's first colour
@@ -33,15 +49,23 @@ struct HeatmapOptions {
   bool print_values = true;  // in cells that are large enough
   int selected_row = -1;     // outlined
   int selected_col = -1;
+  int pointed_row = -1;  // pointed at elsewhere: outlined faintly
+  int pointed_col = -1;
   std::span<const int> marked_cols;               // outlined as well
+  HeatmapBars row_bars;                           // along the right edge
+  HeatmapBars col_bars;                           // along the bottom edge
+  HeatmapZoom* zoom = nullptr;                    // wheel, drag and double-click change it; null: all is always seen
   std::function<void(int row, int col)> tooltip;  // draws what the tooltip says; empty: both labels and the value
 };
 
 struct HeatmapResult {
   int row = -1;  // the cell under the mouse; −1: none
   int col = -1;
-  bool clicked = false;
+  bool clicked = false;  // the cell: pressed and let go without a drag
   bool double_clicked = false;
+  int row_label = -1;  // the label or bar under the mouse, which is at no cell then
+  int col_label = -1;
+  bool label_clicked = false;
 };
 
 // Fills `size` (a component ≤ 0: what is left of the window, less that much). `version` changes whenever the matrix may
@@ -58,10 +82,11 @@ struct ThumbnailOptions {
   float high = 1;
   bool mask_upper = false;
   bool selected = false;
+  Color32 frame = 0;  // of a selected one; 0: the accent
 };
 
 // The bare picture, stretched to `size`, as a button: true when clicked (or activated from the keyboard). Hover is
-// ImGui::IsItemHovered().
+// ImGui::IsItemHovered(). Of more cells than can be told apart, the largest of each block is shown.
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
                     const ThumbnailOptions& options, TextureStore& textures, const Look& look);
 

@@ -37,6 +37,29 @@ ImVec2 cell_size(const Matrix& matrix, ImVec2 room, const HeatmapOptions& option
   return {whole(cell.x), whole(cell.y)};
 }
 
+// What bars with their gap take beside and under the cells.
+ImVec2 room_for_bars(const HeatmapOptions& options, const Look& look) {
+  return {options.row_bars.values.empty() ? 0 : look.px(50), options.col_bars.values.empty() ? 0 : look.px(36)};
+}
+
+// Cells as large as the zoom has them, as many as there is room for, from its first on.
+void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptions& options, ImVec2 room,
+                 const Look& look) {
+  const auto count = ImVec2{static_cast<float>(matrix.cols), static_cast<float>(matrix.rows)};
+  layout.sight = {layout.cell.x * count.x, layout.cell.y * count.y};
+  if (!options.zoom) return;
+  layout.largest_scale = std::max(1.0F, look.px(64) / std::min(layout.cell.x, layout.cell.y));
+  const float scale = std::clamp(options.zoom->scale, 1.0F, layout.largest_scale);
+  if (scale <= 1) return;
+  layout.cell = {layout.cell.x * scale, layout.cell.y * scale};
+  layout.sight = {std::min(room.x, layout.cell.x * count.x), std::min(room.y, layout.cell.y * count.y)};
+  const auto first = [](float wanted, float cells, float seen) {
+    return std::clamp(wanted, 0.0F, std::max(0.0F, cells - seen));
+  };
+  layout.first = {first(options.zoom->col, count.x, layout.sight.x / layout.cell.x),
+                  first(options.zoom->row, count.y, layout.sight.y / layout.cell.y)};
+}
+
 }  // namespace
 
 ImFont* label_font(const Look& look) {
@@ -73,6 +96,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float axis_height = options.col_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(4);
   const float axis_width = options.row_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(8);
   const float legend_width = options.legend ? look.px(62) : 0;
+  const ImVec2 bars = room_for_bars(options, look);
 
   layout.row_label_width =
       std::min(longest_label(font, options.row_labels, matrix.rows, options.first_row), size.x * 0.3F);
@@ -83,7 +107,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float above = layout.title_height + axis_height;
   const float level_height = line + look.px(8);
   const float largest = look.px(64);
-  ImVec2 room{size.x - left - legend_width - 1, size.y - above - level_height - 1};
+  ImVec2 room{size.x - left - legend_width - bars.x - 1, size.y - above - level_height - bars.y - 1};
   layout.cell = cell_size(matrix, room, options, largest);
   layout.col_label_width = longest_col;
   float label_height = level_height;
@@ -92,15 +116,20 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   if (layout.slanted) {
     layout.col_label_width = std::min(longest_col, size.y * 0.3F);
     label_height = layout.col_label_width * std::sin(radians) + line + look.px(4);
-    const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - legend_width * 0.8F);
-    room = {size.x - left - legend_width - overhang - 1, size.y - above - label_height - 1};
+    const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - bars.x - legend_width * 0.8F);
+    room = {size.x - left - legend_width - bars.x - overhang - 1, size.y - above - label_height - bars.y - 1};
     layout.cell = cell_size(matrix, room, options, largest);
   }
+  layout.col_label_height = label_height;
+  look_closer(layout, matrix, options, room, look);
   layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
   layout.col_stride =
       stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + look.px(6), numbers);
   layout.body = {std::floor(origin.x + left), std::floor(origin.y + above + label_height)};
-  layout.legend_x = layout.body.x + layout.cell.x * static_cast<float>(matrix.cols) + look.px(12);
+  const float gap = look.px(6);
+  layout.bars = {layout.end().x + gap, layout.end().y + gap};
+  layout.bars_extent = {bars.x - gap, bars.y - gap};
+  layout.legend_x = layout.end().x + bars.x + look.px(12);
   return layout;
 }
 

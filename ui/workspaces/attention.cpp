@@ -48,7 +48,7 @@ void draw_level(const ShownMaps& maps, AttentionView& view, TextureStore& textur
     return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
   switch (view.level) {
     case AttentionLevel::model:
-      return draw_heads(maps, view, textures, look);
+      return draw_model(maps, view, textures, look);
     case AttentionLevel::head:
       return draw_head(maps, view, textures, look);
     case AttentionLevel::inside:
@@ -92,6 +92,7 @@ void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_widt
   settle(view, model);
   if (!has_part(model, view.part))
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
+  measure_heads(maps, view);
   // A recurrent model has one map, without layers and sublayers: there is nothing to choose from.
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;

@@ -3,134 +3,313 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
+#include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
-#include "widgets/token_strip.h"
+#include "widgets/label.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention_controls.h"
 #include "workspaces/attention_row.h"
 #include "workspaces/attention_text.h"
 
 namespace attnscope {
 namespace {
 
-// A remark in small letters, as many lines as it needs.
-void quiet_text(const char* text, const Look& look) {
-  const WithFont small(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text);
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
-}
-
-struct Selected {
+// The level while it is being drawn. Rows and columns are those of view.map: pieces, or words.
+struct Canvas {
   const Shown& shown;
-  const Matrix& map;
-  AttentionPart part;
-  std::vector<std::string> rows;
-  std::vector<std::string> cols;
+  AttentionView& view;
+  TextureStore& textures;
+  const Look& look;
+
+  const HeadMap& map() const { return view.map; }
+  int selected_row() const { return view.pinned_row ? place_of(*view.pinned_row, map().rows) : -1; }
+  int selected_col() const { return view.pinned_col ? place_of(*view.pinned_col, map().cols) : -1; }
+  // The query whose weights are listed and framed while none is pointed at.
+  int listed_row() const {
+    const int first = first_row(*shown.snapshot, view.part);
+    return view.pinned_row ? selected_row() : first < 0 ? -1 : place_of(first, map().rows);
+  }
 };
 
-// Whose weights are listed while no row is hovered.
-int kept_row(const Selected& selected, const AttentionView& view) {
-  return view.pinned_row.value_or(first_row(*selected.shown.snapshot, selected.part));
-}
+// ---- where the pictures stand
 
-float row_title_height() {
-  return ImGui::GetFrameHeightWithSpacing();
-}
+struct Pane {
+  ImVec2 low;  // within the room
+  ImVec2 size;
+  bool shown() const { return size.x > 0 && size.y > 0; }
+};
 
-void draw_row_panel(const Selected& selected, AttentionView& view, int row, const Look& look) {
-  constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
-  if (row < 0) return quiet_text(hint, look);
-  ImGui::AlignTextToFramePadding();
-  push_font(look.fonts.mono);
-  ImGui::TextUnformatted(selected.rows[static_cast<std::size_t>(row)].c_str());
-  pop_font();
-  ImGui::SameLine(0, look.px(8));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted("looks at");
-  ImGui::PopStyleColor();
-  help_tooltip(hint, look);
-  if (view.pinned_row) {
-    ImGui::SameLine(0, look.px(8));
-    if (ImGui::SmallButton("Unpin")) view.pinned_row.reset();
-    help_tooltip("Lets the list follow the mouse again (Escape).", look);
+struct Panes {
+  Pane matrix;
+  Pane lines;
+  Pane list;  // of one query's weights
+};
+
+// A picture, and the list beside it, or beneath it if the room is higher than wide.
+Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Look& look) {
+  const float gap = look.px(8);
+  Panes panes;
+  if (room.x > room.y * 1.15F) {
+    const float list = std::clamp(room.x * 0.3F, look.px(170), look.px(300));
+    panes.*picture = {{0, 0}, {room.x - list - gap, room.y}};
+    panes.list = {{room.x - list, 0}, {list, room.y}};
+  } else {
+    const float height = std::min(picture_height, room.y - std::max(room.y * 0.26F, look.px(90)));
+    panes.*picture = {{0, 0}, {room.x, height}};
+    panes.list = {{0, height + gap}, {room.x, room.y - height - gap}};
   }
-  const bool causal = selected.part == AttentionPart::decoder;
-  draw_row_list(selected.map, row, causal ? row + 1 : selected.map.cols, selected.cols, look);
+  return panes;
 }
 
-void draw_caption(const Selected& selected, AttentionView& view, const Look& look) {
-  const ModelConfig& model = selected.shown.snapshot->model;
-  const PartText& text = text_of(selected.part, model);
-  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - look.px(6);
-  const float box =
-      ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize("Full contrast").x;
-  const std::string entropy = fmt::format("entropy {:.2f} nats", mean_row_entropy(selected.map));
-  ImGui::AlignTextToFramePadding();
+// Matrix and lines side by side, and the list beside or beneath the lines.
+Panes beside(ImVec2 room, const Look& look) {
+  const float gap = look.px(10);
+  const float half = std::floor(room.x * 0.55F);
+  const float rest = room.x - half - gap;
+  Panes panes;
+  panes.matrix = {{0, 0}, {half, room.y}};
+  if (rest > look.px(520)) {
+    const float list = look.px(210);
+    panes.lines = {{half + gap, 0}, {rest - list - gap, room.y}};
+    panes.list = {{room.x - list, 0}, {list, room.y}};
+  } else {
+    const float lines = std::floor(room.y * 0.62F);
+    panes.lines = {{half + gap, 0}, {rest, lines}};
+    panes.list = {{half + gap, lines + gap}, {rest, room.y - lines - gap}};
+  }
+  return panes;
+}
+
+// The matrix over lines and list.
+Panes beneath(ImVec2 room, float matrix_height, const Look& look) {
+  const float gap = look.px(10);
+  const float above = std::min(matrix_height, std::floor(room.y * 0.58F));
+  const float list = std::max(look.px(170), std::floor(room.x * 0.36F));
+  const ImVec2 rest{room.x, room.y - above - gap};
+  Panes panes;
+  panes.matrix = {{0, 0}, {room.x, above}};
+  panes.lines = {{0, above + gap}, {rest.x - list - gap, rest.y}};
+  panes.list = {{rest.x - list, above + gap}, {list, rest.y}};
+  return panes;
+}
+
+Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, const Look& look) {
+  if (picture == HeadPicture::lines) return one_picture(room, room.y * 0.7F, &Panes::lines, look);
+  if (picture == HeadPicture::both && room.x >= look.px(760)) return beside(room, look);
+  if (picture == HeadPicture::both && room.x >= look.px(430) && room.y >= look.px(560))
+    return beneath(room, matrix_height, look);
+  return one_picture(room, matrix_height, &Panes::matrix, look);
+}
+
+// ---- the matrix
+
+void tell_cell(const Canvas& canvas, int row, int col) {
+  const HeadMap& map = canvas.map();
   {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(title_of(view.place(), model).c_str());
+    const WithFont mono(canvas.look.fonts.mono);
+    ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
+                map.col_labels[static_cast<std::size_t>(col)].c_str());
   }
-  const std::string help = fmt::format(
-      "{}\n{}: mean over the rows of −Σ w ln w. 0: every row looks at one place; ln {} = {:.2f}: evenly at all. Step "
-      "{}.",
-      text.help, entropy, selected.map.cols, std::log(static_cast<double>(std::max(1, selected.map.cols))),
-      selected.shown.snapshot->step);
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(12));
-  if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(entropy.c_str()).x + look.px(12) + box <= right) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-    ImGui::TextUnformatted(entropy.c_str());
-    ImGui::PopStyleColor();
-    help_tooltip(help, look);
-    ImGui::SameLine(0, look.px(12));
-  }
-  if (ImGui::GetCursorPosX() + box > right) ImGui::NewLine();
-  ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), right - box));
-  ImGui::Checkbox("Full contrast", &view.full_contrast);
-  help_tooltip(
-      "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
-      "The values stay as they are.",
-      look);
-  quiet_text(text.reads, look);
+  if (map.causal && col > row) return ImGui::TextDisabled("masked: look-ahead (§3.2.3)");
+  const auto value = static_cast<double>(map.map.at(row, col));
+  if (!map.is_signed()) return ImGui::Text("%.6g", value);
+  const auto before = static_cast<double>(map.before.at(row, col));
+  ImGui::Text("%+.6f", value);
+  ImGui::TextDisabled("%.6f changed − %.6f untouched", before + value, before);
 }
 
-void draw_large(const Selected& selected, AttentionView& view, TextureStore& textures, const Look& look) {
-  draw_caption(selected, view, look);
-  const ImVec2 space = ImGui::GetContentRegionAvail();
-  // The list of weights stands where there is room to spare.
-  const bool beside = space.x > space.y * 1.15F;
-  const float list_width = std::clamp(space.x * 0.3F, look.px(170), look.px(300));
-  const float list_height =
-      std::min(row_title_height() + row_list_height(selected.map.cols, look), std::max(space.y * 0.26F, look.px(90)));
+// The weight of every head that is shown together with the selected one.
+void tell_heads(const Canvas& canvas, int row, int col) {
+  const HeadMap& map = canvas.map();
+  const std::vector<HeadPlace>& heads = map.choice.heads;
+  if (heads.size() < 2 || map.lines.size() != heads.size()) return;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const Color32 color = color_of(canvas.view, heads[i], canvas.look.theme);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::Text("L%d H%d  %.4f", heads[i].layer + 1, heads[i].head + 1, static_cast<double>(map.lines[i].at(row, col)));
+    ImGui::PopStyleColor();
+  }
+}
 
+void set_margins(const Canvas& canvas, HeatmapOptions& options) {
+  const HeadMap& map = canvas.map();
+  const auto largest = [](const std::vector<float>& values) {
+    return values.empty() ? 1.0F : std::max(1e-6F, *std::ranges::max_element(values));
+  };
+  options.col_bars = {map.received, largest(map.received), "received", "",
+                      "What this key gets, averaged over the queries that see it."};
+  const auto keys = static_cast<float>(std::max(2, map.map.cols));
+  options.row_bars = {
+      map.entropies, std::log(keys), "entropy", "nats",
+      "−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all."};
+}
+
+HeatmapOptions matrix_options(const Canvas& canvas) {
+  const HeadMap& map = canvas.map();
+  const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
   HeatmapOptions options;
-  const PartText& text = text_of(selected.part, selected.shown.snapshot->model);
   options.row_axis = text.row_axis;
   options.col_axis = text.col_axis;
-  options.row_labels = selected.rows;
-  options.col_labels = selected.cols;
+  options.row_labels = map.row_labels;
+  options.col_labels = map.col_labels;
   options.stretch = 3;
-  options.mask_upper = selected.part == AttentionPart::decoder;
-  options.high = brightest(selected.map, view.full_contrast);
-  options.selected_row = kept_row(selected, view);
-  ImVec2 map_size(beside ? space.x - list_width - look.px(8) : space.x, beside ? space.y : space.y - list_height);
-  // Few and large cells leave room to the list.
-  if (!beside) map_size.y = std::min(map_size.y, heatmap_height(selected.map, options, map_size, look) + look.px(6));
-  const HeatmapResult result =
-      draw_heatmap("large", selected.map, selected.shown.version, map_size, options, textures, look);
-  if (result.clicked) {
-    const bool again = view.pinned_row == result.row;
-    view.pinned_row = again ? std::nullopt : std::optional(result.row);
+  options.mask_upper = map.causal;
+  options.high = (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
+  if (map.is_signed()) {
+    options.map = canvas.look.theme.diverging;
+    options.low = -options.high;
   }
-  if (beside) ImGui::SameLine(0, look.px(8));
-  ImGui::BeginChild("row", beside ? ImVec2(0, space.y) : ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  const bool follows_mouse = !view.pinned_row && result.row >= 0;
-  draw_row_panel(selected, view, follows_mouse ? result.row : kept_row(selected, view), look);
+  options.selected_row = canvas.listed_row();
+  options.selected_col = canvas.selected_col();
+  options.pointed_row = canvas.view.pointed_row;
+  options.pointed_col = canvas.view.pointed_col;
+  if (canvas.view.margins) set_margins(canvas, options);
+  return options;
+}
+
+// A row's first piece stands for it.
+int piece_of(int place, const std::vector<WordSpan>& spans) {
+  return spans[static_cast<std::size_t>(place)].begin;
+}
+
+// Both of a cell; let go of by a second click.
+void choose_cell(Canvas& canvas, int row, int col) {
+  AttentionView& view = canvas.view;
+  const bool again = canvas.selected_row() == row && canvas.selected_col() == col;
+  if (again) return let_go(view);
+  view.pinned_row = piece_of(row, canvas.map().rows);
+  view.pinned_col = piece_of(col, canvas.map().cols);
+}
+
+void choose_row(Canvas& canvas, int row) {
+  const int piece = piece_of(row, canvas.map().rows);
+  toggle_row(canvas.view, canvas.selected_row() == row ? *canvas.view.pinned_row : piece);
+}
+
+void choose_col(Canvas& canvas, int col) {
+  const int piece = piece_of(col, canvas.map().cols);
+  toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : piece);
+}
+
+struct Pointed {
+  int row = -1;
+  int col = -1;
+};
+
+Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
+  HeatmapOptions options = matrix_options(canvas);
+  options.zoom = &canvas.view.zoom;
+  options.tooltip = [&](int row, int col) {
+    tell_cell(canvas, row, col);
+    tell_heads(canvas, row, col);
+  };
+  const HeatmapResult result =
+      draw_heatmap("large", canvas.map().map, canvas.map().stamp, size, options, canvas.textures, canvas.look);
+  if (result.clicked) choose_cell(canvas, result.row, result.col);
+  if (result.label_clicked && result.row_label >= 0) choose_row(canvas, result.row_label);
+  if (result.label_clicked && result.col_label >= 0) choose_col(canvas, result.col_label);
+  return {std::max(result.row, result.row_label), std::max(result.col, result.col_label)};
+}
+
+// ---- the lines
+
+std::vector<Color32> line_colors(const Canvas& canvas) {
+  const Theme& theme = canvas.look.theme;
+  if (canvas.map().is_signed()) return {map_color(theme.diverging, 0.95F), map_color(theme.diverging, 0.05F)};
+  return {theme.series.begin(), theme.series.end()};
+}
+
+std::optional<BipartiteToken> token_at(BipartiteSide side, int place) {
+  return place < 0 ? std::nullopt : std::optional(BipartiteToken{side, place});
+}
+
+Pointed draw_lines(Canvas& canvas, ImVec2 size) {
+  const HeadMap& map = canvas.map();
+  std::vector<const Matrix*> heads(map.lines.size());
+  std::ranges::transform(map.lines, heads.begin(), [](const Matrix& line) { return &line; });
+  const std::vector<Color32> colors = line_colors(canvas);
+  const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
+  BipartiteData data{heads, map.row_labels, map.col_labels, colors, text.row_axis, text.col_axis, map.causal, {}, {}};
+  const auto query = token_at(BipartiteSide::queries, canvas.view.pointed_row);
+  data.pointed = query ? query : token_at(BipartiteSide::keys, canvas.view.pointed_col);
+  const auto row = token_at(BipartiteSide::queries, canvas.selected_row());
+  const auto col = token_at(BipartiteSide::keys, canvas.selected_col());
+  std::vector<BipartiteToken> marked;
+  if (col) marked.push_back(*col);
+  data.marked = marked;
+  BipartiteState state{row ? row : col};
+  const BipartiteResult result = draw_bipartite("lines", data, state, size, canvas.look);
+  if (result.clicked && result.clicked->side == BipartiteSide::queries) choose_row(canvas, result.clicked->index);
+  if (result.clicked && result.clicked->side == BipartiteSide::keys) choose_col(canvas, result.clicked->index);
+  if (!result.hovered) return {};
+  return result.hovered->side == BipartiteSide::queries ? Pointed{result.hovered->index, -1}
+                                                        : Pointed{-1, result.hovered->index};
+}
+
+// ---- the list of one query's weights
+
+void draw_list_heading(Canvas& canvas, int row, const char* hint) {
+  const Look& look = canvas.look;
+  draw_label(look.fonts.mono, look.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], look);
+  ImGui::SameLine(0, look.px(8));
+  draw_label(look.fonts.ui, look.theme.text_dim, canvas.map().is_signed() ? "looks more or less at" : "looks at", look);
+  help_tooltip(hint, look);
+  if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
+  ImGui::SameLine(0, look.px(8));
+  if (ImGui::SmallButton("Unpin")) let_go(canvas.view);
+  help_tooltip("Lets go of the chosen query and key: the list follows the mouse again (Escape).", look);
+}
+
+Pointed draw_list(Canvas& canvas, int row) {
+  constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
+  const HeadMap& map = canvas.map();
+  if (row < 0 || row >= map.map.rows) {
+    draw_wrapped_label(canvas.look.fonts.small, canvas.look.theme.text_dim, hint, canvas.look);
+    return {};
+  }
+  draw_list_heading(canvas, row, hint);
+  const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
+  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.look);
+  if (result.clicked >= 0) choose_col(canvas, result.clicked);
+  return {-1, result.hovered};
+}
+
+// ---- all of it
+
+void place_cursor(ImVec2 origin, const Pane& pane) {
+  ImGui::SetCursorScreenPos({origin.x + pane.low.x, origin.y + pane.low.y});
+}
+
+void draw_panes(Canvas& canvas, const Panes& panes) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  AttentionView& view = canvas.view;
+  const int row = !view.pinned_row && view.pointed_row >= 0 ? view.pointed_row : canvas.listed_row();
+  Pointed pointed;
+  const auto take = [&](Pointed at) { pointed = {std::max(pointed.row, at.row), std::max(pointed.col, at.col)}; };
+  if (panes.matrix.shown()) {
+    place_cursor(origin, panes.matrix);
+    take(draw_matrix(canvas, panes.matrix.size));
+  }
+  if (panes.lines.shown()) {
+    place_cursor(origin, panes.lines);
+    take(draw_lines(canvas, panes.lines.size));
+  }
+  place_cursor(origin, panes.list);
+  ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
+  take(draw_list(canvas, row));
   ImGui::EndChild();
+  view.pointed_row = pointed.row;
+  view.pointed_col = pointed.col;
+}
+
+float matrix_height(const Canvas& canvas, ImVec2 room) {
+  HeatmapOptions options = matrix_options(canvas);
+  return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.look) +
+         font_size(canvas.look.fonts.small) + canvas.look.px(8);
 }
 
 }  // namespace
@@ -138,13 +317,13 @@ void draw_large(const Selected& selected, AttentionView& view, TextureStore& tex
 void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
   if (maps.lacks(view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), look);
   const Shown& shown = maps.of(view.part);
-  const Snapshot& snapshot = *shown.snapshot;
-  view = clamped(view, snapshot);
-  const Matrix& map =
-      maps_of(snapshot, view.part)[static_cast<std::size_t>(view.layer)][static_cast<std::size_t>(view.head)];
-  draw_large({shown, map, view.part, token_labels(row_tokens(snapshot, view.part)),
-              token_labels(col_tokens(snapshot, view.part))},
-             view, textures, look);
+  clamp_to(view, *shown.snapshot);
+  update(view.map, view.choice(), shown);
+  Canvas canvas{shown, view, textures, look};
+  draw_head_caption(shown, view, look);
+  draw_head_controls(shown, view, look);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), look));
 }
 
 }  // namespace attnscope

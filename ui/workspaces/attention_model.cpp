@@ -5,112 +5,269 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
+#include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
+#include "widgets/label.h"
+#include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention_order.h"
 #include "workspaces/attention_text.h"
+#include "workspaces/attention_thumbnail.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
 
-// The side of a thumbnail with which the groups fill the column.
-float cell_side(const ShownMaps& maps, ImVec2 space, const Look& look) {
-  int rows = 0;
-  int groups = 0;
+// ---- every head in its place
+
+// Groups of layers × heads beneath each other, in columns side by side: as in the paper's figure 1, the encoder on the
+// left, or all in one column, or a column each.
+using Arrangement = std::vector<std::vector<AttentionPart>>;
+
+struct Grid {
+  float cell = 0;  // a thumbnail's side
+  Arrangement columns;
+};
+
+float group_gap(const Look& look) {
+  return look.px(5);
+}
+
+float names_width(const Look& look) {
+  return look.px(24);
+}
+
+float group_heading(const Look& look) {
+  return font_size(look.fonts.ui) + font_size(look.fonts.mono_small) + look.px(18);
+}
+
+const AttentionMaps& maps_of_part(const ShownMaps& maps, AttentionPart part) {
+  return maps_of(*maps.of(part).snapshot, part);
+}
+
+// The side of a thumbnail with which the column's groups fill that space.
+float column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Look& look) {
+  std::size_t rows = 0;
   int heads = 1;
-  for (const AttentionPart part : parts) {
-    if (maps.lacks(part)) continue;
-    const AttentionMaps& layers = maps_of(*maps.of(part).snapshot, part);
-    rows += static_cast<int>(layers.size());
-    groups += 1;
-    heads = std::max(heads, heads_of(layers));
+  for (const AttentionPart part : column) {
+    rows += maps_of_part(maps, part).size();
+    heads = std::max(heads, heads_of(maps_of_part(maps, part)));
   }
-  const float gap = look.px(5);
-  const float heading = font_size(look.fonts.ui) + font_size(look.fonts.mono_small) + look.px(18);
-  const float by_width = (space.x - look.px(26)) / static_cast<float>(heads) - gap;
-  const float by_height =
-      (space.y - heading * static_cast<float>(groups)) / static_cast<float>(std::max(1, rows)) - gap;
-  // Below this nothing can be told apart: the column scrolls instead.
-  return std::floor(std::clamp(std::min(by_width, std::max(by_height, look.px(30))), look.px(18), look.px(150)));
+  const float headings = group_heading(look) * static_cast<float>(column.size());
+  const float by_width = (space.x - names_width(look) - look.px(2)) / static_cast<float>(heads) - group_gap(look);
+  const float by_height = (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(look);
+  // Below this nothing can be told apart: the window scrolls instead.
+  return std::min(by_width, std::max(by_height, look.px(30)));
 }
 
-void thumbnail_tooltip(const Matrix& map, const std::string& title) {
-  ImGui::BeginTooltip();
-  ImGui::TextUnformatted(title.c_str());
-  ImGui::Text("mean entropy of a row: %.2f nats", static_cast<double>(mean_row_entropy(map)));
-  ImGui::EndTooltip();
+Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, float largest, const Look& look) {
+  for (std::vector<AttentionPart>& column : columns)
+    std::erase_if(column, [&](AttentionPart part) { return maps.lacks(part); });
+  std::erase_if(columns, [](const std::vector<AttentionPart>& column) { return column.empty(); });
+  const float width = space.x / static_cast<float>(std::max<std::size_t>(1, columns.size()));
+  float cell = largest;
+  for (const std::vector<AttentionPart>& column : columns)
+    cell = std::min(cell, column_cell(maps, column, {width - look.px(14), space.y}, look));
+  return {std::floor(std::clamp(cell, look.px(18), largest)), std::move(columns)};
 }
 
-void draw_group_heading(const PartText& text, const Look& look) {
-  {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(text.name);
+// The arrangement with the largest thumbnails.
+Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Look& look) {
+  const auto [encoder, decoder, cross] = parts;
+  const std::array<Arrangement, 3> all = {Arrangement{{encoder, decoder, cross}},
+                                          Arrangement{{encoder}, {decoder, cross}},
+                                          Arrangement{{encoder}, {decoder}, {cross}}};
+  Grid best;
+  for (const Arrangement& columns : all) {
+    Grid grid = grid_of(maps, columns, space, look.px(320), look);
+    if (grid.cell > best.cell) best = std::move(grid);
   }
+  return best;
+}
+
+void draw_group_heading(const PartText& text, float width, const Look& look) {
+  const float left = ImGui::GetCursorPosX();
+  draw_label(look.fonts.bold, look.theme.text, text.name, look);
   help_tooltip(text.help, look);
   ImGui::SameLine(0, look.px(6));
-  if (ImGui::CalcTextSize(text.what).x < ImGui::GetContentRegionAvail().x) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-    ImGui::TextUnformatted(text.what);
-    ImGui::PopStyleColor();
-    help_tooltip(text.help, look);
-  } else {
-    ImGui::NewLine();
+  if (ImGui::GetCursorPosX() - left + text_size(look.fonts.ui, text.what).x > width) return ImGui::NewLine();
+  draw_label(look.fonts.ui, look.theme.text_dim, text.what, look);
+  help_tooltip(text.help, look);
+}
+
+void draw_names(ImVec2 origin, const AttentionMaps& maps, float cell, const Look& look) {
+  Painter paint(look);
+  ImFont* font = look.fonts.mono_small;
+  const float pitch = cell + group_gap(look);
+  const float top = origin.y + font_size(font) + look.px(2);
+  for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
+    const float y = top + static_cast<float>(layer) * pitch + (cell - font_size(font)) / 2;
+    paint.text(font, {origin.x, y}, look.theme.text_dim, fmt::format("L{}", layer + 1));
+  }
+  for (int head = 0; head < heads_of(maps); ++head) {
+    if (cell < look.px(22) && head % 2 != 0) continue;
+    const std::string name = fmt::format("H{}", head + 1);
+    const float middle = origin.x + names_width(look) + static_cast<float>(head) * pitch + cell / 2;
+    paint.text(font, {middle - text_size(font, name.c_str()).x / 2, origin.y}, look.theme.text_dim, name);
   }
 }
 
-// Draws a group's heads, layers from top to bottom; a click selects.
+// A group's heads, layers from top to bottom.
 void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionView& view, TextureStore& textures,
                 const Look& look) {
-  ImGui::PushID(static_cast<int>(part));
-  draw_group_heading(text_of(part, shown.snapshot->model), look);
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
-  const WithFont font(look.fonts.mono_small);
+  const float pitch = cell + group_gap(look);
+  const ImVec2 extent{names_width(look) + pitch * static_cast<float>(heads_of(maps)),
+                      font_size(look.fonts.mono_small) + look.px(8) + pitch * static_cast<float>(maps.size())};
+  draw_group_heading(text_of(part, shown.snapshot->model), extent.x, look);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float left = look.px(24);
-  const float top = ImGui::GetFontSize() + look.px(2);
-  const float pitch = cell + look.px(5);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  draw_names(origin, maps, cell, look);
+  const float top = font_size(look.fonts.mono_small) + look.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
-    const float y = origin.y + top + static_cast<float>(layer) * pitch;
-    list.AddText(ImVec2(origin.x, y + (cell - ImGui::GetFontSize()) * 0.5F), look.theme.text_dim,
-                 fmt::format("L{}", layer + 1).c_str());
-    const auto& heads = maps[static_cast<std::size_t>(layer)];
-    for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
-      const float x = origin.x + left + static_cast<float>(head) * pitch;
-      const std::string name = fmt::format("H{}", head + 1);
-      if (layer == 0 && (cell >= look.px(22) || head % 2 == 0)) {
-        const float width = ImGui::CalcTextSize(name.c_str()).x;
-        list.AddText(ImVec2(x + (cell - width) * 0.5F, origin.y), look.theme.text_dim, name.c_str());
-      }
-      ImGui::SetCursorScreenPos(ImVec2(x, y));
-      const Matrix& map = heads[static_cast<std::size_t>(head)];
-      const HeadPlace place{part, layer, head};
-      const std::string id = fmt::format("{}.{}", layer, head);
-      ThumbnailOptions options;
-      options.high = brightest(map, view.full_contrast);
-      options.mask_upper = part == AttentionPart::decoder;
-      options.selected = view.place() == place;
-      if (draw_thumbnail(id.c_str(), map, shown.version, ImVec2(cell, cell), options, textures, look)) {
-        select(view, place);
-      }
-      if (ImGui::IsItemHovered()) thumbnail_tooltip(map, title_of(place, shown.snapshot->model));
+    for (int head = 0; head < static_cast<int>(maps[static_cast<std::size_t>(layer)].size()); ++head) {
+      ImGui::SetCursorScreenPos({origin.x + names_width(look) + static_cast<float>(head) * pitch,
+                                 origin.y + top + static_cast<float>(layer) * pitch});
+      draw_head_thumbnail(shown, {part, layer, head}, cell, view, textures, look);
     }
   }
   ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy(ImVec2(left + pitch * static_cast<float>(heads_of(maps)),
-                      top + pitch * static_cast<float>(maps.size()) + look.px(6)));
-  ImGui::PopID();
+  ImGui::Dummy(extent);
+}
+
+void draw_grid(const ShownMaps& maps, const Grid& grid, AttentionView& view, TextureStore& textures, const Look& look) {
+  for (const std::vector<AttentionPart>& column : grid.columns) {
+    ImGui::BeginGroup();
+    for (const AttentionPart part : column) draw_group(maps.of(part), part, grid.cell, view, textures, look);
+    ImGui::EndGroup();
+    ImGui::SameLine(0, look.px(14));
+  }
+  ImGui::NewLine();
+}
+
+// ---- in an order
+
+float entry_height(const Look& look) {
+  return 2 * font_size(look.fonts.mono_small) + look.px(10);
+}
+
+struct List {
+  float cell = 0;
+  int columns = 1;
+};
+
+// Thumbnails as large as they can be while all are seen; smaller than that, the list scrolls.
+List list_for(std::size_t count, ImVec2 space, const Look& look) {
+  const float gap = look.px(12);
+  const auto columns_of = [&](float cell) { return std::max(1, static_cast<int>((space.x + gap) / (cell + gap))); };
+  float cell = look.px(220);
+  for (; cell > look.px(72); cell -= 1) {
+    const auto columns = static_cast<std::size_t>(columns_of(cell));
+    const auto rows = static_cast<float>((count + columns - 1) / columns);
+    if (rows * (cell + entry_height(look)) <= space.y) break;
+  }
+  return {std::floor(cell), columns_of(cell)};
+}
+
+std::string value_text(const RankedHead& head, HeadOrder order) {
+  if (!head.value) return "–";
+  switch (order) {
+    case HeadOrder::entropy:
+      return fmt::format("{:.2f} nats", *head.value);
+    case HeadOrder::distance:
+      return fmt::format("{:.1f} pieces", *head.value);
+    case HeadOrder::attention:
+    case HeadOrder::place:
+      break;
+  }
+  return fmt::format("{:.3f}", *head.value);
+}
+
+void draw_entry(const ShownMaps& maps, const RankedHead& head, float cell, AttentionView& view, TextureStore& textures,
+                const Look& look) {
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  draw_head_thumbnail(maps.of(head.place.part), head.place, cell, view, textures, look);
+  Painter paint(look);
+  ImFont* font = look.fonts.mono_small;
+  const float line = font_size(font);
+  const float under = low.y + cell + look.px(3);
+  paint.text(font, {low.x, under}, look.theme.text_dim, short_title_of(head.place));
+  paint.text(font, {low.x, under + line}, look.theme.text, value_text(head, view.order));
+}
+
+void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+  HeadRanking& ranking = view.ranking;
+  const List list = list_for(ranking.heads.size(), ImGui::GetContentRegionAvail(), look);
+  ranking.columns = list.columns;
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float pitch = list.cell + entry_height(look);
+  for (std::size_t i = 0; i < ranking.heads.size(); ++i) {
+    const auto column = static_cast<float>(i % static_cast<std::size_t>(list.columns));
+    const auto row = static_cast<float>(i / static_cast<std::size_t>(list.columns));
+    ImGui::SetCursorScreenPos({origin.x + column * (list.cell + look.px(12)), origin.y + row * pitch});
+    draw_entry(maps, ranking.heads[i], list.cell, view, textures, look);
+  }
+  const std::size_t rows =
+      (ranking.heads.size() + static_cast<std::size_t>(list.columns) - 1) / static_cast<std::size_t>(list.columns);
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, static_cast<float>(rows) * pitch});
+}
+
+// ---- above them
+
+std::string uniform_text(const HeadMeasures& all) {
+  int uniform = 0;
+  int count = 0;
+  for (const auto& layers : all.parts) {
+    for (const std::vector<MeasuredHead>& heads : layers) {
+      for (const MeasuredHead& head : heads) {
+        ++count;
+        if (near_uniform(head.measures)) ++uniform;
+      }
+    }
+  }
+  return uniform == 0 ? "" : fmt::format("{} of {} near-uniform", uniform, count);
+}
+
+void draw_controls(const ShownMaps& maps, AttentionView& view, const Look& look) {
+  draw_label(look.fonts.ui, look.theme.text_dim, "Heads", look);
+  ImGui::SameLine(0, look.px(6));
+  draw_order_choice(view, maps, look);
+  const std::string uniform = uniform_text(view.measures);
+  if (!uniform.empty()) {
+    ImGui::SameLine(0, look.px(14));
+    draw_label(look.fonts.ui, look.theme.warning, "≈", look);
+    ImGui::SameLine(0, look.px(4));
+    draw_label(look.fonts.ui, look.theme.text_dim, uniform, look);
+    help_tooltip(
+        "Near-uniform: untrained or idle. Such a head looks almost everywhere alike: the mean entropy of its rows is "
+        "above 95 % of what it would be if every query looked at all the keys it sees alike.",
+        look);
+  }
+  end_choices();
 }
 
 }  // namespace
 
+void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+  draw_controls(maps, view, look);
+  rank_heads(view, maps);
+  ImGui::BeginChild("all heads", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  if (view.order == HeadOrder::place)
+    draw_grid(maps, largest_grid(maps, space, look), view, textures, look);
+  else if (view.order == HeadOrder::attention && !selected_token(view, maps))
+    draw_quiet_note("Select a piece first: click one at the level “Head”.", space, look);
+  else
+    draw_ranked(maps, view, textures, look);
+  ImGui::EndChild();
+}
+
 void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  const float cell = cell_side(maps, ImGui::GetContentRegionAvail(), look);
-  for (const AttentionPart part : parts) {
-    if (!maps.lacks(part)) draw_group(maps.of(part), part, cell, view, textures, look);
-  }
+  const Arrangement column = {{parts.begin(), parts.end()}};
+  draw_grid(maps, grid_of(maps, column, ImGui::GetContentRegionAvail(), look.px(150), look), view, textures, look);
 }
 
 }  // namespace attnscope

@@ -1,4 +1,5 @@
-// Every layer × head as a thumbnail: the encoder's, the decoder's and the cross-attention's, each in its place.
+// Every layer × head as a thumbnail: the encoder's, the decoder's and the cross-attention's, each in its place or in an
+// order.
 #pragma once
 
 #include "look.h"
@@ -7,7 +8,10 @@
 
 namespace attnscope {
 
-// Fills what is left of the window; a click selects.
+// The level "Model". Fills what is left of the window.
+void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look);
+
+// The thumbnails alone, each in its place, beneath each other: the column beside the nearer levels.
 void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look);
 
 }  // namespace attnscope

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <numeric>
 #include <string_view>
+
+#include "widgets/heatmap_layout.h"
+#include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
@@ -44,6 +48,23 @@ float bar_pitch(const Look& look) {
   return font_size(look.fonts.mono) + look.px(3);
 }
 
+void draw_bar(ImVec2 at, ImVec2 size, const std::string& key, float value, bool selected, const Look& look) {
+  Painter paint(look);
+  ImFont* font = look.fonts.mono;
+  const float label = std::min(size.x * 0.42F, look.px(130));
+  const std::string number = fmt::format("{:.3f}", value);
+  const float number_width = text_size(font, "-0.000").x;
+  const float full = std::max(look.px(10), size.x - label - number_width - look.px(16));
+  const float text_y = at.y + (size.y - font_size(font)) * 0.5F;
+  paint.text(font, {at.x, text_y}, selected ? look.theme.accent : look.theme.text, shortened(font, key, label));
+  const float left = at.x + label + look.px(6);
+  const Color32 color = value < 0 ? look.theme.series[1] : look.theme.series[0];
+  paint.filled_rect({left, at.y + look.px(2)},
+                    {left + full * std::clamp(std::abs(value), 0.0F, 1.0F), at.y + size.y - look.px(3)}, color,
+                    look.px(2));
+  paint.text(font, {left + full + look.px(4), text_y}, look.theme.text_dim, number);
+}
+
 }  // namespace
 
 int telling_row(std::span<const Token> tokens) {
@@ -74,37 +95,26 @@ float row_list_height(int cols, const Look& look) {
   return static_cast<float>(cols) * (bar_pitch(look) + ImGui::GetStyle().ItemSpacing.y);
 }
 
-void draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, const Look& look) {
+RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
+                            const Look& look) {
   std::vector<int> order(static_cast<std::size_t>(visible));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return map.at(row, a) > map.at(row, b); });
+  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(map.at(row, a)) > std::abs(map.at(row, b)); });
 
+  RowListResult result;
   ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  push_font(look.fonts.mono);
-  const float height = bar_pitch(look);
-  const float width = ImGui::GetContentRegionAvail().x;
-  const float label_width = std::min(width * 0.42F, look.px(130));
-  const float value_width = ImGui::CalcTextSize("0.000").x + look.px(8);
-  const float bar_width = std::max(look.px(10), width - label_width - value_width - look.px(8));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(look)};
   for (const int col : order) {
-    const float weight = map.at(row, col);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy(ImVec2(width, height));
+    ImGui::PushID(col);
+    if (ImGui::InvisibleButton("key", size)) result.clicked = col;
+    ImGui::PopID();
     if (!ImGui::IsItemVisible()) continue;
-    const std::string& key = keys[static_cast<std::size_t>(col)];
-    const float text_y = at.y + (height - ImGui::GetFontSize()) * 0.5F;
-    list.PushClipRect(at, ImVec2(at.x + label_width, at.y + height), true);
-    list.AddText(ImVec2(at.x, text_y), look.theme.text, key.c_str());
-    list.PopClipRect();
-    const ImVec2 low(at.x + label_width + look.px(6), at.y + look.px(2));
-    list.AddRectFilled(low, ImVec2(low.x + bar_width * std::clamp(weight, 0.0F, 1.0F), at.y + height - look.px(3)),
-                       look.theme.accent, look.px(2));
-    list.AddText(ImVec2(low.x + bar_width + look.px(4), text_y), look.theme.text_dim,
-                 fmt::format("{:.3f}", weight).c_str());
+    if (ImGui::IsItemHovered()) result.hovered = col;
+    draw_bar(at, size, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, look);
   }
-  pop_font();
   ImGui::EndChild();
+  return result;
 }
 
 }  // namespace attnscope

@@ -24,8 +24,14 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 // The list without scrolling, for a map of that many columns.
 float row_list_height(int cols, const Look& look);
 
-// The row's weights on the first `visible` keys as bars, the largest first. Fills what is left of the window and
-// scrolls.
-void draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, const Look& look);
+struct RowListResult {
+  int hovered = -1;  // the key under the mouse
+  int clicked = -1;
+};
+
+// The row's values on the first `visible` keys as bars, the largest first (without their sign). Fills what is left of
+// the window and scrolls. `selected`: the key to be framed, or −1.
+RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
+                            const Look& look);
 
 }  // namespace attnscope

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "workspaces/attention_row.h"
 
@@ -11,7 +10,21 @@ namespace {
 
 constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
 
+void move_in_list(AttentionView& view, int by) {
+  const std::vector<RankedHead>& heads = view.ranking.heads;
+  const auto found = std::ranges::find(heads, view.place(), &RankedHead::place);
+  const int from = found == heads.end() ? 0 : static_cast<int>(found - heads.begin());
+  const int to = from + by;
+  if (to >= 0 && to < static_cast<int>(heads.size())) select(view, heads[static_cast<std::size_t>(to)].place);
+}
+
 }  // namespace
+
+HeadChoice AttentionView::choice() const {
+  HeadChoice choice{{place()}, mix, words};
+  choice.heads.insert(choice.heads.end(), together.begin(), together.end());
+  return choice;
+}
 
 bool ShownMaps::lacks(AttentionPart part) const {
   const Shown& shown = of(part);
@@ -40,7 +53,7 @@ void begin(AttentionView& view, const Snapshot& snapshot) {
   select(view, *place);
 }
 
-AttentionView clamped(AttentionView view, const Snapshot& snapshot) {
+void clamp_to(AttentionView& view, const Snapshot& snapshot) {
   const AttentionMaps& maps = maps_of(snapshot, view.part);
   view.layer = std::clamp(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
   view.head = std::clamp(view.head, 0, std::max(0, heads_of(maps) - 1));
@@ -48,31 +61,84 @@ AttentionView clamped(AttentionView view, const Snapshot& snapshot) {
   const auto cols = static_cast<int>(col_tokens(snapshot, view.part).size());
   if (view.pinned_row && *view.pinned_row >= rows) view.pinned_row.reset();
   if (view.pinned_col && *view.pinned_col >= cols) view.pinned_col.reset();
-  return view;
+  std::erase_if(view.together, [&](const HeadPlace& place) {
+    const auto layer = static_cast<std::size_t>(place.layer);
+    return place == view.place() || layer >= maps.size() || place.head >= static_cast<int>(maps[layer].size());
+  });
 }
 
 void select(AttentionView& view, const HeadPlace& place) {
   if (view.part != place.part) {
-    view.pinned_row.reset();
-    view.pinned_col.reset();
+    let_go(view);
+    view.zoom = {};
   }
+  view.together.clear();
   view.part = place.part;
   view.layer = place.layer;
   view.head = place.head;
 }
 
-float mean_row_entropy(const Matrix& weights) {
-  if (weights.rows == 0) return 0;
-  double sum = 0;
-  for (const float weight : weights.values) {
-    if (weight > 0) sum -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
+void toggle_together(AttentionView& view, const HeadPlace& place) {
+  if (place.part != view.part) return select(view, place);
+  if (view.mix != HeadMix::together_mean) view.mix = HeadMix::one;
+  const auto found = std::ranges::find(view.together, place);
+  if (found != view.together.end()) {
+    view.together.erase(found);
+  } else if (place != view.place()) {
+    view.together.push_back(place);
+  } else if (!view.together.empty()) {
+    view.layer = view.together.front().layer;
+    view.head = view.together.front().head;
+    view.together.erase(view.together.begin());
   }
-  return static_cast<float>(sum / weights.rows);
+}
+
+Color32 color_of(const AttentionView& view, const HeadPlace& place, const Theme& theme) {
+  const std::vector<HeadPlace> heads = view.choice().heads;
+  const auto found = std::ranges::find(heads, place);
+  if (found == heads.end()) return 0;
+  return theme.series[static_cast<std::size_t>(found - heads.begin()) % theme.series.size()];
+}
+
+void move_level(AttentionView& view, const ModelConfig& model, int by) {
+  if (model.is_recurrent()) return;
+  const int level = static_cast<int>(view.level) + by;
+  view.level = static_cast<AttentionLevel>(std::clamp(level, 0, static_cast<int>(AttentionLevel::sublayers)));
+}
+
+void toggle_row(AttentionView& view, int row) {
+  view.pinned_row = view.pinned_row == row ? std::nullopt : std::optional(row);
+}
+
+void toggle_col(AttentionView& view, int col) {
+  view.pinned_col = view.pinned_col == col ? std::nullopt : std::optional(col);
+}
+
+void let_go(AttentionView& view) {
+  view.pinned_row.reset();
+  view.pinned_col.reset();
+}
+
+void measure_heads(const ShownMaps& maps, AttentionView& view) {
+  std::size_t budget = cells_measured_a_frame;
+  view.measures.pending = false;
+  for (const AttentionPart part : parts) {
+    if (maps.lacks(part)) continue;
+    const Shown& shown = maps.of(part);
+    measure(view.measures, part, maps_of(*shown.snapshot, part), shown.version, budget);
+  }
+}
+
+bool working(const AttentionView& view) {
+  return view.measures.pending || view.map.pending;
 }
 
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers) {
-  view = clamped(view, snapshot);
-  view.head = std::clamp(view.head + heads, 0, std::max(0, heads_of(maps_of(snapshot, view.part)) - 1));
+  clamp_to(view, snapshot);
+  if (view.level == AttentionLevel::model && !view.ranking.heads.empty())
+    return move_in_list(view, heads + layers * view.ranking.columns);
+  const int head = std::clamp(view.head + heads, 0, std::max(0, heads_of(maps_of(snapshot, view.part)) - 1));
+  select(view, {view.part, view.layer, head});
   const int layer = view.layer + layers;
   const auto count = [&](AttentionPart part) { return static_cast<int>(maps_of(snapshot, part).size()); };
   if (layer >= 0 && layer < count(view.part)) {
@@ -114,10 +180,9 @@ int first_row(const Snapshot& snapshot, AttentionPart part) {
   return telling_row(row_tokens(snapshot, part));
 }
 
-// The weight drawn in the brightest colour.
-float brightest(const Matrix& map, bool full_contrast) {
-  if (!full_contrast || map.empty()) return 1;
-  return *std::max_element(map.values.begin(), map.values.end());
+float brightest(const AttentionView& view, const HeadPlace& place) {
+  const MapMeasures* measures = measures_at(view.measures, place);
+  return view.full_contrast && measures && measures->largest > 0 ? measures->largest : 1.0F;
 }
 
 int heads_of(const AttentionMaps& maps) {

@@ -1,0 +1,31 @@
+// A matrix's numbers as the pixels of a texture.
+#pragma once
+
+#include <imgui.h>
+
+#include <cstdint>
+
+#include "plain/matrix.h"
+#include "textures.h"
+#include "widgets/color_map.h"
+#include "widgets/painter.h"
+
+namespace attnscope {
+
+struct Coloring {
+  ColorMap map = ColorMap::viridis;
+  float low = 0;
+  float high = 1;
+  bool mask_upper = false;
+  Color32 masked = 0;
+};
+
+// A neutral grey for what is no number.
+Color32 cell_color(const Coloring& coloring, float value);
+
+// Draws the matrix as a texture named after the ID stack; it is filled again only when `version` or the colouring
+// changed. `shrink` cells a side become one pixel, which has the largest of their values: bright lines survive.
+void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
+                  const Coloring& coloring, TextureStore& textures, int shrink = 1);
+
+}  // namespace attnscope
