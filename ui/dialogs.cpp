@@ -15,7 +15,7 @@ struct KeyLine {
   const char* what;
 };
 
-constexpr std::array<KeyLine, 21> key_lines = {{
+constexpr auto key_lines = std::to_array<KeyLine>({
     {"Space", "train, pause"},
     {"Ctrl + →", "one optimizer update (→ alone in Positions)"},
     {"1  2  3", "the tabs (also Ctrl + Tab)"},
@@ -39,7 +39,7 @@ constexpr std::array<KeyLine, 21> key_lines = {{
     {"double-click", "opens a head; a curve alone; fits a plot or a map; resets a splitter"},
     {"wheel, drag", "zooms at the cursor, pans (plots, maps)"},
     {"drop a file", "a run's folder is opened, a text file becomes the corpus"},
-}};
+});
 
 void center_next_window() {
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
