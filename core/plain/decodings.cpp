@@ -57,20 +57,19 @@ int best_end(const std::vector<BeamNode>& tree) {
   return best;
 }
 
-std::vector<bool> differing(std::span<const Token> tokens, std::span<const Token> others) {
+std::vector<int> differing(std::span<const Token> tokens, std::span<const Token> others) {
   const auto common = common_lengths(tokens, others);
-  std::vector<bool> differs(tokens.size(), true);
-  for (std::size_t i = 0, j = 0; i < tokens.size() && j < others.size();) {
-    if (tokens[i].id == others[j].id) {
-      differs[i++] = false;
+  std::vector<int> places;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    while (j < others.size() && tokens[i].id != others[j].id && common[i][j] == common[i][j + 1]) ++j;
+    if (j < others.size() && tokens[i].id == others[j].id) {
       ++j;
-    } else if (common[i + 1][j] >= common[i][j + 1]) {
-      ++i;
     } else {
-      ++j;
+      places.push_back(static_cast<int>(i));
     }
   }
-  return differs;
+  return places;
 }
 
 }  // namespace attnscope

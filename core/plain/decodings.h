@@ -91,7 +91,7 @@ std::vector<int> path_nodes(const std::vector<BeamNode>& tree, std::span<const i
 // with the best score; −1 in an empty tree.
 int best_end(const std::vector<BeamNode>& tree);
 
-// Which of `tokens` are not in `others` too, in the same order (the longest common subsequence is).
-std::vector<bool> differing(std::span<const Token> tokens, std::span<const Token> others);
+// Places of the `tokens` that are not in `others` too, in the same order: all but their longest common subsequence.
+std::vector<int> differing(std::span<const Token> tokens, std::span<const Token> others);
 
 }  // namespace attnscope

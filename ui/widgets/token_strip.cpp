@@ -39,6 +39,10 @@ void draw_chip(Painter& paint, const Chip& chip, const Token& token, const Token
   }
 }
 
+bool is_marked(std::size_t index, const TokenStripOptions& options) {
+  return std::ranges::binary_search(options.marked, static_cast<int>(index));
+}
+
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, bool masked,
                    const Look& look) {
   ImGui::BeginTooltip();
@@ -47,15 +51,34 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
     ImGui::TextUnformatted(token.piece.c_str());
   }
   ImGui::TextDisabled("piece %d, number %d of the vocabulary", static_cast<int>(index), token.id);
-  if (index < options.weights.size()) ImGui::Text("weight %.4f", static_cast<double>(options.weights[index]));
+  if (index < options.weights.size()) {
+    const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
+    ImGui::TextUnformatted(weight.c_str());
+  }
+  if (is_marked(index, options))
+    ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
   if (masked && !options.masked_note.empty())
     ImGui::TextUnformatted(options.masked_note.data(), options.masked_note.data() + options.masked_note.size());
   ImGui::EndTooltip();
 }
 
+void underline(Painter& paint, const Chip& chip, Color32 color, float thickness, const Look& look) {
+  const float below = chip.high.y + look.px(1.5F);
+  paint.line({chip.low.x, below}, {chip.high.x, below}, color, thickness);
+}
+
+// Long and bright, or short and dark.
+void draw_weight_below(Painter& paint, const Chip& chip, float weight, const Look& look) {
+  underline(paint, chip, look.theme.border, look.px(3), look);
+  const float share = std::clamp(weight, 0.0F, 1.0F);
+  const Chip part{chip.low, {chip.low.x + (chip.high.x - chip.low.x) * share, chip.high.y}, 0, 0, false};
+  underline(paint, part, map_color(ColorMap::viridis, weight), look.px(3), look);
+}
+
 Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStripOptions& options, const Look& look) {
   if (masked) return look.theme.masked;
-  if (index < options.weights.size()) return map_color(ColorMap::viridis, options.weights[index]);
+  if (index < options.weights.size() && !options.weights_below)
+    return map_color(ColorMap::viridis, options.weights[index]);
   return hovered ? look.theme.hovered : look.theme.raised;
 }
 
@@ -88,18 +111,21 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     const bool masked = options.masked_from >= 0 && static_cast<int>(i) >= options.masked_from;
     const Color32 fill = chip_fill(i, masked, hovered, options, look);
     const bool weighted = !masked && i < options.weights.size();
-    const Color32 ink = masked ? look.theme.text_dim : weighted ? text_on(fill) : look.theme.text;
+    const bool on_weight = weighted && !options.weights_below;
+    const Color32 ink = masked ? look.theme.text_dim : on_weight ? text_on(fill) : look.theme.text;
     const Chip chip{at, {at.x + width, at.y + chip_height}, fill, ink, masked};
     draw_chip(paint, chip, token, options, look);
     const bool outlined =
         static_cast<int>(i) == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
-    if (outlined || (hovered && weighted))
-      paint.rect(chip.low, chip.high, outlined ? look.theme.accent : look.theme.text, look.px(3),
-                 look.px(outlined ? 2 : 1));
-    if (static_cast<int>(i) < options.underlined) {
-      const float below = chip.high.y + look.px(1.5F);
-      paint.line({chip.low.x, below}, {chip.high.x, below}, look.theme.success, look.px(1.5F));
-    }
+    const bool marks = is_marked(i, options);
+    if (outlined || marks || (hovered && weighted))
+      paint.rect(chip.low, chip.high,
+                 outlined ? look.theme.accent
+                 : marks  ? look.theme.warning
+                          : look.theme.text,
+                 look.px(3), look.px(outlined || marks ? 2 : 1));
+    if (static_cast<int>(i) < options.underlined) underline(paint, chip, look.theme.success, look.px(1.5F), look);
+    if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[i], look);
     if (hovered) {
       result.hovered = static_cast<int>(i);
       token_tooltip(token, i, options, masked, look);

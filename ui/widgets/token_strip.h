@@ -19,6 +19,10 @@ struct TokenStripOptions {
   int masked_from = -1;            // pieces from here on are hidden from the model; −1: none
   std::string_view masked_note;    // why, in the tooltip
   std::span<const float> weights;  // 0…1 a piece, shown as its background (viridis); empty: none
+  bool weights_below = false;      // as a line beneath it instead, so long as it weighs
+  std::string_view weight_name = "weight";
+  std::span<const int> marked;   // outlined; ascending
+  std::string_view marked_note;  // why, in the tooltip
 };
 
 struct TokenStripResult {

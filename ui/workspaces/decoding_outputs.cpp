@@ -13,6 +13,16 @@
 namespace attnscope {
 namespace {
 
+float button_width(const char* label) {
+  return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+// What comes next stands in the same line if it has room there.
+void beside(float width, const Look& look) {
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + look.px(4) + width <= right) ImGui::SameLine(0, look.px(4));
+}
+
 // ---- whose attention
 
 int shown_layer(const AttentionMaps& maps, const DecodingView& view) {
@@ -72,7 +82,7 @@ void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& lo
   draw_layer_chooser(maps, view, look);
   ImGui::SameLine(0, look.px(4));
   draw_head_chooser(maps[static_cast<std::size_t>(shown_layer(maps, view))], view, look);
-  ImGui::SameLine(0, look.px(10));
+  beside(button_width("Steer this way"), look);
 }
 
 void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Look& look) {
@@ -81,7 +91,14 @@ void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Lo
       "Makes the decoder begin with these pieces: every mode then shows what it writes after them. “Let go”, above, "
       "undoes it.",
       look);
-  ImGui::SameLine(0, look.px(4));
+  beside(button_width("Step through"), look);
+  if (ImGui::Button("Step through")) {
+    steer(view, hypothesis.ids);
+    view.mode = DecodingMode::steps;
+    view.step = -1;
+  }
+  help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", look);
+  beside(button_width("Best"), look);
   ImGui::BeginDisabled(view.hypothesis.empty());
   if (ImGui::Button("Best")) view.hypothesis.clear();
   ImGui::EndDisabled();
@@ -117,24 +134,11 @@ std::string one_line(const std::string& text) {
 const Shown& settled(const Shown& shown, DecodingView& view, const Look& look) {
   const Snapshot& snapshot = *shown.snapshot;
   const Snapshot* before = view.settled.snapshot.get();
-  if (before == nullptr || before->run != snapshot.run || before->source_text != snapshot.source_text ||
-      is_recorded(snapshot)) {
-    view.settled = {};
-    view.tree.arrived = true;
-    view.tree.zoom = TreeZoom::readable;
-  }
+  const bool same = before != nullptr && before->run == snapshot.run && before->source_text == snapshot.source_text;
+  if (!same) view.settled = {};
   if (snapshot.decodings) view.settled = shown;
-  if (!view.settled.snapshot) {
-    draw_quiet_note(
-        is_recorded(snapshot) ? "Recorded steps keep maps and decoding only: return to live to see all outputs" : "…",
-        ImGui::GetContentRegionAvail(), look);
-  }
+  if (!view.settled.snapshot) draw_quiet_note("…", ImGui::GetContentRegionAvail(), look);
   return view.settled;
-}
-
-void steer(DecodingView& view, std::vector<int> ids) {
-  view.prefix.clear();
-  view.prefix_ids = std::move(ids);
 }
 
 void quiet_words(const std::string& words, std::string_view help, const Look& look) {

@@ -16,9 +16,6 @@ namespace attnscope {
 // snapshot.
 const Shown& settled(const Shown& shown, DecodingView& view, const Look& look);
 
-// The output has to begin with these pieces from now on.
-void steer(DecodingView& view, std::vector<int> ids);
-
 // Text and attention of the output that is looked at, with a button that steers the decoder along it. `shown` is
 // settled. Fills what is left of the window.
 void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look);

@@ -41,6 +41,11 @@ Series score_series(const Reading& reading, double alpha) {
 void prepare(TreeView& view, const Shown& shown) {
   if (view.version == shown.version && view.has_pruned == view.with_pruned) return;
   const Decodings& decodings = *shown.snapshot->decodings;
+  if (view.text != shown.snapshot->source_text) {
+    view.text = shown.snapshot->source_text;
+    view.zoom = TreeZoom::readable;
+    view.arrived = true;
+  }
   view.version = shown.version;
   view.has_pruned = view.with_pruned;
   view.layout = tree_layout(decodings.tree, view.with_pruned);

@@ -17,11 +17,6 @@ std::vector<int> written_before(const Snapshot& snapshot, int step) {
   return ids;
 }
 
-void steer(DecodingView& view, std::vector<int> ids) {
-  let_go(view);
-  view.prefix_ids = std::move(ids);
-}
-
 // Whether what is known of one output holds for the other, which is not older.
 bool same_output(const Snapshot& older, const Snapshot& newer) {
   return older.run == newer.run && older.step <= newer.step && older.source_text == newer.source_text &&
@@ -57,6 +52,11 @@ void advance(DecodingView& view, const Snapshot& snapshot, double now) {
 
 int first_output(const Snapshot& snapshot) {
   return static_cast<int>(snapshot.forced - snapshot.prefix);
+}
+
+void steer(DecodingView& view, std::vector<int> ids) {
+  let_go(view);
+  view.prefix_ids = std::move(ids);
 }
 
 void force(DecodingView& view, const Snapshot& snapshot, int step, int id) {

@@ -20,6 +20,13 @@ enum class DecodingMode { steps, tree, readings, forcing };
 // What stands below the pieces, step by step.
 enum class StepPicture { heads, lens, mask, branches };
 
+// What the outputs side by side remember from frame to frame.
+struct ReadingsView {
+  float height = 0;                         // all rows would take, in pixels
+  std::uint64_t version = 0;                // Shown::version that the following was made from
+  std::vector<std::vector<int>> differing;  // of every reading the pieces that greedy did not write
+};
+
 struct DecodingView {
   DecodingMode mode = DecodingMode::steps;
   StepPicture picture = StepPicture::heads;
@@ -35,6 +42,7 @@ struct DecodingView {
 
   Shown settled;  // the newest with Snapshot::decodings: shown until those of the next look are there
   TreeView tree;
+  ReadingsView readings;
 
   // ---- asked of the model; see Probe
   DecodingOptions options;
@@ -62,6 +70,9 @@ void advance(DecodingView& view, const Snapshot& snapshot, double now);
 
 // The first step whose output was not typed: 0, or a language model's first after its prompt.
 int first_output(const Snapshot& snapshot);
+
+// These pieces, and from there on free.
+void steer(DecodingView& view, std::vector<int> ids);
 
 // The output up to `step` as it is, then that piece. Nothing inside a prompt, which was typed.
 void force(DecodingView& view, const Snapshot& snapshot, int step, int id);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "look.h"
@@ -26,7 +27,8 @@ struct TreeView {
   bool with_pruned = true;
   TreeZoom zoom = TreeZoom::readable;
   ImVec2 pitch;         // pixels from column to column and from row to row; of `own`
-  bool arrived = true;  // the tree is another sentence's: it is looked at from its beginning
+  std::string text;     // whose tree it is
+  bool arrived = true;  // it is another one's: it is looked at from its beginning
 
   PlotAxis score_axis;
   PlotView score_view;
