@@ -29,10 +29,11 @@ constexpr std::array columns = {
                "Greedy takes the most probable piece of every step; beam search keeps several beginnings alive; a "
                "sample draws every piece (paper §6.1). Click to sort by what is in a column.",
                74},
-    ColumnText{"output",
-               "The line under each piece is its probability by the model alone, before temperature and cuts: long is "
-               "1, dark is 0. Outlined: greedy wrote something else. Click one to see where it looked.",
-               0},
+    ColumnText{
+        "output",
+        "The line under each piece is its probability by the model alone, before temperature and cuts: a full line is "
+        "1. Outlined: greedy wrote something else. Click one to see where it looked.",
+        0},
     ColumnText{"Σ log p", "The log-probability of the whole output, in nats: the sum over its pieces.", 58},
     ColumnText{"pieces", "How many, </s> included.", 66},
     ColumnText{"score", "Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7).", 58},
