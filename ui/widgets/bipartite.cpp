@@ -328,11 +328,17 @@ bool has_headings(const BipartiteData& data) {
   return !data.row_axis.empty() || !data.col_axis.empty();
 }
 
-void draw_headings(const Canvas& canvas, ImVec2 at) {
+// Over their columns, whose labels may be shorter; not beyond `right`.
+void draw_headings(const Canvas& canvas, ImVec2 at, float right) {
   const Look& look = canvas.look;
+  ImFont* font = look.fonts.small;
+  const std::string keys(canvas.data.col_axis);
+  const float width = text_size(font, keys.c_str()).x;
+  const float left = std::max(at.x, std::min(canvas.columns.lines_right + look.px(6), right - width));
   Painter paint(look);
-  paint.text(look.fonts.small, at, look.theme.text_dim, canvas.data.row_axis);
-  paint.text(look.fonts.small, {canvas.columns.lines_right, at.y}, look.theme.text_dim, canvas.data.col_axis);
+  const float room = left - at.x - look.px(8);
+  paint.text(font, at, look.theme.text_dim, shortened(font, std::string(canvas.data.row_axis), room));
+  paint.text(font, {left, at.y}, look.theme.text_dim, keys);
 }
 
 // Numbers stand for labels that are not there.
@@ -356,7 +362,7 @@ BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, Bipart
   const float above = has_headings(data) ? font_size(look.fonts.small) + look.px(4) : 0;
   const ImVec2 room{size.x, std::max(1.0F, size.y - above)};
   canvas.columns = make_columns(canvas, origin, room);
-  draw_headings(canvas, origin);
+  draw_headings(canvas, origin, origin.x + size.x);
   ImGui::SetCursorScreenPos({origin.x, origin.y + above});
   ImGui::BeginChild(id, room);
   const BipartiteResult result = draw_columns(canvas, state);

@@ -59,7 +59,8 @@ void touch_cells(const Matrix& matrix, const HeatmapOptions& options, const Heat
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   result.row = row_at(mouse.y, layout, matrix.rows);
   result.col = col_at(mouse.x, layout, matrix.cols);
-  result.clicked = pressed;
+  // The second click of a double-click, which showed all again, is none on the cell that is there now.
+  result.clicked = pressed && !(options.zoom && ImGui::GetIO().MouseClickedLastCount[0] > 1);
   result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
 }
 

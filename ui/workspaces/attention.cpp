@@ -6,6 +6,7 @@
 #include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
+#include "widgets/tooltip.h"
 #include "workspaces/attention_head.h"
 #include "workspaces/attention_inside.h"
 #include "workspaces/attention_model.h"
@@ -33,9 +34,25 @@ constexpr std::array levels = {
 
 void draw_levels(AttentionView& view, const Look& look) {
   for (const LevelText& text : levels) {
-    if (draw_choice(text.title, view.level == text.level, text.help, look)) view.level = text.level;
+    const std::string help = std::string(text.help) + " Enter: the next nearer level, Backspace: the next farther one.";
+    if (draw_choice(text.title, view.level == text.level, help, look)) view.level = text.level;
   }
-  end_choices();
+}
+
+// At the right end of the levels' row: it is about every map of the workspace.
+void draw_contrast(AttentionView& view, const Look& look) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(look.px(1), look.px(1)));
+  const float width = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
+                      ImGui::CalcTextSize("Full contrast").x + look.px(6);
+  const float left = ImGui::GetWindowContentRegionMax().x - width;
+  if (ImGui::GetCursorPosX() > left) ImGui::NewLine();
+  ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
+  ImGui::Checkbox("Full contrast", &view.full_contrast);
+  ImGui::PopStyleVar();
+  help_tooltip(
+      "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
+      "The values stay as they are.",
+      look);
 }
 
 // Recorded frames hold the maps alone.
@@ -96,8 +113,10 @@ void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_widt
   // A recurrent model has one map, without layers and sublayers: there is nothing to choose from.
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;
+    draw_contrast(view, look);
   } else {
     draw_levels(view, look);
+    draw_contrast(view, look);
     if (view.level != AttentionLevel::model) draw_heads_column(maps, view, grid_width, textures, look);
   }
   ImGui::BeginChild("level", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);

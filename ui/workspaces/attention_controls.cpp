@@ -93,7 +93,7 @@ void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view
 
 void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Look& look) {
   const float label = ImGui::CalcTextSize("Show").x + look.px(6);
-  const float width = look.px(230);
+  const float width = look.px(190);
   flow(label + width, look.px(12));
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Show");
@@ -164,7 +164,6 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Look& look
 
 void draw_head_controls(const Shown& shown, AttentionView& view, const Look& look) {
   draw_pictures(view, look);
-  draw_mixes(*shown.snapshot, view, look);
   draw_checkbox("Words", view.words,
                 "Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged "
                 "over those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
@@ -173,11 +172,7 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Look& loo
                 "Along the lower edge what every key gets, averaged over the queries that see it; along the right edge "
                 "every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere.",
                 look);
-  draw_checkbox(
-      "Full contrast", view.full_contrast,
-      "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all "
-      "small. The values stay as they are.",
-      look);
+  draw_mixes(*shown.snapshot, view, look);
 }
 
 }  // namespace attnscope

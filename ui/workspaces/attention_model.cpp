@@ -28,7 +28,7 @@ constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, At
 using Arrangement = std::vector<std::vector<AttentionPart>>;
 
 struct Grid {
-  float cell = 0;  // a thumbnail's side
+  ImVec2 cell;  // a thumbnail's size
   Arrangement columns;
 };
 
@@ -48,8 +48,8 @@ const AttentionMaps& maps_of_part(const ShownMaps& maps, AttentionPart part) {
   return maps_of(*maps.of(part).snapshot, part);
 }
 
-// The side of a thumbnail with which the column's groups fill that space.
-float column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Look& look) {
+// The size of a thumbnail with which the column's groups fill that space.
+ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Look& look) {
   std::size_t rows = 0;
   int heads = 1;
   for (const AttentionPart part : column) {
@@ -57,21 +57,34 @@ float column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& colum
     heads = std::max(heads, heads_of(maps_of_part(maps, part)));
   }
   const float headings = group_heading(look) * static_cast<float>(column.size());
-  const float by_width = (space.x - names_width(look) - look.px(2)) / static_cast<float>(heads) - group_gap(look);
-  const float by_height = (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(look);
-  // Below this nothing can be told apart: the window scrolls instead.
-  return std::min(by_width, std::max(by_height, look.px(30)));
+  return {(space.x - names_width(look) - look.px(2)) / static_cast<float>(heads) - group_gap(look),
+          (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(look)};
 }
 
-Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, float largest, const Look& look) {
+// Thumbnails may be so many times wider than high, and higher than wide.
+struct Stretch {
+  float wide = 1;
+  float high = 1;
+};
+
+ImVec2 fitted(ImVec2 cell, Stretch stretch, float largest, const Look& look) {
+  // Below this nothing can be told apart: the window scrolls instead.
+  const float height = std::max(cell.y, std::min(cell.x, look.px(30)));
+  const auto side = [&](float length) { return std::floor(std::clamp(length, look.px(18), largest)); };
+  return {side(std::min(cell.x, height * stretch.wide)), side(std::min(height, cell.x * stretch.high))};
+}
+
+Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, const Look& look) {
   for (std::vector<AttentionPart>& column : columns)
     std::erase_if(column, [&](AttentionPart part) { return maps.lacks(part); });
   std::erase_if(columns, [](const std::vector<AttentionPart>& column) { return column.empty(); });
   const float width = space.x / static_cast<float>(std::max<std::size_t>(1, columns.size()));
-  float cell = largest;
-  for (const std::vector<AttentionPart>& column : columns)
-    cell = std::min(cell, column_cell(maps, column, {width - look.px(14), space.y}, look));
-  return {std::floor(std::clamp(cell, look.px(18), largest)), std::move(columns)};
+  ImVec2 cell = space;
+  for (const std::vector<AttentionPart>& column : columns) {
+    const ImVec2 own = column_cell(maps, column, {width - look.px(14), space.y}, look);
+    cell = {std::min(cell.x, own.x), std::min(cell.y, own.y)};
+  }
+  return {cell, std::move(columns)};
 }
 
 // The arrangement with the largest thumbnails.
@@ -82,8 +95,9 @@ Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Look& look) {
                                           Arrangement{{encoder}, {decoder}, {cross}}};
   Grid best;
   for (const Arrangement& columns : all) {
-    Grid grid = grid_of(maps, columns, space, look.px(320), look);
-    if (grid.cell > best.cell) best = std::move(grid);
+    Grid grid = grid_of(maps, columns, space, look);
+    grid.cell = fitted(grid.cell, {2.2F, 1.3F}, look.px(360), look);
+    if (grid.cell.x * grid.cell.y > best.cell.x * best.cell.y) best = std::move(grid);
   }
   return best;
 }
@@ -98,38 +112,38 @@ void draw_group_heading(const PartText& text, float width, const Look& look) {
   help_tooltip(text.help, look);
 }
 
-void draw_names(ImVec2 origin, const AttentionMaps& maps, float cell, const Look& look) {
+void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.mono_small;
-  const float pitch = cell + group_gap(look);
+  const ImVec2 pitch{cell.x + group_gap(look), cell.y + group_gap(look)};
   const float top = origin.y + font_size(font) + look.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
-    const float y = top + static_cast<float>(layer) * pitch + (cell - font_size(font)) / 2;
+    const float y = top + static_cast<float>(layer) * pitch.y + (cell.y - font_size(font)) / 2;
     paint.text(font, {origin.x, y}, look.theme.text_dim, fmt::format("L{}", layer + 1));
   }
   for (int head = 0; head < heads_of(maps); ++head) {
-    if (cell < look.px(22) && head % 2 != 0) continue;
+    if (cell.x < look.px(22) && head % 2 != 0) continue;
     const std::string name = fmt::format("H{}", head + 1);
-    const float middle = origin.x + names_width(look) + static_cast<float>(head) * pitch + cell / 2;
+    const float middle = origin.x + names_width(look) + static_cast<float>(head) * pitch.x + cell.x / 2;
     paint.text(font, {middle - text_size(font, name.c_str()).x / 2, origin.y}, look.theme.text_dim, name);
   }
 }
 
 // A group's heads, layers from top to bottom.
-void draw_group(const Shown& shown, AttentionPart part, float cell, AttentionView& view, TextureStore& textures,
+void draw_group(const Shown& shown, AttentionPart part, ImVec2 cell, AttentionView& view, TextureStore& textures,
                 const Look& look) {
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
-  const float pitch = cell + group_gap(look);
-  const ImVec2 extent{names_width(look) + pitch * static_cast<float>(heads_of(maps)),
-                      font_size(look.fonts.mono_small) + look.px(8) + pitch * static_cast<float>(maps.size())};
+  const ImVec2 pitch{cell.x + group_gap(look), cell.y + group_gap(look)};
+  const ImVec2 extent{names_width(look) + pitch.x * static_cast<float>(heads_of(maps)),
+                      font_size(look.fonts.mono_small) + look.px(8) + pitch.y * static_cast<float>(maps.size())};
   draw_group_heading(text_of(part, shown.snapshot->model), extent.x, look);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   draw_names(origin, maps, cell, look);
   const float top = font_size(look.fonts.mono_small) + look.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
     for (int head = 0; head < static_cast<int>(maps[static_cast<std::size_t>(layer)].size()); ++head) {
-      ImGui::SetCursorScreenPos({origin.x + names_width(look) + static_cast<float>(head) * pitch,
-                                 origin.y + top + static_cast<float>(layer) * pitch});
+      ImGui::SetCursorScreenPos({origin.x + names_width(look) + static_cast<float>(head) * pitch.x,
+                                 origin.y + top + static_cast<float>(layer) * pitch.y});
       draw_head_thumbnail(shown, {part, layer, head}, cell, view, textures, look);
     }
   }
@@ -188,7 +202,7 @@ std::string value_text(const RankedHead& head, HeadOrder order) {
 void draw_entry(const ShownMaps& maps, const RankedHead& head, float cell, AttentionView& view, TextureStore& textures,
                 const Look& look) {
   const ImVec2 low = ImGui::GetCursorScreenPos();
-  draw_head_thumbnail(maps.of(head.place.part), head.place, cell, view, textures, look);
+  draw_head_thumbnail(maps.of(head.place.part), head.place, {cell, cell}, view, textures, look);
   Painter paint(look);
   ImFont* font = look.fonts.mono_small;
   const float line = font_size(font);
@@ -266,8 +280,9 @@ void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textur
 }
 
 void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  const Arrangement column = {{parts.begin(), parts.end()}};
-  draw_grid(maps, grid_of(maps, column, ImGui::GetContentRegionAvail(), look.px(150), look), view, textures, look);
+  Grid grid = grid_of(maps, {{parts.begin(), parts.end()}}, ImGui::GetContentRegionAvail(), look);
+  grid.cell = fitted(grid.cell, {}, look.px(150), look);
+  draw_grid(maps, grid, view, textures, look);
 }
 
 }  // namespace attnscope

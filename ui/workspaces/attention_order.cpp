@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "widgets/choice_row.h"
 #include "workspaces/attention_text.h"
@@ -84,7 +85,11 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
 
 std::string title_of_order(const OrderText& text, const std::optional<SelectedToken>& token) {
   if (text.order != HeadOrder::attention) return text.title;
-  return fmt::format("{} {}", text.title, token ? token->piece : "a piece");
+  if (!token) return fmt::format("{} a piece", text.title);
+  constexpr std::string_view word_mark = "▁";
+  const std::string_view piece = token->piece;
+  const bool marked = piece.starts_with(word_mark) && piece != word_mark;
+  return fmt::format("{} {}", text.title, marked ? piece.substr(word_mark.size()) : piece);
 }
 
 }  // namespace

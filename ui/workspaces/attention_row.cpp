@@ -48,10 +48,17 @@ float bar_pitch(const Look& look) {
   return font_size(look.fonts.mono) + look.px(3);
 }
 
-void draw_bar(ImVec2 at, ImVec2 size, const std::string& key, float value, bool selected, const Look& look) {
+// As wide as the longest key, within limits.
+float label_width(const std::vector<std::string>& keys, float width, const Look& look) {
+  float longest = 0;
+  for (const std::string& key : keys) longest = std::max(longest, text_size(look.fonts.mono, key.c_str()).x);
+  return std::min({longest, width * 0.42F, look.px(130)});
+}
+
+void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float value, bool selected,
+              const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.mono;
-  const float label = std::min(size.x * 0.42F, look.px(130));
   const std::string number = fmt::format("{:.3f}", value);
   const float number_width = text_size(font, "-0.000").x;
   const float full = std::max(look.px(10), size.x - label - number_width - look.px(16));
@@ -59,9 +66,9 @@ void draw_bar(ImVec2 at, ImVec2 size, const std::string& key, float value, bool 
   paint.text(font, {at.x, text_y}, selected ? look.theme.accent : look.theme.text, shortened(font, key, label));
   const float left = at.x + label + look.px(6);
   const Color32 color = value < 0 ? look.theme.series[1] : look.theme.series[0];
-  paint.filled_rect({left, at.y + look.px(2)},
-                    {left + full * std::clamp(std::abs(value), 0.0F, 1.0F), at.y + size.y - look.px(3)}, color,
-                    look.px(2));
+  const float length = full * std::clamp(std::abs(value), 0.0F, 1.0F);
+  if (length >= 0.5F)
+    paint.filled_rect({left, at.y + look.px(2)}, {left + length, at.y + size.y - look.px(3)}, color, look.px(2));
   paint.text(font, {left + full + look.px(4), text_y}, look.theme.text_dim, number);
 }
 
@@ -104,6 +111,7 @@ RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::
   RowListResult result;
   ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(look)};
+  const float label = label_width(keys, size.x, look);
   for (const int col : order) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(col);
@@ -111,7 +119,7 @@ RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::
     ImGui::PopID();
     if (!ImGui::IsItemVisible()) continue;
     if (ImGui::IsItemHovered()) result.hovered = col;
-    draw_bar(at, size, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, look);
+    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, look);
   }
   ImGui::EndChild();
   return result;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "input.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -11,13 +13,13 @@ namespace attnscope {
 namespace {
 
 // In the lower left corner, where the look-ahead mask hides nothing.
-void draw_uniform_mark(ImVec2 low, float side, const Look& look) {
+void draw_uniform_mark(ImVec2 low, ImVec2 size, const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.mono_small;
   const ImVec2 sign = text_size(font, "≈");
-  const bool room = side > 3 * sign.x;
+  const bool room = std::min(size.x, size.y) > 3 * sign.x;
   const ImVec2 extent = room ? ImVec2(sign.x + look.px(4), sign.y) : ImVec2(look.px(5), look.px(5));
-  const ImVec2 corner{low.x, low.y + side - extent.y};
+  const ImVec2 corner{low.x, low.y + size.y - extent.y};
   paint.filled_rect(corner, {corner.x + extent.x, corner.y + extent.y}, look.theme.warning);
   if (room) paint.text(font, {corner.x + look.px(2), corner.y}, text_on(look.theme.warning), "≈");
 }
@@ -47,7 +49,7 @@ void take_click(AttentionView& view, const HeadPlace& place) {
 
 }  // namespace
 
-void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, float side, AttentionView& view,
+void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
                          TextureStore& textures, const Look& look) {
   const Matrix& map =
       maps_of(*shown.snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
@@ -59,7 +61,7 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, float side,
   options.selected = color != 0;
   if (!view.together.empty()) options.frame = color;
   const std::string id = fmt::format("{}.{}.{}", static_cast<int>(place.part), place.layer, place.head);
-  if (draw_thumbnail(id.c_str(), map, shown.version, {side, side}, options, textures, look)) take_click(view, place);
+  if (draw_thumbnail(id.c_str(), map, shown.version, size, options, textures, look)) take_click(view, place);
   if (ImGui::IsItemHovered()) {
     draw_tooltip(shown, place, view, look);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
@@ -68,7 +70,7 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, float side,
     }
   }
   const MapMeasures* measures = measures_at(view.measures, place);
-  if (measures && near_uniform(*measures)) draw_uniform_mark(low, side, look);
+  if (measures && near_uniform(*measures)) draw_uniform_mark(low, size, look);
 }
 
 }  // namespace attnscope

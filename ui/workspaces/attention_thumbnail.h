@@ -7,9 +7,9 @@
 
 namespace attnscope {
 
-// At the cursor, a square of that side. A click selects the head, with Shift it is shown together with the others; a
+// At the cursor. A click selects the head, with Shift it is shown together with the others; a
 // double-click opens the level "Head". Heads that look almost everywhere alike are marked.
-void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, float side, AttentionView& view,
+void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
                          TextureStore& textures, const Look& look);
 
 }  // namespace attnscope
