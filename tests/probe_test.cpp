@@ -132,6 +132,106 @@ TEST(LookInside, ATargetIsFollowed) {
   expect_greedy(*model, snapshot);
 }
 
+// ---- steering
+
+Snapshot steered(SequenceModel& model, const Probe& probe) {
+  Snapshot latest;
+  look_inside(model, tokenizer(), probe, [&](Snapshot snapshot) { latest = std::move(snapshot); }, {});
+  return latest;
+}
+
+// What was written after what was typed.
+std::vector<int> output_of(const Snapshot& snapshot) {
+  std::vector<int> ids = ids_of(snapshot.target_out);
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(snapshot.forced - snapshot.prefix));
+  return ids;
+}
+
+std::vector<int> first_of(const std::vector<int>& ids, std::size_t count) {
+  return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(count, ids.size()))};
+}
+
+TEST(Steering, ABeginningOfTheOutputChangesNothing) {
+  for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
+    const Model model = make(small(architecture));
+    const Snapshot free = look(*model, "the cat");
+    const std::vector<int> whole = output_of(free);
+    ASSERT_GT(whole.size(), 4u) << architecture;
+    for (const std::size_t given : {1u, 2u, 4u}) {
+      const Snapshot snapshot = steered(*model, {.text = "the cat", .prefix_ids = first_of(whole, given)});
+      EXPECT_EQ(snapshot.prefix, given);
+      EXPECT_EQ(first_of(output_of(snapshot), whole.size()), whole) << architecture;
+      expect_greedy(*model, snapshot);
+    }
+  }
+}
+
+TEST(Steering, AForcedPieceIsGoneOnFromGreedily) {
+  for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
+    const Model model = make(small(architecture));
+    std::vector<int> prefix = first_of(output_of(look(*model, "the cat")), 2);
+    prefix.push_back(tokenizer().encode("dog").back().id);
+    const Snapshot forced = steered(*model, {.text = "the cat", .prefix_ids = prefix});
+    EXPECT_EQ(first_of(output_of(forced), 3), prefix);
+    expect_greedy(*model, forced);  // every piece after the prefix is the best in one uncached pass
+    // Its own continuation, given in turn, is continued alike.
+    const std::vector<int> longer = first_of(output_of(forced), 6);
+    const Snapshot again = steered(*model, {.text = "the cat", .prefix_ids = longer});
+    const std::size_t both = std::min(output_of(forced).size(), output_of(again).size());
+    EXPECT_EQ(first_of(output_of(again), both), first_of(output_of(forced), both)) << architecture;
+  }
+}
+
+TEST(Steering, ATypedBeginningIsItsPieces) {
+  for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
+    const Model model = make(small(architecture));
+    const Snapshot typed = steered(*model, {.text = "the cat", .prefix = "a dog"});
+    const Snapshot chosen = steered(*model, {.text = "the cat", .prefix_ids = ids_of(tokenizer().encode("a dog"))});
+    EXPECT_EQ(output_of(typed), output_of(chosen)) << architecture;
+    EXPECT_EQ(typed.prefix, chosen.prefix);
+  }
+}
+
+TEST(Steering, TakesWhateverIsAsked) {
+  for (const char* architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
+    const Model model = make(small(architecture));
+    for (const std::string& prefix : {std::string("\xff\xfe\x00 \x01"), std::string(5000, 'a'), std::string("   "),
+                                      std::string("</s>"), std::string("\u4E2D\u6587")}) {
+      const Snapshot snapshot =
+          steered(*model, {.text = "the cat", .prefix = prefix, .prefix_ids = {-1, 1 << 30, eos, 5, 5}});
+      EXPECT_TRUE(snapshot.is_whole()) << architecture;
+      EXPECT_LE(snapshot.target_in.size(), 24u);
+      expect_greedy(*model, snapshot);
+    }
+  }
+}
+
+TEST(LookInside, CandidatesAreCutAsTheOptionsSay) {
+  const Model model = make(small("encoder-decoder"));
+  const auto first_step = [&](SamplingOptions sampling) {
+    return steered(*model, {.text = "the cat", .options = {.sampling = sampling}}).decoding.front();
+  };
+  for (const SamplingOptions& sampling :
+       {SamplingOptions{0, 0, 1, 1}, SamplingOptions{1, 1, 1, 1}, SamplingOptions{1, 0, 1e-6, 1}}) {
+    const DecodingStep step = first_step(sampling);
+    EXPECT_EQ(step.candidates[0].kept, 1);
+    for (std::size_t i = 1; i < step.candidates.size(); ++i) {
+      EXPECT_EQ(step.candidates[i].kept, 0);
+      EXPECT_GT(step.candidates[i].probability, 0);
+      EXPECT_EQ(step.candidates[i].tempered > 0, sampling.temperature > 0);
+    }
+  }
+  const DecodingStep five = first_step({2, 5, 1, 1});
+  float kept = 0;
+  for (std::size_t i = 0; i < five.candidates.size(); ++i) {
+    kept += five.candidates[i].kept;
+    EXPECT_EQ(five.candidates[i].kept > 0, i < 5);
+  }
+  EXPECT_NEAR(kept, 1, 1e-6);
+}
+
+// ---- language models
+
 TEST(LookInside, APromptIsContinued) {
   const Model model = make(small("decoder-only"));
   const auto published = looks(*model, "the cat");

@@ -39,6 +39,14 @@ struct Bars {
   bool cut = false;                         // the last one is drawn hatched, as long as the one before
 };
 
+float least_row_height(const Look& look) {
+  return font_size(look.fonts.mono) + look.px(4);
+}
+
+float most_row_height(const Look& look) {
+  return least_row_height(look) + look.px(10);
+}
+
 struct Columns {
   float label;  // width
   float cell;   // width of one stage
@@ -48,7 +56,7 @@ struct Columns {
 Columns columns_in(float width, const Look& look) {
   const float gap = look.px(4);
   const float label = std::clamp(width * 0.27F, look.px(50), look.px(120));
-  return {label, std::max(look.px(20), (width - label) / num_stages - gap), gap};
+  return {label, std::max(look.px(20), (width - label - gap) / num_stages - gap), gap};
 }
 
 float cell_x(const Columns& columns, int stage) {
@@ -107,7 +115,7 @@ void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 hig
     const ImVec2 hatched(std::max(end.x, low.x + look.px(3)), end.y);
     draw_hatching(paint, low, hatched, look.theme.text_dim, look.px(5));
     paint.rect(low, hatched, look.theme.text_dim, look.px(2));
-  } else if (row.bars.lengths[i] > 0) {
+  } else if (end.x - low.x >= 1) {
     paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), look.px(2));
   }
   const std::string text = cut ? "cut" : value_text(*row.bars.values[i], stage);
@@ -326,6 +334,12 @@ RestOfVocabulary rest_of(const DecodingStep& step) {
   return {std::max(0.0, rest.probability), std::max(0.0, rest.tempered), std::max(0.0, rest.kept)};
 }
 
+float candidates_height(const Snapshot& snapshot, int step, const Look& look) {
+  const auto rows = static_cast<float>(snapshot.decoding[static_cast<std::size_t>(step)].candidates.size() + 2);
+  const float header = ImGui::GetTextLineHeightWithSpacing() * (snapshot.gold.empty() ? 1.0F : 2.0F);
+  return header + font_size(look.fonts.small) + rows * most_row_height(look) + look.px(12);
+}
+
 void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look) {
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.step)];
   draw_choice_line(snapshot, view.step, look);
@@ -336,8 +350,8 @@ void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional
   draw_titles(columns, look);
   // They share the height there is.
   const auto rows = static_cast<float>(step.candidates.size() + 2);
-  const float least = font_size(look.fonts.mono) + look.px(4);
-  const float height = std::clamp(ImGui::GetContentRegionAvail().y / rows, least, least + look.px(8));
+  const float height =
+      std::clamp(ImGui::GetContentRegionAvail().y / rows, least_row_height(look), most_row_height(look));
   for (int i = 0; i < static_cast<int>(step.candidates.size()); ++i)
     draw_candidate(snapshot, view, i, height, columns, look);
   draw_rest(step, vocab_size, height, columns, look);

@@ -22,6 +22,9 @@ struct RestOfVocabulary {
 };
 RestOfVocabulary rest_of(const DecodingStep& step);
 
+// As much as draw_candidates can use.
+float candidates_height(const Snapshot& snapshot, int step, const Look& look);
+
 // Fills what is left of the window. `vocab_size`: where it is known already. A click on a candidate forces it.
 void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look);
 

@@ -263,7 +263,8 @@ void draw_right(const Shown& shown, DecodingView& view, const Look& look) {
   const auto vocab_size =
       decodings && !decodings->ranks.empty() ? std::optional(decodings->ranks.back()) : std::nullopt;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float plot = std::clamp(room.y * 0.34F, look.px(120), look.px(260));
+  const float wanted = candidates_height(*shown.snapshot, view.step, look);
+  const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, look.px(110)), look.px(360));
   ImGui::BeginChild("choice", ImVec2(0, room.y - plot - look.px(10)), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(*shown.snapshot, view, vocab_size, look);
   ImGui::EndChild();
