@@ -213,7 +213,7 @@ void draw_scores(Painter& paint, const Picture& picture, const Branch& branch, b
   const auto number = [&](float x, const std::string& text, Color32 ink) {
     paint.text(look.fonts.mono_small, {at.x + x, at.y + look.px(3)}, ink, text);
   };
-  paint.filled_rect(at, {at.x + columns.width, at.y + picture.row_height}, look.theme.background);
+  paint.filled_rect(at, {at.x + columns.width, at.y + picture.row_height}, look.theme.panel);
   if (current) paint.filled_rect(at, {at.x + look.px(3), at.y + picture.row_height - look.px(4)}, look.theme.accent);
   number(columns.score, fmt::format("{:7.2f}", score_of(branch, picture.length_penalty)), color);
   number(columns.total, fmt::format("{:7.2f}", branch.log_prob), color);
@@ -238,10 +238,9 @@ bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
   if (ImGui::IsItemVisible()) {
     draw_edge(paint, picture, row, pieces);
     draw_pieces(paint, picture, row, pieces);
-    const float text_y = pieces.y + font_size(look.fonts.mono) + look.px(8);
-    const float x = pieces.x + picture.columns[static_cast<std::size_t>(row.shared)];
-    paint.text(look.fonts.small, {x, text_y}, current ? look.theme.text : look.theme.text_dim, one_line(branch.text));
     draw_scores(paint, picture, branch, current, visible);
+    const ImVec2 text(visible.x + scores, at.y + font_size(look.fonts.mono) + look.px(8));
+    paint.text(look.fonts.small, text, current ? look.theme.text : look.theme.text_dim, one_line(branch.text));
     if (hovered)
       paint.rect(visible, {visible.x + ImGui::GetWindowWidth(), visible.y + picture.row_height - look.px(2)},
                  look.theme.border, look.px(3));
@@ -253,6 +252,18 @@ bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
 void return_to(DecodingView& view, const Branch& branch) {
   let_go(view);
   for (const Token& token : given_pieces(branch)) view.prefix_ids.push_back(token.id);
+}
+
+// Once, when another branch is shown: to where it parts from the others.
+void reveal_current(const Picture& picture, Branches& branches) {
+  const float wide = picture.columns.back() + score_columns(picture.look).width;
+  const bool can_scroll = ImGui::GetScrollMaxX() > 0 || wide <= ImGui::GetWindowWidth();
+  if (branches.revealed == branches.current || !can_scroll) return;
+  branches.revealed = branches.current;
+  const auto row = std::ranges::find(branches.rows, branches.current, &BranchRow::branch);
+  if (row == branches.rows.end()) return;
+  const float room = ImGui::GetWindowWidth() - score_columns(picture.look).width;
+  ImGui::SetScrollX(std::max(0.0F, picture.columns[static_cast<std::size_t>(row->shared)] - room * 0.4F));
 }
 
 void draw_rows(const Picture& picture, DecodingView& view) {
@@ -310,7 +321,7 @@ void note_branch(Branches& branches, const Shown& shown, int typing) {
 void clear_branches(Branches& branches) {
   if (branches.current < 0) return;
   branches.all = {branches.all[static_cast<std::size_t>(branches.current)]};
-  branches.current = 0;
+  branches.current = branches.revealed = 0;
   branches.rows = arranged(branches.all);
 }
 
@@ -330,6 +341,7 @@ void draw_branches(const Shown& shown, DecodingView& view, const Look& look) {
   forget_others_button(branches, look);
   ImGui::BeginChild("tree", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
   draw_rows(picture, view);
+  reveal_current(picture, branches);
   ImGui::EndChild();
 }
 

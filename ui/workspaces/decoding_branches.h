@@ -38,6 +38,7 @@ struct Branches {
   std::vector<Branch> all;      // in the order in which they were found
   std::vector<BranchRow> rows;  // of all, from top to bottom
   int current = -1;             // the one that the snapshot shows
+  int revealed = -1;            // the one that was last scrolled to
   std::uint64_t version = 0;    // Shown::version that was noted last
 };
 

@@ -28,8 +28,7 @@ constexpr std::array<StageText, num_stages> stages = {{
      "exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding writes the "
      "largest."},
     {"÷ T", "softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing."},
-    {"after cuts",
-     "What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away."},
+    {"kept", "What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away."},
 }};
 
 // One row of bars; a stage without a value stays empty.
@@ -142,9 +141,9 @@ void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, c
 std::string kept_text(const DecodingStep& step, int index, const SamplingOptions& sampling) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   const std::string cut = cut_by(step, index, sampling);
-  if (!cut.empty()) return fmt::format("after cuts: 0, cut by {}", cut);
-  if (candidate.kept == 0) return "after cuts: 0";
-  return fmt::format("after cuts: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered,
+  if (!cut.empty()) return fmt::format("kept: 0, cut by {}", cut);
+  if (candidate.kept == 0) return "kept: 0";
+  return fmt::format("kept: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered,
                      candidate.tempered / candidate.kept, candidate.kept);
 }
 
@@ -180,11 +179,10 @@ void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
     kept += static_cast<double>(candidate.kept);
   }
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(
-      fmt::format("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nafter cuts: "
-                  "{:.6f} + {:.6f} listed = 1",
-                  rest.tempered, listed, rest.kept, kept)
-          .c_str());
+  ImGui::TextUnformatted(fmt::format("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: "
+                                     "{:.6f} + {:.6f} listed = 1",
+                                     rest.tempered, listed, rest.kept, kept)
+                             .c_str());
   ImGui::EndTooltip();
 }
 
@@ -214,7 +212,9 @@ void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float he
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
   const auto listed = static_cast<int>(step.candidates.size());
-  const std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
+  std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
+  const bool fits = text_size(look.fonts.mono, label.c_str()).x + look.px(7) <= columns.label;
+  if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
   draw_row({label, bars_of(rest), false, true}, at, height, columns, look);
 }
 

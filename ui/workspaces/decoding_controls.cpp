@@ -99,8 +99,8 @@ void draw_options(DecodingOptions& options, const Look& look) {
 std::string summary(const DecodingOptions& options) {
   const SamplingOptions& sampling = options.sampling;
   std::string text = fmt::format("T {:.3g}", sampling.temperature);
-  if (sampling.top_k > 0) text += fmt::format(" · top-k {}", sampling.top_k);
-  if (sampling.top_p < 1) text += fmt::format(" · top-p {:.3g}", sampling.top_p);
+  if (sampling.top_k > 0) text += fmt::format(" · k {}", sampling.top_k);
+  if (sampling.top_p < 1) text += fmt::format(" · p {:.3g}", sampling.top_p);
   return text + fmt::format(" · beam {} · α {:.3g}", options.beam, options.length_penalty);
 }
 
@@ -148,7 +148,7 @@ void draw_reference(std::string& reference, const Look& look) {
   ImGui::TextUnformatted("Should become");
   help_tooltip(help, look);
   ImGui::SameLine(0, look.px(6));
-  ImGui::SetNextItemWidth(-1);
+  ImGui::SetNextItemWidth(-look.px(4));
   ImGui::InputTextWithHint("##reference", "not known", &reference);
   help_tooltip(help, look);
 }

@@ -141,7 +141,9 @@ float draw_row_names(const Picture& picture) {
 }
 
 void follow_step(const Picture& picture, DecodingView& view) {
-  if (view.lens_scrolled_to == view.step) return;
+  // A window that was just opened does not know yet how far it can scroll.
+  const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
+  if (view.lens_scrolled_to == view.step || !can_scroll) return;
   view.lens_scrolled_to = view.step;
   const auto step = static_cast<std::size_t>(view.step);
   const float middle = (picture.columns[step] + picture.columns[step + 1]) * 0.5F;
@@ -206,6 +208,17 @@ void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
       look);
 }
 
+void draw_explanation(const Look& look) {
+  const WithFont font(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(
+      "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer and "
+      "softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was written.");
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+}
+
 void draw_step_guesses(const Picture& picture, int step) {
   ImGui::Spacing();
   {
@@ -233,6 +246,7 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
   const float row_height = font_size(look.fonts.mono) + look.px(8);
   const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, look), row_height, look};
   draw_grid_of_guesses(picture, view);
+  draw_explanation(look);
   draw_step_guesses(picture, view.step);
 }
 
