@@ -256,6 +256,7 @@ void return_to(DecodingView& view, const Branch& branch) {
 
 // Once, when another branch is shown: to where it parts from the others.
 void reveal_current(const Picture& picture, Branches& branches) {
+  if (ImGui::IsWindowAppearing()) branches.revealed = -1;
   const float wide = picture.columns.back() + score_columns(picture.look).width;
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || wide <= ImGui::GetWindowWidth();
   if (branches.revealed == branches.current || !can_scroll) return;

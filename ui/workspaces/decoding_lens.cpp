@@ -141,6 +141,7 @@ float draw_row_names(const Picture& picture) {
 }
 
 void follow_step(const Picture& picture, DecodingView& view) {
+  if (ImGui::IsWindowAppearing()) view.lens_scrolled_to = -1;
   // A window that was just opened does not know yet how far it can scroll.
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
   if (view.lens_scrolled_to == view.step || !can_scroll) return;
