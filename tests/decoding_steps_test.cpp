@@ -288,7 +288,7 @@ TEST_F(DecodingSteps, GivenPiecesAreSaidToBeGiven) {
   show(steered);
   go(1);
   EXPECT_TRUE(ui.drew("Given"));
-  EXPECT_TRUE(ui.drew("what was given is underlined"));
+  EXPECT_TRUE(ui.drew("underlined: given"));
   go(2);
   EXPECT_TRUE(ui.drew("Writes"));
 }

@@ -250,8 +250,9 @@ bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
 }
 
 void return_to(DecodingView& view, const Branch& branch) {
-  let_go(view);
-  for (const Token& token : given_pieces(branch)) view.prefix_ids.push_back(token.id);
+  std::vector<int> ids;
+  for (const Token& token : given_pieces(branch)) ids.push_back(token.id);
+  steer(view, std::move(ids));
 }
 
 // Once, when another branch is shown: to where it parts from the others.

@@ -155,31 +155,40 @@ void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const
   draw_bounded_strip("source", snapshot.source, options, -1, look);
 }
 
-// Why there are no more steps, if the model did not end by itself.
-std::string limit_words(const Snapshot& snapshot) {
-  if (!snapshot.stopped_at_limit) return {};
-  return fmt::format("; stopped at the limit of {} pieces", snapshot.target_out.size() - first_output(snapshot));
-}
-
 void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  const char* given = snapshot.forced > 0 ? "; underlined: given" : "";
   if (snapshot.model.is_language_model()) {
     return draw_caption(
-        "Text",
-        fmt::format("where this step looks, layer {}; what was given is underlined{}", shown_layer(view, snapshot) + 1,
-                    limit_words(snapshot)),
-        "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the "
-        "look-ahead mask hides what comes later: hatched (paper §3.2.3). Click a piece to go to its step.",
+        "Text", fmt::format("where this step looks, layer {}{}", shown_layer(view, snapshot) + 1, given),
+        "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the look-ahead "
+        "mask hides what comes later: hatched (paper §3.2.3). The prompt, and what you steered to, is underlined. "
+        "Click a piece to go to its step.",
         look);
   }
-  draw_caption(
-      "Decoder input",
-      (snapshot.prefix > 0 ? "all written so far; what was given is underlined" : "all written so far") +
-          limit_words(snapshot),
-      snapshot.model.is_recurrent()
-          ? "The decoder reads what it has written, one piece a step, and keeps all of it in its state. Click a "
-            "piece to go to its step."
-          : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes later: "
-            "hatched (paper §3.2.3). Click a piece to go to its step.",
+  draw_caption("Decoder input", fmt::format("all written so far{}", given),
+               snapshot.model.is_recurrent()
+                   ? "The decoder reads what it has written, one piece a step, and keeps all of it in its state. Click "
+                     "a piece to go to its step."
+                   : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
+                     "later: hatched (paper §3.2.3). Click a piece to go to its step.",
+               look);
+}
+
+// Why there are no more steps, if the model did not end by itself.
+void draw_limit(const Snapshot& snapshot, const Look& look) {
+  if (!snapshot.stopped_at_limit) return;
+  const WithFont font(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(fmt::format("stopped at the limit of {} pieces",
+                                     static_cast<int>(snapshot.target_out.size()) - first_output(snapshot))
+                             .c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(
+      snapshot.model.is_language_model()
+          ? "A language model never ends by itself: so many pieces are written after the prompt, or as many as "
+            "its context holds."
+          : "The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), and "
+            "no longer than model.max_length.",
       look);
 }
 
@@ -252,6 +261,7 @@ void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, c
   const Snapshot& snapshot = *shown.snapshot;
   if (!snapshot.source.empty()) draw_source_strip(snapshot, view, look);
   draw_input_strip(snapshot, view, look);
+  draw_limit(snapshot, look);
   draw_picture_row(snapshot, view, look);
   ImGui::BeginChild("picture", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_picture(shown, view, textures, look);
