@@ -36,6 +36,7 @@ struct TranslateOptions {  // lines on stdin → lines on stdout; a language mod
   double length_penalty = 0.6;  // α of GNMT
   std::int64_t limit = 0;       // pieces at most, </s> included; 0: the model's own limit
   bool sample = false;          // instead of searching
+  std::int64_t samples = 1;     // so many of each line, one behind the other
   SamplingOptions sampling;
   bool json = false;         // one JSON object a line, with every hypothesis
   bool attention = false;    // in it

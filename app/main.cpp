@@ -80,6 +80,10 @@ void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
   sub->add_option("--seed", o.sampling.seed, "The same seed and lines give the same text")
       ->each(implied)
       ->excludes(beam);
+  sub->add_option("--samples", o.samples, "So many of each line, in its JSON object")
+      ->each(implied)
+      ->check(CLI::Range(1, 1000))
+      ->excludes(beam);
 }
 
 void add_average(CLI::App* sub, std::int64_t& average) {
@@ -101,6 +105,7 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
       ->check(CLI::NonNegativeNumber);
   add_sampling(sub, beam, o);
   CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
+  sub->get_option("--samples")->needs(json);
   sub->add_flag("--tree", o.tree, "In it every hypothesis that the beam considered, and where it was pruned")
       ->needs(json);
   sub->add_flag("--attention", o.attention, "In it every layer's and head's cross-attention (language model: self)")

@@ -35,7 +35,7 @@ class Writer {
   std::vector<Hypothesis> write(const std::vector<int>& source, SearchTree* tree = nullptr) {
     const SearchOptions search{
         .beam = options_.beam, .length_penalty = options_.length_penalty, .limit = options_.limit};
-    if (sampler_) return {sample(engine_.model(), tensor(source), *sampler_, search)};
+    if (sampler_) return samples(source, search);
     std::vector<SearchTree> trees;
     auto found = beam_search(engine_.model(), tensor(source), {}, search, {}, tree ? &trees : nullptr);
     if (tree) *tree = std::move(trees.front());
@@ -80,6 +80,13 @@ class Writer {
   std::int64_t max_length() const { return engine_.config().model.max_length; }
 
  private:
+  std::vector<Hypothesis> samples(const std::vector<int>& source, const SearchOptions& search) {
+    std::vector<Hypothesis> drawn;
+    for (std::int64_t i = 0; i < options_.samples; ++i)
+      drawn.push_back(sample(engine_.model(), tensor(source), *sampler_, search));
+    return drawn;
+  }
+
   torch::Tensor tensor(const std::vector<int>& ids) const {  // 1×S
     const std::vector<std::int64_t> wide(ids.begin(), ids.end());
     return torch::tensor(wide, torch::kInt64).unsqueeze(0).to(engine_.model().device());

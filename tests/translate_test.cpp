@@ -164,6 +164,16 @@ TEST_F(Translate, SamplesAreThoseOfTheirSeed) {
   EXPECT_THROW(translate(sampled({.top_p = 2})), ConfigError);
 }
 
+TEST_F(Translate, SeveralSamplesOfALineAreDrawnOneBehindTheOther) {
+  TranslateOptions three = sampled({.temperature = 3, .seed = 1});
+  three.samples = 3;
+  const auto hypotheses = json("a b c\n", three)[0]["hypotheses"];
+  ASSERT_EQ(hypotheses.size(), 3U);
+  std::string texts;
+  for (const auto& hypothesis : hypotheses) texts += hypothesis["text"].get<std::string>() + "\n";
+  EXPECT_EQ(texts, translated("a b c\na b c\na b c\n", sampled({.temperature = 3, .seed = 1})));
+}
+
 TEST_F(Translate, TheLimitIsKept) {
   for (const std::int64_t limit : {1, 3}) {
     for (const auto& hypothesis : json("a b c\n", beam_of(2, limit))[0]["hypotheses"])

@@ -39,12 +39,15 @@ void draw_chip(Painter& paint, const Chip& chip, const Token& token, const Token
   }
 }
 
+bool is_masked(std::size_t index, const TokenStripOptions& options) {
+  return options.masked_from >= 0 && static_cast<int>(index) >= options.masked_from;
+}
+
 bool is_marked(std::size_t index, const TokenStripOptions& options) {
   return std::ranges::binary_search(options.marked, static_cast<int>(index));
 }
 
-void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, bool masked,
-                   const Look& look) {
+void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Look& look) {
   ImGui::BeginTooltip();
   {
     WithFont mono(look.fonts.mono);
@@ -57,7 +60,7 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
   }
   if (is_marked(index, options))
     ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
-  if (masked && !options.masked_note.empty())
+  if (is_masked(index, options) && !options.masked_note.empty())
     ImGui::TextUnformatted(options.masked_note.data(), options.masked_note.data() + options.masked_note.size());
   ImGui::EndTooltip();
 }
@@ -80,6 +83,27 @@ Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStrip
   if (index < options.weights.size() && !options.weights_below)
     return map_color(ColorMap::viridis, options.weights[index]);
   return hovered ? look.theme.hovered : look.theme.raised;
+}
+
+// The last item's piece.
+void paint_piece(Painter& paint, const PictureArea& area, const Token& token, std::size_t index,
+                 const TokenStripOptions& options, const Look& look) {
+  const bool hovered = ImGui::IsItemHovered();
+  const bool masked = is_masked(index, options);
+  const bool weighted = !masked && index < options.weights.size();
+  const Color32 fill = chip_fill(index, masked, hovered, options, look);
+  const bool on_weight = weighted && !options.weights_below;
+  const Color32 ink = masked ? look.theme.text_dim : on_weight ? text_on(fill) : look.theme.text;
+  const Chip chip{area.low, area.high, fill, ink, masked};
+  draw_chip(paint, chip, token, options, look);
+  const auto place = static_cast<int>(index);
+  if (place < options.underlined) underline(paint, chip, look.theme.success, look.px(1.5F), look);
+  if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], look);
+  const bool chosen = place == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
+  const bool marked = is_marked(index, options);
+  if (!chosen && !marked && !(hovered && weighted)) return;
+  const Color32 outline = chosen ? look.theme.accent : marked ? look.theme.warning : look.theme.text;
+  paint.rect(chip.low, chip.high, outline, look.px(3), look.px(chosen || marked ? 2 : 1));
 }
 
 }  // namespace
@@ -108,27 +132,11 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
     const bool hovered = ImGui::IsItemHovered();
-    const bool masked = options.masked_from >= 0 && static_cast<int>(i) >= options.masked_from;
-    const Color32 fill = chip_fill(i, masked, hovered, options, look);
-    const bool weighted = !masked && i < options.weights.size();
-    const bool on_weight = weighted && !options.weights_below;
-    const Color32 ink = masked ? look.theme.text_dim : on_weight ? text_on(fill) : look.theme.text;
-    const Chip chip{at, {at.x + width, at.y + chip_height}, fill, ink, masked};
-    draw_chip(paint, chip, token, options, look);
-    const bool outlined =
-        static_cast<int>(i) == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
-    const bool marks = is_marked(i, options);
-    if (outlined || marks || (hovered && weighted))
-      paint.rect(chip.low, chip.high,
-                 outlined ? look.theme.accent
-                 : marks  ? look.theme.warning
-                          : look.theme.text,
-                 look.px(3), look.px(outlined || marks ? 2 : 1));
-    if (static_cast<int>(i) < options.underlined) underline(paint, chip, look.theme.success, look.px(1.5F), look);
-    if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[i], look);
+    // What has scrolled out of sight costs nothing.
+    if (ImGui::IsItemVisible()) paint_piece(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, look);
     if (hovered) {
       result.hovered = static_cast<int>(i);
-      token_tooltip(token, i, options, masked, look);
+      token_tooltip(token, i, options, look);
     }
     ImGui::PopID();
     at.x += width + look.px(4);

@@ -142,13 +142,14 @@ void draw_bar(float probability, Color32 color, const Look& look) {
   const float height = ImGui::GetTextLineHeight();
   const float width = ImGui::GetContentRegionAvail().x;
   const float room = std::max(1.0F, width - value_width - look.px(6));
+  ImGui::Dummy({width, height});
+  if (!ImGui::IsItemVisible()) return;
   Painter paint(look);
   paint.filled_rect({at.x, at.y + look.px(2)}, {at.x + room, at.y + height - look.px(2)}, look.theme.background,
                     look.px(2));
   paint.filled_rect({at.x, at.y + look.px(2)},
                     {at.x + room * std::clamp(probability, 0.0F, 1.0F), at.y + height - look.px(2)}, color, look.px(2));
   paint.text(font, {at.x + room + look.px(5), at.y + (height - font_size(font)) * 0.5F}, look.theme.text_dim, value);
-  ImGui::Dummy({width, height});
 }
 
 void draw_piece(const std::string& piece, Color32 color, const Look& look) {

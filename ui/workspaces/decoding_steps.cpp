@@ -12,6 +12,7 @@
 #include "workspaces/decoding_branches.h"
 #include "workspaces/decoding_candidates.h"
 #include "workspaces/decoding_caption.h"
+#include "workspaces/decoding_choosers.h"
 #include "workspaces/decoding_heads.h"
 #include "workspaces/decoding_lens.h"
 #include "workspaces/decoding_ranks.h"
@@ -65,37 +66,9 @@ const AttentionMaps& coloring_maps(const Snapshot& snapshot) {
 int layer_count(const Snapshot& snapshot) {
   return static_cast<int>(coloring_maps(snapshot).size());
 }
-int head_count(const Snapshot& snapshot) {
-  return layer_count(snapshot) == 0 ? 0 : static_cast<int>(coloring_maps(snapshot).front().size());
-}
 
 int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
-  return view.layer < 0 ? layer_count(snapshot) - 1 : std::min(view.layer, layer_count(snapshot) - 1);
-}
-
-void draw_choosers(const Snapshot& snapshot, DecodingView& view, const Look& look) {
-  if (layer_count(snapshot) * head_count(snapshot) < 2) return;  // nothing to choose from
-  const int layer = shown_layer(view, snapshot);
-  ImGui::SameLine(0, look.px(12));
-  ImGui::SetNextItemWidth(look.px(100));
-  if (ImGui::BeginCombo("##layer", fmt::format("layer {}", layer + 1).c_str())) {
-    for (int i = 0; i < layer_count(snapshot); ++i) {
-      if (ImGui::Selectable(fmt::format("layer {}", i + 1).c_str(), i == layer)) view.layer = i;
-    }
-    ImGui::EndCombo();
-  }
-  help_tooltip("Whose attention colours the pieces below.", look);
-  ImGui::SameLine(0, look.px(4));
-  ImGui::SetNextItemWidth(look.px(160));
-  const bool mean = view.head < 0 || view.head >= head_count(snapshot);
-  if (ImGui::BeginCombo("##head", mean ? "mean of the heads" : fmt::format("head {}", view.head + 1).c_str())) {
-    if (ImGui::Selectable("mean of the heads", mean)) view.head = -1;
-    for (int i = 0; i < head_count(snapshot); ++i) {
-      if (ImGui::Selectable(fmt::format("head {}", i + 1).c_str(), i == view.head)) view.head = i;
-    }
-    ImGui::EndCombo();
-  }
-  help_tooltip("One head of that layer, or the mean of all its heads.", look);
+  return shown_layer(coloring_maps(snapshot), view);
 }
 
 // ---- what the step read
@@ -290,7 +263,10 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
 
   draw_player(snapshot, view, look);
   draw_rewind(snapshot, view, look);
-  draw_choosers(snapshot, view, look);
+  if (has_choice(coloring_maps(snapshot))) {
+    ImGui::SameLine(0, look.px(12));
+    draw_choosers(coloring_maps(snapshot), view, look);
+  }
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float right = std::clamp(space.x * 0.4F, look.px(230), look.px(480));
   ImGui::BeginChild("reads", ImVec2(space.x - right - look.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);

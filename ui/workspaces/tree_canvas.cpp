@@ -12,6 +12,10 @@
 namespace attnscope {
 namespace {
 
+// Of nodes in sight at once: a draw list takes 65 536 corners.
+constexpr int most_ornate = 200;
+constexpr int most_boxes = 700;
+
 constexpr float largest_row_pitch = 36;  // at scale 1; unless the wheel makes it larger
 
 // How the tree lies on the screen in this frame.
@@ -59,6 +63,7 @@ ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const 
 struct NodeStyle {
   Fate fate = Fate::kept;
   Color32 outline = 0;  // 0: none but its fate's own
+  bool plain = false;   // without round corners and hatching
 };
 
 std::string fitting(const std::string& text, ImFont* font, float width) {
@@ -75,14 +80,14 @@ std::string fitting(const std::string& text, ImFont* font, float width) {
 // Told apart without colours too: pruned ones are hatched, finished ones have a bar at their end.
 void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Look& look) {
   const Theme& theme = look.theme;
-  const float rounding = style.fate == Fate::pruned ? 0 : look.px(4);
+  const float rounding = style.plain || style.fate == Fate::pruned ? 0 : look.px(4);
   switch (style.fate) {
     case Fate::kept:
       paint.filled_rect(low, high, theme.hovered, rounding);
       break;
     case Fate::pruned:
       paint.filled_rect(low, high, theme.background);
-      draw_hatching(paint, low, high, theme.border, look.px(5));
+      if (!style.plain) draw_hatching(paint, low, high, theme.border, look.px(5));
       break;
     case Fate::finished:
       paint.filled_rect(low, high, mixed(theme.panel, theme.success, 0.4F), rounding);
@@ -101,6 +106,11 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
                                                        : look.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
+  // Of many, each is a few corners: the smaller ones are the pruned.
+  if (radius < look.px(2.5F)) {
+    const float half = style.fate == Fate::pruned ? radius * 0.6F : radius;
+    return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
+  }
   if (style.fate == Fate::kept) return paint.filled_circle(at, radius, color);
   if (style.fate == Fate::finished) return paint.filled_rect(low, high, color);
   paint.line(low, high, faded(color, 0.7F));
@@ -113,10 +123,12 @@ class Canvas {
   Canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, const TreeView& view, const Placement& place,
          const Look& look)
       : tree_(tree), marked_(marked), view_(view), place_(place), look_(look), paint_(look) {
-    boxes_ = place.pitch.x >= look.px(40) && place.pitch.y >= look.px(15);
     two_lines_ = place.pitch.y >= font_size(look.fonts.mono_small) * 2 + look.px(5);
     first_ = std::max(0, place.step_at(place.low.x));
     last_ = std::min(static_cast<int>(view.layout.columns.size()) - 1, place.step_at(place.high.x) + 1);
+    const int in_sight = nodes_in_sight();
+    boxes_ = place.pitch.x >= look.px(40) && place.pitch.y >= look.px(15) && in_sight <= most_boxes;
+    plain_ = in_sight > most_ornate;
   }
 
   int node_at(ImVec2 mouse) const {
@@ -132,7 +144,8 @@ class Canvas {
 
   void draw(int hovered) {
     paint_.filled_circle({place_.x(0) - look_.px(14), place_.y(0)}, look_.px(4), look_.theme.text_dim);
-    draw_edges(Fate::pruned, faded(look_.theme.text_dim, 0.4F));
+    const bool dense = place_.pitch.y < look_.px(5);
+    if (!dense) draw_edges(Fate::pruned, faded(look_.theme.text_dim, 0.4F));
     draw_edges(Fate::kept, faded(look_.theme.text_dim, 0.9F));
     draw_edges(Fate::finished, look_.theme.success);
     draw_path(view_.best_path, look_.theme.accent, 2.6F);
@@ -151,6 +164,15 @@ class Canvas {
   bool visible(float at_y) const {
     return at_y > place_.low.y - place_.pitch.y && at_y < place_.high.y + place_.pitch.y;
   }
+  int nodes_in_sight() const {
+    int count = 0;
+    for (int step = first_; step <= last_; ++step) {
+      count += static_cast<int>(std::ranges::count_if(view_.layout.columns[static_cast<std::size_t>(step)],
+                                                      [this](int node) { return visible(y(node)); }));
+    }
+    return count;
+  }
+
   bool on_path(std::span<const int> path, int node) const {
     const auto step = static_cast<std::size_t>(at(node).step);
     return step < path.size() && path[step] == node;
@@ -163,7 +185,7 @@ class Canvas {
                                    : ImVec2(place_.x(at(parent).step) + half, y(parent));
     const ImVec2 to(place_.x(at(node).step), y(node));
     if (std::max(from.y, to.y) < place_.low.y || std::min(from.y, to.y) > place_.high.y) return;
-    if (std::abs(from.y - to.y) < 1) return paint_.line(from, to, color, look_.px(thickness));
+    if (!boxes_ || plain_ || std::abs(from.y - to.y) < 1) return paint_.line(from, to, color, look_.px(thickness));
     std::array<ImVec2, 9> curve;
     for (std::size_t i = 0; i < curve.size(); ++i) {
       const float t = static_cast<float>(i) / static_cast<float>(curve.size() - 1);
@@ -192,7 +214,7 @@ class Canvas {
   void draw_node(int node, bool hovered) {
     const float middle = y(node);
     if (!visible(middle)) return;
-    NodeStyle style{at(node).fate, 0};
+    NodeStyle style{at(node).fate, 0, plain_};
     if (on_path(view_.best_path, node)) style.outline = look_.theme.accent;
     if (on_path(marked_, node)) style.outline = look_.theme.warning;
     if (hovered) style.outline = look_.theme.text;
@@ -265,7 +287,8 @@ class Canvas {
   Painter paint_;
   bool boxes_ = true;  // nodes have room for text
   bool two_lines_ = true;
-  int first_ = 0;  // columns in sight
+  bool plain_ = false;  // there are too many of them for curves and hatching
+  int first_ = 0;       // columns in sight
   int last_ = -1;
 };
 
@@ -366,7 +389,7 @@ bool clicked_in_place(bool pressed) {
 
 void draw_tree_legend(const Look& look) {
   const auto box = [&](Fate fate) {
-    return [&look, fate](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {fate, 0}, look); };
+    return [&look, fate](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {.fate = fate}, look); };
   };
   const auto stroke = [&](Color32 color) {
     return [&look, color](Painter& paint, ImVec2 low, ImVec2 high) {
