@@ -427,7 +427,7 @@ TEST_F(Levels, WordsMergePiecesAndKeepTheSelection) {
   view.pinned_row = 2;
   click("Words");
   EXPECT_TRUE(view.words);
-  EXPECT_EQ(view.map.map.cols, static_cast<int>(words_of(cut->source).size()));
+  EXPECT_EQ(view.map.map.cols, static_cast<int>(spaced_words_of(cut->source).size()));
   EXPECT_TRUE(ui.drew("animal looks at"));
   EXPECT_NEAR(view.map.map.at(1, 1),
               (map(1, 0).at(1, 1) + map(1, 0).at(1, 2) + map(1, 0).at(2, 1) + map(1, 0).at(2, 2)) / 2, 1e-6);
@@ -454,7 +454,7 @@ TEST_F(Levels, ADifferenceIsOfferedWhileSomethingIsChanged) {
   changed->encoder[1][0].at(10, 2) -= 0.125F;
   const float untouched = changed->untouched->encoder[1][0].at(10, 1);
   show(changed);
-  choose("difference");
+  choose("changed");
   EXPECT_EQ(view.map.choice.mix, HeadMix::difference);
   EXPECT_NEAR(view.map.map.at(10, 1), 0.25F, 1e-6);
   EXPECT_NEAR(view.map.map.at(10, 2), -0.125F, 1e-6);

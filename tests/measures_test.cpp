@@ -80,6 +80,17 @@ TEST(Words, ArePutTogetherFromTheirPieces) {
   EXPECT_TRUE(words_of({}).empty());
 }
 
+TEST(Words, BetweenSpacesKeepTheirApostrophesAndNotTheirPunctuation) {
+  EXPECT_EQ(texts(spaced_words_of(tokens({"▁did", "n", "'", "t", "▁qu", "’", "el", "le", "▁tired", ".", "</s>"}))),
+            (std::vector<std::string>{"didn't", "qu’elle", "tired", ".", "</s>"}));
+  EXPECT_EQ(texts(spaced_words_of(tokens({"▁d", "'", "a", "-", "t", "'", "▁b", "▁'", "c", "'"}))),
+            (std::vector<std::string>{"d'a-t", "'", "b", "'", "c", "'"}));
+  const auto words = spaced_words_of(tokens({"<s>", "▁did", "n", "'", "t"}));
+  EXPECT_EQ(words.back().begin, 1);
+  EXPECT_EQ(words.back().end, 5);
+  EXPECT_TRUE(spaced_words_of({}).empty());
+}
+
 TEST(Words, TheStrongestIsJudgedByTheSumOfItsPieces) {
   const auto words = words_of(tokens({"▁a", "▁ani", "mal"}));
   EXPECT_EQ(strongest_word(matrix(1, 3, {.4F, .3F, .3F}), 0, words), 1);

@@ -23,6 +23,15 @@ bool is_word(std::string_view piece) {
   return !piece.empty() && std::all_of(piece.begin(), piece.end(), is_word_byte);
 }
 
+bool begins_word(const Token& token) {
+  return token.piece.starts_with(word_begin);
+}
+
+// What stands within a word: didn't, week-end.
+bool joins(std::string_view text) {
+  return text == "'" || text == "’" || text == "-";
+}
+
 std::string lower(std::string_view text) {
   std::string lowered(text);
   for (char& c : lowered) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -124,6 +133,23 @@ std::vector<WordSpan> words_of(const std::vector<Token>& tokens) {
     joinable = word;
   }
   return words;
+}
+
+std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens) {
+  const std::vector<WordSpan> words = words_of(tokens);
+  std::vector<WordSpan> joined;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool inside = i > 0 && i + 1 < words.size() && joins(words[i].text) && is_word(words[i - 1].text) &&
+                        is_word(words[i + 1].text) && !begins_word(tokens[words[i].begin]) &&
+                        !begins_word(tokens[words[i + 1].begin]);
+    if (!inside) {
+      joined.push_back(words[i]);
+      continue;
+    }
+    joined.back().text += words[i].text + words[i + 1].text;
+    joined.back().end = words[++i].end;
+  }
+  return joined;
 }
 
 int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys) {

@@ -41,6 +41,9 @@ struct WordSpan {
 // of other alphabets everything but the signs of Latin-1 and the blocks from General Punctuation on counts as a letter.
 std::vector<WordSpan> words_of(const std::vector<Token>& tokens);
 
+// Words as they stand between spaces, without the punctuation around them: "didn", "'", "t" → "didn't".
+std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens);
+
 // Which word of `keys` gets most of the row's weight, pieces summed; an index into `keys`.
 int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys);
 

@@ -64,6 +64,9 @@ struct Canvas {
     return value > 0 ? std::min(value, 1.0F) : 0;
   }
 
+  // As a share of the largest that can be drawn.
+  float strength(float weight) const { return data.high > 0 ? std::min(weight / data.high, 1.0F) : 0; }
+
   float weight_between(std::size_t head, BipartiteToken token, int partner) const {
     return token.side == Side::queries ? weight(head, token.index, partner) : weight(head, partner, token.index);
   }
@@ -123,8 +126,8 @@ Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
 // ---- lines
 
 // The weight in steps of opacity: a line of step 0 is not seen.
-int opacity(float weight) {
-  return static_cast<int>(weight * 255 + 0.5F);
+int opacity(const Canvas& canvas, float weight) {
+  return static_cast<int>(canvas.strength(weight) * 255 + 0.5F);
 }
 
 // Calls visit(head, query, key, opacity) for every line that is seen at all.
@@ -134,7 +137,7 @@ void for_each_line(const Canvas& canvas, Visit&& visit) {
     for (int query = 0; query < canvas.queries; ++query) {
       const float from = canvas.middle(query);
       for (int key = 0; key < canvas.keys; ++key) {
-        const int step = opacity(canvas.weight(head, query, key));
+        const int step = opacity(canvas, canvas.weight(head, query, key));
         if (step == 0) continue;
         const float to = canvas.middle(key);
         if (canvas.in_sight(std::min(from, to), std::max(from, to))) visit(head, query, key, step);
@@ -171,20 +174,20 @@ float draw_all_lines(Painter& paint, const Canvas& canvas) {
   for_each_line(canvas, [&](std::size_t head, int query, int key, int step) {
     if (step >= choice.least && number++ % choice.every == 0) draw_line(paint, canvas, head, query, key, step);
   });
-  return static_cast<float>(choice.least) / 255;
+  return canvas.data.high * static_cast<float>(choice.least) / 255;
 }
 
 float draw_lines_of(Painter& paint, const Canvas& canvas, BipartiteToken token) {
   for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
     for (int partner = 0; partner < canvas.count(other(token.side)); ++partner) {
-      const int step = opacity(canvas.weight_between(head, token, partner));
+      const int step = opacity(canvas, canvas.weight_between(head, token, partner));
       if (step == 0) continue;
       if (token.side == Side::queries)
         draw_line(paint, canvas, head, token.index, partner, step);
       else
         draw_line(paint, canvas, head, partner, token.index, step);
     }
-  return 1.0F / 255;
+  return canvas.data.high / 255;
 }
 
 // ---- tokens
@@ -196,10 +199,10 @@ Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken foc
   const float width = canvas.box().x / static_cast<float>(heads);
   Color32 mean = canvas.look.theme.background;
   for (std::size_t head = 0; head < heads; ++head) {
-    const float weight = canvas.weight_between(head, focus, token.index);
+    const float weight = canvas.strength(canvas.weight_between(head, focus, token.index));
     mean =
         mixed(mean, mixed(canvas.look.theme.background, canvas.color(head), weight), 1 / static_cast<float>(head + 1));
-    if (opacity(weight) == 0) continue;
+    if (weight * 255 < 0.5F) continue;
     const float x = low.x + width * static_cast<float>(head);
     paint.filled_rect({x, low.y}, {x + width, low.y + canvas.box().y}, faded(canvas.color(head), weight));
   }
@@ -267,7 +270,10 @@ void tell_weights(const Canvas& canvas, BipartiteToken token) {
 
 void token_tooltip(const Canvas& canvas, BipartiteToken token) {
   ImGui::BeginTooltip();
-  tell_weights(canvas, token);
+  if (canvas.data.tooltip)
+    canvas.data.tooltip(token);
+  else
+    tell_weights(canvas, token);
   ImGui::EndTooltip();
 }
 

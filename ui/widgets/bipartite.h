@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,15 +23,17 @@ struct BipartiteToken {
 };
 
 struct BipartiteData {
-  std::span<const Matrix* const> heads;     // queries × keys; what a matrix lacks has no weight
-  std::span<const std::string> row_labels;  // the queries; empty: numbers, as many as the largest matrix has rows
-  std::span<const std::string> col_labels;  // the keys
-  std::span<const Color32> colors;          // of the heads; those that have none take the theme's series in turn
-  std::string_view row_axis;                // over the left column: "query (written so far)"
-  std::string_view col_axis;                // over the right one
-  bool mask_upper = false;                  // keys after the query are hidden by the look-ahead mask (§3.2.3)
-  std::optional<BipartiteToken> pointed;    // pointed at in another picture: as if it were here
-  std::span<const BipartiteToken> marked;   // framed, besides the one pinned
+  std::span<const Matrix* const> heads;         // queries × keys; what a matrix lacks has no weight
+  std::span<const std::string> row_labels;      // the queries; empty: numbers, as many as the largest matrix has rows
+  std::span<const std::string> col_labels;      // the keys
+  std::span<const Color32> colors;              // of the heads; those that have none take the theme's series in turn
+  std::string_view row_axis;                    // over the left column: "query (written so far)"
+  std::string_view col_axis;                    // over the right one
+  float high = 1;                               // the weight that is drawn as a full line
+  bool mask_upper = false;                      // keys after the query are hidden by the look-ahead mask (§3.2.3)
+  std::optional<BipartiteToken> pointed;        // pointed at in another picture: as if it were here
+  std::span<const BipartiteToken> marked;       // framed, besides the one pinned
+  std::function<void(BipartiteToken)> tooltip;  // draws what the tooltip says; empty: the largest weights
 };
 
 // What it remembers from frame to frame.

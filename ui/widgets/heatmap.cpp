@@ -92,7 +92,7 @@ void draw_values(const Canvas& canvas) {
     for (int col = cols.begin; col < cols.end; ++col) {
       if (is_masked(canvas.options, row, col)) continue;
       const float value = canvas.matrix.at(row, col);
-      const std::string text = fmt::format("{:.2f}", value);
+      const std::string text = fmt::format("{:.2f}", std::abs(value) < 0.005F ? 0.0F : value);  // no "-0.00"
       const ImVec2 extent = text_size(font, text.c_str());
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.text(font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},
@@ -125,7 +125,8 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
         shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text.c_str());
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
-    if (y + extent.y < layout.body.y || y > layout.end().y) continue;
+    const float middle = y + extent.y / 2;
+    if (middle < layout.body.y || middle > layout.end().y) continue;
     canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - extent.x, y},
                       label_color(canvas, row == hovered, row == canvas.options.selected_row), text);
   }

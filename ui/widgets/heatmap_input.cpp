@@ -89,8 +89,7 @@ HeatmapResult touch_heatmap(const Matrix& matrix, const HeatmapOptions& options,
   HeatmapResult result;
   const ImVec2 end = layout.end();
   touch_cells(matrix, options, layout, result);
-  const float left = layout.body.x - layout.row_label_width - (layout.body.x - layout.origin.x) * 0.05F;
-  touch_row_label("rows", {left, layout.body.y}, {layout.body.x, end.y}, matrix, layout, result);
+  touch_row_label("rows", {layout.row_labels, layout.body.y}, {layout.body.x, end.y}, matrix, layout, result);
   const float labels = layout.body.y - layout.col_label_height;
   touch_col_label("cols", {layout.body.x, labels}, {end.x, layout.body.y}, layout.slanted, matrix, layout, result);
   if (!options.row_bars.values.empty())

@@ -52,7 +52,11 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
   const float scale = std::clamp(options.zoom->scale, 1.0F, layout.largest_scale);
   if (scale <= 1) return;
   layout.cell = {layout.cell.x * scale, layout.cell.y * scale};
-  layout.sight = {std::min(room.x, layout.cell.x * count.x), std::min(room.y, layout.cell.y * count.y)};
+  // A thin strip grows; other than that the cells in sight keep their extent, or the wheel could not keep the cell
+  // under the cursor.
+  constexpr float share = 0.6F;
+  layout.sight = {std::min(layout.cell.x * count.x, std::max(layout.sight.x, room.x * share)),
+                  std::min(layout.cell.y * count.y, std::max(layout.sight.y, room.y * share))};
   const auto first = [](float wanted, float cells, float seen) {
     return std::clamp(wanted, 0.0F, std::max(0.0F, cells - seen));
   };
@@ -101,6 +105,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   layout.row_label_width =
       std::min(longest_label(font, options.row_labels, matrix.rows, options.first_row), size.x * 0.3F);
   const float left = axis_width + layout.row_label_width + look.px(10);
+  layout.row_labels = origin.x + axis_width;
   const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);
 
   // First as if column labels lay level; if they do not fit, slanted.

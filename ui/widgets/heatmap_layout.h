@@ -21,6 +21,7 @@ struct HeatmapLayout {
   ImVec2 cell;                // a cell's size
   float largest_scale = 1;    // of a zoom: closer, nothing more would be seen
   float title_height = 0;     // 0 without a title
+  float row_labels = 0;       // left edge of the row labels
   float row_label_width = 0;  // the longest a label may be; longer ones are shortened
   float col_label_width = 0;
   float col_label_height = 0;

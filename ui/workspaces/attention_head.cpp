@@ -97,8 +97,8 @@ Panes beneath(ImVec2 room, float matrix_height, const Look& look) {
   return panes;
 }
 
-Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, const Look& look) {
-  if (picture == HeadPicture::lines) return one_picture(room, room.y * 0.7F, &Panes::lines, look);
+Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines_height, const Look& look) {
+  if (picture == HeadPicture::lines) return one_picture(room, lines_height, &Panes::lines, look);
   if (picture == HeadPicture::both && room.x >= look.px(760)) return beside(room, look);
   if (picture == HeadPicture::both && room.x >= look.px(430) && room.y >= look.px(560))
     return beneath(room, matrix_height, look);
@@ -148,6 +148,12 @@ void set_margins(const Canvas& canvas, HeatmapOptions& options) {
       "−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all."};
 }
 
+// The value drawn in full: changes are small, so they are always drawn as large as they can be.
+float highest(const Canvas& canvas) {
+  const HeadMap& map = canvas.map();
+  return (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
+}
+
 HeatmapOptions matrix_options(const Canvas& canvas) {
   const HeadMap& map = canvas.map();
   const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
@@ -158,7 +164,7 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   options.col_labels = map.col_labels;
   options.stretch = 3;
   options.mask_upper = map.causal;
-  options.high = (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
+  options.high = highest(canvas);
   if (map.is_signed()) {
     options.map = canvas.look.theme.diverging;
     options.low = -options.high;
@@ -227,13 +233,42 @@ std::optional<BipartiteToken> token_at(BipartiteSide side, int place) {
   return place < 0 ? std::nullopt : std::optional(BipartiteToken{side, place});
 }
 
+// The largest changes at that piece.
+void tell_changes(const Canvas& canvas, BipartiteToken token) {
+  const HeadMap& map = canvas.map();
+  const bool query = token.side == BipartiteSide::queries;
+  const auto change = [&](int other) {
+    return query ? map.map.at(token.index, other) : map.map.at(other, token.index);
+  };
+  std::vector<int> order(static_cast<std::size_t>(query ? map.map.cols : map.map.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(change(a)) > std::abs(change(b)); });
+  order.resize(std::min<std::size_t>(order.size(), 5));
+  const auto& own = query ? map.row_labels : map.col_labels;
+  const auto& others = query ? map.col_labels : map.row_labels;
+  const WithFont mono(canvas.look.fonts.mono);
+  ImGui::TextUnformatted(own[static_cast<std::size_t>(token.index)].c_str());
+  ImGui::TextDisabled("%s", query ? "looks more or less at" : "is looked at more or less by");
+  for (const int other : order)
+    ImGui::Text("%+.4f  %s", static_cast<double>(change(other)), others[static_cast<std::size_t>(other)].c_str());
+}
+
 Pointed draw_lines(Canvas& canvas, ImVec2 size) {
   const HeadMap& map = canvas.map();
   std::vector<const Matrix*> heads(map.lines.size());
   std::ranges::transform(map.lines, heads.begin(), [](const Matrix& line) { return &line; });
   const std::vector<Color32> colors = line_colors(canvas);
   const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
-  BipartiteData data{heads, map.row_labels, map.col_labels, colors, text.row_axis, text.col_axis, map.causal, {}, {}};
+  BipartiteData data;
+  data.heads = heads;
+  data.row_labels = map.row_labels;
+  data.col_labels = map.col_labels;
+  data.colors = colors;
+  data.row_axis = text.row_axis;
+  data.col_axis = text.col_axis;
+  data.mask_upper = map.causal;
+  data.high = highest(canvas);
+  if (map.is_signed()) data.tooltip = [&](BipartiteToken token) { tell_changes(canvas, token); };
   const auto query = token_at(BipartiteSide::queries, canvas.view.pointed_row);
   data.pointed = query ? query : token_at(BipartiteSide::keys, canvas.view.pointed_col);
   const auto row = token_at(BipartiteSide::queries, canvas.selected_row());
@@ -307,9 +342,16 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
 }
 
 float matrix_height(const Canvas& canvas, ImVec2 room) {
-  HeatmapOptions options = matrix_options(canvas);
+  const HeatmapOptions options = matrix_options(canvas);
   return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.look) +
          font_size(canvas.look.fonts.small) + canvas.look.px(8);
+}
+
+// With columns as comfortable as they are drawn.
+float lines_height(const Canvas& canvas) {
+  const auto rows = static_cast<float>(std::max(canvas.map().map.rows, canvas.map().map.cols));
+  const Look& look = canvas.look;
+  return rows * (font_size(look.fonts.mono) + look.px(8)) + font_size(look.fonts.small) + look.px(8);
 }
 
 }  // namespace
@@ -323,7 +365,7 @@ void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& texture
   draw_head_caption(shown, view, look);
   draw_head_controls(shown, view, look);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), look));
+  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), look));
 }
 
 }  // namespace attnscope

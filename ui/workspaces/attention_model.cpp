@@ -213,9 +213,11 @@ void draw_entry(const ShownMaps& maps, const RankedHead& head, float cell, Atten
 
 void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
   HeadRanking& ranking = view.ranking;
-  const List list = list_for(ranking.heads.size(), ImGui::GetContentRegionAvail(), look);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const List list = list_for(ranking.heads.size(), {space.x - look.px(4), space.y - look.px(4)}, look);
   ranking.columns = list.columns;
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const ImVec2 origin{corner.x + look.px(2), corner.y + look.px(2)};  // for the frame of the selected one
   const float pitch = list.cell + entry_height(look);
   for (std::size_t i = 0; i < ranking.heads.size(); ++i) {
     const auto column = static_cast<float>(i % static_cast<std::size_t>(list.columns));

@@ -59,7 +59,7 @@ void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float
               const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.mono;
-  const std::string number = fmt::format("{:.3f}", value);
+  const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // no "-0.000"
   const float number_width = text_size(font, "-0.000").x;
   const float full = std::max(look.px(10), size.x - label - number_width - look.px(16));
   const float text_y = at.y + (size.y - font_size(font)) * 0.5F;

@@ -24,7 +24,7 @@ const Matrix* untouched_map(const Snapshot& snapshot, const HeadPlace& place) {
 }
 
 std::vector<WordSpan> spans_of(const std::vector<Token>& tokens, bool words) {
-  if (words) return words_of(tokens);
+  if (words) return spaced_words_of(tokens);
   std::vector<WordSpan> spans;
   for (int i = 0; i < static_cast<int>(tokens.size()); ++i)
     spans.push_back({tokens[static_cast<std::size_t>(i)].piece, i, i + 1});
