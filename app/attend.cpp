@@ -3,32 +3,76 @@
 #include <nlohmann/json.hpp>
 
 #include "attention_json.h"
+#include "changes_text.h"
 #include "commands.h"
+#include "plain/matrix_text.h"
 #include "probe/probe.h"
 #include "session/torch_engine.h"
 
 namespace attnscope {
+namespace {
+
+std::vector<std::string> pieces(const std::vector<Token>& tokens) {
+  std::vector<std::string> all;
+  for (const Token& token : tokens) all.push_back(token.piece);
+  return all;
+}
+
+// What was written, and how likely what should have been is: with and without the changes alike.
+nlohmann::json outcome_json(const Snapshot& snapshot) {
+  return {{"output", snapshot.output_text},
+          {"target_out", tokens_json(snapshot.target_out)},
+          {"gold", gold_json(snapshot.gold)}};
+}
+
+nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step) {
+  nlohmann::json json = {{"step", step},
+                         {"source", tokens_json(snapshot.source)},
+                         {"target_in", tokens_json(snapshot.target_in)},
+                         {"target_out", tokens_json(snapshot.target_out)},
+                         {"output", snapshot.output_text},
+                         {"encoder", maps_json(snapshot.encoder)},
+                         {"decoder", maps_json(snapshot.decoder)},
+                         {"cross", maps_json(snapshot.cross)}};
+  if (!snapshot.gold.empty()) json["gold"] = gold_json(snapshot.gold);
+  if (snapshot.untouched) json["untouched"] = outcome_json(*snapshot.untouched);
+  return json;
+}
+
+std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
+  const bool in_source = place.part != AttentionPart::decoder;
+  const std::vector<Token>& rows = place.part == AttentionPart::encoder   ? snapshot.source
+                                   : place.part == AttentionPart::decoder ? snapshot.target_in
+                                                                          : snapshot.target_out;
+  const Matrix& map =
+      maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
+  return matrix_csv(map, pieces(rows), pieces(in_source ? snapshot.source : snapshot.target_in));
+}
+
+}  // namespace
 
 int attend(const AttendOptions& options) {
   TorchEngine engine;
   engine.open_run(options.run, {});
+  const ModelConfig& model = engine.config().model;
+  const HeadPlace place{part_from(options.part), static_cast<int>(options.layer) - 1,
+                        static_cast<int>(options.head) - 1};
+  const bool csv = options.format == "csv";
+  if (csv) check_place(place, model);
   Snapshot snapshot;
   look_inside(engine.model(), engine.tokenizer(),
               {.text = options.source,
                .reference = options.target.value_or(""),
-               .follow_reference = options.target.has_value()},
+               .follow_reference = options.target.has_value(),
+               .changes = changes_from(options.changes, model)},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   if (snapshot.truncated)
     fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
-  const nlohmann::json json = {{"step", engine.steps_done()},
-                               {"source", tokens_json(snapshot.source)},
-                               {"target_in", tokens_json(snapshot.target_in)},
-                               {"target_out", tokens_json(snapshot.target_out)},
-                               {"output", snapshot.output_text},
-                               {"encoder", maps_json(snapshot.encoder)},
-                               {"decoder", maps_json(snapshot.decoder)},
-                               {"cross", maps_json(snapshot.cross)}};
-  fmt::print("{}\n", json_line(json));
+  if (csv) {
+    fmt::print("{}", map_csv(snapshot, place));
+  } else {
+    fmt::print("{}\n", json_line(attention_json(snapshot, engine.steps_done())));
+  }
   return 0;
 }
 

@@ -36,6 +36,18 @@ nlohmann::json maps_json(const AttentionMaps& maps) {
   return heads;
 }
 
+nlohmann::json gold_json(const std::vector<GoldStep>& gold) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const GoldStep& step : gold) {
+    json.push_back({{"id", step.token.id},
+                    {"piece", step.token.piece},
+                    {"probability", step.probability},
+                    {"rank", step.rank},
+                    {"best", {{"id", step.best.id}, {"piece", step.best.piece}}}});
+  }
+  return json;
+}
+
 std::string json_line(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

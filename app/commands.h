@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "changes_text.h"
 #include "decoding/sampling.h"
 
 namespace attnscope {
@@ -61,8 +62,13 @@ struct AttendOptions {
   std::string run;
   std::string source;
   std::optional<std::string> target;  // absent: the model's own translation
+  std::string format = "json";        // or "csv": the one map of `part`, `layer` and `head`
+  std::string part = "cross";
+  std::int64_t layer = 1;  // from 1
+  std::int64_t head = 1;   // from 1
+  ChangesText changes;     // to the model while it is looked at
 };
-int attend(const AttendOptions& options);  // JSON on stdout
+int attend(const AttendOptions& options);  // on stdout
 
 struct ScreenshotOptions {
   std::string run;  // empty: the shipped one
@@ -75,7 +81,8 @@ struct ScreenshotOptions {
   int height = 1000;
   double scale = 1;
   std::string theme = "dark";
-  std::string out;
+  bool svg = false;  // whatever `out` ends with
+  std::string out;   // a PNG, or an SVG where it ends with .svg
 };
 int screenshot(const ScreenshotOptions& options);  // only with the window
 

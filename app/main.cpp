@@ -130,11 +130,24 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
 
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub =
-      add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON");
+      add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON or CSV");
   sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
   sub->add_option("--source", o.source, "The sentence, or a language model's prompt")->type_name("TEXT")->required();
   sub->add_option("--target", o.target, "What to write instead of the model's own output")->type_name("TEXT");
-  sub->add_flag("--json", json, "JSON, the one format there is");
+  sub->add_option("--format", o.format, "Everything as JSON, or one map as CSV")->check(CLI::IsMember({"json", "csv"}));
+  sub->add_flag("--json", json, "As --format json")->excludes("--format");
+  sub->add_option("--part", o.part, "Which map, for CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
+  sub->add_option("--layer", o.layer, "Its layer, from 1")->check(CLI::PositiveNumber);
+  sub->add_option("--head", o.head, "Its head, from 1")->check(CLI::PositiveNumber);
+  const auto change = [sub](const char* name, std::vector<std::string>& values, const char* help, const char* form) {
+    sub->add_option(name, values, help)->type_name(form)->allow_extra_args(false);
+  };
+  change("--off", o.changes.heads_off, "Switch a head off; may be given again, as the others below", "PART.LAYER.HEAD");
+  change("--off-layer", o.changes.layers_off, "Let a layer pass its input on unchanged", "encoder.LAYER|decoder.LAYER");
+  change("--force", o.changes.forced, "Let a query look only at one key, both counted from 0 as in the JSON",
+         "PART.LAYER.HEAD:QUERY->KEY");
+  change("--replace", o.changes.replaced, "Embed another piece at a position, counted from 0",
+         "source.POSITION=TEXT|target.POSITION=TEXT");
 }
 
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
@@ -156,7 +169,7 @@ void set_size(ScreenshotOptions& o, const std::string& text) {
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG, without a display");
+      add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG or SVG, without a display");
   sub->add_option("--run", o.run, "A run's folder; left out: the one that came with the program")->type_name("RUN");
   sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
   std::vector<std::string> views = level_names();
@@ -174,7 +187,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->type_name("WxH");
   sub->add_option("--scale", o.scale, "Size of text and controls")->check(CLI::Range(0.5, 4.));
   sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
-  sub->add_option("--out", o.out, "The picture")->type_name("FILE.png")->required();
+  sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
+  sub->add_option("--out", o.out, "The picture: a PNG, or an SVG if it is called so")->type_name("FILE")->required();
 }
 
 int open_window() {

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
+#include <variant>
 
 #include "font_files.h"
 #include "gl_drivers.h"
@@ -30,6 +32,14 @@ constexpr int settling_frames = 6;
       fmt::format("cannot draw without a display: {} failed (EGL error {:#x}); Mesa's software renderer is in Debian's "
                   "packages libegl1 and libgl1-mesa-dri",
                   what, eglGetError()));
+}
+
+void draw_frame(Renderer& renderer, Scope& scope, int width, int height, float scale) {
+  renderer.draw(scope, scale, [width, height] {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
+    io.DeltaTime = 1.F / 60;
+  });
 }
 
 }  // namespace
@@ -107,14 +117,20 @@ Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
   const Offscreen screen(width, height);
   Renderer renderer(find_pinned_fonts());
   prepare_input(ImGui::GetIO());
-  for (int frame = 0; frame < settling_frames; ++frame) {
-    renderer.draw(scope, scale, [width, height] {
-      ImGuiIO& io = ImGui::GetIO();
-      io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
-      io.DeltaTime = 1.F / 60;
-    });
-  }
+  for (int i = 0; i < settling_frames; ++i) draw_frame(renderer, scope, width, height, scale);
   return {width, height, screen.read()};
+}
+
+std::string draw_offscreen_svg(Scope& scope, int width, int height, float scale) {
+  const Offscreen screen(width, height);
+  Renderer renderer(find_pinned_fonts());
+  prepare_input(ImGui::GetIO());
+  for (int i = 0; i < settling_frames; ++i) draw_frame(renderer, scope, width, height, scale);
+  scope.exports.picture = PictureOrder{.kind = ExportKind::svg, .whole_window = true};
+  draw_frame(renderer, scope, width, height, scale);
+  std::string svg = std::move(std::get<WriteFile>(scope.commands.back()).bytes);
+  scope.commands.pop_back();
+  return svg;
 }
 
 std::string png_bytes(const Picture& picture) {

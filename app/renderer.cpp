@@ -3,10 +3,20 @@
 #include <GL/gl.h>
 #include <backends/imgui_impl_opengl3.h>
 
+#include <algorithm>
+#include <cfloat>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "export.h"
+#include "input.h"
 #include "shell.h"
+#include "widgets/drawn_frame.h"
+#include "widgets/png.h"
+#include "widgets/svg.h"
 
 namespace attnscope {
 namespace {
@@ -21,11 +31,40 @@ void clear_framebuffer(const ImDrawData& data, const Theme& theme) {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
+// Dear ImGui's standard is on.
+void smooth_edges(bool on) {
+  ImGuiStyle& style = ImGui::GetStyle();
+  style.AntiAliasedLines = style.AntiAliasedLinesUseTex = style.AntiAliasedFill = on;
+}
+
+// That part of the framebuffer, as a PNG file.
+std::string pixels_of(const PictureArea& area, const ImDrawData& data) {
+  const int left = static_cast<int>(area.low.x * data.FramebufferScale.x);
+  const int right = static_cast<int>(area.high.x * data.FramebufferScale.x);
+  const int top = static_cast<int>(area.low.y * data.FramebufferScale.y);
+  const int bottom = static_cast<int>(area.high.y * data.FramebufferScale.y);
+  const int full_height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
+  const auto width = static_cast<std::size_t>(right - left);
+  const auto height = static_cast<std::size_t>(bottom - top);
+  std::vector<Color32> pixels(width * height);
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(left, full_height - bottom, right - left, bottom - top, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
+  // OpenGL's first row is the lowest.
+  for (std::size_t row = 0; row < height / 2; ++row) {
+    const auto low = pixels.begin() + static_cast<std::ptrdiff_t>(row * width);
+    std::swap_ranges(low, low + static_cast<std::ptrdiff_t>(width),
+                     pixels.begin() + static_cast<std::ptrdiff_t>((height - 1 - row) * width));
+  }
+  for (Color32& pixel : pixels) pixel |= 0xFF000000U;  // what lies behind a window is of no interest
+  return encode_png(pixels, right - left, bottom - top);
+}
+
 }  // namespace
 
 Renderer::Renderer(FontFiles fonts)
     : context_(ImGui::CreateContext()), font_files_(std::move(fonts)), textures_(std::make_unique<GlTextures>()) {
   ImGuiIO& io = ImGui::GetIO();
+  look_.recorder = &recorder_;
   io.IniFilename = nullptr;  // the layout is ours, and nothing is written into the working directory
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
@@ -41,14 +80,38 @@ Renderer::~Renderer() {
 
 void Renderer::draw(Scope& scope, float content_scale, const std::function<void()>& begin) {
   look_as_wanted(scope, content_scale);
+  const std::optional<PictureOrder> order = next_picture(scope);
   ImGui_ImplOpenGL3_NewFrame();
   begin();
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (order) begin_picture(*order);
   ImGui::NewFrame();
   draw_shell(scope, *textures_, look_);
   ImGui::Render();
   clear_framebuffer(*ImGui::GetDrawData(), look_.theme);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   textures_->end_frame();
+  if (!order) return;
+  deliver(scope, *order, end_picture(*order, scope.exports.area));
+  feed_mouse(ImGui::GetIO(), mouse);
+}
+
+// Nothing under the mouse: what it points at would be lit, and explained over the picture. A vector picture is made of
+// what is drawn, where the fringes that smooth edges are shapes too.
+void Renderer::begin_picture(const PictureOrder& order) {
+  feed_mouse(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
+  if (order.kind != ExportKind::svg) return;
+  smooth_edges(false);
+  recorder_.begin({{0, 0}, ImGui::GetIO().DisplaySize});
+}
+
+std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& workspace) {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  const PictureArea window{{0, 0}, data.DisplaySize};
+  const PictureArea area = order.whole_window ? window : common_area(workspace, window).value_or(window);
+  if (order.kind == ExportKind::png) return pixels_of(area, data);
+  smooth_edges(true);
+  return to_svg(cropped(with_all_drawn(recorder_.end(), data, look_), area), look_.theme.background);
 }
 
 // Fonts and style are made anew when the scale or the theme has changed, and only then.

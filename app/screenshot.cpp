@@ -92,8 +92,10 @@ int screenshot(const ScreenshotOptions& options) {
     hear(scope, session, run);
   }
   if (options.pin_step) show_step(scope, *options.pin_step);
-  const Picture picture = draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
-  write_file(options.out, png_bytes(picture));
+  const auto scale = static_cast<float>(options.scale);
+  const bool vector = options.svg || options.out.ends_with(".svg");
+  write_file(options.out, vector ? draw_offscreen_svg(scope, options.width, options.height, scale)
+                                 : png_bytes(draw_offscreen(scope, options.width, options.height, scale)));
   return 0;
 }
 

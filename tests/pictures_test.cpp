@@ -13,10 +13,10 @@
 #include <regex>
 #include <set>
 
+#include "plain/matrix_text.h"
 #include "ui_harness.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
-#include "widgets/matrix_text.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
 #include "widgets/png.h"

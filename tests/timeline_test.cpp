@@ -251,6 +251,95 @@ TEST_F(TimelineTest, WhatFramesDoNotHoldIsSaid) {
   EXPECT_FALSE(ui.drew("Recorded steps keep maps"));
 }
 
+TEST_F(TimelineTest, AWeightIsPlottedOverTheRecordedSteps) {
+  record({0, 300, 600});
+  EXPECT_FALSE(weight_problem(scope).empty());
+  select(scope.attention, {AttentionPart::encoder, 1, 2});
+  scope.attention.pinned_row = 1;
+  EXPECT_FALSE(weight_problem(scope).empty());
+  scope.attention.pinned_col = 0;
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("Plot weight", draw));
+  ASSERT_EQ(scope.curves_view.weights.size(), 1U);
+  const WeightCurve& curve = scope.curves_view.weights[0];
+  EXPECT_EQ(curve.title, "src2 → src1 · encoder L2 H3");
+  EXPECT_THAT(curve.series.x, ElementsAre(0, 300, 600));
+  const auto weight = static_cast<double>(frames()[1]->encoder[1][2].at(1, 0));
+  EXPECT_THAT(curve.series.y, ElementsAre(weight, weight, weight));
+  EXPECT_TRUE(ui.drew("encoder L2 H3"));
+  plot_weight(scope);  // the same again
+  EXPECT_EQ(scope.curves_view.weights.size(), 1U);
+}
+
+TEST_F(TimelineTest, CurvesFollowTheirFramesAlone) {
+  record({0, 300});
+  scope.attention.pinned_row = scope.attention.pinned_col = 1;
+  plot_weight(scope);
+  ui.frame(draw);
+  std::vector<WeightCurve>& weights = scope.curves_view.weights;
+  weights[0].series.y = {7, 7};  // stays while there is nothing new
+  ui.frames(3, draw);
+  EXPECT_THAT(weights[0].series.y, ElementsAre(7, 7));
+  receive(scope, {FrameRecorded{frame_at(600)}}, nullptr);
+  ui.frame(draw);
+  EXPECT_THAT(weights[0].series.x, ElementsAre(0, 300, 600));
+  receive(scope, {SentenceUnpinned{sentence}}, nullptr);
+  ui.frame(draw);
+  EXPECT_TRUE(weights.empty());
+}
+
+TEST_F(TimelineTest, AWeightOfASentenceNotPinnedPinsIt) {
+  scope.attention.pinned_row = scope.attention.pinned_col = 0;
+  plot_weight(scope);
+  ASSERT_EQ(posted<Pin>().size(), 1U);
+  ui.frames(2, draw);
+  ASSERT_EQ(scope.curves_view.weights.size(), 1U);
+  record({20});
+  EXPECT_THAT(scope.curves_view.weights[0].series.x, ElementsAre(20));
+}
+
+TEST_F(TimelineTest, WeightsAreTakenAwayAndHaveALimit) {
+  record({0, 300});
+  for (int i = 0; i < 12; ++i) {
+    select(scope.attention, {AttentionPart::encoder, i / 4, i % 4});
+    scope.attention.pinned_row = i % 3;
+    scope.attention.pinned_col = i / 4;
+    plot_weight(scope);
+  }
+  EXPECT_EQ(scope.curves_view.weights.size(), max_weight_curves);
+  EXPECT_FALSE(weight_problem(scope).empty());
+  ui.frames(2, draw);
+  const std::string first = scope.curves_view.weights[0].title;
+  const auto name = ui.find_text("src1", 0);
+  ASSERT_TRUE(name);
+  scope.curves_view.weights.resize(1);
+  ui.frames(2, draw);
+  // The cross stands at the right end of the name's line, near the window's edge.
+  const auto line = ui.find_text(first.substr(first.find("encoder")));
+  ASSERT_TRUE(line);
+  ui.click({1280 - 18, line->y}, draw);
+  EXPECT_TRUE(scope.curves_view.weights.empty());
+}
+
+TEST_F(TimelineTest, TheStepShownIsMarkedInThePlots) {
+  record({0, 300});
+  EXPECT_FALSE(scope.curves_view.axis.marker);
+  show_frame(scope, 1);
+  ui.frame(draw);
+  EXPECT_EQ(scope.curves_view.axis.marker, 300);
+}
+
+TEST_F(TimelineTest, CsvHasAColumnAWeight) {
+  record({1, 2});
+  scope.attention.pinned_row = scope.attention.pinned_col = 1;
+  plot_weight(scope);
+  ui.frame(draw);
+  const std::string csv = curves_csv(scope.curves, scope.curves_view.weights);
+  EXPECT_EQ(csv.substr(0, csv.find('\n')),
+            "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second," +
+                scope.curves_view.weights[0].title);
+}
+
 TEST_F(TimelineTest, NarrowAndWideWindowsHoldTheBar) {
   record({0, 200, 400, 600});
   for (const ImVec2 size : {ImVec2(320, 240), ImVec2(700, 500), ImVec2(3000, 2000)}) {

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <map>
 
+#include "plain/matrix_text.h"
+#include "widgets/painter.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
@@ -66,14 +68,70 @@ void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
   help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
                look);
   same_line_if_room(button_width("CSV"));
-  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves).c_str());
+  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights).c_str());
   help_tooltip("Copies all series as comma-separated values, a line a step.", look);
   ImGui::PopStyleVar();
 }
 
-PlotRange extent(const Curves& curves) {
-  const std::array<PlotLine, 2> lines{PlotLine{"", &curves.train_loss}, PlotLine{"", &curves.validation_loss}};
+PlotRange extent(const Curves& curves, const CurvesView& view) {
+  std::vector<PlotLine> lines{PlotLine{"", &curves.train_loss}, PlotLine{"", &curves.validation_loss}};
+  for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
   return fitted_x(lines);
+}
+
+float legend_row_height(const Look& look) {
+  return font_size(look.fonts.small) + look.px(4);
+}
+
+// One line of the legend; true when its curve is to go.
+bool draw_weight_name(const WeightCurve& weight, Color32 color, const Look& look) {
+  const WithFont font(look.fonts.small);
+  Painter paint(look);
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float height = font_size(look.fonts.small);
+  const float cross = ImGui::CalcTextSize("✕").x + look.px(10);
+  const float width = std::max(look.px(20), ImGui::GetContentRegionAvail().x - cross);
+  const ImVec2 end{corner.x + width, corner.y + height};
+  ImGui::InvisibleButton("name", {width, height});
+  help_tooltip(weight.title + "\nIn: " + weight.sentence, look);
+  paint.filled_rect({corner.x, corner.y + height * 0.42F},
+                    {corner.x + look.px(10), corner.y + height * 0.42F + look.px(3)}, color, look.px(1.5F));
+  paint.push_clip(corner, end);
+  paint.text(look.fonts.small, {corner.x + look.px(14), corner.y}, look.theme.text, weight.title);
+  paint.pop_clip();
+  ImGui::SameLine(0, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(4), 0});
+  ImGui::PushStyleColor(ImGuiCol_Button, 0);
+  const bool gone = ImGui::Button("✕", {cross, height});
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  help_tooltip("Takes the curve away.", look);
+  return gone;
+}
+
+constexpr const char* weights_help =
+    "How much the chosen query attends to the chosen key, at every recorded step of the pinned sentence (Plot weight "
+    "in "
+    "the line of recorded steps).";
+
+void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look) {
+  const auto& colors = look.theme.series;
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < view.weights.size(); ++i) {
+    lines.push_back({view.weights[i].title, &view.weights[i].series, colors[i % colors.size()]});
+  }
+  draw_plot("weights", lines, {ImGui::GetContentRegionAvail().x, height}, view.axis, view.weight_plot,
+            {.title = "Weight", .help = weights_help, .x_numbers = false, .x_data = x, .y_limits = PlotRange{0, 1}},
+            look);
+  std::size_t gone = view.weights.size();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, look.px(4)});
+  for (std::size_t i = 0; i < view.weights.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (draw_weight_name(view.weights[i], lines[i].color, look)) gone = i;
+    ImGui::PopID();
+  }
+  ImGui::PopStyleVar();
+  if (gone < view.weights.size()) view.weights.erase(view.weights.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
 }  // namespace
@@ -83,14 +141,18 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
-  const float share = std::max(look.px(44), (room.y - 3 * spacing - axis_height - 1) / 5.2F);
+  const bool weights = !view.weights.empty();
+  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 2 * spacing : 0;
+  const float shares = weights ? 6.8F : 5.2F;  // of the plots' heights in that of a low one
+  const float share = std::max(look.px(44), (room.y - 3 * spacing - names - axis_height - 1) / shares);
   const auto& color = look.theme.series;
-  const PlotRange x = extent(curves);
+  const PlotRange x = extent(curves, view);
 
   const std::array<PlotLine, 2> loss{PlotLine{"train", &curves.train_loss, color[0], view.smoothing},
                                      PlotLine{"validation", &curves.validation_loss, color[1]}};
   draw_plot("loss", loss, {room.x, share * 2.2F}, view.axis, view.loss,
             {.title = "Loss, nats/token", .help = loss_help, .x_numbers = false, .x_data = x}, look);
+  if (weights) draw_weights(view, x, share * 1.6F, look);
   const auto single = [&](const char* id, const char* title, const Series& series, Color32 line_color, PlotView& plot,
                           bool noisy, bool last) {
     const PlotLine line{"now", &series, line_color, noisy ? view.smoothing : 0};
@@ -102,14 +164,37 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
   single("speed", "Tokens/s", curves.tokens_per_second, color[4], view.tokens_per_second, true, true);
 }
 
-std::string curves_csv(const Curves& curves) {
-  const std::array<const Series*, 5> series{&curves.train_loss, &curves.validation_loss, &curves.learning_rate,
-                                            &curves.gradient_norm, &curves.tokens_per_second};
-  std::map<double, std::array<std::string, 5>> rows;  // step → what was measured at it
+void follow_history(std::vector<WeightCurve>& weights, const History& history) {
+  std::erase_if(weights, [&](const WeightCurve& weight) { return weight.pinned && !history.find(weight.sentence); });
+  for (WeightCurve& weight : weights) {
+    const PinnedSentence* sentence = history.find(weight.sentence);
+    weight.pinned = sentence != nullptr;
+    if (!sentence) continue;  // about to be pinned
+    const std::vector<Frame>& frames = sentence->frames;
+    const Frame newest = frames.empty() ? nullptr : frames.back();
+    if (weight.frames == frames.size() && weight.newest == newest) continue;
+    weight.frames = frames.size();
+    weight.newest = newest;
+    weight.series = weight_curve(frames, weight.place, weight.row, weight.col);
+  }
+}
+
+std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights) {
+  std::vector<const Series*> series{&curves.train_loss, &curves.validation_loss, &curves.learning_rate,
+                                    &curves.gradient_norm, &curves.tokens_per_second};
+  std::string csv = "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second";
+  for (const WeightCurve& weight : weights) {
+    series.push_back(&weight.series);
+    csv += ',' + csv_field(weight.title);
+  }
+  csv += '\n';
+  std::map<double, std::vector<std::string>> rows;  // step → what was measured at it
   for (std::size_t column = 0; column < series.size(); ++column)
-    for (std::size_t i = 0; i < series[column]->x.size(); ++i)
-      rows[series[column]->x[i]][column] = fmt::format("{}", series[column]->y[i]);
-  std::string csv = "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second\n";
+    for (std::size_t i = 0; i < series[column]->x.size(); ++i) {
+      std::vector<std::string>& cells = rows[series[column]->x[i]];
+      cells.resize(series.size());
+      cells[column] = fmt::format("{}", series[column]->y[i]);
+    }
   for (const auto& [step, cells] : rows)
     fmt::format_to(std::back_inserter(csv), "{},{}\n", step, fmt::join(cells, ","));
   return csv;

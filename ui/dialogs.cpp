@@ -22,6 +22,7 @@ constexpr auto key_lines = std::to_array<KeyLine>({
     {"Ctrl + O", "open a run"},
     {"Ctrl + S", "save the run (with Shift: somewhere else)"},
     {"Ctrl + T", "type a sentence"},
+    {"Ctrl + E", "take a picture or numbers away"},
     {"Ctrl + P", "pin the sentence: what the model makes of it is recorded while it trains"},
     {"Shift + ← →  Home  End", "Pinned sentence: the recorded steps; End returns to the present"},
     {"← → ↑ ↓", "Attention: the next head, the next layer"},
@@ -134,6 +135,21 @@ void take_choice(Scope& scope, const std::string& path) {
     case Browsing::open_tokenizer:
       scope.edited.tokenizer.path = path;
       break;
+    case Browsing::save_png:
+      export_to(scope, ExportKind::png, path);
+      break;
+    case Browsing::save_svg:
+      export_to(scope, ExportKind::svg, path);
+      break;
+    case Browsing::save_csv:
+      export_to(scope, ExportKind::csv, path);
+      break;
+    case Browsing::save_json:
+      export_to(scope, ExportKind::json, path);
+      break;
+    case Browsing::save_film:
+      export_to(scope, ExportKind::film, path);
+      break;
     case Browsing::nothing:
       break;
   }
@@ -145,6 +161,7 @@ void take_choice(Scope& scope, const std::string& path) {
 void draw_dialogs(Scope& scope, const Look& look) {
   const auto chosen = draw_browser(scope.browser, scope.commands, look);
   if (chosen) take_choice(scope, *chosen);
+  draw_export_dialogs(scope, look);
   draw_dropped(scope, look);
   draw_help(scope, look);
 }

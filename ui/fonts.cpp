@@ -98,6 +98,10 @@ float font_size(const ImFont* font) {
 float font_ascent(const ImFont* font) {
   return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
 }
+std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
+  const ImFontBaked& baked = *const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize);
+  return {baked.Glyphs.Data, static_cast<std::size_t>(baked.Glyphs.Size)};
+}
 static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
   return const_cast<ImFont*>(font)->CalcWordWrapPosition(font->LegacySize, begin, end, width);
 }
@@ -110,6 +114,9 @@ float font_size(const ImFont* font) {
 }
 float font_ascent(const ImFont* font) {
   return font->Ascent;
+}
+std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
+  return {font->Glyphs.Data, static_cast<std::size_t>(font->Glyphs.Size)};
 }
 static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
   return font->CalcWordWrapPositionA(1, begin, end, width);

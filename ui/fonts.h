@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ float font_size(const ImFont* font);
 
 // From the top of a line to its baseline.
 float font_ascent(const ImFont* font);
+
+// The font's letters as they lie in the atlas: to tell from what was drawn which they are.
+std::span<const ImFontGlyph> glyphs_of(const ImFont* font);
 
 void push_font(ImFont* font);
 void pop_font();

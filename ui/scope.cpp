@@ -71,6 +71,7 @@ struct Receiver {
   void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
 
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+  void operator()(const FileWritten& written) { receive(scope, written); }
 };
 
 }  // namespace
@@ -210,7 +211,8 @@ bool animating(const Scope& scope) {
   const bool fading = std::any_of(scope.toasts.begin(), scope.toasts.end(),
                                   [](const Toast& toast) { return toast.message.severity != Severity::error; });
   const bool measuring = scope.layout.workspace == Workspace::attention && working(scope.attention);
-  return playing || fading || measuring || scope.timeline.playing;
+  const bool exporting = scope.exports.picture || scope.exports.film;
+  return playing || fading || measuring || exporting || scope.timeline.playing;
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "curves_panel.h"
+#include "export.h"
 #include "layout.h"
 #include "plain/curves.h"
 #include "plain/history.h"
@@ -46,7 +47,19 @@ struct Requests {
 };
 
 // What the file browser was opened for.
-enum class Browsing { nothing, open_run, open_corpus, open_target, open_tokenizer, save_run };
+enum class Browsing {
+  nothing,
+  open_run,
+  open_corpus,
+  open_target,
+  open_tokenizer,
+  save_run,
+  save_png,
+  save_svg,
+  save_csv,
+  save_json,
+  save_film,
+};
 
 // The way through what was recorded of the sentence, which is then a pinned one.
 struct Timeline {
@@ -90,6 +103,7 @@ struct Scope {
   PositionsView positions;
   CurvesView curves_view;
   Timeline timeline;
+  Exports exports;
 
   // ---- wanted
   Probe asked;                    // the newest Probe posted

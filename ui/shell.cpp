@@ -86,6 +86,9 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
   ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
   const ShownMaps maps = shown_maps(scope);
   const bool positions = scope.layout.workspace == Workspace::positions;
   const bool empty = scope.layout.workspace == Workspace::decoding ? !maps.complete.snapshot : !maps.newest.snapshot;
@@ -167,7 +170,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
   return_focus_after_click(scope);
   draw_dialogs(scope, look);
   ImGui::End();
-  draw_toasts(scope, corner, look);
+  if (!scope.exports.taking) draw_toasts(scope, corner, look);
   ask_for_look(scope);
 }
 

@@ -112,6 +112,7 @@ void handle_ctrl(Scope& scope) {
   if (ctrl_pressed(Key::q)) scope.requests.quit = true;
   if (ctrl_pressed(Key::t)) scope.focus_sentence = true;
   if (ctrl_pressed(Key::p)) toggle_pin(scope);
+  if (ctrl_pressed(Key::e)) scope.exports.menu_asked = true;
   if (ctrl_pressed(Key::right) && !typing()) step_once(scope);
   if (ctrl_pressed(Key::tab)) next_workspace(scope, modifiers().shift ? -1 : 1);
 }

@@ -10,6 +10,7 @@
 #include "toolbar.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention_text.h"
 
 namespace attnscope {
 namespace {
@@ -43,6 +44,21 @@ void go_on_with_film(Scope& scope, double now) {
   timeline.frame_began = now;
   if (next < sentence->frames.size()) show_frame(scope, next);
   timeline.playing = next + 1 < sentence->frames.size();
+}
+
+// ---- the chosen weight
+
+// Without the mark with which SentencePiece begins a word.
+std::string bare(const Token& token) {
+  constexpr std::string_view word_mark = "▁";
+  const std::string& piece = token.piece;
+  return piece.starts_with(word_mark) && piece.size() > word_mark.size() ? piece.substr(word_mark.size()) : piece;
+}
+
+std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
+  const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
+  const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
+  return fmt::format("{} → {} · {}", bare(query), bare(key), place_text(chosen.place, snapshot.model));
 }
 
 // ---- the bar
@@ -191,6 +207,17 @@ void draw_live(Scope& scope, const Look& look) {
       "Returns to the present: all views follow the model again (End; Escape while this bar has the keyboard).", look);
 }
 
+void draw_plot_weight(Scope& scope, const Look& look) {
+  const std::string problem = weight_problem(scope);
+  ImGui::BeginDisabled(!problem.empty());
+  if (ImGui::Button("Plot weight")) plot_weight(scope);
+  ImGui::EndDisabled();
+  help_tooltip(
+      "How much the chosen query attends to the chosen key, over the recorded steps: a curve beneath the loss. " +
+          problem,
+      look);
+}
+
 void draw_memory(const Scope& scope, const std::string& text, const Look& look) {
   const WithFont font(look.fonts.small);
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
@@ -203,7 +230,22 @@ void draw_memory(const Scope& scope, const std::string& text, const Look& look) 
                look);
 }
 
+// While pictures of the recorded steps are being written.
+void draw_film_order(Scope& scope, const Look& look) {
+  const FilmOrder& film = *scope.exports.film;
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Writing the film");
+  ImGui::SameLine(0, look.px(8));
+  const float share = static_cast<float>(film.written) / static_cast<float>(film.frames.size());
+  const std::string text = fmt::format("{} of {}", film.written, film.frames.size());
+  ImGui::ProgressBar(share, {-button_width("Stop the film") - look.px(8), ImGui::GetFrameHeight()}, text.c_str());
+  ImGui::SameLine(0, look.px(8));
+  if (ImGui::Button("Stop the film")) stop_film(scope);
+  help_tooltip("The pictures written so far stay.", look);
+}
+
 void draw_bar(Scope& scope, const Look& look) {
+  if (scope.exports.film) return draw_film_order(scope, look);
   const PinnedSentence* sentence = recorded_sentence(scope);
   const float gap = look.px(8);
   draw_film_buttons(scope, sentence != nullptr, look);
@@ -220,6 +262,7 @@ void draw_bar(Scope& scope, const Look& look) {
   const float step_width = text_size(look.fonts.ui, "step 000 000 of 000 000").x;
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
+  const bool with_weight = takes(button_width("Plot weight"));
   const bool with_memory = takes(text_size(look.fonts.small, memory.c_str()).x);
   if (with_sentences) {
     draw_sentences(scope, sentences_width, look);
@@ -229,9 +272,14 @@ void draw_bar(Scope& scope, const Look& look) {
   ImGui::SameLine(0, gap);
   if (with_step) draw_step(scope, step_width + gap);
   draw_live(scope, look);
-  if (!with_memory) return;
-  ImGui::SameLine(0, gap);
-  draw_memory(scope, memory, look);
+  if (with_weight) {
+    ImGui::SameLine(0, gap);
+    draw_plot_weight(scope, look);
+  }
+  if (with_memory) {
+    ImGui::SameLine(0, gap);
+    draw_memory(scope, memory, look);
+  }
 }
 
 }  // namespace
@@ -263,6 +311,42 @@ std::string pin_help(const Scope& scope) {
       "Pins the sentence: what the model makes of it is recorded now and every {} updates, saved with the run, and can "
       "be gone through and played as a film (Ctrl+P).",
       scope.run.config.training.history_interval);
+}
+
+std::string weight_problem(const Scope& scope) {
+  const ShownMaps maps = shown_maps(scope);
+  const AttentionView& view = scope.attention;
+  if (!maps.newest.snapshot || maps.lacks(view.part)) return "There is no attention to plot yet.";
+  const Selection chosen = selection_in(view, *maps.of(view.part).snapshot);
+  if (!chosen.row || !chosen.col) {
+    return "Choose a query and a key in the attention workspace first: click a row's and a column's piece.";
+  }
+  if (scope.curves_view.weights.size() >= max_weight_curves) {
+    return fmt::format("{} weights are plotted, and no more can be told apart: take one away first.",
+                       max_weight_curves);
+  }
+  if (!is_pinned(scope) && !can_pin(scope)) return "The sentence cannot be pinned now.";
+  return {};
+}
+
+void plot_weight(Scope& scope) {
+  if (!weight_problem(scope).empty()) return;
+  const Snapshot& snapshot = *shown_maps(scope).of(scope.attention.part).snapshot;
+  const Selection chosen = selection_in(scope.attention, snapshot);
+  WeightCurve curve;
+  curve.sentence = scope.layout.sentence;
+  curve.place = chosen.place;
+  curve.row = *chosen.row;
+  curve.col = *chosen.col;
+  curve.title = weight_title(chosen, snapshot);
+  auto& weights = scope.curves_view.weights;
+  const bool known = std::ranges::any_of(weights, [&](const WeightCurve& weight) {
+    return weight.sentence == curve.sentence && weight.place == curve.place && weight.row == curve.row &&
+           weight.col == curve.col;
+  });
+  if (!known) weights.push_back(std::move(curve));
+  scope.layout.curves_open = true;
+  if (!is_pinned(scope)) toggle_pin(scope);
 }
 
 const PinnedSentence* recorded_sentence(const Scope& scope) {
@@ -310,6 +394,9 @@ void toggle_film(Scope& scope, double now) {
 void settle_timeline(Scope& scope, double now) {
   return_to_what_there_is(scope);
   go_on_with_film(scope, now);
+  follow_history(scope.curves_view.weights, scope.history);
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;
 }
 
 void draw_timeline(Scope& scope, const Look& look) {

@@ -15,6 +15,11 @@ bool can_pin(const Scope& scope);  // or unpin
 void toggle_pin(Scope& scope);     // nothing when it cannot be done now
 std::string pin_help(const Scope& scope);
 
+// ---- the chosen weight: a query and a key of the selected head
+// What stands in the way of plotting it over training; empty if nothing does.
+std::string weight_problem(const Scope& scope);
+void plot_weight(Scope& scope);  // pins the sentence too; nothing when something stands in the way
+
 // The sentence, if it is pinned and something of it was recorded; else null.
 const PinnedSentence* recorded_sentence(const Scope& scope);
 
@@ -31,8 +36,8 @@ void toggle_film(Scope& scope, double now);
 
 inline constexpr double seconds_per_frame = 0.25;  // of a film at speed 1
 
-// Once a frame, before anything is drawn: goes on with the film, and returns to the present when the frame shown has no
-// place in the history any more or another sentence was typed.
+// Once a frame, before anything is drawn: goes on with the film, returns to the present when the frame shown has no
+// place in the history any more or another sentence was typed, and lets the curves follow.
 void settle_timeline(Scope& scope, double now);
 
 // At the cursor, as wide as the window; nothing while no sentence is pinned.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "timeline.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
@@ -87,6 +88,12 @@ void draw_run_menu(Scope& scope, const Look& look) {
   ImGui::EndMenu();
 }
 
+void draw_export_menu(Scope& scope, const Look& look) {
+  if (!ImGui::BeginMenu("Export")) return;
+  draw_export_items(scope, look);
+  ImGui::EndMenu();
+}
+
 void draw_theme_menu(Layout& layout) {
   if (ImGui::MenuItem("Dark theme", nullptr, layout.theme == ThemeName::dark)) layout.theme = ThemeName::dark;
   if (ImGui::MenuItem("Light theme, for projectors", nullptr, layout.theme == ThemeName::light)) {
@@ -103,6 +110,12 @@ void draw_view_menu(Scope& scope, const Look& look) {
       layout.workspace = text.workspace;
     }
   }
+  ImGui::Separator();
+  if (ImGui::MenuItem("Pin the sentence", "Ctrl+P", is_pinned(scope), can_pin(scope))) toggle_pin(scope);
+  help_tooltip(pin_help(scope), look);
+  const std::string problem = weight_problem(scope);
+  if (ImGui::MenuItem("Plot the chosen weight", nullptr, false, problem.empty())) plot_weight(scope);
+  help_tooltip("How much the chosen query attends to the chosen key over training, beneath the loss. " + problem, look);
   ImGui::Separator();
   ImGui::MenuItem("Setup", nullptr, &layout.setup_open);
   ImGui::MenuItem("Curves", nullptr, &layout.curves_open);
@@ -232,12 +245,27 @@ void set_presentation(Scope& scope, bool on) {
   scope.requests.fullscreen_changed = true;
 }
 
+static BrowseFor browsed_for(Browsing purpose) {
+  switch (purpose) {
+    case Browsing::open_run:
+      return BrowseFor::run;
+    case Browsing::save_run:
+      return BrowseFor::save;
+    case Browsing::save_png:
+    case Browsing::save_svg:
+    case Browsing::save_csv:
+    case Browsing::save_json:
+      return BrowseFor::file;
+    case Browsing::save_film:
+      return BrowseFor::film;
+    default:
+      return BrowseFor::corpus;
+  }
+}
+
 void browse(Scope& scope, Browsing purpose) {
   scope.browsing = purpose;
-  const BrowseFor what = purpose == Browsing::open_run   ? BrowseFor::run
-                         : purpose == Browsing::save_run ? BrowseFor::save
-                                                         : BrowseFor::corpus;
-  open_browser(scope.browser, what, "", scope.commands);
+  open_browser(scope.browser, browsed_for(purpose), "", scope.commands);
 }
 
 void save(Scope& scope, SaveTo where) {
@@ -250,6 +278,7 @@ void draw_menu_bar(Scope& scope, const Look& look) {
   if (!ImGui::BeginMenuBar()) return;
   draw_file_menu(scope, look);
   draw_run_menu(scope, look);
+  draw_export_menu(scope, look);
   draw_view_menu(scope, look);
   if (ImGui::BeginMenu("Help")) {
     if (ImGui::MenuItem("Keys and mouse", "F1")) scope.show_help = true;

@@ -41,8 +41,13 @@ struct SaveRun {
 struct ListDirectory {  // for the file browser: the window itself never touches the disk
   std::string path;     // empty: the home directory
 };
-using Command =
-    std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, OpenRun, SaveRun, ListDirectory>;
+struct WriteFile {  // a picture or numbers; answered by FileWritten
+  std::string path;
+  std::string bytes;
+  bool replace = false;  // what is there already; else it stays and that is the answer
+};
+using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, OpenRun, SaveRun,
+                             ListDirectory, WriteFile>;
 
 // ---- events: worker → window
 
@@ -127,7 +132,12 @@ struct DirectoryListed {
   std::string error;                    // why it could not be read; empty if it could
 };
 
+struct FileWritten {
+  std::string path;
+  std::string error;  // why it was not, and where; empty if it was
+};
+
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
-                           FrameRecorded, DirectoryListed>;
+                           FrameRecorded, DirectoryListed, FileWritten>;
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "session/directory.h"
+#include "session/file_writing.h"
 
 namespace attnscope {
 namespace {
@@ -131,6 +132,7 @@ void Session::Worker::receive(std::vector<Command> arrived) {
       [this](Probe& probe) { probe_asked_ = std::move(probe); },
       [this](Adjust& adjust) { replace_waiting_adjust(std::move(adjust)); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
+      [this](WriteFile& file) { send(write_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
   };
   for (Command& command : arrived) std::visit(take, command);

@@ -33,6 +33,7 @@ struct Bounds {
   PictureArea operator()(const DrawnGradient& gradient) const { return {gradient.low, gradient.high}; }
   PictureArea operator()(const DrawnCells& cells) const { return {cells.low, cells.high}; }
   PictureArea operator()(const DrawnCircle& circle) const { return around(std::array{circle.center}, circle.radius); }
+  PictureArea operator()(const DrawnPolygon& polygon) const { return around(polygon.points, 0); }
   PictureArea operator()(const DrawnText& text) const {
     const ImVec2 low{text.baseline.x, text.baseline.y - text.ascent};
     const ImVec2 high{low.x + text.extent.x, low.y + text.extent.y};
@@ -63,15 +64,19 @@ std::optional<PictureArea> common_area(const PictureArea& a, const PictureArea& 
   return both;
 }
 
+void Capture::add(const Drawn& drawn) {
+  shapes.push_back(drawn);
+}
+
 void PictureRecorder::begin(PictureArea area) {
   capture_ = Capture{area, {}};
 }
 
-void PictureRecorder::record(Shape shape, PictureArea clip) {
+void PictureRecorder::record(Shape shape, PictureArea clip, Vertices vertices) {
   const PictureArea ink = bounds(shape);
   const std::optional<PictureArea> seen = common_area(clip, capture_->area);
   if (!is_finite(ink.low) || !is_finite(ink.high) || !seen || !common_area(ink, *seen)) return;
-  capture_->shapes.push_back({std::move(shape), clip});
+  capture_->shapes.push_back({std::move(shape), clip, vertices});
 }
 
 Capture PictureRecorder::end() {

@@ -59,6 +59,11 @@ struct DrawnText {
   Color32 color = 0;
 };
 
+struct DrawnPolygon {
+  std::vector<ImVec2> points;  // convex
+  Color32 color = 0;
+};
+
 // Equal cells, as a matrix is shown.
 struct DrawnCells {
   ImVec2 low, high;
@@ -67,7 +72,7 @@ struct DrawnCells {
   std::vector<Color32> colors;  // rows × cols
 };
 
-using Shape = std::variant<DrawnLine, DrawnRect, DrawnGradient, DrawnCircle, DrawnText, DrawnCells>;
+using Shape = std::variant<DrawnLine, DrawnRect, DrawnGradient, DrawnCircle, DrawnText, DrawnCells, DrawnPolygon>;
 
 // `at` turned about `pivot`, anticlockwise.
 ImVec2 turned(ImVec2 at, ImVec2 pivot, float degrees);
@@ -78,14 +83,24 @@ PictureArea bounds(const Shape& shape);
 // What both have; none when that is nothing.
 std::optional<PictureArea> common_area(const PictureArea& a, const PictureArea& b);
 
+// The vertices that a shape became in a draw list; the list is only ever compared.
+struct Vertices {
+  const ImDrawList* list = nullptr;
+  int first = 0;
+  int end = 0;
+};
+
 struct Drawn {
   Shape shape;
   PictureArea clip;  // nothing of it is seen outside
+  Vertices vertices = {};
 };
 
 struct Capture {
   PictureArea area;
   std::vector<Drawn> shapes;  // in the order in which they were painted
+
+  void add(const Drawn& drawn);
 };
 
 // Collects what is painted between begin and end, which both come between two frames. While none is being collected
@@ -98,7 +113,7 @@ class PictureRecorder {
   bool active() const { return capture_.has_value(); }
 
   // Keeps the shape if some of it is seen. Call only while active.
-  void record(Shape shape, PictureArea clip);
+  void record(Shape shape, PictureArea clip, Vertices vertices = {});
 
   // What was collected; nothing when it was not active.
   Capture end();

@@ -31,8 +31,22 @@ Words words(BrowseFor purpose) {
       return {"Open a corpus", "Open", "A text file with a sentence pair a line, source and target parted by a tab."};
     case BrowseFor::save:
       return {"Save the run", "Save", "A new folder of that name is made here."};
+    case BrowseFor::file:
+      return {"Save as a file", "Save", "A file of that name is made here."};
+    case BrowseFor::film:
+      return {"Save the film", "Save", "A folder of that name is made here, with a picture a recorded step."};
   }
   return {};
+}
+
+// By a name that is typed in.
+bool is_named(BrowseFor purpose) {
+  return purpose == BrowseFor::save || purpose == BrowseFor::file || purpose == BrowseFor::film;
+}
+
+// Files are shown only where one can be chosen or overwritten.
+bool shows_files(BrowseFor purpose) {
+  return purpose == BrowseFor::corpus || purpose == BrowseFor::file;
 }
 
 std::string lower(std::string_view text) {
@@ -116,6 +130,11 @@ std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry
   return std::nullopt;
 }
 
+// Whether what is to be made could take its place.
+bool can_take_name(BrowseFor purpose, const DirectoryEntry& entry) {
+  return purpose == BrowseFor::file ? !entry.is_directory : purpose == BrowseFor::save && entry.is_run;
+}
+
 std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vector<Command>& commands,
                                      const Look& look) {
   std::optional<std::string> chosen;
@@ -126,11 +145,11 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(80));
   const std::string wanted = lower(browser.filter);
   // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
-  bool take_focus = browser.take_focus && browser.purpose != BrowseFor::save && !ImGui::IsWindowAppearing();
+  bool take_focus = browser.take_focus && !is_named(browser.purpose) && !ImGui::IsWindowAppearing();
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
-    if (!entry.is_directory && browser.purpose != BrowseFor::corpus) continue;
+    if (!entry.is_directory && !shows_files(browser.purpose)) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden, unless asked for
     ++shown;
@@ -140,7 +159,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     ImGui::PopID();
     if (deed == RowDeed::nothing) continue;
     browser.selected = static_cast<int>(i);
-    if (browser.purpose == BrowseFor::save && entry.is_run) browser.name = entry.name;
+    if (can_take_name(browser.purpose, entry)) browser.name = entry.name;
     if (deed == RowDeed::open) opened = static_cast<int>(i);
   }
   if (shown == 0 && !browser.waiting) {
@@ -163,12 +182,19 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 
 // Why the present name cannot be saved under; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
-  if (browser.name.empty()) return "give the run a name";
+  if (browser.name.empty()) return "type a name";
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
     return "a name has no slash and is not . or ..";
   const DirectoryEntry* entry = entry_named(browser, browser.name);
-  if (entry && !entry->is_run) return fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
-  return "";
+  if (!entry) return "";
+  switch (browser.purpose) {
+    case BrowseFor::file:
+      return entry->is_directory ? fmt::format("\u201C{}\u201D is a folder", browser.name) : "";
+    case BrowseFor::film:
+      return entry->is_directory ? "" : fmt::format("\u201C{}\u201D is there already and is no folder", browser.name);
+    default:
+      return entry->is_run ? "" : fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
+  }
 }
 
 // True when Enter was pressed in it.
@@ -176,13 +202,13 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
   if (browser.take_focus) ImGui::SetKeyboardFocusHere();
   browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
-  const bool entered =
-      ImGui::InputTextWithHint("##name", "name of the run", &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered = ImGui::InputTextWithHint("##name", "name", &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);
   if (replaces)
-    ImGui::TextUnformatted("This run is there already and will be replaced.");
+    ImGui::TextUnformatted(browser.purpose == BrowseFor::save ? "This run is there already and will be replaced."
+                                                              : "This is there already: you will be asked.");
   else
     ImGui::TextUnformatted(problem.empty() ? words(browser.purpose).advice : problem.c_str());
   ImGui::PopStyleColor();
@@ -192,7 +218,7 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
 // The path that the accepting button would choose.
 std::optional<std::string> acceptable(const FileBrowser& browser) {
   if (browser.waiting || browser.listing.path.empty() || !browser.listing.error.empty()) return std::nullopt;
-  if (browser.purpose == BrowseFor::save) {
+  if (is_named(browser.purpose)) {
     if (!name_problem(browser).empty()) return std::nullopt;
     return path_of(browser, browser.name);
   }
@@ -213,7 +239,7 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Look& look) 
   ImGui::EndDisabled();
   ImGui::SameLine();
   if (ImGui::Button("Cancel", {look.px(110), 0})) browser.open = false;
-  if (browser.purpose != BrowseFor::save) {
+  if (!is_named(browser.purpose)) {
     ImGui::SameLine();
     ImGui::TextDisabled("%s", words(browser.purpose).advice);
   }
@@ -232,10 +258,9 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
     ImGui::PopStyleColor();
   }
   float beneath = ImGui::GetFrameHeightWithSpacing();
-  if (browser.purpose == BrowseFor::save)
-    beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
+  if (is_named(browser.purpose)) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
   std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, look);
-  const bool named = browser.purpose == BrowseFor::save && draw_name_entry(browser, look);
+  const bool named = is_named(browser.purpose) && draw_name_entry(browser, look);
   if (named) chosen = acceptable(browser);
   if (const auto accepted = draw_buttons(browser, look)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())

@@ -13,7 +13,9 @@ namespace attnscope {
 enum class BrowseFor {
   run,     // an existing run's folder
   corpus,  // a text file
-  save,    // a folder to save into, by a name typed in
+  save,    // a run's folder, by a name typed in
+  file,    // a file to write, by a name typed in
+  film,    // a folder to write into, by a name typed in
 };
 
 struct FileBrowser {
@@ -24,7 +26,7 @@ struct FileBrowser {
   DirectoryListed listing;  // the last that came
   std::string path_text;    // the path as it is being edited
   std::string filter;       // shows only names that contain it, whatever the case
-  std::string name;         // BrowseFor::save: of the new folder
+  std::string name;         // of what is to be made
   int selected = -1;        // of listing.entries
   bool take_focus = false;  // the keyboard goes to the list (saving: to the name) with the next frame
 };

@@ -70,11 +70,6 @@ ImFont* label_font(const Look& look) {
   return look.fonts.mono_small;
 }
 
-std::string label_of(std::span<const std::string> labels, int index, int first) {
-  if (labels.empty()) return std::to_string(first + index);
-  return static_cast<std::size_t>(index) < labels.size() ? labels[static_cast<std::size_t>(index)] : "";
-}
-
 std::string shortened(const ImFont* font, const std::string& text, float width) {
   if (text_size(font, text.c_str()).x <= width) return text;
   std::string result = text;

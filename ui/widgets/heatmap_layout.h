@@ -7,6 +7,7 @@
 #include <string>
 
 #include "look.h"
+#include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
 
 namespace attnscope {
@@ -45,9 +46,6 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
 
 // Words have their font, numbers are smaller.
 ImFont* label_font(const Look& look);
-
-// The label, or the number counted from `first` when there are none.
-std::string label_of(std::span<const std::string> labels, int index, int first);
 
 // The text, or its beginning and "…", no wider than `width`.
 std::string shortened(const ImFont* font, const std::string& text, float width);

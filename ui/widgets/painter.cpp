@@ -31,14 +31,31 @@ float em_share(Typeface face, const Fonts& fonts) {
 
 }  // namespace
 
+DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Look& look) {
+  const Typeface face = typeface_of(font, look.fonts);
+  const float ascent = font_ascent(font);
+  // Dear ImGui begins text at a whole pixel.
+  const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
+  return {.text = std::string(text),
+          .face = face,
+          .em = font_size(font) * em_share(face, look.fonts),
+          .baseline = baseline,
+          .extent = text_size(font, text.data(), text.data() + text.size()),
+          .ascent = ascent,
+          .pivot = position,
+          .color = color};
+}
+
 Painter::Painter(const Look& look) : look_(look), list_(*ImGui::GetWindowDrawList()) {}
 
 void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
+  first_ = list_.VtxBuffer.Size;
   list_.AddLine(from, to, color, thickness);
   if (recording()) record(DrawnLine{{pixel_middle(from), pixel_middle(to)}, color, thickness});
 }
 
 void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints) {
+  first_ = list_.VtxBuffer.Size;
   if (points.size() < 2) return;
   if (joints == Joints::apart)
     for (std::size_t i = 1; i < points.size(); ++i) list_.AddLine(points[i - 1], points[i], color, thickness);
@@ -52,21 +69,25 @@ void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thic
 }
 
 void Painter::rect(ImVec2 low, ImVec2 high, Color32 color, float rounding, float thickness) {
+  first_ = list_.VtxBuffer.Size;
   list_.AddRect(low, high, color, rounding, 0, thickness);
   if (recording()) record(DrawnRect{pixel_middle(low), {high.x - 0.5F, high.y - 0.5F}, color, rounding, thickness});
 }
 
 void Painter::filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding) {
+  first_ = list_.VtxBuffer.Size;
   list_.AddRectFilled(low, high, color, rounding);
   if (recording()) record(DrawnRect{low, high, color, rounding});
 }
 
 void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segments) {
+  first_ = list_.VtxBuffer.Size;
   list_.AddCircleFilled(center, radius, color, segments);
   if (recording()) record(DrawnCircle{center, radius, color});
 }
 
 void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright) {
+  first_ = list_.VtxBuffer.Size;
   const float length = upright ? high.y - low.y : high.x - low.x;
   const auto at = [&](std::size_t stop) {
     return length * static_cast<float>(stop) / static_cast<float>(stops.size() - 1);
@@ -84,26 +105,28 @@ void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, 
 }
 
 void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_view text) {
+  first_ = list_.VtxBuffer.Size;
   if (text.empty()) return;
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
   if (recording()) record_text(font, position, color, text, position, 0);
 }
 
 void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text) {
+  first_ = list_.VtxBuffer.Size;
   if (text.empty()) return;
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text.data(), text.data() + text.size()).y / 2};
-  const int first = list_.VtxBuffer.Size;
   // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
   // out before it is turned into it, so there is none meanwhile.
   list_.PushClipRectFullScreen();
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
   if (recording()) record_text(font, position, color, text, anchor, degrees);
   list_.PopClipRect();
-  for (int i = first; i < list_.VtxBuffer.Size; ++i)
+  for (int i = first_; i < list_.VtxBuffer.Size; ++i)
     list_.VtxBuffer[i].pos = turned(list_.VtxBuffer[i].pos, anchor, degrees);
 }
 
 void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {
+  first_ = list_.VtxBuffer.Size;
   list_.AddImage(texture, low, high);
   if (!recording()) return;
   DrawnCells cells{low, high, cols, rows, {}};
@@ -121,17 +144,16 @@ void Painter::pop_clip() {
 }
 
 void Painter::record(Shape shape) {
-  look_.recorder->record(std::move(shape), {list_.GetClipRectMin(), list_.GetClipRectMax()});
+  look_.recorder->record(std::move(shape), {list_.GetClipRectMin(), list_.GetClipRectMax()},
+                         {&list_, first_, list_.VtxBuffer.Size});
 }
 
 void Painter::record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot,
                           float degrees) {
-  const Typeface face = typeface_of(font, look_.fonts);
-  const float ascent = font_ascent(font);
-  // Dear ImGui begins text at a whole pixel.
-  const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
-  record(DrawnText{std::string(text), face, font_size(font) * em_share(face, look_.fonts), baseline,
-                   text_size(font, text.data(), text.data() + text.size()), ascent, pivot, degrees, color});
+  DrawnText drawn = drawn_text(font, position, color, text, look_);
+  drawn.pivot = pivot;
+  drawn.degrees = degrees;
+  record(std::move(drawn));
 }
 
 void draw_hatching(Painter& paint, ImVec2 low, ImVec2 high, Color32 color, float gap) {

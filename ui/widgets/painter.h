@@ -18,6 +18,9 @@ enum class Joints {
   apart,  // every segment by itself: a mitre comes apart where noise turns the line back on itself
 };
 
+// One line of text whose top left corner is there, as a shape.
+DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Look& look);
+
 class Painter {
  public:
   // Paints in the window that is open now; for use until its end.
@@ -52,6 +55,7 @@ class Painter {
 
   const Look& look_;
   ImDrawList& list_;
+  int first_ = 0;  // vertex of what is being painted
 };
 
 // Slanted lines `gap` apart, inside the rectangle: what is masked, cut away or pruned.

@@ -122,6 +122,12 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const L
   paint.pop_clip();
 }
 
+void draw_marker(const PlotFrame& frame, const PlotAxis& axis, const Look& look) {
+  if (!axis.marker || *axis.marker < frame.x.low || *axis.marker > frame.x.high) return;
+  const float x = frame.x_at(*axis.marker);
+  Painter(look).line({x, frame.low.y}, {x, frame.high.y}, look.theme.warning, look.px(1.5F));
+}
+
 void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   const ImGuiIO& io = ImGui::GetIO();
   const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
@@ -281,6 +287,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   if (has_points(visible)) {
     draw_axes(frame, options, look);
     draw_lines(frame, visible, look);
+    draw_marker(frame, axis, look);
     paint.rect(frame.low, frame.high, look.theme.border, look.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     ImGui::InvisibleButton("area", {frame.width(), frame.height()});

@@ -28,6 +28,7 @@ struct PlotAxis {
   std::optional<double> crosshair;  // under the mouse, from the plot that is hovered
   unsigned crosshair_owner = 0;     // that plot
   double seen_high = 0;             // the newest x of the last frame, to follow it
+  std::optional<double> marker;     // an x that is marked in all plots
 };
 
 // What a plot remembers from frame to frame.

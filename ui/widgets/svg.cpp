@@ -117,6 +117,7 @@ class SvgWriter {
   void operator()(const DrawnCircle& circle);
   void operator()(const DrawnText& text);
   void operator()(const DrawnCells& cells);
+  void operator()(const DrawnPolygon& polygon);
 
  private:
   template <class... Args>
@@ -225,6 +226,12 @@ void SvgWriter::operator()(const DrawnText& text) {
   if (text.degrees != 0)
     add(" transform=\"rotate({} {} {})\"", number(-text.degrees), x(text.pivot.x), y(text.pivot.y));
   add(">{}</text>\n", escaped(text.text));
+}
+
+void SvgWriter::operator()(const DrawnPolygon& polygon) {
+  text_ += "<polygon points=\"";
+  for (const ImVec2 at : polygon.points) add("{}{},{}", text_.ends_with('"') ? "" : " ", x(at.x), y(at.y));
+  add("\"{}/>\n", colored("fill", polygon.color));
 }
 
 void SvgWriter::operator()(const DrawnCells& cells) {

@@ -67,6 +67,13 @@ std::string short_title_of(const HeadPlace& place) {
   return fmt::format("{} L{} H{}", names[static_cast<std::size_t>(place.part)], place.layer + 1, place.head + 1);
 }
 
+std::string place_text(const HeadPlace& place, const ModelConfig& model) {
+  constexpr std::array names = {"encoder", "decoder", "cross"};
+  const char* const name = names[static_cast<std::size_t>(place.part)];
+  if (model.is_recurrent()) return name;
+  return fmt::format("{} L{} H{}", name, place.layer + 1, place.head + 1);
+}
+
 std::string no_attention_text(const ModelConfig& model) {
   return fmt::format(
       "No attention: the whole sentence passes through the encoder's last state, {} numbers, however long it is "

@@ -53,14 +53,25 @@ void begin(AttentionView& view, const Snapshot& snapshot) {
   select(view, *place);
 }
 
-void clamp_to(AttentionView& view, const Snapshot& snapshot) {
+Selection selection_in(const AttentionView& view, const Snapshot& snapshot) {
   const AttentionMaps& maps = maps_of(snapshot, view.part);
-  view.layer = std::clamp(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
-  view.head = std::clamp(view.head, 0, std::max(0, heads_of(maps) - 1));
+  Selection selection{view.place(), view.pinned_row, view.pinned_col};
+  selection.place.layer = std::clamp(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
+  selection.place.head = std::clamp(view.head, 0, std::max(0, heads_of(maps) - 1));
   const auto rows = static_cast<int>(row_tokens(snapshot, view.part).size());
   const auto cols = static_cast<int>(col_tokens(snapshot, view.part).size());
-  if (view.pinned_row && *view.pinned_row >= rows) view.pinned_row.reset();
-  if (view.pinned_col && *view.pinned_col >= cols) view.pinned_col.reset();
+  if (selection.row && *selection.row >= rows) selection.row.reset();
+  if (selection.col && *selection.col >= cols) selection.col.reset();
+  return selection;
+}
+
+void clamp_to(AttentionView& view, const Snapshot& snapshot) {
+  const AttentionMaps& maps = maps_of(snapshot, view.part);
+  const Selection selection = selection_in(view, snapshot);
+  view.layer = selection.place.layer;
+  view.head = selection.place.head;
+  view.pinned_row = selection.row;
+  view.pinned_col = selection.col;
   std::erase_if(view.together, [&](const HeadPlace& place) {
     const auto layer = static_cast<std::size_t>(place.layer);
     return place == view.place() || layer >= maps.size() || place.head >= static_cast<int>(maps[layer].size());

@@ -103,6 +103,15 @@ bool has_part(const ModelConfig& model, AttentionPart part);
 // Brings the selection to a part that such a model has, if it is not in one.
 void settle(AttentionView& view, const ModelConfig& model);
 
+struct Selection {
+  HeadPlace place;
+  std::optional<int> row;
+  std::optional<int> col;
+};
+
+// What of the view's selection the snapshot has: the nearest layer and head, the pinned row and column if it has them.
+Selection selection_in(const AttentionView& view, const Snapshot& snapshot);
+
 // Brings layer, head, row and column into what the snapshot has.
 void clamp_to(AttentionView& view, const Snapshot& snapshot);
 

@@ -1,4 +1,4 @@
-#include "widgets/matrix_text.h"
+#include "plain/matrix_text.h"
 
 #include <fmt/format.h>
 
@@ -8,20 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "widgets/heatmap_layout.h"
-
 namespace attnscope {
 namespace {
-
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 // JSON's numbers are doubles: the one with the digits that tell this float from all others.
 double short_double(float value) {
@@ -40,13 +28,28 @@ std::vector<std::string> all_labels(std::span<const std::string> labels, int cou
 
 }  // namespace
 
+std::string label_of(std::span<const std::string> labels, int index, int first) {
+  if (labels.empty()) return std::to_string(first + index);
+  return static_cast<std::size_t>(index) < labels.size() ? labels[static_cast<std::size_t>(index)] : "";
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 std::string matrix_csv(const Matrix& matrix, std::span<const std::string> row_labels,
                        std::span<const std::string> col_labels) {
   std::string text;
-  for (int col = 0; col < matrix.cols; ++col) text += "," + field(label_of(col_labels, col, 0));
+  for (int col = 0; col < matrix.cols; ++col) text += "," + csv_field(label_of(col_labels, col, 0));
   text += '\n';
   for (int row = 0; row < matrix.rows; ++row) {
-    text += field(label_of(row_labels, row, 0));
+    text += csv_field(label_of(row_labels, row, 0));
     for (int col = 0; col < matrix.cols; ++col) text += fmt::format(",{}", matrix.at(row, col));
     text += '\n';
   }

@@ -1,0 +1,248 @@
+// Taking pictures and numbers away: what is written where, and what is asked first.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "export.h"
+#include "plain/matrix_text.h"
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "timeline.h"
+#include "ui_harness.h"
+#include "widgets/drawn_frame.h"
+#include "widgets/svg.h"
+#include "widgets/token_strip.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+
+class ExportTest : public testing::Test {
+ protected:
+  ExportTest() {
+    scope.layout.sentence = "src1 src2";
+    receive(scope, {fixture_run(20), Status{Activity::paused, 1000, "CPU"}}, nullptr);
+    receive(scope, {}, fixture_snapshot({3, 4, 2, 4}, scope.asked.request));
+    select(scope.attention, {AttentionPart::encoder, 1, 2});
+    ui.frames(3, draw);
+    scope.commands.clear();
+  }
+
+  template <typename Wanted>
+  std::vector<Wanted> posted() const {
+    std::vector<Wanted> found;
+    for (const Command& command : scope.commands) {
+      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
+    }
+    return found;
+  }
+
+  void record(std::initializer_list<std::int64_t> steps) {
+    receive(scope, {SentencePinned{"src1 src2"}}, nullptr);
+    for (const std::int64_t step : steps) {
+      auto look = fixture_snapshot({3, 4, 2, 4});
+      look->step = step;
+      receive(scope, {FrameRecorded{frame_of(*look)}}, nullptr);
+    }
+    ui.frames(2, draw);
+  }
+
+  // The name of a file in /data, as typed into the dialog that a menu item opened.
+  void save_as(const char* item, const char* name, std::vector<DirectoryEntry> entries = {}) {
+    ASSERT_TRUE(ui.click_text("Export", draw));
+    ASSERT_TRUE(ui.click_text(item, draw)) << item;
+    ASSERT_EQ(posted<ListDirectory>().size(), 1U);
+    receive(scope, {DirectoryListed{"/data", std::move(entries), ""}}, nullptr);
+    ui.frames(3, draw);
+    ui.key(Key::a, draw, {.ctrl = true});
+    ui.type(name, draw);
+    ui.key(Key::enter, draw);
+    ui.frames(3, draw);
+  }
+
+  std::string csv_of_head() const {
+    const Snapshot& snapshot = *scope.newest.snapshot;
+    const std::vector<std::string> labels = token_labels(snapshot.source);
+    return matrix_csv(snapshot.encoder[1][2], labels, labels);
+  }
+
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
+  save_as("Numbers as CSV", "mine.csv");
+  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.csv");
+  EXPECT_EQ(posted<WriteFile>()[0].bytes, csv_of_head());
+  EXPECT_FALSE(posted<WriteFile>()[0].replace);
+}
+
+TEST_F(ExportTest, JsonHasItsEndingWhateverWasTyped) {
+  save_as("Numbers as JSON", "mine");
+  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.json");
+  EXPECT_THAT(posted<WriteFile>()[0].bytes, HasSubstr("\"values\""));
+}
+
+TEST_F(ExportTest, ANameIsProposed) {
+  choose_export(scope, ExportKind::csv);
+  EXPECT_EQ(scope.browser.name, "encoder-L2-H3.csv");
+  choose_export(scope, ExportKind::svg);
+  EXPECT_EQ(scope.browser.name, "attention.svg");
+}
+
+TEST_F(ExportTest, WhatIsThereIsAskedAbout) {
+  const std::vector<DirectoryEntry> there = {{"mine.csv", false, false, 10}};
+  save_as("Numbers as CSV", "mine.csv", there);
+  EXPECT_TRUE(posted<WriteFile>().empty());
+  EXPECT_TRUE(ui.drew("This file is there already"));
+  ASSERT_TRUE(ui.click_text("Keep it", draw));
+  EXPECT_TRUE(posted<WriteFile>().empty());
+  EXPECT_FALSE(ui.drew("This file is there already"));
+  scope.commands.clear();
+  save_as("Numbers as CSV", "mine", there);
+  ASSERT_TRUE(ui.click_text("Replace", draw) && ui.find_text("x") != std::nullopt);
+  for (int nth = 0; nth < 4 && posted<WriteFile>().empty(); ++nth) {  // "Replace what is there?" is the title
+    const auto button = ui.find_text("Replace", nth);
+    if (button) ui.click(*button, draw);
+  }
+  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  EXPECT_TRUE(posted<WriteFile>()[0].replace);
+}
+
+TEST_F(ExportTest, AnswersAreSaid) {
+  receive(scope, {FileWritten{"/data/a.csv", ""}, FileWritten{"/x/b.csv", "cannot write /x/b.csv: No space left"}},
+          nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Wrote /data/a.csv"));
+  EXPECT_TRUE(ui.drew("cannot write /x/b.csv: No space left"));
+  ASSERT_EQ(scope.toasts.size(), 2U);
+  EXPECT_EQ(scope.toasts[1].message.severity, Severity::error);
+}
+
+TEST_F(ExportTest, NumbersAreCopied) {
+  ASSERT_TRUE(ui.click_text("Export", draw));
+  ASSERT_TRUE(ui.click_text("Copy numbers", draw));
+  EXPECT_EQ(std::string(ImGui::GetClipboardText()), csv_of_head());
+}
+
+TEST_F(ExportTest, TheKeyOpensTheMenu) {
+  ui.key(Key::e, draw, {.ctrl = true});
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Picture of the workspace as SVG"));
+  EXPECT_TRUE(ui.drew("Film as numbered PNGs"));
+}
+
+TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
+  save_as("Picture of the workspace as PNG", "mine.png");
+  EXPECT_TRUE(animating(scope));
+  const auto order = next_picture(scope);
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->kind, ExportKind::png);
+  EXPECT_TRUE(scope.exports.taking);
+  deliver(scope, *order, "pixels");
+  EXPECT_FALSE(scope.exports.taking);
+  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.png");
+  EXPECT_EQ(posted<WriteFile>()[0].bytes, "pixels");
+  EXPECT_FALSE(next_picture(scope));
+}
+
+TEST_F(ExportTest, NothingLiesOverAPicture) {
+  notify(scope, Severity::error, "an error that stays");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("an error that stays"));
+  scope.exports.taking = true;
+  ui.frame(draw);
+  EXPECT_FALSE(ui.drew("an error that stays"));
+}
+
+// Draws as the window does: at most one picture a frame, answered by a worker that writes all.
+TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
+  record({0, 100, 200, 300, 400});
+  export_to(scope, ExportKind::film, "/data/film");
+  std::vector<std::int64_t> steps;
+  std::size_t answered = 0;
+  for (int i = 0; i < 40 && scope.exports.film; ++i) {
+    const auto order = next_picture(scope);
+    ui.frame(draw);
+    if (order) {
+      steps.push_back(shown_maps(scope).complete.snapshot->step);
+      EXPECT_EQ(order->path, "/data/film/film-0000" + std::to_string(steps.size()) + ".png");
+      deliver(scope, *order, "png");
+    }
+    EXPECT_LE(posted<WriteFile>().size() - answered, 3U);
+    if (i % 3 == 2) receive(scope, {FileWritten{posted<WriteFile>()[answered++].path, ""}}, nullptr);
+  }
+  EXPECT_THAT(steps, testing::ElementsAre(0, 100, 200, 300, 400));
+  EXPECT_FALSE(scope.exports.film);
+  EXPECT_FALSE(scope.timeline.past.snapshot);
+  ASSERT_EQ(scope.toasts.size(), 1U);
+  EXPECT_EQ(scope.toasts[0].message.text, "Wrote 5 pictures to /data/film");
+}
+
+TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
+  record({0, 100, 200, 300, 400});
+  export_to(scope, ExportKind::film, "/data/film");
+  deliver(scope, *next_picture(scope), "png");
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("Stop the film", draw));
+  EXPECT_FALSE(next_picture(scope));
+  receive(scope, {FileWritten{"/data/film/film-00001.png", ""}}, nullptr);
+  EXPECT_FALSE(scope.exports.film);
+  EXPECT_EQ(scope.toasts.back().message.text, "Wrote 1 pictures to /data/film");
+
+  export_to(scope, ExportKind::film, "/full/film");
+  deliver(scope, *next_picture(scope), "png");
+  receive(scope, {FileWritten{"/full/film/film-00001.png", "cannot write /full/film/film-00001.png: full"}}, nullptr);
+  EXPECT_FALSE(scope.exports.film);
+  EXPECT_EQ(scope.toasts.back().message.severity, Severity::error);
+}
+
+TEST_F(ExportTest, AFilmEndsWhenItsStepsAreNoLongerShown) {
+  record({0, 100, 200});
+  export_to(scope, ExportKind::film, "/data/film");
+  deliver(scope, *next_picture(scope), "png");
+  set_sentence(scope, "another");
+  EXPECT_FALSE(next_picture(scope));
+  EXPECT_FALSE(scope.exports.film);
+}
+
+TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
+  Scope nothing;
+  for (const ExportKind kind :
+       {ExportKind::png, ExportKind::svg, ExportKind::csv, ExportKind::json, ExportKind::film}) {
+    EXPECT_FALSE(can_export(nothing, kind));
+    choose_export(nothing, kind);
+  }
+  copy_numbers(nothing);
+  EXPECT_TRUE(nothing.commands.empty());
+  EXPECT_FALSE(can_export(scope, ExportKind::film));  // nothing is pinned
+}
+
+// ---- a whole frame as shapes
+
+TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {
+  PictureRecorder recorder;
+  ui.look.recorder = &recorder;
+  ImGuiStyle& style = ImGui::GetStyle();
+  style.AntiAliasedLines = style.AntiAliasedLinesUseTex = style.AntiAliasedFill = false;
+  recorder.begin({{0, 0}, {1280, 720}});
+  ui.frame(draw);
+  const Capture whole = with_all_drawn(recorder.end(), *ImGui::GetDrawData(), ui.look);
+  const std::string svg = to_svg(whole, ui.look.theme.background);
+  // Texts of Dear ImGui's own, whole lines of them, and those of our pictures.
+  for (const char* text : {">d_model<", ">Sentence<", ">Encoder, layer 2, head 3<", ">Learning rate<", ">Train<"}) {
+    EXPECT_THAT(svg, HasSubstr(text));
+  }
+  const Capture workspace = cropped(whole, scope.exports.area);
+  EXPECT_LT(workspace.shapes.size(), whole.shapes.size());
+  EXPECT_EQ(to_svg(workspace, 0).find(">d_model<"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

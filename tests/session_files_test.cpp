@@ -1,0 +1,92 @@
+// Files that the window wants written.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fake_session.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FilesTest : public SessionTest {
+ protected:
+  FilesTest() { fs::create_directories(folder); }
+  ~FilesTest() override { fs::remove_all(folder); }
+
+  // The answer to writing it.
+  FileWritten write(const WriteFile& file) {
+    const std::size_t before = all<FileWritten>().size();
+    session->post(file);
+    EXPECT_TRUE(wait_for([&] { return all<FileWritten>().size() > before; }));
+    return all<FileWritten>().back();
+  }
+
+  static std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const fs::path folder = fs::path(testing::TempDir()) / ("attnscope_files_" + std::to_string(::getpid()));
+};
+
+TEST_F(FilesTest, BytesAreWrittenAsTheyAre) {
+  start();
+  const std::string bytes("a\0b\xFF\n", 5);
+  const fs::path path = folder / "numbers é.csv";
+  const FileWritten answer = write({path.string(), bytes});
+  EXPECT_EQ(answer.error, "");
+  EXPECT_EQ(answer.path, path.string());
+  EXPECT_EQ(content(path), bytes);
+}
+
+TEST_F(FilesTest, WhatIsThereIsReplacedOnlyWhenAsked) {
+  start();
+  const std::string path = (folder / "picture.png").string();
+  EXPECT_EQ(write({path, "old"}).error, "");
+  EXPECT_EQ(write({path, "new"}).error, path + " is there already and was not replaced");
+  EXPECT_EQ(content(path), "old");
+  EXPECT_EQ(write({path, "new", true}).error, "");
+  EXPECT_EQ(content(path), "new");
+}
+
+TEST_F(FilesTest, TheFolderIsMade) {
+  start();
+  EXPECT_EQ(write({(folder / "film" / "film-00001.png").string(), "1"}).error, "");
+  EXPECT_EQ(content(folder / "film" / "film-00001.png"), "1");
+}
+
+TEST_F(FilesTest, WhatCannotBeWrittenIsSaidAndLosesNothing) {
+  start_with_run();
+  const fs::path path = folder / "directory";
+  fs::create_directories(path);
+  EXPECT_THAT(write({path.string(), "x", true}).error, testing::HasSubstr(path.string()));
+  EXPECT_TRUE(fs::is_directory(path));
+  EXPECT_EQ(write({"/proc/nowhere/x.csv", "x"}).error,
+            "cannot make the folder /proc/nowhere: No such file or directory");
+  // Nothing is left beside it, and the session goes on.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  session->post(Probe{3, "typed"});
+  EXPECT_TRUE(wait_for_whole_snapshot(3));
+}
+
+TEST_F(FilesTest, AFullDiskIsSaid) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  start();
+  // A link to a device that takes nothing: what it points to cannot be replaced, and stays.
+  fs::create_symlink("/dev/full", folder / "full");
+  EXPECT_NE(write({(folder / "full" / "x").string(), "x"}).error, "");
+  EXPECT_TRUE(fs::exists("/dev/full"));
+}
+
+TEST_F(FilesTest, TrainingGoesOnMeanwhile) {
+  start_with_run();
+  session->post(Train{});
+  EXPECT_EQ(write({(folder / "a").string(), "a"}).error, "");
+  EXPECT_EQ(activity(), Activity::training);
+}
+
+}  // namespace
+}  // namespace attnscope
