@@ -30,6 +30,8 @@ constexpr auto key_lines = std::to_array<KeyLine>({
     {"Enter, Backspace", "Attention: the next nearer level, the next farther one"},
     {"← →  Home  End", "Decoding: step by step, first, last"},
     {"Enter", "Decoding: play, stop"},
+    {"↑ ↓  Enter", "Decoding: mark a candidate, go on with it"},
+    {"Backspace, Delete", "Decoding: let go of what was forced from this step on, of all"},
     {"Ctrl + plus, minus, 0", "larger, smaller, normal size"},
     {"F11", "presentation: full screen, larger text"},
     {"Escape", "ends presentation, closes, unpins"},

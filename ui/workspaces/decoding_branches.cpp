@@ -77,8 +77,8 @@ std::vector<BranchRow> arranged(const std::vector<Branch>& all) {
 struct Picture {
   const Branches& branches;
   double length_penalty;
-  std::int64_t step;           // of the model now
-  std::vector<float> columns;  // where each piece's column begins; one more: their end
+  std::int64_t step;                  // of the model now
+  const std::vector<float>& columns;  // where each piece's column begins; one more: their end
   float row_height;
   const Look& look;
 };
@@ -106,6 +106,19 @@ std::string one_line(const std::string& text) {
   std::string line;
   for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
   return line;
+}
+
+// Measured anew only when the branches or the font are others.
+const std::vector<float>& measured_columns(Branches& branches, const Look& look) {
+  const float size = font_size(look.fonts.mono);
+  if (branches.columns.empty() || branches.measured_size != size) branches.columns = column_ends(branches, look);
+  branches.measured_size = size;
+  return branches.columns;
+}
+
+void arrange(Branches& branches) {
+  branches.rows = arranged(branches.all);
+  branches.columns.clear();
 }
 
 double score_of(const Branch& branch, double alpha) {
@@ -149,6 +162,7 @@ void draw_pieces(Painter& paint, const Picture& picture, const BranchRow& row, I
   const float height = font_size(look.fonts.mono) + look.px(5);
   for (auto i = static_cast<std::size_t>(row.shared); i < branch.pieces.size(); ++i) {
     const ImVec2 low(at.x + picture.columns[i], at.y);
+    if (!ImGui::IsRectVisible(low, {at.x + picture.columns[i + 1], low.y + height})) continue;
     const ImVec2 high(low.x + piece_width(branch.pieces[i], look), low.y + height);
     paint.filled_rect(low, high, current ? look.theme.hovered : look.theme.raised, look.px(3));
     paint.text(look.fonts.mono, {low.x + look.px(5), low.y + look.px(2)},
@@ -190,8 +204,7 @@ ScoreColumns score_columns(const Look& look) {
   return {look.px(6), look.px(6) + number, look.px(6) + number * 2, look.px(6) + number * 3 + look.px(6)};
 }
 
-void draw_score_titles(const Picture& picture) {
-  const Look& look = picture.look;
+void draw_score_titles(const Look& look) {
   const ScoreColumns columns = score_columns(look);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(look);
@@ -286,10 +299,8 @@ void draw_rows(const Picture& picture, DecodingView& view) {
   if (clicked >= 0) return_to(view, picture.branches.all[static_cast<std::size_t>(clicked)]);
 }
 
-void forget_others_button(Branches& branches, const Look& look) {
-  ImGui::BeginDisabled(branches.all.size() < 2);
+void draw_clear_button(Branches& branches, const Look& look) {
   if (ImGui::SmallButton("Clear")) clear_branches(branches);
-  ImGui::EndDisabled();
   help_tooltip("Forgets every branch but the one that is shown.", look);
 }
 
@@ -317,14 +328,14 @@ void note_branch(Branches& branches, const Shown& shown, int typing) {
     found.typing = known.typing;
     known = std::move(found);
   }
-  branches.rows = arranged(branches.all);
+  arrange(branches);
 }
 
 void clear_branches(Branches& branches) {
   if (branches.current < 0) return;
   branches.all = {branches.all[static_cast<std::size_t>(branches.current)]};
   branches.current = branches.revealed = 0;
-  branches.rows = arranged(branches.all);
+  arrange(branches);
 }
 
 void draw_branches(const Shown& shown, DecodingView& view, const Look& look) {
@@ -335,12 +346,12 @@ void draw_branches(const Shown& shown, DecodingView& view, const Look& look) {
         "you try becomes a branch here, with its score.",
         ImGui::GetContentRegionAvail(), look);
   }
+  draw_score_titles(look);
+  ImGui::SameLine(ImGui::GetContentRegionAvail().x - look.px(44));
+  draw_clear_button(branches, look);
   const float row_height = font_size(look.fonts.mono) + font_size(look.fonts.small) + look.px(14);
   const Picture picture{
-      branches, view.options.length_penalty, shown.snapshot->step, column_ends(branches, look), row_height, look};
-  draw_score_titles(picture);
-  ImGui::SameLine(ImGui::GetContentRegionAvail().x - look.px(44));
-  forget_others_button(branches, look);
+      branches, view.options.length_penalty, shown.snapshot->step, measured_columns(branches, look), row_height, look};
   ImGui::BeginChild("tree", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
   draw_rows(picture, view);
   reveal_current(picture, branches);

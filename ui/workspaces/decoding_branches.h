@@ -37,6 +37,8 @@ struct Branches {
   std::string sentence;
   std::vector<Branch> all;      // in the order in which they were found
   std::vector<BranchRow> rows;  // of all, from top to bottom
+  std::vector<float> columns;   // where each piece's column begins, and where the last one ends; empty: not measured
+  float measured_size = 0;      // of the font they were measured in
   int current = -1;             // the one that the snapshot shows
   int revealed = -1;            // the one that was last scrolled to
   std::uint64_t version = 0;    // Shown::version that was noted last

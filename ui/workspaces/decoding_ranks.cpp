@@ -78,6 +78,7 @@ void draw_curve(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
 }
 
 void draw_mark(Painter& paint, const Axes& axes, const RankMark& mark, Color32 color, bool ring, const Look& look) {
+  if (!std::isfinite(mark.probability)) return;  // a diverged model
   const ImVec2 at = axes.at(mark.rank, mark.probability);
   if (!ring) return paint.filled_circle(at, look.px(4), color);
   const float half = look.px(5);
