@@ -439,7 +439,7 @@ TEST_F(DecodingSteps, WhatIsKnownStaysUntilTheNextLookKnowsIt) {
 }
 
 TEST_F(DecodingSteps, TheLensShowsEveryLayersGuess) {
-  ASSERT_TRUE(ui.click_text("Every layer's guess", draw));
+  ASSERT_TRUE(ui.click_text("Logit lens", draw));
   EXPECT_EQ(view().picture, StepPicture::lens);
   EXPECT_FALSE(ui.drew("layer 3"));
   auto whole = fixture_snapshot({5, 6, 2, 4});
@@ -462,7 +462,7 @@ TEST_F(DecodingSteps, ARecurrentModelSaysWhyItHasNoLens) {
   auto recurrent = snapshot_of_model(model);
   recurrent->decodings = made_decodings(*recurrent);
   show(recurrent);
-  ASSERT_TRUE(ui.click_text("Every layer's guess", draw));
+  ASSERT_TRUE(ui.click_text("Logit lens", draw));
   EXPECT_TRUE(ui.drew("not a stack of layers"));
 }
 

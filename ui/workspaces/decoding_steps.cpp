@@ -197,7 +197,7 @@ struct PictureText {
 
 constexpr std::array pictures = {
     PictureText{StepPicture::heads, "Every head", "Where every layer's heads look in this step (paper §3.2.2)."},
-    PictureText{StepPicture::lens, "Every layer's guess",
+    PictureText{StepPicture::lens, "Logit lens",
                 "What each layer would already write, if it were the last: its output goes through the final "
                 "normalisation, linear layer and softmax (the logit lens)."},
     PictureText{StepPicture::mask, "Mask", "The look-ahead mask: what each step may see (paper §3.2.3)."},
