@@ -44,7 +44,7 @@ void draw_contrast(AttentionView& view, const Look& look) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(look.px(1), look.px(1)));
   const float width = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
                       ImGui::CalcTextSize("Full contrast").x + look.px(6);
-  const float left = ImGui::GetWindowContentRegionMax().x - width;
+  const float left = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width;
   if (ImGui::GetCursorPosX() > left) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
   ImGui::Checkbox("Full contrast", &view.full_contrast);

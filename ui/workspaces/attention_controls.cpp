@@ -62,7 +62,7 @@ const MixText& text_of(HeadMix mix) {
 
 // On this line if there is room for as much, else on the next.
 void flow(float width, float gap) {
-  const float right = ImGui::GetWindowContentRegionMax().x;
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
   ImGui::SameLine(0, gap);
   if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
 }
