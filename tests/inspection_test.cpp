@@ -56,7 +56,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
     head.v = matrix(tensors.v[0][place.head]);
     if (tensors.bias.defined())
       head.bias = matrix(tensors.bias.dim() == 4 ? tensors.bias[0][place.head] : tensors.bias[place.head]);
-    if (tensors.relative_values.defined()) head.relative_values = matrix(tensors.relative_values[0][place.head]);
+    if (tensors.relative_v.defined()) head.relative_v = matrix(tensors.relative_v);
     head.causal = place.part == AttentionPart::decoder;
     head.heads_output = matrix(tensors.heads_output[0]);
     head.w_o = matrix(tensors.w_o);

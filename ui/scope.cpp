@@ -108,6 +108,7 @@ void set_sentence(Scope& scope, std::string text) {
   scope.reference = example == nullptr ? std::string() : example->target;
   scope.attention.changes.forced.clear();
   scope.attention.changes.replaced.clear();
+  scope.attention.inside.painted.reset();
   let_go_of_output(scope.decoding);
   probe_sentence(scope);
 }

@@ -106,15 +106,11 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& q, const KeyVa
   const torch::Tensor weights = inspection.weights(torch::softmax(masked(scores, mask), -1), part);
   const torch::Tensor dropped = torch::dropout(weights, dropout_, is_training());
   torch::Tensor heads = torch::matmul(dropped, kv.values);  // B×H×Q×d
-  torch::Tensor by_distance;
-  if (relative_v_.defined()) {
-    by_distance = relative_values(dropped, relative_v_, positions.distances);
-    heads = heads + by_distance;
-  }
+  if (relative_v_.defined()) heads = heads + relative_values(dropped, relative_v_, positions.distances);
   const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×D
   const torch::Tensor output = out_proj_(side_by_side);
   inspection.keep_head(part, [&] {
-    return HeadTensors{q,      kv.keys,           kv.values,      bias, by_distance, side_by_side,
+    return HeadTensors{q,      kv.keys,           kv.values,      bias, relative_v_, side_by_side,
                        output, out_proj_->weight, out_proj_->bias};
   });
   return output;

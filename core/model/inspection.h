@@ -18,9 +18,9 @@ using AttentionWeights = std::vector<torch::Tensor>;
 
 // The numbers of one attention sublayer; see HeadInside. Of all heads: B×H×…
 struct HeadTensors {
-  torch::Tensor q, k, v;                // B×H×L×d
-  torch::Tensor bias, relative_values;  // H×Q×K or B×H×Q×K, and B×H×Q×d; or undefined
-  torch::Tensor heads_output, output;   // B×Q×D
+  torch::Tensor q, k, v;               // B×H×L×d
+  torch::Tensor bias, relative_v;      // H×Q×K or B×H×Q×K, and (2k+1)×d; or undefined
+  torch::Tensor heads_output, output;  // B×Q×D
   torch::Tensor w_o, b_o;
 };
 

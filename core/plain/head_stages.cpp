@@ -50,6 +50,25 @@ void softmax_row(Matrix& scores, int row) {
   for (float* at = begin; at != end; ++at) *at = static_cast<float>(static_cast<double>(*at) / sum);
 }
 
+// Σ_j w_ij a^V_ij (1803.02155, equation 3).
+void add_relative_values(Matrix& output, const Matrix& weights, const Matrix& relative_v) {
+  if (relative_v.empty()) return;
+  for (int query = 0; query < weights.rows; ++query) {
+    for (int key = 0; key < weights.cols; ++key) {
+      const int row = relative_row(relative_v, query, key);
+      for (int col = 0; col < output.cols; ++col)
+        output.at(query, col) += weights.at(query, key) * relative_v.at(row, col);
+    }
+  }
+}
+
+void force_rows(Matrix& weights, const HeadPlace& place, const std::vector<ForcedAttention>& forced) {
+  for (const auto& [at, query, key] : forced) {
+    if (at != place || query < 0 || key < 0 || query >= weights.rows || key >= weights.cols) continue;
+    for (int col = 0; col < weights.cols; ++col) weights.at(query, col) = col == key ? 1.0F : 0.0F;
+  }
+}
+
 }  // namespace
 
 CellMask model_mask(const HeadInside& head) {
@@ -61,7 +80,7 @@ CellMask model_mask(const HeadInside& head) {
   return mask;
 }
 
-HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask) {
+HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& changes) {
   HeadStages stages;
   stages.products = product_transposed(head.q, head.k);
   stages.scores = stages.products;
@@ -74,18 +93,30 @@ HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask
   }
   stages.weights = stages.masked;
   for (int row = 0; row < stages.weights.rows && stages.weights.cols > 0; ++row) softmax_row(stages.weights, row);
+  force_rows(stages.weights, head.place, changes.forced);
   stages.output = product(stages.weights, head.v);
-  add(stages.output, head.relative_values);
+  add_relative_values(stages.output, stages.weights, head.relative_v);
+  if (std::ranges::find(changes.heads_off, head.place) != changes.heads_off.end())
+    std::ranges::fill(stages.output.values, 0.0F);
   return stages;
 }
 
-Matrix projected(const HeadInside& head, const Matrix& output) {
+int relative_row(const Matrix& relative_v, int query, int key) {
+  const int farthest = relative_v.rows / 2;
+  return std::clamp(key - query, -farthest, farthest) + farthest;
+}
+
+Matrix side_by_side(const HeadInside& head, const Matrix& output) {
   Matrix heads = head.heads_output;
   const int first = head.place.head * output.cols;
   for (int row = 0; row < output.rows; ++row) {
     for (int col = 0; col < output.cols; ++col) heads.at(row, first + col) = output.at(row, col);
   }
-  Matrix result = product_transposed(heads, head.w_o);
+  return heads;
+}
+
+Matrix projected(const HeadInside& head, const Matrix& output) {
+  Matrix result = product_transposed(side_by_side(head, output), head.w_o);
   for (int row = 0; row < result.rows; ++row) {
     for (int col = 0; col < result.cols; ++col) result.at(row, col) += head.b_o.at(0, col);
   }

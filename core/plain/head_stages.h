@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plain/heads.h"
+#include "plain/interventions.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
@@ -13,17 +14,18 @@ namespace attnscope {
 // What the model gave of one head on one sentence. Q queries, K keys, d = D / H.
 struct HeadInside {
   HeadPlace place;
-  Matrix q;                // Q×d, RoPE's rotation done
-  Matrix k;                // K×d
-  Matrix v;                // K×d
-  Matrix bias;             // Q×K added to the scaled scores (ALiBi, T5, Shaw's q·a^K / √d); empty: none
-  Matrix relative_values;  // Q×d added to the head's output (Shaw's Σ w a^V); empty: none
-  bool scaled = true;      // scores divided by √d
-  bool causal = false;     // keys after the query are masked
-  Matrix heads_output;     // Q×D: all heads side by side, what W_O is given
-  Matrix w_o;              // D×D, PyTorch's out_proj.weight: output = heads_output · w_oᵀ + b_o
-  Matrix b_o;              // 1×D
-  Matrix output;           // Q×D: what the sublayer gives
+  Matrix q;             // Q×d, RoPE's rotation done
+  Matrix k;             // K×d
+  Matrix v;             // K×d
+  Matrix bias;          // Q×K added to the scaled scores (ALiBi, T5, Shaw's q·a^K / √d); empty: none
+  Matrix relative_v;    // Shaw's a^V: row c + k is of the key c pieces after the query, farther ones than k clipped;
+                        // empty: none
+  bool scaled = true;   // scores divided by √d
+  bool causal = false;  // keys after the query are masked
+  Matrix heads_output;  // Q×D: all heads side by side, what W_O is given
+  Matrix w_o;           // D×D, PyTorch's out_proj.weight: output = heads_output · w_oᵀ + b_o
+  Matrix b_o;           // 1×D
+  Matrix output;        // Q×D: what the sublayer gives
 };
 
 // True where a key must not be attended to.
@@ -47,12 +49,19 @@ struct HeadStages {
   Matrix scores;    // Q×K: divided by √d (or not), with the bias
   Matrix masked;    // Q×K: −∞ where hidden
   Matrix weights;   // Q×K: softmax of each row; all 0 in a row that is hidden whole
-  Matrix output;    // Q×d: weights · v
+  Matrix output;    // Q×d: weights · v, with Shaw's Σ_j w_ij a^V_ij
 };
 
-HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask);
+// With what `changes` do to this head: rows that are forced, and no output of a head that is off.
+HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& changes = {});
 
-// heads_output with this head's columns replaced by `output`, through W_O: Q×D.
+// The row of HeadInside::relative_v for a query and a key.
+int relative_row(const Matrix& relative_v, int query, int key);
+
+// heads_output with this head's columns replaced by `output`: Q×D.
+Matrix side_by_side(const HeadInside& head, const Matrix& output);
+
+// side_by_side through W_O, with b_O: Q×D.
 Matrix projected(const HeadInside& head, const Matrix& output);
 
 // −Σ w ln w of every row, and the largest entry |∂w_i/∂s_j| = w_i(δ_ij − w_j) of every row's softmax Jacobian: near 0

@@ -12,7 +12,7 @@ HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, co
   head.k = of_head(tensors.k);
   head.v = of_head(tensors.v);
   if (tensors.bias.defined()) head.bias = of_head(tensors.bias.dim() == 4 ? tensors.bias : tensors.bias.unsqueeze(0));
-  if (tensors.relative_values.defined()) head.relative_values = of_head(tensors.relative_values);
+  if (tensors.relative_v.defined()) head.relative_v = to_matrix(tensors.relative_v);
   head.scaled = model.scaled_attention;
   head.causal = place.part == AttentionPart::decoder;
   head.heads_output = to_matrix(tensors.heads_output[0]);

@@ -92,6 +92,7 @@ void draw_values(const Canvas& canvas) {
     for (int col = cols.begin; col < cols.end; ++col) {
       if (is_masked(canvas.options, row, col)) continue;
       const float value = canvas.matrix.at(row, col);
+      if (std::isnan(value)) continue;
       const std::string text = fmt::format("{:.2f}", std::abs(value) < 0.005F ? 0.0F : value);  // no "-0.00"
       const ImVec2 extent = text_size(font, text.c_str());
       const ImVec2 at = canvas.corner(row, col);

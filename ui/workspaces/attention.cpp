@@ -7,6 +7,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention_changes.h"
 #include "workspaces/attention_head.h"
 #include "workspaces/attention_inside.h"
 #include "workspaces/attention_model.h"
@@ -107,17 +108,21 @@ void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_widt
   const ModelConfig& model = maps.newest.snapshot->model;
   begin(view, *maps.newest.snapshot);
   settle(view, model);
-  if (!has_part(model, view.part))
+  if (!has_part(model, view.part)) {
+    draw_changes(maps, view, look);
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
+  }
   measure_heads(maps, view);
   // A recurrent model has one map, without layers and sublayers: there is nothing to choose from.
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;
-    draw_contrast(view, look);
   } else {
     draw_levels(view, look);
-    draw_contrast(view, look);
-    if (view.level != AttentionLevel::model) draw_heads_column(maps, view, grid_width, textures, look);
+  }
+  draw_contrast(view, look);
+  draw_changes(maps, view, look);
+  if (!model.is_recurrent() && view.level != AttentionLevel::model) {
+    draw_heads_column(maps, view, grid_width, textures, look);
   }
   ImGui::BeginChild("level", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_level(maps, view, textures, look);

@@ -10,8 +10,10 @@
 #include "plain/snapshot.h"
 #include "shown.h"
 #include "widgets/heatmap.h"
+#include "workspaces/changes_view.h"
 #include "workspaces/head_map.h"
 #include "workspaces/head_measures.h"
+#include "workspaces/inside_view.h"
 
 namespace attnscope {
 
@@ -61,6 +63,8 @@ struct AttentionView {
 
   bool full_contrast = false;  // colours go to each map's largest weight instead of 1
   Interventions changes;       // to the model while it is looked at
+  ChangesView change;          // and what is remembered of choosing them
+  InsideView inside;
 
   // ---- the level "Model"
   HeadOrder order = HeadOrder::place;

@@ -1,0 +1,233 @@
+// Interventions from the strip over the attention workspace: each control, each way back, and what came of it.
+#include <gmock/gmock.h>
+
+#include "inside_fixture.h"
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention_changes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr HeadPlace head{AttentionPart::encoder, 1, 2};
+
+class Changes : public testing::Test {
+ protected:
+  Changes() {
+    scope.attention.begun = true;
+    select(scope.attention, head);
+  }
+
+  void show(const std::shared_ptr<const Snapshot>& snapshot) {
+    receive(scope, {fixture_run(3), Status{Activity::paused, 3, "CPU"}}, snapshot);
+    ui.frames(3, draw);
+  }
+
+  void open() { ASSERT_TRUE(ui.click_text("Change", draw)); }
+
+  // The ✕ behind a chip's text.
+  void take_back(const std::string& chip) {
+    ui.frame(draw);
+    const auto at = ui.find_text(chip);
+    ASSERT_TRUE(at) << chip;
+    const float width = text_size(ui.look.fonts.ui, chip.c_str()).x;
+    ui.click({at->x + width / 2 + ImGui::GetStyle().FramePadding.x * 2 + 3, at->y}, draw);
+  }
+
+  Interventions& changes() { return scope.attention.changes; }
+
+  std::shared_ptr<Snapshot> untouched = fixture_snapshot({5, 6, 2, 4});
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+TEST_F(Changes, WithoutAnyThereIsOneButton) {
+  show(untouched);
+  EXPECT_TRUE(ui.drew("Change"));
+  EXPECT_FALSE(ui.drew("Clear all"));
+  EXPECT_FALSE(ui.drew("largest change"));
+}
+
+TEST_F(Changes, TheSelectedHeadIsSwitchedOffAndOn) {
+  show(untouched);
+  open();
+  ASSERT_TRUE(ui.click_text("This head", draw));
+  EXPECT_THAT(changes().heads_off, testing::ElementsAre(head));
+  EXPECT_EQ(scope.asked.changes, changes()) << "asked of the model at once";
+  ASSERT_TRUE(ui.click_text("This head is off", draw));
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_F(Changes, TheSelectedLayerIsSwitchedOff) {
+  show(untouched);
+  open();
+  ASSERT_TRUE(ui.click_text("This layer", draw));
+  EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}));
+  select(scope.attention, {AttentionPart::cross, 0, 0});
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("This layer", draw));
+  EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}, LayerPlace{true, 0}));
+}
+
+TEST_F(Changes, TheChosenQueryIsForcedToLookAtTheChosenKey) {
+  show(untouched);
+  scope.attention.pinned_row = 3;
+  scope.attention.pinned_col = 1;
+  open();
+  ASSERT_TRUE(ui.find_text("looks only at"));
+  // The heading begins with the same word.
+  std::optional<ImVec2> button;
+  for (int nth = 0; ui.find_text("Force", nth); ++nth) button = ui.find_text("Force", nth);
+  ui.click(*button, draw);
+  EXPECT_THAT(changes().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
+}
+
+TEST_F(Changes, InTheDecoderNoLaterKeyCanBeForced) {
+  show(untouched);
+  select(scope.attention, {AttentionPart::decoder, 0, 0});
+  scope.attention.pinned_row = 1;
+  scope.attention.pinned_col = 4;
+  open();
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.attention.change.key, 1);
+}
+
+TEST_F(Changes, ATokenIsReplacedByWhatIsTyped) {
+  show(untouched);
+  scope.attention.pinned_row = 2;
+  open();
+  ASSERT_TRUE(ui.click_text("a word", draw));
+  ui.type("dog", draw);
+  std::optional<ImVec2> button;
+  for (int nth = 0; ui.find_text("Replace", nth); ++nth) button = ui.find_text("Replace", nth);
+  ui.click(*button, draw);
+  EXPECT_THAT(changes().replaced, testing::ElementsAre(ReplacedToken{false, 2, -1, "dog"}));
+  ASSERT_TRUE(ui.click_text("decoder input", draw));
+  ui.click(*button, draw);
+  EXPECT_EQ(changes().replaced.size(), 2U);
+  EXPECT_TRUE(changes().replaced[1].target);
+}
+
+TEST_F(Changes, NothingTypedReplacesNothing) {
+  show(untouched);
+  open();
+  std::optional<ImVec2> button;
+  for (int nth = 0; ui.find_text("Replace", nth); ++nth) button = ui.find_text("Replace", nth);
+  ui.click(*button, draw);
+  EXPECT_TRUE(changes().empty());
+}
+
+TEST_F(Changes, AChipTakesBackExactlyItsChange) {
+  changes().heads_off = {head, {AttentionPart::cross, 0, 1}};
+  changes().layers_off = {{true, 1}};
+  changes().replaced = {{false, 1, -1, "dog"}};
+  show(changed_look(untouched, changes()));
+  take_back("Cross L1 H2 off");
+  EXPECT_THAT(changes().heads_off, testing::ElementsAre(head));
+  EXPECT_EQ(changes().layers_off.size(), 1U);
+  take_back("Decoder, layer 2 off");
+  EXPECT_TRUE(changes().layers_off.empty());
+  EXPECT_EQ(changes().heads_off.size(), 1U);
+  EXPECT_EQ(changes().replaced.size(), 1U);
+}
+
+TEST_F(Changes, AChipShowsItsHead) {
+  changes().heads_off = {{AttentionPart::cross, 0, 1}};
+  show(changed_look(untouched, changes()));
+  ASSERT_TRUE(ui.click_text("Cross L1 H2 off", draw));
+  EXPECT_EQ(scope.attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
+  EXPECT_EQ(changes().heads_off.size(), 1U);
+}
+
+TEST_F(Changes, ClearAllTakesEverythingBack) {
+  changes().heads_off = {head};
+  changes().forced = {{head, 1, 0}};
+  show(changed_look(untouched, changes()));
+  ASSERT_TRUE(ui.click_text("Clear all", draw));
+  EXPECT_TRUE(changes().empty());
+  EXPECT_FALSE(ui.drew("Clear all"));
+}
+
+TEST_F(Changes, WhatCameOfItIsShownBesideTheUntouchedOutput) {
+  changes().heads_off = {head};
+  show(changed_look(untouched, changes()));
+  EXPECT_TRUE(ui.drew("then"));
+  EXPECT_TRUE(ui.drew("autre"));
+  EXPECT_TRUE(ui.drew("untouched output"));
+  EXPECT_TRUE(ui.drew("largest change"));
+  ASSERT_TRUE(ui.click_text("Encoder, layer 1, head 2", draw));
+  EXPECT_EQ(scope.attention.place(), (HeadPlace{AttentionPart::encoder, 0, 1}));
+  EXPECT_EQ(scope.attention.pinned_row, 2);
+  EXPECT_EQ(scope.attention.pinned_col, 0);
+}
+
+TEST_F(Changes, TheAnswerIsWaitedFor) {
+  changes().heads_off = {head};
+  show(untouched);
+  EXPECT_TRUE(ui.drew("looking"));
+}
+
+class RecurrentChanges : public Changes, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RecurrentChanges, OnlyTokensAreReplaced) {
+  ModelConfig model;
+  model.architecture = "recurrent";
+  model.attention = GetParam();
+  show(snapshot_of_model(model));
+  open();
+  ASSERT_TRUE(ui.click_text("This head", draw));
+  ASSERT_TRUE(ui.click_text("This layer", draw));
+  EXPECT_TRUE(changes().empty());
+  ASSERT_TRUE(ui.click_text("a word", draw));
+  ui.type("x", draw);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(changes().replaced.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, RecurrentChanges, testing::Values("none", "bahdanau"));
+
+TEST_F(Changes, ALanguageModelReadsOneText) {
+  ModelConfig model;
+  model.architecture = "decoder-only";
+  show(snapshot_of_model(model));
+  open();
+  EXPECT_FALSE(ui.drew("decoder input"));
+  ASSERT_TRUE(ui.click_text("a word", draw));
+  ui.type("x", draw);
+  ui.key(Key::enter, draw);
+  ASSERT_EQ(changes().replaced.size(), 1U);
+  EXPECT_TRUE(changes().replaced[0].target);
+}
+
+TEST_F(Changes, ManyChangesAndLongSentencesAreDrawn) {
+  for (const FixtureSize size : {FixtureSize{1, 1, 1, 1}, FixtureSize{128, 128, 6, 8}}) {
+    for (int i = 0; i < size.source; ++i) changes().forced.push_back({{AttentionPart::cross, 0, 0}, i, 0});
+    changes().replaced = {{true, 500, -1, "far away"}};
+    auto snapshot = fixture_snapshot(size);
+    if (size.source > 2) snapshot = changed_look(snapshot, changes());
+    for (const ImVec2 window : {ImVec2(320, 240), ImVec2(1600, 1000)}) {
+      ui.io().DisplaySize = window;
+      show(snapshot);
+      EXPECT_GT(ui.vertices(), 300);
+    }
+    changes() = {};
+  }
+}
+
+TEST(ChangesOf, ANewOneTakesThePlaceOfWhatItContradicts) {
+  Interventions changes;
+  force(changes, {head, 1, 2});
+  force(changes, {head, 1, 3});
+  force(changes, {head, 2, 3});
+  EXPECT_THAT(changes.forced, testing::ElementsAre(ForcedAttention{head, 1, 3}, ForcedAttention{head, 2, 3}));
+  replace(changes, {false, 1, -1, "a"});
+  replace(changes, {true, 1, -1, "b"});
+  replace(changes, {false, 1, -1, "c"});
+  ASSERT_EQ(changes.replaced.size(), 2U);
+  EXPECT_EQ(changes.replaced[1].text, "c");
+}
+
+}  // namespace
+}  // namespace attnscope

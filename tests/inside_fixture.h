@@ -1,0 +1,19 @@
+// What a snapshot holds only when it is asked for: one head's numbers, the sublayers' flow, a look with changes.
+#pragma once
+
+#include <memory>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// A head of four, d_k = 8, whose numbers agree with one another; by the snapshot's model with ALiBi's or Shaw's.
+void add_inside(Snapshot& snapshot, const HeadPlace& place);
+
+// Of every layer that the snapshot has, d_ff = 32; half of the units are active.
+void add_flow(Snapshot& snapshot);
+
+// The same question to a changed model, which writes another last word; `untouched` is the snapshot as it was.
+std::shared_ptr<Snapshot> changed_look(const std::shared_ptr<const Snapshot>& untouched, const Interventions& changes);
+
+}  // namespace attnscope

@@ -1,0 +1,83 @@
+// A look's own numbers of one head, through the stages that the window shows, are the model's.
+#include <gmock/gmock.h>
+
+#include "model_fixture.h"
+#include "plain/head_stages.h"
+#include "probe/probe.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+const Tokenizer& tokenizer() {
+  static const Tokenizer trained = [] {
+    TokenizerConfig config;
+    config.type = "char";
+    const std::vector<std::string> lines = {"the cat sat on the mat", "a dog ran", "the end"};
+    return Tokenizer(Tokenizer::train(lines, config));
+  }();
+  return trained;
+}
+
+double largest_difference(const Matrix& a, const Matrix& b) {
+  EXPECT_EQ(a.values.size(), b.values.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    largest = std::max(largest, static_cast<double>(std::abs(a.values[i] - b.values[i])));
+  return largest;
+}
+
+class InsideProbe : public testing::TestWithParam<const char*> {
+ protected:
+  InsideProbe() {
+    ModelConfig config = small_config();
+    config.positions = GetParam();
+    torch::manual_seed(5);
+    model = make_model(config, tokenizer().vocab_size());
+    stir(*model);
+  }
+
+  Snapshot look(const HeadPlace& place, const Interventions& changes = {}) {
+    Snapshot last;
+    const Probe probe{.text = "the cat sat", .changes = changes, .inside = place};
+    look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+    return last;
+  }
+
+  // Weights and output of the stages against the look's maps and the sublayer's own output.
+  void expect_agreement(const Snapshot& snapshot, const HeadPlace& place) {
+    ASSERT_TRUE(snapshot.inside);
+    const HeadInside& head = *snapshot.inside;
+    const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.changes);
+    const Matrix& map =
+        maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
+    EXPECT_LE(largest_difference(stages.weights, map), rounding);
+    EXPECT_LE(largest_difference(side_by_side(head, stages.output), head.heads_output), rounding);
+    EXPECT_LE(largest_difference(projected(head, stages.output), head.output), rounding);
+  }
+
+  Model model{nullptr};
+};
+
+constexpr std::array places = {HeadPlace{AttentionPart::encoder, 0, 1}, HeadPlace{AttentionPart::decoder, 1, 3},
+                               HeadPlace{AttentionPart::cross, 1, 0}};
+
+TEST_P(InsideProbe, TheStagesAreTheModelsOwn) {
+  for (const HeadPlace& place : places) expect_agreement(look(place), place);
+}
+
+TEST_P(InsideProbe, TheyAreWithChangesToo) {
+  for (const HeadPlace& place : places) {
+    Interventions changes;
+    changes.forced = {{place, 2, 1}};
+    expect_agreement(look(place, changes), place);
+    changes.heads_off = {place};
+    expect_agreement(look(place, changes), place);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Positions, InsideProbe,
+                         testing::Values("sinusoidal", "learned", "rope", "shaw", "t5", "alibi", "none"));
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,87 @@
+#include "widgets/card_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+std::string range_text(float low, float high) {
+  return low == -high ? fmt::format("±{:.3g}", high) : fmt::format("{:.3g}…{:.3g}", low, high);
+}
+
+// Returns the width it took.
+float draw_range(const CardTitle& title, ImVec2 right_end, const Look& look) {
+  const float width = look.px(40);
+  const float bar = look.px(9);
+  std::array<Color32, 25> stops;
+  for (std::size_t i = 0; i < stops.size(); ++i)
+    stops[i] = map_color(title.map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
+  Painter paint(look);
+  const std::string text = range_text(title.low, title.high);
+  const float text_width = text_size(look.fonts.small, text.c_str()).x;
+  const float line = font_size(look.fonts.bold);
+  const float y = right_end.y + (line - bar) / 2;
+  paint.gradient({right_end.x - width, y}, {right_end.x, y + bar}, stops, false);
+  paint.text(look.fonts.small,
+             {right_end.x - width - look.px(5) - text_width, right_end.y + (line - font_size(look.fonts.small)) / 2},
+             look.theme.text_dim, text);
+  return width + text_width + look.px(12);
+}
+
+}  // namespace
+
+ImVec2 CardGrid::next() {
+  if (column == columns) new_row();
+  const float x = origin.x + gutter + static_cast<float>(column++) * (gutter + card.x);
+  return {x, origin.y + y};
+}
+
+void CardGrid::new_row() {
+  if (column > 0) y += card.y + row_gap;
+  column = 0;
+}
+
+void CardGrid::end() {
+  new_row();
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, y});
+}
+
+CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Look& look) {
+  CardGrid grid;
+  grid.origin = ImGui::GetCursorScreenPos();
+  grid.gutter = gutter;
+  grid.row_gap = look.px(6);
+  grid.columns = std::clamp(static_cast<int>(room / (least_width + gutter)), 1, most_columns);
+  grid.card = {std::floor(room / static_cast<float>(grid.columns) - gutter), std::floor(height)};
+  grid.card.x = std::max(1.0F, grid.card.x);
+  return grid;
+}
+
+float card_title_height(const Look& look) {
+  return font_size(look.fonts.bold) + look.px(3);
+}
+
+bool draw_card_title(const CardTitle& title, float width, const Look& look) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float room = std::max(look.px(20), width - draw_range(title, {at.x + width, at.y}, look));
+  const ImVec2 extent = text_size(look.fonts.bold, title.title.c_str());
+  const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, std::min(extent.x, room)), extent.y});
+  const bool lit = ImGui::IsItemHovered() || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
+  help_tooltip(title.help, look);
+  Painter paint(look);
+  paint.push_clip(at, {at.x + room, at.y + extent.y + 1});
+  paint.text(look.fonts.bold, at, lit ? look.theme.accent : look.theme.text, title.title);
+  paint.pop_clip();
+  ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(look)});
+  return clicked;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,22 @@
+#include "widgets/wrapped_row.h"
+
+#include <imgui.h>
+
+namespace attnscope {
+
+void next_in_row(float width, const Look& look) {
+  const float gap = look.px(6);
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
+}
+
+void next_in_row(const char* label, const Look& look) {
+  next_in_row(ImGui::CalcTextSize(label, nullptr, true).x + ImGui::GetStyle().FramePadding.x * 2, look);
+}
+
+void next_checkbox_in_row(const char* label, const Look& look) {
+  const float box = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x;
+  next_in_row(box + ImGui::CalcTextSize(label, nullptr, true).x, look);
+}
+
+}  // namespace attnscope

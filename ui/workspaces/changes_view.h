@@ -1,0 +1,21 @@
+// What the strip of changes remembers: what is being put together in its popup, and what the changes did.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plain/look_difference.h"
+
+namespace attnscope {
+
+struct ChangesView {
+  int query = 0;  // to be forced
+  int key = 0;
+  bool target = false;  // the piece to be replaced is one of the decoder's input
+  int position = 0;
+  std::string text;                                  // instead of it
+  std::shared_ptr<const Snapshot> compared;          // what `difference` is of
+  std::shared_ptr<const LookDifference> difference;  // made once a look
+};
+
+}  // namespace attnscope
