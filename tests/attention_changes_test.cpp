@@ -26,6 +26,14 @@ class Changes : public testing::Test {
 
   void open() { ASSERT_TRUE(ui.click_text("Change", draw)); }
 
+  // The popup is drawn last; its headings begin with the same words as its buttons.
+  void click_last(const char* text) {
+    std::optional<ImVec2> last;
+    for (int nth = 0; ui.find_text(text, nth); ++nth) last = ui.find_text(text, nth);
+    ASSERT_TRUE(last) << text;
+    ui.click(*last, draw);
+  }
+
   // The ✕ behind a chip's text.
   void take_back(const std::string& chip) {
     ui.frame(draw);
@@ -76,11 +84,7 @@ TEST_F(Changes, TheChosenQueryIsForcedToLookAtTheChosenKey) {
   scope.attention.pinned_row = 3;
   scope.attention.pinned_col = 1;
   open();
-  ASSERT_TRUE(ui.find_text("looks only at"));
-  // The heading begins with the same word.
-  std::optional<ImVec2> button;
-  for (int nth = 0; ui.find_text("Force", nth); ++nth) button = ui.find_text("Force", nth);
-  ui.click(*button, draw);
+  click_last("Force");
   EXPECT_THAT(changes().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
 }
 
@@ -98,14 +102,12 @@ TEST_F(Changes, ATokenIsReplacedByWhatIsTyped) {
   show(untouched);
   scope.attention.pinned_row = 2;
   open();
-  ASSERT_TRUE(ui.click_text("a word", draw));
+  click_last("a word");
   ui.type("dog", draw);
-  std::optional<ImVec2> button;
-  for (int nth = 0; ui.find_text("Replace", nth); ++nth) button = ui.find_text("Replace", nth);
-  ui.click(*button, draw);
+  click_last("Replace");
   EXPECT_THAT(changes().replaced, testing::ElementsAre(ReplacedToken{false, 2, -1, "dog"}));
   ASSERT_TRUE(ui.click_text("decoder input", draw));
-  ui.click(*button, draw);
+  click_last("Replace");
   EXPECT_EQ(changes().replaced.size(), 2U);
   EXPECT_TRUE(changes().replaced[1].target);
 }
@@ -113,9 +115,7 @@ TEST_F(Changes, ATokenIsReplacedByWhatIsTyped) {
 TEST_F(Changes, NothingTypedReplacesNothing) {
   show(untouched);
   open();
-  std::optional<ImVec2> button;
-  for (int nth = 0; ui.find_text("Replace", nth); ++nth) button = ui.find_text("Replace", nth);
-  ui.click(*button, draw);
+  click_last("Replace");
   EXPECT_TRUE(changes().empty());
 }
 
@@ -180,7 +180,7 @@ TEST_P(RecurrentChanges, OnlyTokensAreReplaced) {
   ASSERT_TRUE(ui.click_text("This head", draw));
   ASSERT_TRUE(ui.click_text("This layer", draw));
   EXPECT_TRUE(changes().empty());
-  ASSERT_TRUE(ui.click_text("a word", draw));
+  click_last("a word");
   ui.type("x", draw);
   ui.key(Key::enter, draw);
   EXPECT_EQ(changes().replaced.size(), 1U);
@@ -194,7 +194,7 @@ TEST_F(Changes, ALanguageModelReadsOneText) {
   show(snapshot_of_model(model));
   open();
   EXPECT_FALSE(ui.drew("decoder input"));
-  ASSERT_TRUE(ui.click_text("a word", draw));
+  click_last("a word");
   ui.type("x", draw);
   ui.key(Key::enter, draw);
   ASSERT_EQ(changes().replaced.size(), 1U);

@@ -6,7 +6,7 @@ namespace attnscope {
 
 void next_in_row(float width, const Look& look) {
   const float gap = look.px(6);
-  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;  // of the next line
   if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
 }
 
