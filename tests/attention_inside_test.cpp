@@ -265,7 +265,7 @@ TEST_F(Inside, ButtonsSetWholeMasks) {
   ASSERT_TRUE(ui.click_text("Look-ahead", draw));
   EXPECT_FALSE(numbers().what_if) << "that is the model's in the decoder";
   ASSERT_TRUE(ui.click_text("None", draw));
-  ASSERT_TRUE(ui.click_text("As in the model", draw));
+  ASSERT_TRUE(ui.click_text("Model's", draw));
   EXPECT_FALSE(numbers().what_if);
 }
 
@@ -298,7 +298,7 @@ TEST_F(Inside, APaintedMaskIsLetGoWithTheSentenceAndWithThePart) {
 TEST_F(Inside, DividingIsComparedSideBySide) {
   show(with_inside(encoder_head));
   EXPECT_FALSE(ui.drew("not divided"));
-  ASSERT_TRUE(ui.click_text("on and off", draw));
+  ASSERT_TRUE(ui.click_text("Compare", draw));
   EXPECT_TRUE(scope.attention.inside.compare);
   EXPECT_TRUE(ui.drew("not divided"));
   EXPECT_TRUE(ui.find_text("mean entropy", 1));

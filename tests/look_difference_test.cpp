@@ -49,9 +49,9 @@ TEST(CompareWords, WordsInBothInTheSameOrderDoNotDiffer) {
   EXPECT_THAT(differing(difference.after), testing::ElementsAre("a"));
 }
 
-class Difference : public testing::Test {
+class LookDifferenceTest : public testing::Test {
  protected:
-  Difference() {
+  LookDifferenceTest() {
     before.source = {{1, "a"}, {2, "b"}};
     before.target_in = {{9, "<s>"}, {5, "x"}};
     before.target_out = {{5, "x"}, {3, "</s>"}};
@@ -68,7 +68,7 @@ class Difference : public testing::Test {
   Snapshot before, after;
 };
 
-TEST_F(Difference, TheLargestChangeHasItsPlaceAndBothWeights) {
+TEST_F(LookDifferenceTest, TheLargestChangeHasItsPlaceAndBothWeights) {
   EXPECT_FALSE(found().largest) << "nothing moved";
   after.encoder[0][1] = matrix(2, 2, {0.5F, 0.5F, 0.75F, 0.25F});
   after.encoder[0][0].at(0, 1) = 0.1F;
@@ -80,7 +80,7 @@ TEST_F(Difference, TheLargestChangeHasItsPlaceAndBothWeights) {
   EXPECT_FLOAT_EQ(std::abs(largest->after - largest->before), 0.25F);
 }
 
-TEST_F(Difference, WhatWasSetByHandIsNoNews) {
+TEST_F(LookDifferenceTest, WhatWasSetByHandIsNoNews) {
   after.encoder[0][1] = matrix(2, 2, {0, 1, 0.6F, 0.4F});
   after.changes.forced = {{{AttentionPart::encoder, 0, 1}, 0, 1}};
   EXPECT_EQ(found().largest->query, 1);
@@ -88,14 +88,14 @@ TEST_F(Difference, WhatWasSetByHandIsNoNews) {
   EXPECT_FALSE(found().largest);
 }
 
-TEST_F(Difference, RowsThatSawOtherWordsAreNotCompared) {
+TEST_F(LookDifferenceTest, RowsThatSawOtherWordsAreNotCompared) {
   after.cross[0][0] = matrix(2, 2, {0.9F, 0.1F, 0, 1});
   EXPECT_EQ(found().largest->query, 1);
   after.target_in[1] = {6, "y"};
   EXPECT_EQ(found().largest->query, 0);
 }
 
-TEST_F(Difference, TheReferencesProbabilityIsSummedInLogarithms) {
+TEST_F(LookDifferenceTest, TheReferencesProbabilityIsSummedInLogarithms) {
   before.gold = {gold({5, "x"}, 0.5F), gold({3, "</s>"}, 0.25F)};
   after.gold = {gold({5, "x"}, 0.1F), gold({3, "</s>"}, 0.25F)};
   const LookDifference difference = found();
@@ -104,7 +104,7 @@ TEST_F(Difference, TheReferencesProbabilityIsSummedInLogarithms) {
   EXPECT_NEAR(difference.log_prob_after, std::log(0.025), 1e-6);
 }
 
-TEST_F(Difference, WithoutAReferenceItIsWhatTheUntouchedModelWrote) {
+TEST_F(LookDifferenceTest, WithoutAReferenceItIsWhatTheUntouchedModelWrote) {
   before.decoding.resize(2);
   before.decoding[0].candidates = {candidate({5, "x"}, 0.8F)};
   before.decoding[1].candidates = {candidate({7, "z"}, 0.6F), candidate({3, "</s>"}, 0.4F)};

@@ -12,8 +12,9 @@
 namespace attnscope {
 namespace {
 
-std::string range_text(float low, float high) {
-  return low == -high ? fmt::format("±{:.3g}", high) : fmt::format("{:.3g}…{:.3g}", low, high);
+std::string range_text(const CardTitle& title) {
+  if (title.low == -title.high) return fmt::format("±{:.3g}", title.high);
+  return fmt::format("{:.3g}…{}{:.3g}", title.low, title.open ? "≥" : "", title.high);
 }
 
 // Returns the width it took.
@@ -24,7 +25,7 @@ float draw_range(const CardTitle& title, ImVec2 right_end, const Look& look) {
   for (std::size_t i = 0; i < stops.size(); ++i)
     stops[i] = map_color(title.map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
   Painter paint(look);
-  const std::string text = range_text(title.low, title.high);
+  const std::string text = range_text(title);
   const float text_width = text_size(look.fonts.small, text.c_str()).x;
   const float line = font_size(look.fonts.bold);
   const float y = right_end.y + (line - bar) / 2;

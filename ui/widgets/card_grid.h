@@ -37,6 +37,7 @@ struct CardTitle {
   ColorMap map = ColorMap::viridis;
   float low = 0;
   float high = 1;
+  bool open = false;  // some values lie above `high`
 };
 
 float card_title_height(const Look& look);

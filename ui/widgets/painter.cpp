@@ -115,11 +115,14 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
   first_ = list_.VtxBuffer.Size;
   if (text.empty()) return;
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text.data(), text.data() + text.size()).y / 2};
+  const ImVec2 low = list_.GetClipRectMin();
+  const ImVec2 high = list_.GetClipRectMax();
+  if (recording()) record_text(font, position, color, text, anchor, degrees);
   // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
-  // out before it is turned into it, so there is none meanwhile.
+  // out before it is turned into it, so it gets that rectangle only when it has been drawn.
   list_.PushClipRectFullScreen();
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
-  if (recording()) record_text(font, position, color, text, anchor, degrees);
+  list_.CmdBuffer.back().ClipRect = {low.x, low.y, high.x, high.y};
   list_.PopClipRect();
   for (int i = first_; i < list_.VtxBuffer.Size; ++i)
     list_.VtxBuffer[i].pos = turned(list_.VtxBuffer[i].pos, anchor, degrees);

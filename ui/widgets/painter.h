@@ -38,7 +38,7 @@ class Painter {
   // One line with its top left corner at `position`, in one of the look's fonts.
   void text(ImFont* font, ImVec2 position, Color32 color, std::string_view text);
 
-  // Turned anticlockwise about its left middle, which stands at `anchor`. No clip rectangle holds it.
+  // Turned anticlockwise about its left middle, which stands at `anchor`.
   void slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text);
 
   // A texture of cols × rows cells; `fill` gives their colours, as it gave them to the texture.

@@ -46,7 +46,7 @@ void draw_controls(const HeadCards& cards, AttentionView& view, const Look& look
       look);
   ImGui::SameLine(0, look.px(10));
   ImGui::Dummy({0, 0});
-  constexpr const char* compare = "Compare √d_k on and off";
+  constexpr const char* compare = "Compare √d_k";
   next_checkbox_in_row(compare, look);
   ImGui::Checkbox(compare, &view.inside.compare);
   help_tooltip(

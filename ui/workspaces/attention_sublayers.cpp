@@ -102,12 +102,19 @@ void choose(const Tower& tower, AttentionView& view, int row, int col) {
 struct Range {
   float low = 0;
   float high = 1;
+  bool open = false;  // values above `high` have the last colour, too
 };
 
+// A few pieces (a full stop, </s>) can be many times as long as all others, which would then look alike.
+constexpr double share_in_range = 0.95;
+
 Range range_of(const Matrix& matrix, const Measure& measure) {
-  const auto [low, high] = std::ranges::minmax_element(matrix.values);
-  if (measure.values == &SublayerFlow::cosine) return {std::min(0.0F, *low), 1};
-  return {0, std::max(1e-6F, *high)};
+  std::vector<float> sorted = matrix.values;
+  std::ranges::sort(sorted);
+  if (measure.values == &SublayerFlow::cosine) return {std::min(0.0F, sorted.front()), 1};
+  const float usual = sorted[static_cast<std::size_t>(share_in_range * static_cast<double>(sorted.size() - 1))];
+  const bool open = sorted.back() > 1.5F * usual && usual > 0;
+  return {0, std::max(1e-6F, open ? usual : sorted.back()), open};
 }
 
 void draw_measure(const Tower& tower, const Measure& measure, AttentionView& view, ImVec2 size, std::uint64_t version,
@@ -128,7 +135,7 @@ void draw_measure(const Tower& tower, const Measure& measure, AttentionView& vie
   }
   ImGui::PushID(measure.title);
   draw_card_title({measure.title, std::string(measure.help) + "\nClick a cell: selects the layer and the piece.",
-                   options.map, options.low, options.high},
+                   options.map, options.low, options.high, range.open},
                   size.x, look);
   const HeatmapResult mouse =
       draw_heatmap("map", matrix, version, {size.x, size.y - card_title_height(look)}, options, textures, look);

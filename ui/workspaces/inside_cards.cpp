@@ -100,7 +100,7 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
     case Stage::sublayer:
       break;
   }
-  return "output, + b_O";
+  return "output";
 }
 
 // What one card is drawn with.
@@ -244,7 +244,7 @@ void draw_all(Context& context) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float heading = font_size(look.fonts.ui) + look.px(15);
   const float height = std::clamp(room.y / static_cast<float>(sections.size()) - heading, look.px(180), look.px(300));
-  CardGrid grid = card_grid(room.x, look.px(165), 4, height, look.px(20), look);
+  CardGrid grid = card_grid(room.x, look.px(150), 4, height, look.px(20), look);
   for (const Section& section : sections) {
     draw_heading(section.heading, grid, look);
     for (const Stage stage : section.stages) {

@@ -108,7 +108,7 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
     help_tooltip(help, look);
     return clicked;
   };
-  if (button("As in the model", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
+  if (button("Model's", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
     use_mask(view, head, model_mask(head));
   if (button("Look-ahead", "Hides every key after the query (paper §3.2.3)."))
     use_mask(view, head, look_ahead_mask(numbers.mask));
