@@ -34,7 +34,7 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
 }  // namespace
 
 Color32 cell_color(const Coloring& coloring, float value) {
-  if (std::isnan(value)) return coloring.masked;
+  if (std::isnan(value)) return map_color(coloring.map, value);
   const float range = coloring.high - coloring.low;
   return map_color(coloring.map, range > 0 ? (value - coloring.low) / range : 0.5F);
 }

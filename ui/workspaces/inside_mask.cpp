@@ -66,7 +66,7 @@ void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<co
   ImGui::EndPopup();
 }
 
-constexpr float effect_map_height = 74;  // at scale 1
+constexpr float effect_map_height = 92;  // at scale 1
 
 }  // namespace
 
