@@ -194,7 +194,7 @@ TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
   EXPECT_FALSE(next_picture(scope));
   receive(scope, {FileWritten{"/data/film/film-00001.png", ""}}, nullptr);
   EXPECT_FALSE(scope.exports.film);
-  EXPECT_EQ(scope.toasts.back().message.text, "Wrote 1 pictures to /data/film");
+  EXPECT_EQ(scope.toasts.back().message.text, "Wrote 1 picture to /data/film");
 
   export_to(scope, ExportKind::film, "/full/film");
   deliver(scope, *next_picture(scope), "png");

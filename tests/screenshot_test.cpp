@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 #include <stb_image.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -143,6 +144,74 @@ TEST(Screenshot, FollowsTheScale) {
   EXPECT_EQ(picture.width, 1600);
   EXPECT_EQ(picture.height, 1000);
   EXPECT_GT(compare(picture, draw_offscreen(small, 1600, 1000, 1)).share_off, 0.02);
+}
+
+// As rsvg-convert draws it; empty when it cannot.
+Picture rendered(const std::string& svg) {
+  const std::filesystem::path stem =
+      std::filesystem::path(testing::TempDir()) / ("attnscope_window_" + std::to_string(::getpid()));
+  const std::string svg_file = stem.string() + ".svg";
+  const std::string png_file = stem.string() + ".png";
+  write_file(svg_file, svg);
+  const std::string command = "rsvg-convert -o '" + png_file + "' '" + svg_file + "'";
+  const bool drawn = std::system(command.c_str()) == 0;
+  Picture picture;
+  if (drawn) picture = picture_from_png(read_file(png_file, 1 << 26));
+  std::filesystem::remove(svg_file);
+  std::filesystem::remove(png_file);
+  return picture;
+}
+
+// Letters are drawn with other edges, and other fonts where those of the window are not installed; everything else
+// agrees to a pixel.
+TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
+  if (std::system("command -v rsvg-convert >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "rsvg-convert (Debian: librsvg2-bin) is not installed";
+  }
+  for (const WorkspaceText& text : workspaces()) {
+    Scope pixels = animal_scope();
+    Scope shapes = animal_scope();
+    pixels.layout.workspace = shapes.layout.workspace = text.workspace;
+    const Picture expected = draw_offscreen(pixels, width, height, 1);
+    const Picture actual = rendered(draw_offscreen_svg(shapes, width, height, 1));
+    ASSERT_EQ(actual.width, expected.width) << text.name;
+    ASSERT_EQ(actual.height, expected.height) << text.name;
+    const Difference difference = compare(expected, actual);
+    EXPECT_LT(difference.mean, 4) << text.name;
+    EXPECT_LT(difference.share_off, 0.05) << text.name;
+    // What is not drawn at all would be nearer to it than that.
+    Picture nothing = expected;
+    for (std::size_t i = 0; i < nothing.rgba.size(); ++i) nothing.rgba[i] = expected.rgba[i % 4];
+    EXPECT_GT(compare(expected, nothing).share_off, 3 * difference.share_off) << text.name;
+  }
+}
+
+TEST(Screenshot, APictureOfTheWorkspaceIsThatPartOfTheWindow) {
+  Scope scope = animal_scope();
+  draw_offscreen(scope, width, height, 1);
+  const PictureArea area = scope.exports.area;
+  Scope again = animal_scope();
+  const Picture whole = draw_offscreen(again, width, height, 1);
+  scope.exports.picture =
+      PictureOrder{.kind = ExportKind::png, .path = "x.png", .replace = false, .whole_window = false};
+  draw_offscreen(scope, width, height, 1);
+  ASSERT_EQ(scope.commands.size(), 1U);
+  const auto& file = std::get<WriteFile>(scope.commands[0]);
+  EXPECT_EQ(file.path, "x.png");
+  const Picture part = picture_from_png(file.bytes);
+  ASSERT_EQ(part.width, static_cast<int>(area.high.x) - static_cast<int>(area.low.x));
+  ASSERT_EQ(part.height, static_cast<int>(area.high.y) - static_cast<int>(area.low.y));
+  std::int64_t off = 0;
+  for (int y = 0; y < part.height; ++y) {
+    for (int x = 0; x < part.width; ++x) {
+      const auto there =
+          static_cast<std::size_t>((y + static_cast<int>(area.low.y)) * width + x + static_cast<int>(area.low.x)) * 4;
+      const auto here = static_cast<std::size_t>(y * part.width + x) * 4;
+      off += std::abs(part.rgba[here] - whole.rgba[there]) > visible_difference;
+    }
+  }
+  // The first frame of a window is taken here, which settles a little later.
+  EXPECT_LT(static_cast<double>(off) / (part.width * part.height), 0.05);
 }
 
 TEST(Screenshot, PngHoldsThePicture) {

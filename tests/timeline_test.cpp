@@ -9,6 +9,7 @@
 #include "snapshot_fixture.h"
 #include "timeline.h"
 #include "ui_harness.h"
+#include "weight_choice.h"
 
 namespace attnscope {
 namespace {
@@ -313,7 +314,7 @@ TEST_F(TimelineTest, WeightsAreTakenAwayAndHaveALimit) {
   scope.curves_view.weights.resize(1);
   ui.frames(2, draw);
   // The cross stands at the right end of the name's line, near the window's edge.
-  const auto line = ui.find_text(first.substr(first.find("encoder")), 1);  // after the plot's own legend
+  const auto line = ui.find_text(first.substr(first.find("encoder")));
   ASSERT_TRUE(line);
   ui.click({1280 - 18, line->y}, draw);
   EXPECT_TRUE(scope.curves_view.weights.empty());

@@ -121,7 +121,12 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
     lines.push_back({view.weights[i].title, &view.weights[i].series, colors[i % colors.size()]});
   }
   draw_plot("weights", lines, {ImGui::GetContentRegionAvail().x, height}, view.axis, view.weight_plot,
-            {.title = "Weight", .help = weights_help, .x_numbers = false, .x_data = x, .y_limits = PlotRange{0, 1}},
+            {.title = "Weight",
+             .help = weights_help,
+             .legend = false,
+             .x_numbers = false,
+             .x_data = x,
+             .y_limits = PlotRange{0, 1}},
             look);
   std::size_t gone = view.weights.size();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, look.px(4)});

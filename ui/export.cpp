@@ -148,7 +148,8 @@ std::optional<PictureOrder> next_of_film(Scope& scope) {
 void end_if_written(Scope& scope) {
   const FilmOrder& film = *scope.exports.film;
   if (film.written < film.frames.size()) return;
-  end_film(scope, Severity::info, fmt::format("Wrote {} pictures to {}", film.written, film.folder));
+  end_film(scope, Severity::info,
+           fmt::format("Wrote {} picture{} to {}", film.written, film.written == 1 ? "" : "s", film.folder));
 }
 
 void film_written(Scope& scope, const FileWritten& written) {

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "toolbar.h"
+#include "weight_choice.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
-#include "workspaces/attention_text.h"
 
 namespace attnscope {
 namespace {
@@ -44,21 +44,6 @@ void go_on_with_film(Scope& scope, double now) {
   timeline.frame_began = now;
   if (next < sentence->frames.size()) show_frame(scope, next);
   timeline.playing = next + 1 < sentence->frames.size();
-}
-
-// ---- the chosen weight
-
-// Without the mark with which SentencePiece begins a word.
-std::string bare(const Token& token) {
-  constexpr std::string_view word_mark = "▁";
-  const std::string& piece = token.piece;
-  return piece.starts_with(word_mark) && piece.size() > word_mark.size() ? piece.substr(word_mark.size()) : piece;
-}
-
-std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
-  const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
-  const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
-  return fmt::format("{} → {} · {}", bare(query), bare(key), place_text(chosen.place, snapshot.model));
 }
 
 // ---- the bar
@@ -311,42 +296,6 @@ std::string pin_help(const Scope& scope) {
       "Pins the sentence: what the model makes of it is recorded now and every {} updates, saved with the run, and can "
       "be gone through and played as a film (Ctrl+P).",
       scope.run.config.training.history_interval);
-}
-
-std::string weight_problem(const Scope& scope) {
-  const ShownMaps maps = shown_maps(scope);
-  const AttentionView& view = scope.attention;
-  if (!maps.newest.snapshot || maps.lacks(view.part)) return "There is no attention to plot yet.";
-  const Selection chosen = selection_in(view, *maps.of(view.part).snapshot);
-  if (!chosen.row || !chosen.col) {
-    return "Choose a query and a key in the attention workspace first: click a row's and a column's piece.";
-  }
-  if (scope.curves_view.weights.size() >= max_weight_curves) {
-    return fmt::format("{} weights are plotted, and no more can be told apart: take one away first.",
-                       max_weight_curves);
-  }
-  if (!is_pinned(scope) && !can_pin(scope)) return "The sentence cannot be pinned now.";
-  return {};
-}
-
-void plot_weight(Scope& scope) {
-  if (!weight_problem(scope).empty()) return;
-  const Snapshot& snapshot = *shown_maps(scope).of(scope.attention.part).snapshot;
-  const Selection chosen = selection_in(scope.attention, snapshot);
-  WeightCurve curve;
-  curve.sentence = scope.layout.sentence;
-  curve.place = chosen.place;
-  curve.row = *chosen.row;
-  curve.col = *chosen.col;
-  curve.title = weight_title(chosen, snapshot);
-  auto& weights = scope.curves_view.weights;
-  const bool known = std::ranges::any_of(weights, [&](const WeightCurve& weight) {
-    return weight.sentence == curve.sentence && weight.place == curve.place && weight.row == curve.row &&
-           weight.col == curve.col;
-  });
-  if (!known) weights.push_back(std::move(curve));
-  scope.layout.curves_open = true;
-  if (!is_pinned(scope)) toggle_pin(scope);
 }
 
 const PinnedSentence* recorded_sentence(const Scope& scope) {

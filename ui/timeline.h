@@ -15,11 +15,6 @@ bool can_pin(const Scope& scope);  // or unpin
 void toggle_pin(Scope& scope);     // nothing when it cannot be done now
 std::string pin_help(const Scope& scope);
 
-// ---- the chosen weight: a query and a key of the selected head
-// What stands in the way of plotting it over training; empty if nothing does.
-std::string weight_problem(const Scope& scope);
-void plot_weight(Scope& scope);  // pins the sentence too; nothing when something stands in the way
-
 // The sentence, if it is pinned and something of it was recorded; else null.
 const PinnedSentence* recorded_sentence(const Scope& scope);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "timeline.h"
+#include "weight_choice.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {

@@ -283,7 +283,8 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     ImGui::Dummy({title_width, font_size(look.fonts.small)});
     help_tooltip(options.help, look);
   }
-  draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + look.px(10), axis, view, look);
+  if (options.legend)
+    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + look.px(10), axis, view, look);
   if (has_points(visible)) {
     draw_axes(frame, options, look);
     draw_lines(frame, visible, look);

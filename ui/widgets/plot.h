@@ -49,6 +49,7 @@ struct PlotOptions {
   std::string_view title = {};
   std::string_view help = {};  // shown when the title is pointed at
   std::string_view x_label = {};
+  bool legend = true;                      // false when somebody else names the lines
   bool x_numbers = true;                   // false when another plot beneath has them
   std::optional<PlotRange> x_data = {};    // extent of all plots that share the axis; none: of these lines
   std::optional<PlotRange> y_limits = {};  // shown, instead of fitting, when the view has no window of its own

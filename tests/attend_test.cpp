@@ -1,0 +1,123 @@
+// The command that prints attention: JSON and CSV, with the model as it is and changed.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "changes_text.h"
+#include "commands.h"
+#include "session/torch_engine.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A run of random weights.
+class Attend : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    Config config;
+    config.model = {.d_model = 16, .num_heads = 2, .num_encoder_layers = 2, .num_decoder_layers = 1, .d_ff = 32};
+    config.model.max_length = 20;
+    config.training.device = "cpu";
+    config.training.threads = 1;
+    config.corpus.source = "copy";
+    config.tokenizer.vocab_size = 64;
+    TorchEngine engine;
+    engine.reset(config, {});
+    engine.save_run(run().string());
+  }
+  static void TearDownTestSuite() { fs::remove_all(run()); }
+
+  static fs::path run() { return fs::temp_directory_path() / ("attnscope-attend-" + std::to_string(::getpid())); }
+
+  static std::string printed(AttendOptions options) {
+    options.run = run().string();
+    options.source = "a b c";
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(attend(options), 0);
+    return testing::internal::GetCapturedStdout();
+  }
+  static nlohmann::json json(const AttendOptions& options) { return nlohmann::json::parse(printed(options)); }
+
+  // Rows of the map of that part, layer and head.
+  static nlohmann::json weights(const nlohmann::json& look, const char* part, int layer, int head) {
+    for (const auto& map : look[part])
+      if (map["layer"] == layer && map["head"] == head) return map["weights"];
+    return {};
+  }
+};
+
+TEST_F(Attend, CsvIsTheOneMapOfTheJson) {
+  const nlohmann::json look = json({});
+  AttendOptions options;
+  options.format = "csv";
+  options.part = "encoder";
+  options.layer = 2;
+  options.head = 1;
+  const std::string csv = printed(options);
+  const auto map = weights(look, "encoder", 2, 1);
+  std::string expected;
+  for (const auto& token : look["source"]) expected += "," + token["piece"].get<std::string>();
+  expected += "\n";
+  EXPECT_EQ(csv.substr(0, expected.size()), expected);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(map.size() + 1));
+  const std::string first = csv.substr(csv.find(',', expected.size()) + 1);
+  EXPECT_NEAR(std::stod(first), map[0][0].get<double>(), 1e-6);
+}
+
+TEST_F(Attend, WithoutChangesThereIsNothingToCompare) {
+  const nlohmann::json look = json({});
+  EXPECT_FALSE(look.contains("untouched"));
+}
+
+TEST_F(Attend, AForcedQueryLooksAtItsKeyAlone) {
+  AttendOptions options;
+  options.changes.forced = {"encoder.1.2:1->2"};
+  const nlohmann::json look = json(options);
+  const auto row = weights(look, "encoder", 1, 2)[1];
+  for (std::size_t key = 0; key < row.size(); ++key) EXPECT_EQ(row[key].get<double>(), key == 2 ? 1 : 0);
+  ASSERT_TRUE(look.contains("untouched"));
+  EXPECT_EQ(look["untouched"]["output"], json({})["output"]);
+}
+
+TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
+  AttendOptions options;
+  options.target = "a b c";
+  const nlohmann::json before = json(options);
+  options.changes.heads_off = {"cross.1.1", "cross.1.2"};
+  options.changes.layers_off = {"encoder.1"};
+  options.changes.replaced = {"source.0=c"};
+  const nlohmann::json after = json(options);
+  ASSERT_FALSE(before["gold"].empty());
+  EXPECT_EQ(after["untouched"]["gold"], before["gold"]);
+  ASSERT_EQ(after["gold"].size(), before["gold"].size());
+  EXPECT_NE(after["gold"], before["gold"]);
+  EXPECT_EQ(after["gold"][0]["piece"], before["gold"][0]["piece"]);
+}
+
+TEST_F(Attend, WhatIsWrittenWrongIsRefused) {
+  const ModelConfig model;  // 8 heads or fewer, some layers
+  for (const ChangesText& text :
+       std::vector<ChangesText>{{.heads_off = {"encoder"}, .layers_off = {}, .forced = {}, .replaced = {}},
+                                {.heads_off = {"encoder.0.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
+                                {.heads_off = {"encoder.1.99"}, .layers_off = {}, .forced = {}, .replaced = {}},
+                                {.heads_off = {"kitchen.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
+                                {.heads_off = {}, .layers_off = {"cross.1"}, .forced = {}, .replaced = {}},
+                                {.heads_off = {}, .layers_off = {"encoder.99"}, .forced = {}, .replaced = {}},
+                                {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:2"}, .replaced = {}},
+                                {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:-1->0"}, .replaced = {}},
+                                {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.x=a"}},
+                                {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.1="}}}) {
+    EXPECT_THROW(changes_from(text, model), ConfigError);
+  }
+  ModelConfig recurrent;
+  recurrent.architecture = "recurrent";
+  EXPECT_THROW(changes_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}}, recurrent),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace attnscope
