@@ -60,7 +60,7 @@ TEST_F(Attend, CsvIsTheOneMapOfTheJson) {
   const std::string csv = printed(options);
   const auto map = weights(look, "encoder", 2, 1);
   std::string expected;
-  for (const auto& token : look["source"]) expected += "," + token["piece"].get<std::string>();
+  for (const auto& token : look["source"]) expected.append(1, ',').append(token["piece"].get<std::string>());
   expected += "\n";
   EXPECT_EQ(csv.substr(0, expected.size()), expected);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(map.size() + 1));

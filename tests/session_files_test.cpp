@@ -81,6 +81,13 @@ TEST_F(FilesTest, AFullDiskIsSaid) {
   EXPECT_TRUE(fs::exists("/dev/full"));
 }
 
+TEST_F(FilesTest, WhatWasAskedBeforeTheEndIsStillWritten) {
+  start();
+  for (int i = 0; i < 50; ++i) session->post(WriteFile{(folder / std::to_string(i)).string(), "x"});
+  session.reset();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 50);
+}
+
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {
   start_with_run();
   session->post(Train{});

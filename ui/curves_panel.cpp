@@ -114,6 +114,14 @@ constexpr const char* weights_help =
     "in "
     "the line of recorded steps).";
 
+// From 0, so that heights can be compared.
+PlotRange weight_limits(std::span<const WeightCurve> weights) {
+  double largest = 0.1;
+  for (const WeightCurve& weight : weights)
+    for (const double y : weight.series.y) largest = std::max(largest, y);
+  return {0, largest * 1.05};
+}
+
 void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look) {
   const auto& colors = look.theme.series;
   std::vector<PlotLine> lines;
@@ -126,7 +134,7 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
              .legend = false,
              .x_numbers = false,
              .x_data = x,
-             .y_limits = PlotRange{0, 1}},
+             .y_limits = weight_limits(view.weights)},
             look);
   std::size_t gone = view.weights.size();
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, look.px(4)});
@@ -136,6 +144,7 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
     ImGui::PopID();
   }
   ImGui::PopStyleVar();
+  ImGui::Spacing();
   if (gone < view.weights.size()) view.weights.erase(view.weights.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
@@ -147,7 +156,7 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
   const bool weights = !view.weights.empty();
-  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 2 * spacing : 0;
+  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 3 * spacing : 0;
   const float shares = weights ? 6.8F : 5.2F;  // of the plots' heights in that of a low one
   const float share = std::max(look.px(44), (room.y - 3 * spacing - names - axis_height - 1) / shares);
   const auto& color = look.theme.series;

@@ -50,21 +50,27 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, float size) {
   return font;
 }
 
+struct FaceFacts {
+  float em = 1;
+  std::string family;
+};
+
 // FreeType sets a font so that its ascender and descender fill the height that Dear ImGui asks for.
-float em_share(const std::string& bytes) {
-  if (bytes.empty()) return 1;
+FaceFacts face_facts(const std::string& bytes) {
+  FaceFacts facts;
+  if (bytes.empty()) return facts;
   FT_Library library = nullptr;
-  if (FT_Init_FreeType(&library) != 0) return 1;
+  if (FT_Init_FreeType(&library) != 0) return facts;
   FT_Face face = nullptr;
-  float share = 1;
   const auto* begin = reinterpret_cast<const FT_Byte*>(bytes.data());
   if (FT_New_Memory_Face(library, begin, static_cast<FT_Long>(bytes.size()), 0, &face) == 0) {
     const int height = face->ascender - face->descender;
-    if (height > 0) share = static_cast<float>(face->units_per_EM) / static_cast<float>(height);
+    if (height > 0) facts.em = static_cast<float>(face->units_per_EM) / static_cast<float>(height);
+    if (face->family_name) facts.family = face->family_name;
     FT_Done_Face(face);
   }
   FT_Done_FreeType(library);
-  return share;
+  return facts;
 }
 
 }  // namespace
@@ -85,9 +91,13 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
 #endif
-  fonts.ui_em = em_share(files.ui);
-  fonts.bold_em = em_share(files.ui_bold.empty() ? files.ui : files.ui_bold);
-  fonts.mono_em = em_share(files.mono);
+  const FaceFacts ui = face_facts(files.ui);
+  const FaceFacts mono = face_facts(files.mono);
+  fonts.ui_em = ui.em;
+  fonts.bold_em = face_facts(files.ui_bold.empty() ? files.ui : files.ui_bold).em;
+  fonts.mono_em = mono.em;
+  fonts.ui_family = ui.family;
+  fonts.mono_family = mono.family;
   return fonts;
 }
 

@@ -27,6 +27,9 @@ struct Fonts {
   float ui_em = 1;
   float bold_em = 1;
   float mono_em = 1;
+  // What the fonts call themselves; empty for Dear ImGui's own.
+  std::string ui_family;
+  std::string mono_family;
 };
 
 // Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,

@@ -83,6 +83,14 @@ void Session::Worker::run(std::stop_token stop) {
     }
   }
   engine_.reset();
+  write_what_is_left();
+}
+
+// A picture that was ordered just before the end is not lost.
+void Session::Worker::write_what_is_left() {
+  for (const Command& command : commands.take()) {
+    if (const auto* file = std::get_if<WriteFile>(&command)) write_wanted(*file);
+  }
 }
 
 void Session::Worker::make_engine() {

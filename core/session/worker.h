@@ -30,6 +30,7 @@ class Session::Worker {
   using Clock = std::chrono::steady_clock;
 
   void make_engine();
+  void write_what_is_left();
   void turn();
   bool nothing_to_do() const;
 

@@ -50,9 +50,10 @@ enum class Typeface { ui, bold, mono };
 struct DrawnText {
   std::string text;
   Typeface face = Typeface::ui;
-  float em = 0;     // size as typography counts it
-  ImVec2 baseline;  // where its left end stands before it is turned
-  ImVec2 extent;    // width and height
+  std::string family;  // that it was drawn in; empty: unknown
+  float em = 0;        // size as typography counts it
+  ImVec2 baseline;     // where its left end stands before it is turned
+  ImVec2 extent;       // width and height
   float ascent = 0;
   ImVec2 pivot;       // turned about this point
   float degrees = 0;  // anticlockwise

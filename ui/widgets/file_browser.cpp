@@ -21,6 +21,7 @@ struct Words {
   const char* title;
   const char* accept;
   const char* advice;
+  const char* thing = "";  // what is given a name
 };
 
 Words words(BrowseFor purpose) {
@@ -30,11 +31,11 @@ Words words(BrowseFor purpose) {
     case BrowseFor::corpus:
       return {"Open a corpus", "Open", "A text file with a sentence pair a line, source and target parted by a tab."};
     case BrowseFor::save:
-      return {"Save the run", "Save", "A new folder of that name is made here."};
+      return {"Save the run", "Save", "A new folder of that name is made here.", "run"};
     case BrowseFor::file:
-      return {"Save as a file", "Save", "A file of that name is made here."};
+      return {"Save as a file", "Save", "A file of that name is made here.", "file"};
     case BrowseFor::film:
-      return {"Save the film", "Save", "A folder of that name is made here, with a picture a recorded step."};
+      return {"Save the film", "Save", "A folder of that name is made here, with a picture a recorded step.", "folder"};
   }
   return {};
 }
@@ -182,7 +183,7 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 
 // Why the present name cannot be saved under; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
-  if (browser.name.empty()) return "type a name";
+  if (browser.name.empty()) return fmt::format("give the {} a name", words(browser.purpose).thing);
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
     return "a name has no slash and is not . or ..";
   const DirectoryEntry* entry = entry_named(browser, browser.name);
@@ -202,7 +203,9 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
   if (browser.take_focus) ImGui::SetKeyboardFocusHere();
   browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
-  const bool entered = ImGui::InputTextWithHint("##name", "name", &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
+  const std::string hint = fmt::format("name of the {}", words(browser.purpose).thing);
+  const bool entered =
+      ImGui::InputTextWithHint("##name", hint.c_str(), &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);

@@ -38,6 +38,7 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
   const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
   return {.text = std::string(text),
           .face = face,
+          .family = face == Typeface::mono ? look.fonts.mono_family : look.fonts.ui_family,
           .em = font_size(font) * em_share(face, look.fonts),
           .baseline = baseline,
           .extent = text_size(font, text.data(), text.data() + text.size()),

@@ -84,16 +84,12 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string_view font_attributes(Typeface face) {
-  switch (face) {
-    case Typeface::ui:
-      return R"(font-family="Inter, 'DejaVu Sans', sans-serif")";
-    case Typeface::bold:
-      return R"(font-family="Inter, 'DejaVu Sans', sans-serif" font-weight="bold")";
-    case Typeface::mono:
-      return R"(font-family="'JetBrains Mono', 'DejaVu Sans Mono', monospace")";
-  }
-  return "";
+// The font that was used, and what comes near to it.
+std::string font_attributes(const DrawnText& text) {
+  const bool mono = text.face == Typeface::mono;
+  std::string family = text.family.empty() ? "" : fmt::format("'{}', ", escaped(text.family));
+  family += mono ? "'JetBrains Mono', 'DejaVu Sans Mono', monospace" : "Inter, 'DejaVu Sans', sans-serif";
+  return fmt::format("font-family=\"{}\"{}", family, text.face == Typeface::bold ? " font-weight=\"bold\"" : "");
 }
 
 bool contains(const PictureArea& outer, const PictureArea& inner) {
@@ -221,7 +217,7 @@ void SvgWriter::operator()(const DrawnCircle& circle) {
 
 void SvgWriter::operator()(const DrawnText& text) {
   add("<text x=\"{}\" y=\"{}\" {} font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"{}",
-      x(text.baseline.x), y(text.baseline.y), font_attributes(text.face), number(text.em), number(text.extent.x),
+      x(text.baseline.x), y(text.baseline.y), font_attributes(text), number(text.em), number(text.extent.x),
       colored("fill", text.color));
   if (text.degrees != 0)
     add(" transform=\"rotate({} {} {})\"", number(-text.degrees), x(text.pivot.x), y(text.pivot.y));
