@@ -18,6 +18,7 @@
 #include "session/torch_engine.h"
 #include "training/trainer.h"
 #ifdef ATTNSCOPE_GUI
+#include "bench_maps.h"
 #include "bench_window.h"
 #endif
 
@@ -170,6 +171,8 @@ int bench(const BenchOptions& options) {
   line.show("Measuring decoding", -1);
   for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
 #ifdef ATTNSCOPE_GUI
+  line.show("Measuring large maps", -1);
+  for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
   line.show("Measuring the window while training", -1);
   for (Measurement& measurement : measure_window(run)) measurements.push_back(std::move(measurement));
 #endif

@@ -1,0 +1,136 @@
+#include "bench_maps.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "font_files.h"
+#include "input.h"
+#include "model/model.h"
+#include "offscreen.h"
+#include "probe/probe.h"
+#include "renderer.h"
+#include "scope.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int width = 1600;
+constexpr int height = 1000;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// The window on a snapshot of anybody's making, at the head level of the attention workspace.
+class Stage {
+ public:
+  Stage() : screen_(width, height), renderer_(find_fonts()) {
+    prepare_input(ImGui::GetIO());
+    scope_.run.run = 1;
+    scope_.attention.begun = true;
+    select(scope_.attention, {AttentionPart::encoder, 0, 0});
+  }
+
+  void show(std::shared_ptr<const Snapshot> snapshot) {
+    scope_.run.config.model = snapshot->model;
+    receive(scope_, {}, std::move(snapshot));
+  }
+
+  struct Frame {
+    double own = 0;    // ms until everything has been handed to OpenGL
+    double whole = 0;  // ms until it is drawn
+  };
+  Frame draw() {
+    const auto begin = Clock::now();
+    renderer_.draw(scope_, 1, [] {
+      ImGui::GetIO().DisplaySize = {width, height};
+      ImGui::GetIO().DeltaTime = 1.F / 60;
+    });
+    const double own = milliseconds_since(begin);
+    screen_.finish();
+    scope_.commands.clear();
+    return {own, milliseconds_since(begin)};
+  }
+
+ private:
+  Scope scope_;
+  Offscreen screen_;
+  Renderer renderer_;
+};
+
+std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
+  constexpr int layers = 12, heads = 16, pieces = 64;
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->model.num_encoder_layers = layers;
+  snapshot->model.num_heads = heads;
+  snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
+  for (int piece = 0; piece < pieces; ++piece) snapshot->source.push_back({piece, "▁piece" + std::to_string(piece)});
+  snapshot->encoder.assign(layers, std::vector<Matrix>(heads, Matrix(pieces, pieces)));
+  for (std::vector<Matrix>& layer : snapshot->encoder) {
+    for (Matrix& map : layer) {
+      for (std::size_t i = 0; i < map.values.size(); ++i)
+        map.values[i] = static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(i) * 0.37 + phase)) / 32;
+    }
+  }
+  return snapshot;
+}
+
+void measure_thumbnails(std::vector<Measurement>& out) {
+  constexpr int frames = 150, warming_up = 10;
+  const std::array snapshots = {snapshot_of_192_heads(0), snapshot_of_192_heads(1)};
+  Stage stage;
+  std::vector<double> own, whole;
+  for (int frame = 0; frame < warming_up + frames; ++frame) {
+    stage.show(snapshots[static_cast<std::size_t>(frame % 2)]);  // another picture in every thumbnail
+    const Stage::Frame drawn = stage.draw();
+    if (frame < warming_up) continue;
+    own.push_back(drawn.own);
+    whole.push_back(drawn.whole);
+  }
+  out.push_back({"192 live thumbnails of 64² and a large map: frame, 99 %", quantile(whole, 0.99), "ms"});
+  out.push_back({"the same, before rasterisation, median", median(own), "ms"});
+}
+
+void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>& out) {
+  constexpr int rounds = 12;
+  constexpr std::int64_t pieces = 512;
+  ModelConfig config;
+  config.max_length = pieces;
+  const Model model = make_model(config, tokenizer.vocab_size());
+  Stage stage;
+  std::vector<double> times;
+  Probe probe;
+  for (std::int64_t i = 0; i < pieces; ++i) probe.text += "the animal ";
+  struct Enough {};  // the rest of the look is not what is measured
+  for (int round = -2; round < rounds; ++round) {
+    const auto begin = Clock::now();
+    try {
+      look_inside(*model, tokenizer, probe,
+                  [&](Snapshot early) {
+                    stage.show(std::make_shared<const Snapshot>(std::move(early)));
+                    throw Enough();
+                  },
+                  {});
+    } catch (const Enough&) {
+    }
+    stage.draw();
+    if (round >= 0) times.push_back(milliseconds_since(begin));
+  }
+  out.push_back({"512 pieces: from the sentence to its attention on the screen, median", median(times), "ms"});
+}
+
+}  // namespace
+
+std::vector<Measurement> measure_maps(const Tokenizer& tokenizer) {
+  std::vector<Measurement> out;
+  measure_thumbnails(out);
+  measure_long_sentence(tokenizer, out);
+  return out;
+}
+
+}  // namespace attnscope
