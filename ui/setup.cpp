@@ -114,6 +114,7 @@ bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const
   if (field.key == "corpus.source") return draw_corpus_combo(scope, look);
   if (field.key == "corpus.target") return draw_path(scope, field, value, Browsing::open_target, look);
   if (field.key == "tokenizer.path") return draw_path(scope, field, value, Browsing::open_tokenizer, look);
+  if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", "a tab", &value);
   return draw_choices(scope, field, value, look);
 }
 
