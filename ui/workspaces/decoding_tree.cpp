@@ -151,7 +151,7 @@ void draw_tree(const Shown& newest, DecodingView& view, TextureStore& textures, 
   draw_controls(decodings.tree, view.tree, look);
   const std::vector<int> marked = path_nodes(decodings.tree, decodings.hypothesis.ids);
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float height = tree_canvas_height(view.tree, space.y * 0.54F, look);
+  const float height = tree_canvas_height(view.tree, space.y * 0.58F, look);
   const TreeCanvasResult result = draw_tree_canvas(decodings.tree, marked, view.tree, ImVec2(space.x, height), look);
   if (result.hovered >= 0) node_tooltip(decodings, result.hovered, look);
   if (result.clicked >= 0) view.hypothesis = path_ids(decodings.tree, result.clicked);
