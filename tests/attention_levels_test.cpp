@@ -547,7 +547,7 @@ TEST_F(HugeLevels, AFrameMeasuresAFewHeadsUntilAllAreMeasured) {
   EXPECT_LE(first, 3U);
   EXPECT_TRUE(working(view));
   EXPECT_TRUE(animating(scope));
-  ui.frames(120, draw);
+  ui.frames(220, draw);
   EXPECT_EQ(view.measures.changes, 12U * 16 + 2);
   EXPECT_FALSE(working(view));
   ui.frames(3, draw);

@@ -11,8 +11,8 @@
 
 namespace attnscope {
 
-// How many cells are looked at in one frame: some milliseconds.
-inline constexpr std::size_t cells_measured_a_frame = 500'000;
+// How many cells are looked at in one frame, at least one head: a millisecond or two.
+inline constexpr std::size_t cells_measured_a_frame = 100'000;
 
 struct MeasuredHead {
   std::uint64_t version = 0;  // of the map measured; 0: none yet
