@@ -16,7 +16,7 @@ std::uint64_t stamp_of(std::uint64_t version, const Coloring& coloring, int shri
   stamp = mixed_hash(stamp, std::hash<float>{}(coloring.low));
   stamp = mixed_hash(stamp, std::hash<float>{}(coloring.high));
   stamp = mixed_hash(stamp, static_cast<std::uint64_t>(shrink));
-  return mixed_hash(stamp, coloring.mask_upper ? coloring.masked : 0);
+  return mixed_hash(mixed_hash(stamp, coloring.mask_upper ? 1 : 0), coloring.masked);
 }
 
 // Of the block of cells behind a pixel.
@@ -34,7 +34,7 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
 }  // namespace
 
 Color32 cell_color(const Coloring& coloring, float value) {
-  if (std::isnan(value)) return map_color(coloring.map, value);
+  if (std::isnan(value)) return coloring.masked;
   const float range = coloring.high - coloring.low;
   return map_color(coloring.map, range > 0 ? (value - coloring.low) / range : 0.5F);
 }

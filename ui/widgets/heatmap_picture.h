@@ -17,10 +17,9 @@ struct Coloring {
   float low = 0;
   float high = 1;
   bool mask_upper = false;
-  Color32 masked = 0;
+  Color32 masked = 0;  // of hidden cells, and of what is no number
 };
 
-// A neutral grey for what is no number.
 Color32 cell_color(const Coloring& coloring, float value);
 
 // Draws the matrix as a texture named after the ID stack; it is filled again only when `version` or the colouring

@@ -119,8 +119,14 @@ void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_widt
   } else {
     draw_levels(view, look);
   }
+  // While nothing is changed there is but a button, which needs no line of its own.
+  const bool unchanged = view.changes.empty();
+  if (unchanged) {
+    draw_changes(maps, view, look);
+    ImGui::SameLine(0, look.px(4));
+  }
   draw_contrast(view, look);
-  draw_changes(maps, view, look);
+  if (!unchanged) draw_changes(maps, view, look);
   if (!model.is_recurrent() && view.level != AttentionLevel::model) {
     draw_heads_column(maps, view, grid_width, textures, look);
   }
