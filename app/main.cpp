@@ -9,8 +9,8 @@
 #include "commands.h"
 #ifdef ATTNSCOPE_GUI
 #include "layout.h"
-#include "workspaces/attention.h"
-#include "workspaces/decoding.h"
+#include "workspaces/attention/attention.h"
+#include "workspaces/decoding/decoding.h"
 #endif
 #include "plain/config.h"
 #include "plain/presets.h"

@@ -10,6 +10,7 @@
 #include "decoding/continuation.h"
 #include "decoding/search.h"
 #include "probe/hypothesis.h"
+#include "probe/tensors.h"
 #include "session/torch_engine.h"
 #include "training/evaluation.h"
 
@@ -87,10 +88,7 @@ class Writer {
     return drawn;
   }
 
-  torch::Tensor tensor(const std::vector<int>& ids) const {  // 1×S
-    const std::vector<std::int64_t> wide(ids.begin(), ids.end());
-    return torch::tensor(wide, torch::kInt64).unsqueeze(0).to(engine_.model().device());
-  }
+  torch::Tensor tensor(const std::vector<int>& ids) const { return ids_tensor(ids, engine_.model().device()); }  // 1×S
 
   std::vector<Token> tokens(const std::vector<int>& ids) const {
     std::vector<Token> made;

@@ -5,7 +5,7 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/attention_changes.h"
+#include "workspaces/attention/changes.h"
 
 namespace attnscope {
 namespace {

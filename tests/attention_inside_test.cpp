@@ -9,9 +9,9 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/inside_arithmetic.h"
-#include "workspaces/inside_mask.h"
-#include "workspaces/sublayer_units.h"
+#include "workspaces/attention/inside_arithmetic.h"
+#include "workspaces/attention/inside_mask.h"
+#include "workspaces/attention/sublayer_units.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/attention_order.h"
+#include "workspaces/attention/order.h"
 
 namespace attnscope {
 namespace {

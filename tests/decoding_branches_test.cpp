@@ -10,7 +10,7 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/decoding_branches.h"
+#include "workspaces/decoding/branches.h"
 
 namespace attnscope {
 namespace {

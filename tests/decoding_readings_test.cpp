@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "decoding_panel.h"
-#include "workspaces/score_text.h"
+#include "workspaces/decoding/score_text.h"
 
 namespace attnscope {
 namespace {

@@ -9,8 +9,8 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/decoding_candidates.h"
-#include "workspaces/decoding_ranks.h"
+#include "workspaces/decoding/candidates.h"
+#include "workspaces/decoding/ranks.h"
 
 namespace attnscope {
 namespace {

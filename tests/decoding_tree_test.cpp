@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "decoding_panel.h"
-#include "workspaces/score_text.h"
-#include "workspaces/tree_layout.h"
+#include "workspaces/decoding/score_text.h"
+#include "workspaces/decoding/tree_layout.h"
 
 namespace attnscope {
 namespace {

@@ -13,21 +13,11 @@
 #include "probe/probe.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer_fixture.h"
 #include "training/evaluation.h"
 
 namespace attnscope {
 namespace {
-
-const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
-    TokenizerConfig config;
-    config.type = "char";
-    const std::vector<std::string> lines = {"the cat sat on the mat", "a dog ran", "the end"};
-    return Tokenizer(Tokenizer::train(lines, config));
-  }();
-  return trained;
-}
 
 ModelConfig small(const std::string& architecture) {
   ModelConfig config;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "workspaces/attention_view.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {

@@ -4,28 +4,10 @@
 #include "model_fixture.h"
 #include "plain/head_stages.h"
 #include "probe/probe.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer_fixture.h"
 
 namespace attnscope {
 namespace {
-
-const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
-    TokenizerConfig config;
-    config.type = "char";
-    const std::vector<std::string> lines = {"the cat sat on the mat", "a dog ran", "the end"};
-    return Tokenizer(Tokenizer::train(lines, config));
-  }();
-  return trained;
-}
-
-double largest_difference(const Matrix& a, const Matrix& b) {
-  EXPECT_EQ(a.values.size(), b.values.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    largest = std::max(largest, static_cast<double>(std::abs(a.values[i] - b.values[i])));
-  return largest;
-}
 
 class InsideProbe : public testing::TestWithParam<const char*> {
  protected:
@@ -51,9 +33,9 @@ class InsideProbe : public testing::TestWithParam<const char*> {
     const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.changes);
     const Matrix& map =
         maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
-    EXPECT_LE(largest_difference(stages.weights, map), rounding);
-    EXPECT_LE(largest_difference(side_by_side(head, stages.output), head.heads_output), rounding);
-    EXPECT_LE(largest_difference(projected(head, stages.output), head.output), rounding);
+    EXPECT_LE(difference(stages.weights, map), rounding);
+    EXPECT_LE(difference(side_by_side(head, stages.output), head.heads_output), rounding);
+    EXPECT_LE(difference(projected(head, stages.output), head.output), rounding);
   }
 
   Model model{nullptr};

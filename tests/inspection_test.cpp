@@ -5,6 +5,8 @@
 
 #include "model_fixture.h"
 #include "plain/head_stages.h"
+#include "probe/inside.h"
+#include "probe/tensors.h"
 
 namespace attnscope {
 namespace {
@@ -41,38 +43,10 @@ class InspectionTest : public testing::TestWithParam<const char*> {
     return logits(inspection);
   }
 
-  static Matrix matrix(const torch::Tensor& tensor) {  // L×N
-    const torch::Tensor host = tensor.contiguous();
-    Matrix made(static_cast<int>(host.size(0)), static_cast<int>(host.size(1)));
-    std::copy_n(host.data_ptr<float>(), made.values.size(), made.values.begin());
-    return made;
-  }
-
   HeadInside inside(const HeadTensors& tensors, const HeadPlace& place) const {
-    HeadInside head;
-    head.place = place;
-    head.q = matrix(tensors.q[0][place.head]);
-    head.k = matrix(tensors.k[0][place.head]);
-    head.v = matrix(tensors.v[0][place.head]);
-    if (tensors.bias.defined())
-      head.bias = matrix(tensors.bias.dim() == 4 ? tensors.bias[0][place.head] : tensors.bias[place.head]);
-    if (tensors.relative_v.defined()) head.relative_v = matrix(tensors.relative_v);
-    head.causal = place.part == AttentionPart::decoder;
-    head.heads_output = matrix(tensors.heads_output[0]);
-    head.w_o = matrix(tensors.w_o);
-    head.b_o = matrix(tensors.b_o.unsqueeze(0));
-    head.output = matrix(tensors.output[0]);
-    return head;
+    return to_head_inside(tensors, place, model->config());
   }
 };
-
-double largest_difference(const Matrix& a, const Matrix& b) {
-  EXPECT_EQ(a.values.size(), b.values.size());
-  double largest = 0;
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    largest = std::max(largest, static_cast<double>(std::abs(a.values[i] - b.values[i])));
-  return largest;
-}
 
 TEST_P(InspectionTest, LookingChangesNothing) {
   Inspection inspection;
@@ -161,8 +135,8 @@ TEST_P(InspectionTest, AHeadsStagesAreTheModelsOwn) {
     const auto& maps = place.part == AttentionPart::encoder   ? inspection.encoder
                        : place.part == AttentionPart::decoder ? inspection.decoder
                                                               : inspection.cross;
-    EXPECT_LE(largest_difference(stages.weights, matrix(maps[place.layer][0][place.head])), rounding);
-    EXPECT_LE(largest_difference(projected(head, stages.output), head.output), rounding);
+    EXPECT_LE(difference(stages.weights, to_matrix(maps[place.layer][0][place.head])), rounding);
+    EXPECT_LE(difference(projected(head, stages.output), head.output), rounding);
   }
 }
 

@@ -5,10 +5,12 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
 #include "model/model.h"
+#include "plain/matrix.h"
 
 namespace attnscope {
 
@@ -52,6 +54,14 @@ inline torch::Tensor growing_padding(std::int64_t rows, std::int64_t length) {
 inline double difference(const torch::Tensor& a, const torch::Tensor& b) {
   if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
   return (a - b).abs().max().item<double>();
+}
+
+inline double difference(const Matrix& a, const Matrix& b) {
+  if (a.rows != b.rows || a.cols != b.cols) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (std::size_t i = 0; i < a.values.size(); ++i)
+    largest = std::max(largest, static_cast<double>(std::abs(a.values[i] - b.values[i])));
+  return largest;
 }
 
 // The same as a share of b's largest, where that is above 1.

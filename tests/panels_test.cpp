@@ -7,7 +7,7 @@
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/attention_row.h"
+#include "workspaces/attention/row.h"
 
 namespace attnscope {
 namespace {
@@ -18,7 +18,8 @@ constexpr FixtureSize large = {128, 128, 6, 8};
 class Panels : public testing::Test {
  protected:
   void show(FixtureSize size) {
-    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot(size, scope.asked.request + 1));
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}},
+            fixture_snapshot(size, scope.asked.request + 1));
     scope.commands.clear();
     ui.frames(3, draw);
   }

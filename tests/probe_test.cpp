@@ -10,22 +10,12 @@
 #include "model/positions.h"
 #include "plain/presets.h"
 #include "probe/probe.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer_fixture.h"
 
 namespace attnscope {
 namespace {
 
 constexpr int eos = Tokenizer::eos_id;
-
-const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
-    TokenizerConfig config;
-    config.type = "char";
-    const std::vector<std::string> lines = {"the cat sat on the mat", "a dog ran", "the end"};
-    return Tokenizer(Tokenizer::train(lines, config));
-  }();
-  return trained;
-}
 
 ModelConfig small(const std::string& architecture) {
   ModelConfig config;

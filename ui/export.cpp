@@ -16,7 +16,7 @@
 #include "toolbar.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
-#include "workspaces/attention_text.h"
+#include "workspaces/attention/text.h"
 
 namespace attnscope {
 namespace {

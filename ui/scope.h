@@ -16,8 +16,8 @@
 #include "plain/snapshot.h"
 #include "shown.h"
 #include "widgets/file_browser.h"
-#include "workspaces/attention.h"
-#include "workspaces/decoding.h"
+#include "workspaces/attention/attention.h"
+#include "workspaces/decoding/decoding.h"
 #include "workspaces/positions.h"
 
 namespace attnscope {

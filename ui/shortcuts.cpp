@@ -5,7 +5,7 @@
 #include "input.h"
 #include "timeline.h"
 #include "toolbar.h"
-#include "workspaces/decoding_view.h"
+#include "workspaces/decoding/view.h"
 
 namespace attnscope {
 namespace {

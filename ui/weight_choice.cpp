@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "timeline.h"
-#include "workspaces/attention_text.h"
+#include "workspaces/attention/text.h"
 
 namespace attnscope {
 namespace {

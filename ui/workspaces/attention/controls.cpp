@@ -1,0 +1,178 @@
+#include "workspaces/attention/controls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "widgets/choice_row.h"
+#include "widgets/label.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+#include "workspaces/attention/text.h"
+
+namespace attnscope {
+namespace {
+
+struct PictureText {
+  HeadPicture picture;
+  const char* title;
+  const char* help;
+};
+
+constexpr std::array pictures = {
+    PictureText{HeadPicture::matrix, "Matrix",
+                "A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
+                "double-click shows all again."},
+    PictureText{HeadPicture::lines, "Lines",
+                "Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing at a "
+                "piece shows its lines alone, a click keeps them."},
+    PictureText{HeadPicture::both, "Both", "Matrix and lines; the matrix alone where there is no room for both."},
+};
+
+struct MixText {
+  HeadMix mix;
+  const char* title;
+  const char* help;
+};
+
+constexpr std::array mixes = {
+    MixText{HeadMix::one, "this head", "The selected head's own weights (paper §3.2.1)."},
+    MixText{HeadMix::together_mean, "mean of the heads together",
+            "The mean of the heads that were shift-clicked, cell by cell."},
+    MixText{HeadMix::layer_mean, "mean over the layer's heads",
+            "The mean of all heads of this layer, cell by cell (multi-head attention, paper §3.2.2)."},
+    MixText{HeadMix::layer_max, "max over the layer's heads",
+            "The largest weight that any head of this layer has there. Rows need not sum to 1."},
+    MixText{HeadMix::part_mean, "mean over all layers", "The mean of all heads of all layers of this part."},
+    MixText{HeadMix::part_max, "max over all layers",
+            "The largest weight that any head of any layer of this part has there. Rows need not sum to 1."},
+    MixText{HeadMix::rollout, "attention rollout",
+            "How much of every input reaches every place through the layers up to this one, residuals counted: the "
+            "product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, arXiv "
+            "2005.00928 §3)."},
+    MixText{HeadMix::difference, "changed − untouched",
+            "What your changes to the model do to this head: its weights now minus its weights without them."},
+};
+
+const MixText& text_of(HeadMix mix) {
+  return *std::ranges::find(mixes, mix, &MixText::mix);
+}
+
+// On this line if there is room for as much, else on the next.
+void flow(float width, float gap) {
+  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
+  ImGui::SameLine(0, gap);
+  if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
+}
+
+float checkbox_width(const char* label) {
+  return ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize(label).x;
+}
+
+void draw_checkbox(const char* label, bool& value, const char* help, const Look& look) {
+  flow(checkbox_width(label), look.px(12));
+  ImGui::Checkbox(label, &value);
+  help_tooltip(help, look);
+}
+
+void draw_pictures(AttentionView& view, const Look& look) {
+  ImGui::AlignTextToFramePadding();
+  for (const PictureText& text : pictures)
+    if (draw_choice(text.title, view.picture == text.picture, text.help, look)) view.picture = text.picture;
+}
+
+void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Look& look) {
+  const char* why_not = refusal(text.mix, view.choice(), snapshot);
+  ImGui::BeginDisabled(why_not != nullptr);
+  if (ImGui::Selectable(text.title, view.map.choice.mix == text.mix)) view.mix = text.mix;
+  ImGui::EndDisabled();
+  help_tooltip(why_not ? why_not : text.help, look);
+}
+
+void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Look& look) {
+  const float label = ImGui::CalcTextSize("Show").x + look.px(6);
+  const float width = look.px(190);
+  flow(label + width, look.px(12));
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Show");
+  ImGui::SameLine(0, look.px(6));
+  ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
+  const MixText& shown = text_of(view.map.choice.mix);
+  const bool open = ImGui::BeginCombo("##show", shown.title);
+  if (!open) return help_tooltip(fmt::format("What the pictures show. Now: {}", shown.help), look);
+  for (const MixText& text : mixes) draw_mix(text, snapshot, view, look);
+  ImGui::EndCombo();
+}
+
+std::string entropy_help(const Shown& shown, const AttentionView& view) {
+  const MapMeasures* measures = measures_at(view.measures, view.place());
+  std::string help = attnscope::text_of(view.part, shown.snapshot->model).help;
+  if (measures) {
+    help += fmt::format(
+        "\nentropy {:.2f} nats: mean over the rows of −Σ w ln w. 0: every row looks at one place; {:.2f}: evenly at "
+        "all "
+        "it sees.",
+        measures->entropy, measures->most_entropy);
+    if (near_uniform(*measures)) help += " Near-uniform: untrained or idle.";
+  }
+  return help + fmt::format(" Step {}.", shown.snapshot->step);
+}
+
+// The heads shown together, each with its colour; a click takes it away.
+void draw_together(AttentionView& view, const Look& look) {
+  const std::vector<HeadPlace> heads = view.choice().heads;
+  for (const HeadPlace& place : heads) {
+    const std::string name = fmt::format("L{} H{}", place.layer + 1, place.head + 1);
+    const ImVec2 extent = text_size(look.fonts.small, name.c_str());
+    flow(extent.x + look.px(22), look.px(8));
+    Painter paint(look);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    paint.filled_rect({at.x, at.y + extent.y * 0.2F}, {at.x + extent.y * 0.7F, at.y + extent.y * 0.9F},
+                      color_of(view, place, look.theme), look.px(2));
+    paint.text(look.fonts.small, {at.x + extent.y, at.y}, look.theme.text, name);
+    ImGui::PushID(name.c_str());
+    if (ImGui::InvisibleButton("together", {extent.x + extent.y, extent.y})) toggle_together(view, place);
+    ImGui::PopID();
+    help_tooltip("Shown together with the others in this colour. Click: no longer. Shift-click a thumbnail: one more.",
+                 look);
+  }
+}
+
+const char* reading_of(const Shown& shown, const AttentionView& view) {
+  if (view.map.choice.mix != HeadMix::one) return text_of(view.map.choice.mix).help;
+  return attnscope::text_of(view.part, shown.snapshot->model).reads;
+}
+
+}  // namespace
+
+void draw_head_caption(const Shown& shown, AttentionView& view, const Look& look) {
+  draw_label(look.fonts.bold, look.theme.text, title_of(view.place(), shown.snapshot->model), look);
+  const std::string help = entropy_help(shown, view);
+  help_tooltip(help, look);
+  if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
+    const std::string entropy =
+        fmt::format("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
+    flow(text_size(look.fonts.ui, entropy.c_str()).x, look.px(12));
+    draw_label(look.fonts.ui, near_uniform(*measures) ? look.theme.warning : look.theme.text_dim, entropy, look);
+    help_tooltip(help, look);
+  }
+  if (!view.together.empty()) draw_together(view, look);
+  draw_wrapped_label(look.fonts.small, look.theme.text_dim, reading_of(shown, view), look);
+}
+
+void draw_head_controls(const Shown& shown, AttentionView& view, const Look& look) {
+  draw_pictures(view, look);
+  draw_checkbox("Words", view.words,
+                "Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged "
+                "over those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
+                look);
+  draw_checkbox("Margins", view.margins,
+                "Along the lower edge what every key gets, averaged over the queries that see it; along the right edge "
+                "every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere.",
+                look);
+  draw_mixes(*shown.snapshot, view, look);
+}
+
+}  // namespace attnscope

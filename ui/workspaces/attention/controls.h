@@ -1,0 +1,15 @@
+// Above the pictures of one head: what it is, and how it is shown.
+#pragma once
+
+#include "look.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+
+// The title, and what there is to say of the map shown.
+void draw_head_caption(const Shown& shown, AttentionView& view, const Look& look);
+
+// Matrix or lines, one head or many, pieces or words.
+void draw_head_controls(const Shown& shown, AttentionView& view, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,371 @@
+#include "workspaces/attention/head.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "widgets/bipartite.h"
+#include "widgets/heatmap.h"
+#include "widgets/label.h"
+#include "widgets/tooltip.h"
+#include "workspaces/attention/controls.h"
+#include "workspaces/attention/row.h"
+#include "workspaces/attention/text.h"
+
+namespace attnscope {
+namespace {
+
+// The level while it is being drawn. Rows and columns are those of view.map: pieces, or words.
+struct Canvas {
+  const Shown& shown;
+  AttentionView& view;
+  TextureStore& textures;
+  const Look& look;
+
+  const HeadMap& map() const { return view.map; }
+  int selected_row() const { return view.pinned_row ? place_of(*view.pinned_row, map().rows) : -1; }
+  int selected_col() const { return view.pinned_col ? place_of(*view.pinned_col, map().cols) : -1; }
+  // The query whose weights are listed and framed while none is pointed at.
+  int listed_row() const {
+    const int first = first_row(*shown.snapshot, view.part);
+    return view.pinned_row ? selected_row() : first < 0 ? -1 : place_of(first, map().rows);
+  }
+};
+
+// ---- where the pictures stand
+
+struct Pane {
+  ImVec2 low;  // within the room
+  ImVec2 size;
+  bool shown() const { return size.x > 0 && size.y > 0; }
+};
+
+struct Panes {
+  Pane matrix;
+  Pane lines;
+  Pane list;  // of one query's weights
+};
+
+// A picture, and the list beside it, or beneath it if the room is higher than wide.
+Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Look& look) {
+  const float gap = look.px(8);
+  Panes panes;
+  if (room.x > room.y * 1.15F) {
+    const float list = std::clamp(room.x * 0.3F, look.px(170), look.px(300));
+    panes.*picture = {{0, 0}, {room.x - list - gap, room.y}};
+    panes.list = {{room.x - list, 0}, {list, room.y}};
+  } else {
+    const float height = std::min(picture_height, room.y - std::max(room.y * 0.26F, look.px(90)));
+    panes.*picture = {{0, 0}, {room.x, height}};
+    panes.list = {{0, height + gap}, {room.x, room.y - height - gap}};
+  }
+  return panes;
+}
+
+// Matrix and lines side by side, and the list beside or beneath the lines.
+Panes beside(ImVec2 room, const Look& look) {
+  const float gap = look.px(10);
+  const float half = std::floor(room.x * 0.55F);
+  const float rest = room.x - half - gap;
+  Panes panes;
+  panes.matrix = {{0, 0}, {half, room.y}};
+  if (rest > look.px(520)) {
+    const float list = look.px(210);
+    panes.lines = {{half + gap, 0}, {rest - list - gap, room.y}};
+    panes.list = {{room.x - list, 0}, {list, room.y}};
+  } else {
+    const float lines = std::floor(room.y * 0.62F);
+    panes.lines = {{half + gap, 0}, {rest, lines}};
+    panes.list = {{half + gap, lines + gap}, {rest, room.y - lines - gap}};
+  }
+  return panes;
+}
+
+// The matrix over lines and list.
+Panes beneath(ImVec2 room, float matrix_height, const Look& look) {
+  const float gap = look.px(10);
+  const float above = std::min(matrix_height, std::floor(room.y * 0.58F));
+  const float list = std::max(look.px(170), std::floor(room.x * 0.36F));
+  const ImVec2 rest{room.x, room.y - above - gap};
+  Panes panes;
+  panes.matrix = {{0, 0}, {room.x, above}};
+  panes.lines = {{0, above + gap}, {rest.x - list - gap, rest.y}};
+  panes.list = {{rest.x - list, above + gap}, {list, rest.y}};
+  return panes;
+}
+
+Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines_height, const Look& look) {
+  if (picture == HeadPicture::lines) return one_picture(room, lines_height, &Panes::lines, look);
+  if (picture == HeadPicture::both && room.x >= look.px(760)) return beside(room, look);
+  if (picture == HeadPicture::both && room.x >= look.px(430) && room.y >= look.px(560))
+    return beneath(room, matrix_height, look);
+  return one_picture(room, matrix_height, &Panes::matrix, look);
+}
+
+// ---- the matrix
+
+void tell_cell(const Canvas& canvas, int row, int col) {
+  const HeadMap& map = canvas.map();
+  {
+    const WithFont mono(canvas.look.fonts.mono);
+    ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
+                map.col_labels[static_cast<std::size_t>(col)].c_str());
+  }
+  if (map.causal && col > row) return ImGui::TextDisabled("masked: look-ahead (§3.2.3)");
+  const auto value = static_cast<double>(map.map.at(row, col));
+  if (!map.is_signed()) return ImGui::Text("%.6g", value);
+  const auto before = static_cast<double>(map.before.at(row, col));
+  ImGui::Text("%+.6f", value);
+  ImGui::TextDisabled("%.6f changed − %.6f untouched", before + value, before);
+}
+
+// The weight of every head that is shown together with the selected one.
+void tell_heads(const Canvas& canvas, int row, int col) {
+  const HeadMap& map = canvas.map();
+  const std::vector<HeadPlace>& heads = map.choice.heads;
+  if (heads.size() < 2 || map.lines.size() != heads.size()) return;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const Color32 color = color_of(canvas.view, heads[i], canvas.look.theme);
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    ImGui::Text("L%d H%d  %.4f", heads[i].layer + 1, heads[i].head + 1, static_cast<double>(map.lines[i].at(row, col)));
+    ImGui::PopStyleColor();
+  }
+}
+
+void set_margins(const Canvas& canvas, HeatmapOptions& options) {
+  const HeadMap& map = canvas.map();
+  const auto largest = [](const std::vector<float>& values) {
+    return values.empty() ? 1.0F : std::max(1e-6F, *std::ranges::max_element(values));
+  };
+  options.col_bars = {map.received, largest(map.received), "received", "",
+                      "What this key gets, averaged over the queries that see it."};
+  const auto keys = static_cast<float>(std::max(2, map.map.cols));
+  options.row_bars = {
+      map.entropies, std::log(keys), "entropy", "nats",
+      "−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all."};
+}
+
+// The value drawn in full: changes are small, so they are always drawn as large as they can be.
+float highest(const Canvas& canvas) {
+  const HeadMap& map = canvas.map();
+  return (map.is_signed() || canvas.view.full_contrast) && map.largest > 0 ? map.largest : 1;
+}
+
+HeatmapOptions matrix_options(const Canvas& canvas) {
+  const HeadMap& map = canvas.map();
+  const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
+  HeatmapOptions options;
+  options.row_axis = text.row_axis;
+  options.col_axis = text.col_axis;
+  options.row_labels = map.row_labels;
+  options.col_labels = map.col_labels;
+  options.stretch = 3;
+  options.mask_upper = map.causal;
+  options.high = highest(canvas);
+  if (map.is_signed()) {
+    options.map = canvas.look.theme.diverging;
+    options.low = -options.high;
+  }
+  options.selected_row = canvas.listed_row();
+  options.selected_col = canvas.selected_col();
+  options.pointed_row = canvas.view.pointed_row;
+  options.pointed_col = canvas.view.pointed_col;
+  if (canvas.view.margins) set_margins(canvas, options);
+  return options;
+}
+
+// A row's first piece stands for it.
+int piece_of(int place, const std::vector<WordSpan>& spans) {
+  return spans[static_cast<std::size_t>(place)].begin;
+}
+
+// Both of a cell; let go of by a second click.
+void choose_cell(Canvas& canvas, int row, int col) {
+  AttentionView& view = canvas.view;
+  const bool again = canvas.selected_row() == row && canvas.selected_col() == col;
+  if (again) return let_go(view);
+  view.pinned_row = piece_of(row, canvas.map().rows);
+  view.pinned_col = piece_of(col, canvas.map().cols);
+}
+
+void choose_row(Canvas& canvas, int row) {
+  const int piece = piece_of(row, canvas.map().rows);
+  toggle_row(canvas.view, canvas.selected_row() == row ? *canvas.view.pinned_row : piece);
+}
+
+void choose_col(Canvas& canvas, int col) {
+  const int piece = piece_of(col, canvas.map().cols);
+  toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : piece);
+}
+
+struct Pointed {
+  int row = -1;
+  int col = -1;
+};
+
+Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
+  HeatmapOptions options = matrix_options(canvas);
+  options.zoom = &canvas.view.zoom;
+  options.tooltip = [&](int row, int col) {
+    tell_cell(canvas, row, col);
+    tell_heads(canvas, row, col);
+  };
+  const HeatmapResult result =
+      draw_heatmap("large", canvas.map().map, canvas.map().stamp, size, options, canvas.textures, canvas.look);
+  if (result.clicked) choose_cell(canvas, result.row, result.col);
+  if (result.label_clicked && result.row_label >= 0) choose_row(canvas, result.row_label);
+  if (result.label_clicked && result.col_label >= 0) choose_col(canvas, result.col_label);
+  return {std::max(result.row, result.row_label), std::max(result.col, result.col_label)};
+}
+
+// ---- the lines
+
+std::vector<Color32> line_colors(const Canvas& canvas) {
+  const Theme& theme = canvas.look.theme;
+  if (canvas.map().is_signed()) return {map_color(theme.diverging, 0.95F), map_color(theme.diverging, 0.05F)};
+  return {theme.series.begin(), theme.series.end()};
+}
+
+std::optional<BipartiteToken> token_at(BipartiteSide side, int place) {
+  return place < 0 ? std::nullopt : std::optional(BipartiteToken{side, place});
+}
+
+// The largest changes at that piece.
+void tell_changes(const Canvas& canvas, BipartiteToken token) {
+  const HeadMap& map = canvas.map();
+  const bool query = token.side == BipartiteSide::queries;
+  const auto change = [&](int other) {
+    return query ? map.map.at(token.index, other) : map.map.at(other, token.index);
+  };
+  std::vector<int> order(static_cast<std::size_t>(query ? map.map.cols : map.map.rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(change(a)) > std::abs(change(b)); });
+  order.resize(std::min<std::size_t>(order.size(), 5));
+  const auto& own = query ? map.row_labels : map.col_labels;
+  const auto& others = query ? map.col_labels : map.row_labels;
+  const WithFont mono(canvas.look.fonts.mono);
+  ImGui::TextUnformatted(own[static_cast<std::size_t>(token.index)].c_str());
+  ImGui::TextDisabled("%s", query ? "looks more or less at" : "is looked at more or less by");
+  for (const int other : order)
+    ImGui::Text("%+.4f  %s", static_cast<double>(change(other)), others[static_cast<std::size_t>(other)].c_str());
+}
+
+Pointed draw_lines(Canvas& canvas, ImVec2 size) {
+  const HeadMap& map = canvas.map();
+  std::vector<const Matrix*> heads(map.lines.size());
+  std::ranges::transform(map.lines, heads.begin(), [](const Matrix& line) { return &line; });
+  const std::vector<Color32> colors = line_colors(canvas);
+  const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
+  BipartiteData data;
+  data.heads = heads;
+  data.row_labels = map.row_labels;
+  data.col_labels = map.col_labels;
+  data.colors = colors;
+  data.row_axis = text.row_axis;
+  data.col_axis = text.col_axis;
+  data.mask_upper = map.causal;
+  data.high = highest(canvas);
+  if (map.is_signed()) data.tooltip = [&](BipartiteToken token) { tell_changes(canvas, token); };
+  const auto query = token_at(BipartiteSide::queries, canvas.view.pointed_row);
+  data.pointed = query ? query : token_at(BipartiteSide::keys, canvas.view.pointed_col);
+  const auto row = token_at(BipartiteSide::queries, canvas.selected_row());
+  const auto col = token_at(BipartiteSide::keys, canvas.selected_col());
+  std::vector<BipartiteToken> marked;
+  if (col) marked.push_back(*col);
+  data.marked = marked;
+  BipartiteState state{row ? row : col};
+  const BipartiteResult result = draw_bipartite("lines", data, state, size, canvas.look);
+  if (result.clicked && result.clicked->side == BipartiteSide::queries) choose_row(canvas, result.clicked->index);
+  if (result.clicked && result.clicked->side == BipartiteSide::keys) choose_col(canvas, result.clicked->index);
+  if (!result.hovered) return {};
+  return result.hovered->side == BipartiteSide::queries ? Pointed{result.hovered->index, -1}
+                                                        : Pointed{-1, result.hovered->index};
+}
+
+// ---- the list of one query's weights
+
+void draw_list_heading(Canvas& canvas, int row, const char* hint) {
+  const Look& look = canvas.look;
+  draw_label(look.fonts.mono, look.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], look);
+  ImGui::SameLine(0, look.px(8));
+  draw_label(look.fonts.ui, look.theme.text_dim, canvas.map().is_signed() ? "looks more or less at" : "looks at", look);
+  help_tooltip(hint, look);
+  if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
+  ImGui::SameLine(0, look.px(8));
+  if (ImGui::SmallButton("Unpin")) let_go(canvas.view);
+  help_tooltip("Lets go of the chosen query and key: the list follows the mouse again (Escape).", look);
+}
+
+Pointed draw_list(Canvas& canvas, int row) {
+  constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
+  const HeadMap& map = canvas.map();
+  if (row < 0 || row >= map.map.rows) {
+    draw_wrapped_label(canvas.look.fonts.small, canvas.look.theme.text_dim, hint, canvas.look);
+    return {};
+  }
+  draw_list_heading(canvas, row, hint);
+  const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
+  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.look);
+  if (result.clicked >= 0) choose_col(canvas, result.clicked);
+  return {-1, result.hovered};
+}
+
+// ---- all of it
+
+void place_cursor(ImVec2 origin, const Pane& pane) {
+  ImGui::SetCursorScreenPos({origin.x + pane.low.x, origin.y + pane.low.y});
+}
+
+void draw_panes(Canvas& canvas, const Panes& panes) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  AttentionView& view = canvas.view;
+  const int row = !view.pinned_row && view.pointed_row >= 0 ? view.pointed_row : canvas.listed_row();
+  Pointed pointed;
+  const auto take = [&](Pointed at) { pointed = {std::max(pointed.row, at.row), std::max(pointed.col, at.col)}; };
+  if (panes.matrix.shown()) {
+    place_cursor(origin, panes.matrix);
+    take(draw_matrix(canvas, panes.matrix.size));
+  }
+  if (panes.lines.shown()) {
+    place_cursor(origin, panes.lines);
+    take(draw_lines(canvas, panes.lines.size));
+  }
+  place_cursor(origin, panes.list);
+  ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
+  take(draw_list(canvas, row));
+  ImGui::EndChild();
+  view.pointed_row = pointed.row;
+  view.pointed_col = pointed.col;
+}
+
+float matrix_height(const Canvas& canvas, ImVec2 room) {
+  const HeatmapOptions options = matrix_options(canvas);
+  return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.look) +
+         font_size(canvas.look.fonts.small) + canvas.look.px(8);
+}
+
+// With columns as comfortable as they are drawn.
+float lines_height(const Canvas& canvas) {
+  const auto rows = static_cast<float>(std::max(canvas.map().map.rows, canvas.map().map.cols));
+  const Look& look = canvas.look;
+  return rows * (font_size(look.fonts.mono) + look.px(8)) + font_size(look.fonts.small) + look.px(8);
+}
+
+}  // namespace
+
+void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), look);
+  const Shown& shown = maps.of(view.part);
+  clamp_to(view, *shown.snapshot);
+  update(view.map, view.choice(), shown);
+  Canvas canvas{shown, view, textures, look};
+  draw_head_caption(shown, view, look);
+  draw_head_controls(shown, view, look);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), look));
+}
+
+}  // namespace attnscope

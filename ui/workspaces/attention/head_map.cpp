@@ -1,0 +1,174 @@
+#include "workspaces/attention/head_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "plain/attention_mix.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+namespace {
+
+const Matrix& map_at(const Snapshot& snapshot, const HeadPlace& place) {
+  return maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
+}
+
+// Of the model as it is, if it has such a head there.
+const Matrix* untouched_map(const Snapshot& snapshot, const HeadPlace& place) {
+  if (!snapshot.untouched) return nullptr;
+  const AttentionMaps& maps = maps_of(*snapshot.untouched, place.part);
+  const auto layer = static_cast<std::size_t>(place.layer);
+  const auto head = static_cast<std::size_t>(place.head);
+  return layer < maps.size() && head < maps[layer].size() ? &maps[layer][head] : nullptr;
+}
+
+std::vector<WordSpan> spans_of(const std::vector<Token>& tokens, bool words) {
+  if (words) return spaced_words_of(tokens);
+  std::vector<WordSpan> spans;
+  for (int i = 0; i < static_cast<int>(tokens.size()); ++i)
+    spans.push_back({tokens[static_cast<std::size_t>(i)].piece, i, i + 1});
+  return spans;
+}
+
+std::vector<std::string> labels_of(const std::vector<WordSpan>& spans) {
+  std::vector<std::string> labels;
+  for (const WordSpan& span : spans) labels.push_back(span.text);
+  return labels;
+}
+
+std::vector<const Matrix*> heads_of(const HeadChoice& choice, const Snapshot& snapshot) {
+  std::vector<const Matrix*> heads;
+  for (const HeadPlace& place : choice.heads) heads.push_back(&map_at(snapshot, place));
+  return heads;
+}
+
+// In pieces. The rollout is made elsewhere.
+Matrix mixed_map(const HeadChoice& choice, const Snapshot& snapshot) {
+  const HeadPlace& place = choice.heads.front();
+  const AttentionMaps& maps = maps_of(snapshot, place.part);
+  const std::vector<Matrix>& layer = maps[static_cast<std::size_t>(place.layer)];
+  switch (choice.mix) {
+    case HeadMix::together_mean:
+      return mean_map(heads_of(choice, snapshot));
+    case HeadMix::layer_mean:
+      return mean_map(all_of(layer));
+    case HeadMix::layer_max:
+      return max_map(all_of(layer));
+    case HeadMix::part_mean:
+      return mean_map(all_of(maps));
+    case HeadMix::part_max:
+      return max_map(all_of(maps));
+    case HeadMix::difference:
+      return difference(map_at(snapshot, place), *untouched_map(snapshot, place));
+    case HeadMix::one:
+    case HeadMix::rollout:
+      break;
+  }
+  return map_at(snapshot, place);
+}
+
+bool has_distributions(HeadMix mix) {
+  return mix != HeadMix::layer_max && mix != HeadMix::part_max && mix != HeadMix::difference;
+}
+
+// One layer further: all of a deep model with long sentences would hold up a frame. True when it is through.
+bool roll_on(HeadMap& made, const Snapshot& snapshot) {
+  const HeadPlace& place = made.choice.heads.front();
+  const AttentionMaps& maps = maps_of(snapshot, place.part);
+  made.rolled = rolled_through(made.rolled, maps[static_cast<std::size_t>(made.rolled_layers++)]);
+  return made.rolled_layers > place.layer;
+}
+
+void merge_words(HeadMap& made) {
+  const auto merge = [&](Matrix& map) {
+    if (!map.empty()) map = merged(map, made.rows, made.cols);
+  };
+  merge(made.map);
+  merge(made.before);
+  for (Matrix& line : made.lines) merge(line);
+}
+
+void summarise(HeadMap& made) {
+  const bool sums = has_distributions(made.choice.mix);
+  made.entropies = sums ? row_entropies(made.map) : std::vector<float>();
+  made.received = made.is_signed() ? std::vector<float>() : received(made.map, made.causal);
+  made.largest = 0;
+  for (const float value : made.map.values) made.largest = std::max(made.largest, std::abs(value));
+}
+
+// From a map in pieces to what is drawn.
+void finish(HeadMap& made, Matrix map, const Snapshot& snapshot) {
+  const HeadPlace& place = made.choice.heads.front();
+  made.map = std::move(map);
+  made.before = made.is_signed() ? *untouched_map(snapshot, place) : Matrix();
+  made.causal = place.part == AttentionPart::decoder;
+  made.rows = spans_of(row_tokens(snapshot, place.part), made.choice.words);
+  made.cols = spans_of(col_tokens(snapshot, place.part), made.choice.words);
+  made.row_labels = labels_of(made.rows);
+  made.col_labels = labels_of(made.cols);
+  made.lines.clear();
+  if (made.choice.mix == HeadMix::one || made.choice.mix == HeadMix::together_mean)
+    for (const Matrix* head : heads_of(made.choice, snapshot)) made.lines.push_back(*head);
+  if (made.choice.words) merge_words(made);
+  if (made.is_signed()) made.lines = {gains(made.map), losses(made.map)};
+  if (made.lines.empty()) made.lines = {made.map};
+  summarise(made);
+  ++made.stamp;
+}
+
+}  // namespace
+
+const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snapshot) {
+  const HeadPlace& place = choice.heads.front();
+  if (mix == HeadMix::one) return nullptr;
+  if (mix == HeadMix::difference) {
+    if (!snapshot.untouched) return "Nothing is changed in the model.";
+    const Matrix* before = untouched_map(snapshot, place);
+    const Matrix& now = map_at(snapshot, place);
+    const bool alike = before && before->rows == now.rows && before->cols == now.cols;
+    return alike ? nullptr : "The changed model writes an output of another length: the maps do not fit each other.";
+  }
+  if (snapshot.model.is_recurrent()) return "This model has one map only.";
+  if (mix == HeadMix::together_mean && choice.heads.size() < 2)
+    return "Shift-click further heads of this part among the thumbnails first.";
+  if (mix == HeadMix::rollout && place.part == AttentionPart::cross)
+    return "Rollout follows layers of self-attention, which look into the sequence they come from. Cross-attention "
+           "looks into another one.";
+  return nullptr;
+}
+
+void update(HeadMap& made, HeadChoice choice, const Shown& shown) {
+  const Snapshot& snapshot = *shown.snapshot;
+  if (refusal(choice.mix, choice, snapshot)) choice.mix = HeadMix::one;
+  if (made.version == shown.version && made.choice == choice && !made.pending) return;
+  if (made.version != shown.version || made.choice != choice) {
+    if (made.choice != choice) made.map = {};
+    made.choice = std::move(choice);
+    made.version = shown.version;
+    made.rolled = {};
+    made.rolled_layers = 0;
+  }
+  if (made.choice.mix != HeadMix::rollout) {
+    made.pending = false;
+    return finish(made, mixed_map(made.choice, snapshot), snapshot);
+  }
+  // What fits a frame is made at once, so that nothing old is seen beside it.
+  constexpr double most_products = 3e7;
+  const double side = static_cast<double>(row_tokens(snapshot, made.choice.heads.front().part).size());
+  double products = 0;
+  made.pending = true;
+  do {
+    made.pending = !roll_on(made, snapshot);
+    products += side * side * side;
+  } while (made.pending && products < most_products);
+  if (!made.pending || made.map.rows == 0) finish(made, made.rolled, snapshot);
+}
+
+int place_of(int piece, const std::vector<WordSpan>& spans) {
+  const auto found =
+      std::ranges::find_if(spans, [&](const WordSpan& span) { return piece >= span.begin && piece < span.end; });
+  return found == spans.end() ? -1 : static_cast<int>(found - spans.begin());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,286 @@
+#include "workspaces/attention/inside_cards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "widgets/card_grid.h"
+#include "widgets/heatmap.h"
+#include "widgets/heatmap_layout.h"
+#include "widgets/painter.h"
+#include "workspaces/attention/inside_arithmetic.h"
+#include "workspaces/attention/inside_mask.h"
+
+namespace attnscope {
+namespace {
+
+struct StageText {
+  Stage stage;
+  const char* id;
+  const char* op;  // between the card before and this one
+  const char* help;
+};
+
+constexpr std::array stage_texts = {
+    StageText{Stage::q, "q", "", "Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part."},
+    StageText{Stage::k, "k", "×",
+              "Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part."},
+    StageText{Stage::products, "products", "=", "Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1)."},
+    StageText{Stage::bias, "bias", "+", "What tells this head the order of the pieces, added to the scaled scores."},
+    StageText{
+        Stage::scores, "scores", "→",
+        "Products of d_k terms grow with √d_k; divided by it, the softmax stays where it can learn (paper §3.2.1)."},
+    StageText{
+        Stage::masked, "masked", "→",
+        "Hidden cells become −∞ before the softmax (paper §3.2.3). Click or drag over cells to hide them or to show "
+        "them again: a what-if inside this head, the model stays as it is."},
+    StageText{
+        Stage::weights, "weights", "→",
+        "softmax: each row's weights are positive and sum to 1. The row's largest score is taken off first, which "
+        "changes nothing but keeps exp small."},
+    StageText{Stage::v, "v", "×", "Values, a row a piece: what is handed on. x·W_V + b_V, this head's part."},
+    StageText{Stage::output, "output", "=", "What this head hands on: of each query the values, mixed by its weights."},
+    StageText{Stage::heads, "heads", "", "All heads side by side (paper §3.2.2); this head's columns are outlined."},
+    StageText{Stage::w_o, "w_o", "×", "W_O, learned: mixes all heads into one vector a piece (paper §3.2.2)."},
+    StageText{Stage::sublayer, "sublayer", "=",
+              "What the sublayer gives: the heads through W_O, plus b_O. It is added to x next (paper §3.1)."},
+};
+
+const StageText& text_of(Stage stage) {
+  return *std::ranges::find(stage_texts, stage, &StageText::stage);
+}
+
+struct Section {
+  const char* heading;
+  std::span<const Stage> stages;
+};
+
+constexpr std::array compare = {Stage::q, Stage::k, Stage::products};
+constexpr std::array weigh = {Stage::bias, Stage::scores, Stage::masked, Stage::weights};
+constexpr std::array mix = {Stage::v, Stage::output};
+constexpr std::array join = {Stage::heads, Stage::w_o, Stage::sublayer};
+constexpr std::array sections = {
+    Section{"1  Compare every query with every key", compare},
+    Section{"2  Scale, mask, softmax: scores become weights", weigh},
+    Section{"3  Mix the values by the weights", mix},
+    Section{"4  All heads side by side, through W_O", join},
+};
+
+std::string title_of(Stage stage, const HeadNumbers& numbers) {
+  const HeadInside& head = numbers.head();
+  const std::string bias = bias_name(head, numbers.snapshot->model);
+  const char* turned = is_rotated(head, numbers.snapshot->model) ? ", RoPE" : "";
+  switch (stage) {
+    case Stage::q:
+      return std::string("Q") + turned;
+    case Stage::k:
+      return std::string("K") + turned;
+    case Stage::products:
+      return "q·k";
+    case Stage::bias:
+      return bias + " bias";
+    case Stage::scores:
+      return (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : "q·k, not divided") +
+             (bias.empty() ? "" : " + " + bias);
+    case Stage::masked:
+      return "mask";
+    case Stage::weights:
+      return "softmax";
+    case Stage::v:
+      return "V";
+    case Stage::output:
+      return head.relative_v.empty() ? "weights × V" : "weights × (V + Shaw's a^V)";
+    case Stage::heads:
+      return "concat";
+    case Stage::w_o:
+      return "W_O";
+    case Stage::sublayer:
+      break;
+  }
+  return "output";
+}
+
+// What one card is drawn with.
+struct Context {
+  const HeadCards& cards;
+  AttentionView& view;
+  TextureStore& textures;
+  const Look& look;
+  std::vector<std::string> col_keys;  // the keys over columns: shortened where there is little room
+  std::optional<StageCell> pointed;   // now
+};
+
+std::span<const std::string> labels_along(const HeadCards& cards, Axis axis) {
+  if (axis == Axis::query) return cards.queries;
+  if (axis == Axis::key) return cards.keys;
+  return {};
+}
+
+float largest_size(const Matrix& matrix) {
+  float largest = 0;
+  for (const float value : matrix.values) {
+    if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
+  }
+  return largest > 0 ? largest : 1;
+}
+
+// Rows and columns that made the cell under the mouse or, without one, those that were chosen.
+Linked highlighted(const Context& context, Stage stage) {
+  const HeadInside& head = context.cards.numbers.head();
+  const AttentionView& view = context.view;
+  if (view.inside.pointed) return linked(*view.inside.pointed, stage, head.place.head * head.q.cols, head.q.cols);
+  const StageAxes axes = axes_of(stage);
+  const auto along = [&](Axis axis) {
+    if (axis == Axis::query) return view.pinned_row.value_or(-1);
+    return axis == Axis::key ? view.pinned_col.value_or(-1) : -1;
+  };
+  return {along(axes.row), along(axes.col)};
+}
+
+HeatmapOptions options_of(const Context& context, Stage stage, float largest) {
+  const StageAxes axes = axes_of(stage);
+  const Linked lit = highlighted(context, stage);
+  HeatmapOptions options;
+  options.row_labels = labels_along(context.cards, axes.row);
+  if (axes.col == Axis::key) options.col_labels = context.col_keys;
+  options.square = false;
+  options.legend = false;
+  options.selected_row = lit.row;
+  options.selected_col = lit.col;
+  if (stage != Stage::weights) {
+    options.map = context.look.theme.diverging;
+    options.low = -largest;
+  }
+  options.high = largest;
+  options.tooltip = [&context, stage](int row, int col) {
+    ImGui::PushTextWrapPos(context.look.px(440));
+    const std::string text =
+        arithmetic(context.cards.numbers, {stage, row, col}, {context.cards.queries, context.cards.keys});
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+  };
+  return options;
+}
+
+// A click chooses the cell's pieces; on the same again, it lets them go.
+void choose_cell(AttentionView& view, const StageCell& cell) {
+  const StageAxes axes = axes_of(cell.stage);
+  const auto chosen = [&](Axis axis) {
+    return axes.row == axis ? std::optional(cell.row) : axes.col == axis ? std::optional(cell.col) : std::nullopt;
+  };
+  const std::optional<int> query = chosen(Axis::query);
+  const std::optional<int> key = chosen(Axis::key);
+  const bool again = (!query || view.pinned_row == query) && (!key || view.pinned_col == key);
+  if (query) view.pinned_row = again ? std::nullopt : query;
+  if (key) view.pinned_col = again ? std::nullopt : key;
+}
+
+// This head's columns side by side with the others', or its rows of W_O.
+void outline_own(const Context& context, Stage stage, HeatmapOptions& options, std::vector<int>& marked) {
+  if (stage != Stage::heads) return;
+  const HeadInside& head = context.cards.numbers.head();
+  const int first = head.place.head * head.q.cols;
+  marked = {first, first + head.q.cols - 1};
+  options.marked_cols = marked;
+}
+
+void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
+  const Look& look = context.look;
+  const HeadNumbers& numbers = context.cards.numbers;
+  ImGui::PushID(text_of(stage).id);
+  const Matrix& matrix = numbers.of(stage);
+  HeatmapOptions options = options_of(context, stage, stage == Stage::weights ? 1 : largest_size(matrix));
+  std::vector<int> marked;
+  outline_own(context, stage, options, marked);
+  ImGui::SetCursorScreenPos(at);
+  std::optional<Stage>& alone = context.view.inside.alone;
+  const std::string help =
+      fmt::format("{}\nClick: {}.", text_of(stage).help, alone ? "all stages again" : "this stage alone, large");
+  if (draw_card_title({title_of(stage, numbers), help, options.map, options.low, options.high}, size.x, look))
+    alone = alone ? std::nullopt : std::optional(stage);
+  const HeatmapResult result = draw_heatmap("map", matrix, numbers.version, {size.x, size.y - card_title_height(look)},
+                                            options, context.textures, look);
+  if (stage == Stage::masked) {
+    paint_mask(context.view, numbers, result);
+  } else if (result.clicked) {
+    choose_cell(context.view, {stage, result.row, result.col});
+  }
+  if (result.row >= 0) context.pointed = StageCell{stage, result.row, result.col};
+  ImGui::PopID();
+}
+
+void draw_operator(const char* op, ImVec2 at, ImVec2 size, const Look& look) {
+  const ImVec2 extent = text_size(look.fonts.bold, op);
+  Painter paint(look);
+  paint.text(look.fonts.bold, {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look.theme.accent, op);
+}
+
+bool is_drawn(Stage stage, const HeadNumbers& numbers) {
+  return stage != Stage::bias || !numbers.head().bias.empty();
+}
+
+void draw_heading(const char* heading, CardGrid& grid, const Look& look) {
+  grid.new_row();
+  if (grid.y > 0) grid.y += look.px(4);
+  Painter paint(look);
+  paint.text(look.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, look.theme.text_dim, heading);
+  grid.y += font_size(look.fonts.ui) + look.px(5);
+}
+
+// Below the mask, which must not move under the mouse that paints it.
+void draw_effect_row(Context& context, CardGrid& grid) {
+  if (!context.cards.numbers.what_if) return;
+  grid.new_row();
+  ImGui::SetCursorScreenPos({grid.origin.x, grid.origin.y + grid.y});
+  draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.look);
+  grid.y += mask_effect_height(context.look);
+}
+
+void draw_all(Context& context) {
+  const Look& look = context.look;
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float heading = font_size(look.fonts.ui) + look.px(15);
+  const float height = std::clamp(room.y / static_cast<float>(sections.size()) - heading, look.px(180), look.px(300));
+  CardGrid grid = card_grid(room.x, look.px(150), 4, height, look.px(20), look);
+  for (const Section& section : sections) {
+    draw_heading(section.heading, grid, look);
+    for (const Stage stage : section.stages) {
+      if (!is_drawn(stage, context.cards.numbers)) continue;
+      const ImVec2 at = grid.next();
+      draw_operator(text_of(stage).op, {at.x - grid.gutter, at.y}, {grid.gutter, grid.card.y}, look);
+      draw_card(context, stage, at, grid.card);
+    }
+    if (section.stages.back() == Stage::weights) draw_effect_row(context, grid);
+  }
+  grid.end();
+}
+
+void draw_alone(Context& context, Stage stage) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  // Room for the effect from the start: the mask must not move under the mouse that paints it.
+  const float below = stage == Stage::masked ? mask_effect_height(context.look) : 0;
+  const ImVec2 size{room.x, std::max(context.look.px(80), room.y - below)};
+  draw_card(context, stage, at, size);
+  ImGui::SetCursorScreenPos({at.x, at.y + size.y});
+  if (stage == Stage::masked)
+    draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.look);
+}
+
+}  // namespace
+
+void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Look& look) {
+  Context context{cards, view, textures, look, cards.keys, std::nullopt};
+  if (view.inside.alone && is_drawn(*view.inside.alone, cards.numbers)) {
+    draw_alone(context, *view.inside.alone);
+  } else {
+    for (std::string& key : context.col_keys) key = shortened(label_font(look), key, look.px(34));
+    draw_all(context);
+  }
+  view.inside.pointed = context.pointed;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,149 @@
+#include "workspaces/attention/inside_mask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+#include "widgets/wrapped_row.h"
+
+namespace attnscope {
+namespace {
+
+void use_mask(AttentionView& view, const HeadInside& head, CellMask mask) {
+  view.inside.painted_part = head.place.part;
+  if (mask == model_mask(head)) {
+    view.inside.painted.reset();
+  } else {
+    view.inside.painted = std::move(mask);
+  }
+}
+
+CellMask look_ahead_mask(const CellMask& size) {
+  CellMask mask(size.rows, size.cols);
+  for (int row = 0; row < mask.rows; ++row) {
+    for (int col = row + 1; col < mask.cols; ++col) mask.set(row, col, true);
+  }
+  return mask;
+}
+
+bool hides_key(const CellMask& mask, int key) {
+  for (int row = 0; row < mask.rows; ++row) {
+    if (!mask.at(row, key)) return false;
+  }
+  return true;
+}
+
+// The cells between two, both included: a fast mouse leaves none out.
+template <typename Visit>
+void along_line(int from_row, int from_col, int to_row, int to_col, const Visit& visit) {
+  const int steps = std::max({std::abs(to_row - from_row), std::abs(to_col - from_col), 1});
+  for (int i = 0; i <= steps; ++i) {
+    visit(from_row + (to_row - from_row) * i / steps, from_col + (to_col - from_col) * i / steps);
+  }
+}
+
+void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
+                   const Look& look) {
+  next_in_row("Hide key ▾", look);
+  if (ImGui::SmallButton("Hide key ▾")) ImGui::OpenPopup("keys");
+  help_tooltip(
+      "Padding: a key that no query may look at, a whole column (what is done to the filling of shorter sentences in a "
+      "batch).",
+      look);
+  if (!ImGui::BeginPopup("keys")) return;
+  for (int key = 0; key < numbers.mask.cols; ++key) {
+    const bool hidden = hides_key(numbers.mask, key);
+    const std::string label = fmt::format("{}##{}", keys[static_cast<std::size_t>(key)], key);
+    if (!ImGui::MenuItem(label.c_str(), nullptr, hidden)) continue;
+    CellMask mask = numbers.mask;
+    const CellMask model = model_mask(numbers.head());
+    for (int row = 0; row < mask.rows; ++row) mask.set(row, key, !hidden || model.at(row, key));
+    use_mask(view, numbers.head(), std::move(mask));
+  }
+  ImGui::EndPopup();
+}
+
+constexpr float effect_map_height = 92;  // at scale 1
+
+}  // namespace
+
+CellMask shown_mask(const AttentionView& view, const HeadInside& head) {
+  const auto& painted = view.inside.painted;
+  const bool fits = painted && view.inside.painted_part == head.place.part && painted->rows == head.q.rows &&
+                    painted->cols == head.k.rows;
+  return fits ? *painted : model_mask(head);
+}
+
+void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse) {
+  InsideView& inside = view.inside;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) inside.brush.reset();
+  if (mouse.row < 0) return;
+  const bool begins = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  if (begins) inside.brush = !numbers.mask.at(mouse.row, mouse.col);
+  if (!inside.brush) return;
+  const bool goes_on = !begins && inside.pointed && inside.pointed->stage == Stage::masked;
+  CellMask mask = numbers.mask;
+  along_line(goes_on ? inside.pointed->row : mouse.row, goes_on ? inside.pointed->col : mouse.col, mouse.row, mouse.col,
+             [&](int row, int col) { mask.set(row, col, *inside.brush); });
+  if (mask != numbers.mask) use_mask(view, numbers.head(), std::move(mask));
+}
+
+void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
+                       const Look& look) {
+  const HeadInside& head = numbers.head();
+  ImGui::AlignTextToFramePadding();
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted("Mask");
+  ImGui::PopStyleColor();
+  help_tooltip(
+      "What if other keys were hidden? Only inside this head, only here: the model stays as it is, and so does "
+      "everything that comes after. Click or drag over cells of the mask below, too.",
+      look);
+  const auto button = [&](const char* label, const char* help) {
+    next_in_row(label, look);
+    const bool clicked = ImGui::SmallButton(label);
+    help_tooltip(help, look);
+    return clicked;
+  };
+  if (button("Model's", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
+    use_mask(view, head, model_mask(head));
+  if (button("Look-ahead", "Hides every key after the query (paper §3.2.3)."))
+    use_mask(view, head, look_ahead_mask(numbers.mask));
+  if (button("None", "Every query may look at every key."))
+    use_mask(view, head, CellMask(numbers.mask.rows, numbers.mask.cols));
+  draw_hide_key(view, numbers, keys, look);
+}
+
+void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
+                      const Look& look) {
+  if (!numbers.what_if || numbers.change.empty()) return;
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+  ImGui::TextUnformatted("What if, inside this head only: how far the output moves");
+  ImGui::PopStyleColor();
+  help_tooltip("‖Δ‖ of what the sublayer gives with this mask, for every query. The model stays as it is.", look);
+  Matrix change(1, static_cast<int>(numbers.change.size()));
+  change.values = numbers.change;
+  const std::vector<std::string> row = {"‖Δ‖"};
+  HeatmapOptions options;
+  options.row_labels = row;
+  options.col_labels = queries;
+  options.square = false;
+  options.legend = false;
+  options.high = std::max(1e-6F, *std::ranges::max_element(numbers.change));
+  options.tooltip = [&](int, int query) {
+    const auto at = static_cast<std::size_t>(query);
+    ImGui::TextUnformatted(
+        fmt::format("{}: ‖Δ‖ = {:.3g}, the output has ‖·‖ = {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
+            .c_str());
+  };
+  draw_heatmap("change", change, numbers.version, {0, look.px(effect_map_height)}, options, textures, look);
+}
+
+float mask_effect_height(const Look& look) {
+  return ImGui::GetTextLineHeightWithSpacing() + look.px(effect_map_height) + ImGui::GetStyle().ItemSpacing.y;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,128 @@
+#include "workspaces/attention/row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "widgets/heatmap_layout.h"
+#include "widgets/painter.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view word_mark = "\u2581";  // ▁, with which SentencePiece begins a word
+constexpr std::array<std::string_view, 6> pronouns = {"it", "they", "il", "elle", "ils", "elles"};
+
+// Two heads that look at a word with nearly the same weight are alike to the eye; the first of them is taken.
+constexpr float clearly_more = 0.02F;
+
+// Without the mark; after an apostrophe a word has none: qu'il.
+std::string_view bare(std::string_view piece) {
+  return piece.starts_with(word_mark) ? piece.substr(word_mark.size()) : piece;
+}
+
+bool is_pronoun(std::string_view piece) {
+  return std::find(pronouns.begin(), pronouns.end(), bare(piece)) != pronouns.end();
+}
+
+// Begins with a letter, a digit or whatever other alphabets write in several bytes.
+bool begins_word(std::string_view piece) {
+  if (!piece.starts_with(word_mark) || piece.size() == word_mark.size()) return false;
+  const auto first = static_cast<unsigned char>(piece[word_mark.size()]);
+  return first >= 0x80 || std::isalnum(first) != 0;
+}
+
+int last_of(std::span<const Token> tokens, bool (*wanted)(std::string_view)) {
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (wanted(tokens[i].piece)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+float bar_pitch(const Look& look) {
+  return font_size(look.fonts.mono) + look.px(3);
+}
+
+// As wide as the longest key, within limits.
+float label_width(const std::vector<std::string>& keys, float width, const Look& look) {
+  float longest = 0;
+  for (const std::string& key : keys) longest = std::max(longest, text_size(look.fonts.mono, key.c_str()).x);
+  return std::min({longest, width * 0.42F, look.px(130)});
+}
+
+void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float value, bool selected,
+              const Look& look) {
+  Painter paint(look);
+  ImFont* font = look.fonts.mono;
+  const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // no "-0.000"
+  const float number_width = text_size(font, "-0.000").x;
+  const float full = std::max(look.px(10), size.x - label - number_width - look.px(16));
+  const float text_y = at.y + (size.y - font_size(font)) * 0.5F;
+  paint.text(font, {at.x, text_y}, selected ? look.theme.accent : look.theme.text, shortened(font, key, label));
+  const float left = at.x + label + look.px(6);
+  const Color32 color = value < 0 ? look.theme.series[1] : look.theme.series[0];
+  const float length = full * std::clamp(std::abs(value), 0.0F, 1.0F);
+  if (length >= 0.5F)
+    paint.filled_rect({left, at.y + look.px(2)}, {left + length, at.y + size.y - look.px(3)}, color, look.px(2));
+  paint.text(font, {left + full + look.px(4), text_y}, look.theme.text_dim, number);
+}
+
+}  // namespace
+
+int telling_row(std::span<const Token> tokens) {
+  const int pronoun = last_of(tokens, is_pronoun);
+  return pronoun >= 0 ? pronoun : last_of(tokens, begins_word);
+}
+
+std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
+  const int row = last_of(snapshot.source, is_pronoun);
+  if (row < 0 || snapshot.encoder.empty()) return std::nullopt;
+  const int layer = static_cast<int>(snapshot.encoder.size()) - 1;
+  const std::vector<Matrix>& heads = snapshot.encoder.back();
+  std::optional<HeadPlace> found;
+  float largest = 0;
+  for (int head = 0; head < static_cast<int>(heads.size()); ++head) {
+    for (int col = 0; col < row; ++col) {
+      const float weight = heads[static_cast<std::size_t>(head)].at(row, col);
+      const bool word = begins_word(snapshot.source[static_cast<std::size_t>(col)].piece);
+      if (weight < largest + clearly_more || !word) continue;
+      largest = weight;
+      found = HeadPlace{AttentionPart::encoder, layer, head};
+    }
+  }
+  return found;
+}
+
+float row_list_height(int cols, const Look& look) {
+  return static_cast<float>(cols) * (bar_pitch(look) + ImGui::GetStyle().ItemSpacing.y);
+}
+
+RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
+                            const Look& look) {
+  std::vector<int> order(static_cast<std::size_t>(visible));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(map.at(row, a)) > std::abs(map.at(row, b)); });
+
+  RowListResult result;
+  ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(look)};
+  const float label = label_width(keys, size.x, look);
+  for (const int col : order) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushID(col);
+    if (ImGui::InvisibleButton("key", size)) result.clicked = col;
+    ImGui::PopID();
+    if (!ImGui::IsItemVisible()) continue;
+    if (ImGui::IsItemHovered()) result.hovered = col;
+    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, look);
+  }
+  ImGui::EndChild();
+  return result;
+}
+
+}  // namespace attnscope

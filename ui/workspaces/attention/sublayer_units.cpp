@@ -1,0 +1,143 @@
+#include "workspaces/attention/sublayer_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "widgets/card_grid.h"
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int listed_units = 12;
+
+const SublayerFlow* feed_forward(const Snapshot& snapshot, const AttentionView& view) {
+  const bool decoder = view.part != AttentionPart::encoder;
+  const auto found = std::ranges::find_if(snapshot.flow, [&](const SublayerFlow& flow) {
+    return flow.decoder == decoder && flow.layer == view.layer && flow.sublayer == Sublayer::feed_forward;
+  });
+  return found == snapshot.flow.end() ? nullptr : &*found;
+}
+
+float largest_of(const Matrix& matrix) {
+  return matrix.empty() ? 1 : std::max(1e-6F, *std::ranges::max_element(matrix.values));
+}
+
+// "▁it 23 %" for every piece.
+std::vector<std::string> labels_with_share(const Matrix& active, const std::vector<std::string>& tokens) {
+  std::vector<std::string> labels;
+  for (int token = 0; token < active.rows; ++token) {
+    labels.push_back(
+        fmt::format("{} {:.0f} %", tokens[static_cast<std::size_t>(token)], 100 * active_share(active, token)));
+  }
+  return labels;
+}
+
+void draw_unit(const ActiveUnit& unit, float largest, const Look& look) {
+  const WithFont mono(look.fonts.mono_small);
+  const float line = font_size(look.fonts.mono_small);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::Dummy({std::max(1.0F, width), line});
+  Painter paint(look);
+  const float label = text_size(look.fonts.mono_small, "unit 0000").x + look.px(6);
+  const float value = text_size(look.fonts.mono_small, "00.00").x + look.px(6);
+  const float bar = std::max(look.px(8), width - label - value) * unit.value / largest;
+  paint.text(look.fonts.mono_small, at, look.theme.text, fmt::format("unit {:>4}", unit.unit));
+  paint.filled_rect({at.x + label, at.y + look.px(2)}, {at.x + label + bar, at.y + line - look.px(2)},
+                    look.theme.accent, look.px(1));
+  paint.text(look.fonts.mono_small, {at.x + width - value + look.px(6), at.y}, look.theme.text_dim,
+             fmt::format("{:.2f}", unit.value));
+}
+
+void draw_list(const Matrix& active, int token, const std::string& name, const Look& look) {
+  {
+    const WithFont mono(look.fonts.mono);
+    ImGui::TextUnformatted(name.c_str());
+  }
+  ImGui::SameLine(0, look.px(8));
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::Text("%.0f %% of %d active", static_cast<double>(100 * active_share(active, token)), active.cols);
+  ImGui::PopStyleColor();
+  help_tooltip("The units of the inner layer that this piece switches on most, with their values.", look);
+  const std::vector<ActiveUnit> units = most_active(active, token, listed_units);
+  for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, look);
+}
+
+HeatmapOptions units_options(const Matrix& active, const std::vector<std::string>& labels, const AttentionView& view) {
+  HeatmapOptions options;
+  options.row_labels = labels;
+  options.square = false;
+  options.legend = false;
+  options.high = largest_of(active);
+  options.selected_row = view.pinned_row.value_or(-1);
+  options.tooltip = [&](int row, int col) {
+    ImGui::Text("%s", labels[static_cast<std::size_t>(row)].c_str());
+    ImGui::Text("unit %d: %.4g", col, static_cast<double>(active.at(row, col)));
+  };
+  return options;
+}
+
+}  // namespace
+
+std::vector<ActiveUnit> most_active(const Matrix& active, int token, int count) {
+  std::vector<ActiveUnit> units;
+  for (int unit = 0; unit < active.cols; ++unit) {
+    if (active.at(token, unit) > 0) units.push_back({unit, active.at(token, unit)});
+  }
+  const auto kept = std::min(units.size(), static_cast<std::size_t>(count));
+  std::ranges::partial_sort(units, units.begin() + static_cast<std::ptrdiff_t>(kept), std::greater<>(),
+                            &ActiveUnit::value);
+  units.resize(kept);
+  return units;
+}
+
+float active_share(const Matrix& active, int token) {
+  if (active.cols == 0) return 0;
+  const float* row = active.values.data() + static_cast<std::size_t>(token) * active.cols;
+  return static_cast<float>(std::count_if(row, row + active.cols, [](float value) { return value > 0; })) /
+         static_cast<float>(active.cols);
+}
+
+void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  const SublayerFlow* flow = feed_forward(snapshot, view);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, look.px(60)}, look);
+  const Matrix& active = flow->active;
+  const std::vector<std::string> tokens = token_labels(flow->decoder ? snapshot.target_in : snapshot.source);
+  const std::vector<std::string> labels = labels_with_share(active, tokens);
+  const HeatmapOptions options = units_options(active, labels, view);
+  const bool relu = snapshot.model.activation == "relu";
+  ImGui::PushID("units");
+  draw_card_title({fmt::format("Feed-forward, {} layer {}: {} units", flow->decoder ? "decoder" : "encoder",
+                               flow->layer + 1, active.cols),
+                   fmt::format("The inner layer, after {}: a row a piece, a column a unit; beside each piece the share "
+                               "of units above 0 (paper §3.3). Click a row to list its units.",
+                               relu ? "ReLU, max(0, xW₁ + b₁)" : "GELU(xW₁ + b₁)"),
+                   options.map, options.low, options.high},
+                  room.x, look);
+  const float list = std::clamp(room.x * 0.32F, look.px(150), look.px(240));
+  const float height =
+      std::clamp(static_cast<float>(active.rows) * look.px(13) + look.px(30), look.px(200), look.px(420));
+  const HeatmapResult mouse =
+      draw_heatmap("active", active, shown.version, {room.x - list - look.px(10), height}, options, textures, look);
+  if (mouse.clicked) view.pinned_row = view.pinned_row == mouse.row ? std::nullopt : std::optional(mouse.row);
+  ImGui::SameLine(0, look.px(10));
+  ImGui::BeginChild("list", ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
+  const int token = mouse.row >= 0 && !view.pinned_row
+                        ? mouse.row
+                        : std::clamp(view.pinned_row.value_or(first_row(snapshot, view.part)), 0, active.rows - 1);
+  draw_list(active, token, tokens[static_cast<std::size_t>(token)], look);
+  ImGui::EndChild();
+  ImGui::PopID();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,27 @@
+// The units of one feed-forward sublayer: which are active for which piece (paper §3.3).
+#pragma once
+
+#include <vector>
+
+#include "look.h"
+#include "plain/flow.h"
+#include "textures.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+
+struct ActiveUnit {
+  int unit = 0;
+  float value = 0;
+};
+
+// Of one piece, the largest values first; only those above 0.
+std::vector<ActiveUnit> most_active(const Matrix& active, int token, int count);
+
+// The share of units above 0.
+float active_share(const Matrix& active, int token);
+
+// Of the selected layer: pieces × units, and the most active units of the selected piece. Advances the cursor.
+void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,203 @@
+#include "workspaces/attention/view.h"
+
+#include <algorithm>
+#include <array>
+
+#include "workspaces/attention/row.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
+
+void move_in_list(AttentionView& view, int by) {
+  const std::vector<RankedHead>& heads = view.ranking.heads;
+  const auto found = std::ranges::find(heads, view.place(), &RankedHead::place);
+  const int from = found == heads.end() ? 0 : static_cast<int>(found - heads.begin());
+  const int to = from + by;
+  if (to >= 0 && to < static_cast<int>(heads.size())) select(view, heads[static_cast<std::size_t>(to)].place);
+}
+
+}  // namespace
+
+HeadChoice AttentionView::choice() const {
+  HeadChoice choice{{place()}, mix, words};
+  choice.heads.insert(choice.heads.end(), together.begin(), together.end());
+  return choice;
+}
+
+bool ShownMaps::lacks(AttentionPart part) const {
+  const Shown& shown = of(part);
+  return !shown.snapshot || maps_of(*shown.snapshot, part).empty();
+}
+
+bool has_part(const ModelConfig& model, AttentionPart part) {
+  if (model.is_language_model()) return part == AttentionPart::decoder;
+  if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none";
+  return true;
+}
+
+void settle(AttentionView& view, const ModelConfig& model) {
+  if (has_part(model, view.part)) return;
+  for (const AttentionPart part : parts) {
+    if (!has_part(model, part)) continue;
+    return select(view, {part, view.layer, view.head});
+  }
+}
+
+void begin(AttentionView& view, const Snapshot& snapshot) {
+  if (view.begun || snapshot.encoder.empty()) return;
+  view.begun = true;
+  const std::optional<HeadPlace> place = telling_head(snapshot);
+  if (!place) return;
+  select(view, *place);
+}
+
+Selection selection_in(const AttentionView& view, const Snapshot& snapshot) {
+  const AttentionMaps& maps = maps_of(snapshot, view.part);
+  Selection selection{view.place(), view.pinned_row, view.pinned_col};
+  selection.place.layer = std::clamp(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
+  selection.place.head = std::clamp(view.head, 0, std::max(0, heads_of(maps) - 1));
+  const auto rows = static_cast<int>(row_tokens(snapshot, view.part).size());
+  const auto cols = static_cast<int>(col_tokens(snapshot, view.part).size());
+  if (selection.row && *selection.row >= rows) selection.row.reset();
+  if (selection.col && *selection.col >= cols) selection.col.reset();
+  return selection;
+}
+
+void clamp_to(AttentionView& view, const Snapshot& snapshot) {
+  const AttentionMaps& maps = maps_of(snapshot, view.part);
+  const Selection selection = selection_in(view, snapshot);
+  view.layer = selection.place.layer;
+  view.head = selection.place.head;
+  view.pinned_row = selection.row;
+  view.pinned_col = selection.col;
+  std::erase_if(view.together, [&](const HeadPlace& place) {
+    const auto layer = static_cast<std::size_t>(place.layer);
+    return place == view.place() || layer >= maps.size() || place.head >= static_cast<int>(maps[layer].size());
+  });
+}
+
+void select(AttentionView& view, const HeadPlace& place) {
+  if (view.part != place.part) {
+    let_go(view);
+    view.zoom = {};
+  }
+  view.together.clear();
+  view.part = place.part;
+  view.layer = place.layer;
+  view.head = place.head;
+}
+
+void toggle_together(AttentionView& view, const HeadPlace& place) {
+  if (place.part != view.part) return select(view, place);
+  if (view.mix != HeadMix::together_mean) view.mix = HeadMix::one;
+  const auto found = std::ranges::find(view.together, place);
+  if (found != view.together.end()) {
+    view.together.erase(found);
+  } else if (place != view.place()) {
+    view.together.push_back(place);
+  } else if (!view.together.empty()) {
+    view.layer = view.together.front().layer;
+    view.head = view.together.front().head;
+    view.together.erase(view.together.begin());
+  }
+}
+
+Color32 color_of(const AttentionView& view, const HeadPlace& place, const Theme& theme) {
+  const std::vector<HeadPlace> heads = view.choice().heads;
+  const auto found = std::ranges::find(heads, place);
+  if (found == heads.end()) return 0;
+  return theme.series[static_cast<std::size_t>(found - heads.begin()) % theme.series.size()];
+}
+
+void move_level(AttentionView& view, const ModelConfig& model, int by) {
+  if (model.is_recurrent()) return;
+  const int level = static_cast<int>(view.level) + by;
+  view.level = static_cast<AttentionLevel>(std::clamp(level, 0, static_cast<int>(AttentionLevel::sublayers)));
+}
+
+void toggle_row(AttentionView& view, int row) {
+  view.pinned_row = view.pinned_row == row ? std::nullopt : std::optional(row);
+}
+
+void toggle_col(AttentionView& view, int col) {
+  view.pinned_col = view.pinned_col == col ? std::nullopt : std::optional(col);
+}
+
+void let_go(AttentionView& view) {
+  view.pinned_row.reset();
+  view.pinned_col.reset();
+}
+
+void measure_heads(const ShownMaps& maps, AttentionView& view) {
+  std::size_t budget = cells_measured_a_frame;
+  view.measures.pending = false;
+  for (const AttentionPart part : parts) {
+    if (maps.lacks(part)) continue;
+    const Shown& shown = maps.of(part);
+    measure(view.measures, part, maps_of(*shown.snapshot, part), shown.version, budget);
+  }
+}
+
+bool working(const AttentionView& view) {
+  return view.measures.pending || view.map.pending;
+}
+
+void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers) {
+  clamp_to(view, snapshot);
+  if (view.level == AttentionLevel::model && !view.ranking.heads.empty())
+    return move_in_list(view, heads + layers * view.ranking.columns);
+  const int head = std::clamp(view.head + heads, 0, std::max(0, heads_of(maps_of(snapshot, view.part)) - 1));
+  select(view, {view.part, view.layer, head});
+  const int layer = view.layer + layers;
+  const auto count = [&](AttentionPart part) { return static_cast<int>(maps_of(snapshot, part).size()); };
+  if (layer >= 0 && layer < count(view.part)) {
+    view.layer = layer;
+    return;
+  }
+  // Past the last layer of a part begins the next part.
+  const int next = static_cast<int>(view.part) + (layers > 0 ? 1 : -1);
+  if (next < 0 || next >= static_cast<int>(parts.size()) || count(parts[static_cast<std::size_t>(next)]) == 0) return;
+  const AttentionPart part = parts[static_cast<std::size_t>(next)];
+  select(view, {part, layers > 0 ? 0 : count(part) - 1, view.head});
+}
+
+void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
+  const auto count = static_cast<int>(row_tokens(snapshot, view.part).size());
+  if (count == 0) return;
+  const int from = view.pinned_row.value_or(first_row(snapshot, view.part));
+  view.pinned_row = std::clamp(from + rows, 0, count - 1);
+}
+
+const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part) {
+  switch (part) {
+    case AttentionPart::encoder:
+      return snapshot.source;
+    case AttentionPart::decoder:
+      return snapshot.target_in;
+    case AttentionPart::cross:
+      return snapshot.target_out;
+  }
+  return snapshot.source;
+}
+
+const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
+  return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
+}
+
+int first_row(const Snapshot& snapshot, AttentionPart part) {
+  if (snapshot.model.is_language_model()) return static_cast<int>(snapshot.typed().size()) - 1;
+  return telling_row(row_tokens(snapshot, part));
+}
+
+float brightest(const AttentionView& view, const HeadPlace& place) {
+  const MapMeasures* measures = measures_at(view.measures, place);
+  return view.full_contrast && measures && measures->largest > 0 ? measures->largest : 1.0F;
+}
+
+int heads_of(const AttentionMaps& maps) {
+  return maps.empty() ? 0 : static_cast<int>(maps.front().size());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,361 @@
+#include "workspaces/decoding/branches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "plain/decodings.h"
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+namespace {
+
+double log_probability(const DecodingStep& step) {
+  return std::log(static_cast<double>(step.candidates[static_cast<std::size_t>(step.chosen)].probability));
+}
+
+Branch branch_of(const Snapshot& snapshot) {
+  const int first = first_output(snapshot);
+  Branch branch;
+  branch.pieces.assign(snapshot.target_out.begin() + first, snapshot.target_out.end());
+  branch.given = snapshot.prefix;
+  branch.text = snapshot.output_text;
+  branch.step = snapshot.step;
+  for (std::size_t i = static_cast<std::size_t>(first); i < snapshot.decoding.size(); ++i)
+    branch.log_prob += log_probability(snapshot.decoding[i]);
+  return branch;
+}
+
+int shared_pieces(const Branch& a, const Branch& b) {
+  const auto ends = std::ranges::mismatch(a.pieces, b.pieces, {}, &Token::id, &Token::id);
+  return static_cast<int>(ends.in1 - a.pieces.begin());
+}
+
+std::span<const Token> given_pieces(const Branch& branch) {
+  return std::span(branch.pieces).first(std::min(branch.given, branch.pieces.size()));
+}
+
+// The branch that this output goes on with: it was steered alike, reads the same, or is being typed.
+int place_of(const std::vector<Branch>& all, const Branch& found) {
+  const auto is_same = [&](const Branch& branch) {
+    const bool typed = found.typing != 0 && branch.typing == found.typing;
+    return typed || branch.pieces == found.pieces || std::ranges::equal(given_pieces(branch), given_pieces(found));
+  };
+  const auto same = std::ranges::find_if(all, is_same);
+  return same == all.end() ? -1 : static_cast<int>(same - all.begin());
+}
+
+// Every branch stands under the one that it shares most with, after those that share as much.
+std::vector<BranchRow> arranged(const std::vector<Branch>& all) {
+  std::vector<BranchRow> rows;
+  const auto shared_with = [&](const BranchRow& row, int branch) {
+    return shared_pieces(all[static_cast<std::size_t>(row.branch)], all[static_cast<std::size_t>(branch)]);
+  };
+  for (int i = 0; i < static_cast<int>(all.size()); ++i) {
+    int most = 0;
+    for (const BranchRow& row : rows) most = std::max(most, shared_with(row, i));
+    const auto last = std::ranges::find_if(rows.rbegin(), rows.rend(),
+                                           [&](const BranchRow& row) { return shared_with(row, i) == most; });
+    rows.insert(last.base(), {i});
+  }
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    for (std::size_t above = 0; above < i; ++above) {
+      const int shared = shared_with(rows[above], rows[i].branch);
+      if (shared > rows[i].shared) rows[i] = {rows[i].branch, static_cast<int>(above), shared};
+    }
+  }
+  return rows;
+}
+
+// ---- drawing
+
+struct Picture {
+  const Branches& branches;
+  double length_penalty;
+  std::int64_t step;                  // of the model now
+  const std::vector<float>& columns;  // where each piece's column begins; one more: their end
+  float row_height;
+  const Look& look;
+};
+
+float piece_width(const Token& token, const Look& look) {
+  return text_size(look.fonts.mono, token.piece.c_str()).x + look.px(10);
+}
+
+std::vector<float> column_ends(const Branches& branches, const Look& look) {
+  std::size_t longest = 0;
+  for (const Branch& branch : branches.all) longest = std::max(longest, branch.pieces.size());
+  std::vector<float> columns(longest + 1, 0.0F);
+  for (std::size_t col = 0; col < longest; ++col) {
+    float width = 0;
+    for (const Branch& branch : branches.all) {
+      if (col < branch.pieces.size()) width = std::max(width, piece_width(branch.pieces[col], look));
+    }
+    columns[col + 1] = columns[col] + width + look.px(6);
+  }
+  return columns;
+}
+
+// A language model's line breaks as signs.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
+  return line;
+}
+
+// Measured anew only when the branches or the font are others.
+const std::vector<float>& measured_columns(Branches& branches, const Look& look) {
+  const float size = font_size(look.fonts.mono);
+  if (branches.columns.empty() || branches.measured_size != size) branches.columns = column_ends(branches, look);
+  branches.measured_size = size;
+  return branches.columns;
+}
+
+void arrange(Branches& branches) {
+  branches.rows = arranged(branches.all);
+  branches.columns.clear();
+}
+
+double score_of(const Branch& branch, double alpha) {
+  return length_penalised(branch.log_prob, branch.pieces.size(), alpha);
+}
+
+void branch_tooltip(const Picture& picture, const Branch& branch, bool current) {
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(picture.look.px(420));
+  ImGui::TextUnformatted(branch.text.c_str());
+  const double alpha = picture.length_penalty;
+  const std::size_t length = branch.pieces.size();
+  ImGui::TextUnformatted(
+      fmt::format("Σ log p = {:.4f} over {} pieces, of which {} were given\n"
+                  "score = {:.4f} ÷ ((5 + {}) / 6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
+                  branch.log_prob, length, branch.given, branch.log_prob, length, alpha, score_of(branch, alpha))
+          .c_str());
+  if (branch.step != picture.step)
+    ImGui::TextUnformatted(fmt::format("Seen at step {}; the model has gone on since.", branch.step).c_str());
+  ImGui::TextDisabled(current ? "shown now" : "Click: return to it; its score is then found anew.");
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void draw_edge(Painter& paint, const Picture& picture, const BranchRow& row, ImVec2 at) {
+  if (row.parent < 0 || row.shared == 0) return;
+  const auto& rows = picture.branches.rows;
+  const auto index = &row - rows.data();
+  const float x = at.x + picture.columns[static_cast<std::size_t>(row.shared)] - picture.look.px(4);
+  const float middle = at.y + font_size(picture.look.fonts.mono) * 0.5F + picture.look.px(3);
+  const float up = static_cast<float>(index - row.parent) * picture.row_height;
+  const Color32 color = picture.look.theme.border;
+  paint.line({x, middle - up}, {x, middle}, color, picture.look.px(1.5F));
+  paint.line({x, middle}, {x + picture.look.px(4), middle}, color, picture.look.px(1.5F));
+}
+
+void draw_pieces(Painter& paint, const Picture& picture, const BranchRow& row, ImVec2 at) {
+  const Look& look = picture.look;
+  const Branch& branch = picture.branches.all[static_cast<std::size_t>(row.branch)];
+  const bool current = row.branch == picture.branches.current;
+  const float height = font_size(look.fonts.mono) + look.px(5);
+  for (auto i = static_cast<std::size_t>(row.shared); i < branch.pieces.size(); ++i) {
+    const ImVec2 low(at.x + picture.columns[i], at.y);
+    if (!ImGui::IsRectVisible(low, {at.x + picture.columns[i + 1], low.y + height})) continue;
+    const ImVec2 high(low.x + piece_width(branch.pieces[i], look), low.y + height);
+    paint.filled_rect(low, high, current ? look.theme.hovered : look.theme.raised, look.px(3));
+    paint.text(look.fonts.mono, {low.x + look.px(5), low.y + look.px(2)},
+               current ? look.theme.text : look.theme.text_dim, branch.pieces[i].piece);
+    if (i < branch.given)
+      paint.line({low.x, high.y + look.px(1.5F)}, {high.x, high.y + look.px(1.5F)}, look.theme.success, look.px(1.5F));
+  }
+}
+
+// What the shown branch shares with rows above it is lit there.
+void light_shared(Painter& paint, const Picture& picture, ImVec2 origin) {
+  const auto& rows = picture.branches.rows;
+  const auto shown = std::ranges::find(rows, picture.branches.current, &BranchRow::branch);
+  if (shown == rows.end()) return;
+  const Look& look = picture.look;
+  const float height = font_size(look.fonts.mono) + look.px(5);
+  for (int row = static_cast<int>(shown - rows.begin()); row >= 0;) {
+    const BranchRow& here = rows[static_cast<std::size_t>(row)];
+    const int parent = here.parent;
+    if (parent < 0) return;
+    const BranchRow& above = rows[static_cast<std::size_t>(parent)];
+    const float y = origin.y + static_cast<float>(parent) * picture.row_height;
+    for (int i = above.shared; i < here.shared; ++i) {
+      const float x = origin.x + picture.columns[static_cast<std::size_t>(i)];
+      const Token& token =
+          picture.branches.all[static_cast<std::size_t>(above.branch)].pieces[static_cast<std::size_t>(i)];
+      paint.rect({x, y}, {x + piece_width(token, look), y + height}, look.theme.accent, look.px(3));
+    }
+    row = parent;
+  }
+}
+
+struct ScoreColumns {
+  float score, total, seen, width;  // where each begins, and the width of all
+};
+
+ScoreColumns score_columns(const Look& look) {
+  const float number = text_size(look.fonts.mono_small, "-000.00").x + look.px(8);
+  return {look.px(6), look.px(6) + number, look.px(6) + number * 2, look.px(6) + number * 3 + look.px(6)};
+}
+
+void draw_score_titles(const Look& look) {
+  const ScoreColumns columns = score_columns(look);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Painter paint(look);
+  paint.text(look.fonts.small, {at.x + columns.score, at.y}, look.theme.text_dim, "score");
+  paint.text(look.fonts.small, {at.x + columns.total, at.y}, look.theme.text_dim, "Σ log p");
+  paint.text(look.fonts.small, {at.x + columns.seen, at.y}, look.theme.text_dim, "seen at");
+  ImGui::Dummy(ImVec2(columns.width, font_size(look.fonts.small)));
+  help_tooltip(
+      "Score: Σ log p ÷ ((5 + length) / 6)^α, the length penalty of beam search (arXiv 1609.08144 §7; α is among the "
+      "decoding options). Seen at: the training step of the weights that gave these numbers.",
+      look);
+}
+
+// Stays in its place while the pieces scroll.
+void draw_scores(Painter& paint, const Picture& picture, const Branch& branch, bool current, ImVec2 at) {
+  const Look& look = picture.look;
+  const ScoreColumns columns = score_columns(look);
+  const Color32 color = current ? look.theme.text : look.theme.text_dim;
+  const auto number = [&](float x, const std::string& text, Color32 ink) {
+    paint.text(look.fonts.mono_small, {at.x + x, at.y + look.px(3)}, ink, text);
+  };
+  paint.filled_rect(at, {at.x + columns.width, at.y + picture.row_height}, look.theme.panel);
+  if (current) paint.filled_rect(at, {at.x + look.px(3), at.y + picture.row_height - look.px(4)}, look.theme.accent);
+  number(columns.score, fmt::format("{:7.2f}", score_of(branch, picture.length_penalty)), color);
+  number(columns.total, fmt::format("{:7.2f}", branch.log_prob), color);
+  const bool old = branch.step != picture.step;
+  number(columns.seen, old ? fmt::format("{:>7}", branch.step) : "    now", old ? look.theme.warning : color);
+}
+
+bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
+  const Look& look = picture.look;
+  const Branch& branch = picture.branches.all[static_cast<std::size_t>(row.branch)];
+  const bool current = row.branch == picture.branches.current;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float scores = score_columns(look).width;
+  const ImVec2 visible(ImGui::GetWindowPos().x, at.y);
+  const ImVec2 pieces(at.x + scores, at.y);
+  ImGui::SetCursorScreenPos(visible);
+  ImGui::PushID(row.branch);
+  const bool clicked = ImGui::InvisibleButton("branch", ImVec2(ImGui::GetWindowWidth(), picture.row_height));
+  ImGui::PopID();
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered) branch_tooltip(picture, branch, current);
+  if (ImGui::IsItemVisible()) {
+    draw_edge(paint, picture, row, pieces);
+    draw_pieces(paint, picture, row, pieces);
+    draw_scores(paint, picture, branch, current, visible);
+    const ImVec2 text(visible.x + scores, at.y + font_size(look.fonts.mono) + look.px(8));
+    paint.text(look.fonts.small, text, current ? look.theme.text : look.theme.text_dim, one_line(branch.text));
+    if (hovered)
+      paint.rect(visible, {visible.x + ImGui::GetWindowWidth(), visible.y + picture.row_height - look.px(2)},
+                 look.theme.border, look.px(3));
+  }
+  ImGui::SetCursorScreenPos({at.x, at.y + picture.row_height});
+  return clicked && !current;
+}
+
+void return_to(DecodingView& view, const Branch& branch) {
+  std::vector<int> ids;
+  for (const Token& token : given_pieces(branch)) ids.push_back(token.id);
+  steer(view, std::move(ids));
+}
+
+// Once, when another branch is shown: to where it parts from the others.
+void reveal_current(const Picture& picture, Branches& branches) {
+  if (ImGui::IsWindowAppearing()) branches.revealed = -1;
+  const float wide = picture.columns.back() + score_columns(picture.look).width;
+  const bool can_scroll = ImGui::GetScrollMaxX() > 0 || wide <= ImGui::GetWindowWidth();
+  if (branches.revealed == branches.current || !can_scroll) return;
+  branches.revealed = branches.current;
+  const auto row = std::ranges::find(branches.rows, branches.current, &BranchRow::branch);
+  if (row == branches.rows.end()) return;
+  const float room = ImGui::GetWindowWidth() - score_columns(picture.look).width;
+  ImGui::SetScrollX(std::max(0.0F, picture.columns[static_cast<std::size_t>(row->shared)] - room * 0.4F));
+}
+
+void draw_rows(const Picture& picture, DecodingView& view) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  Painter paint(picture.look);
+  int clicked = -1;
+  for (const BranchRow& row : picture.branches.rows) {
+    if (draw_row(paint, picture, row)) clicked = row.branch;
+  }
+  const float scores = score_columns(picture.look).width;
+  paint.push_clip({ImGui::GetWindowPos().x + scores, origin.y},
+                  {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetCursorScreenPos().y});
+  light_shared(paint, picture, {origin.x + scores, origin.y});
+  paint.pop_clip();
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy(
+      ImVec2(scores + picture.columns.back(), static_cast<float>(picture.branches.rows.size()) * picture.row_height));
+  if (clicked >= 0) return_to(view, picture.branches.all[static_cast<std::size_t>(clicked)]);
+}
+
+void draw_clear_button(Branches& branches, const Look& look) {
+  if (ImGui::SmallButton("Clear")) clear_branches(branches);
+  help_tooltip("Forgets every branch but the one that is shown.", look);
+}
+
+}  // namespace
+
+void note_branch(Branches& branches, const Shown& shown, int typing) {
+  const Snapshot& snapshot = *shown.snapshot;
+  if (branches.version == shown.version || is_recorded(snapshot)) return;
+  if (branches.run != snapshot.run || branches.sentence != snapshot.source_text) {
+    branches = {};
+    branches.run = snapshot.run;
+    branches.sentence = snapshot.source_text;
+  }
+  branches.version = shown.version;
+  Branch found = branch_of(snapshot);
+  found.typing = found.given == 0 ? 0 : typing;
+  branches.current = place_of(branches.all, found);
+  if (branches.current < 0) {
+    if (branches.all.size() == most_branches) branches.all.erase(branches.all.begin() + 1);  // the first: not steered
+    branches.current = static_cast<int>(branches.all.size());
+    branches.all.push_back(std::move(found));
+  } else {
+    Branch& known = branches.all[static_cast<std::size_t>(branches.current)];
+    if (known.pieces == found.pieces) found.given = std::min(known.given, found.given);
+    found.typing = known.typing;
+    known = std::move(found);
+  }
+  arrange(branches);
+}
+
+void clear_branches(Branches& branches) {
+  if (branches.current < 0) return;
+  branches.all = {branches.all[static_cast<std::size_t>(branches.current)]};
+  branches.current = branches.revealed = 0;
+  arrange(branches);
+}
+
+void draw_branches(const Shown& shown, DecodingView& view, const Look& look) {
+  Branches& branches = view.branches;
+  if (branches.all.size() < 2) {
+    return draw_quiet_note(
+        "Click a candidate on the right, or type how the output begins: it goes on from there, and every output that "
+        "you try becomes a branch here, with its score.",
+        ImGui::GetContentRegionAvail(), look);
+  }
+  draw_score_titles(look);
+  ImGui::SameLine(ImGui::GetContentRegionAvail().x - look.px(44));
+  draw_clear_button(branches, look);
+  const float row_height = font_size(look.fonts.mono) + font_size(look.fonts.small) + look.px(14);
+  const Picture picture{
+      branches, view.options.length_penalty, shown.snapshot->step, measured_columns(branches, look), row_height, look};
+  ImGui::BeginChild("tree", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+  draw_rows(picture, view);
+  reveal_current(picture, branches);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

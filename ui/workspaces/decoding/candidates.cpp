@@ -1,0 +1,363 @@
+#include "workspaces/decoding/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int num_stages = 4;
+
+struct StageText {
+  const char* title;
+  const char* help;
+};
+
+constexpr std::array<StageText, num_stages> stages = {{
+    {"logit",
+     "The last linear layer's output for this piece: its row of W times the decoder's vector (paper §3.4). The "
+     "bars reach from the smallest that is listed to the largest."},
+    {"softmax",
+     "exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding writes the "
+     "largest."},
+    {"÷ T", "softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing."},
+    {"kept", "What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away."},
+}};
+
+// One row of bars; a stage without a value stays empty.
+struct Bars {
+  std::array<std::optional<double>, num_stages> values;
+  std::array<float, num_stages> lengths{};  // 0…1
+  bool cut = false;                         // the last one is drawn hatched, as long as the one before
+};
+
+float least_row_height(const Look& look) {
+  return font_size(look.fonts.mono) + look.px(4);
+}
+
+float most_row_height(const Look& look) {
+  return least_row_height(look) + look.px(10);
+}
+
+struct Columns {
+  float label;  // width
+  float cell;   // width of one stage
+  float gap;
+};
+
+Columns columns_in(float width, const Look& look) {
+  const float gap = look.px(4);
+  const float label = std::clamp(width * 0.27F, look.px(50), look.px(120));
+  return {label, std::max(look.px(20), (width - label - gap) / num_stages - gap), gap};
+}
+
+float cell_x(const Columns& columns, int stage) {
+  return columns.label + columns.gap + static_cast<float>(stage) * (columns.cell + columns.gap);
+}
+
+std::pair<float, float> logit_range(const DecodingStep& step) {
+  const auto [low, high] = std::ranges::minmax(step.candidates, {}, &Candidate::logit);
+  return {low.logit, high.logit};
+}
+
+float share(double value) {
+  return std::isfinite(value) ? static_cast<float>(std::clamp(value, 0.0, 1.0)) : 0.0F;
+}
+
+Bars bars_of(const DecodingStep& step, int index, const SamplingOptions& sampling) {
+  const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
+  const auto [low, high] = logit_range(step);
+  Bars bars;
+  bars.values = {candidate.logit, candidate.probability, candidate.tempered, candidate.kept};
+  bars.lengths = {high > low ? share((candidate.logit - low) / (high - low)) : 0, share(candidate.probability),
+                  share(candidate.tempered), share(candidate.kept)};
+  bars.cut = !cut_by(step, index, sampling).empty();
+  if (bars.cut) bars.lengths.back() = share(candidate.tempered);
+  return bars;
+}
+
+Bars bars_of(const RestOfVocabulary& rest) {
+  Bars bars;
+  bars.values = {std::nullopt, rest.probability, rest.tempered, rest.kept};
+  bars.lengths = {0, share(rest.probability), share(rest.tempered), share(rest.kept)};
+  return bars;
+}
+
+std::string value_text(double value, int stage) {
+  return stage == 0 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
+}
+
+struct Row {
+  std::string label;
+  Bars bars;
+  bool written = false;  // what the output has here
+  bool dim = false;
+};
+
+void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 high, const Look& look) {
+  const auto i = static_cast<std::size_t>(stage);
+  if (!row.bars.values[i]) return;
+  const bool cut = row.bars.cut && stage == num_stages - 1;
+  const ImVec2 end(low.x + (high.x - low.x) * row.bars.lengths[i], high.y);
+  paint.filled_rect(low, high, faded(look.theme.grid, 0.6F), look.px(2));
+  const Color32 color = row.written             ? look.theme.success
+                        : row.dim || stage == 0 ? look.theme.text_dim
+                                                : look.theme.accent;
+  if (cut) {
+    const ImVec2 hatched(std::max(end.x, low.x + look.px(3)), end.y);
+    draw_hatching(paint, low, hatched, look.theme.text_dim, look.px(5));
+    paint.rect(low, hatched, look.theme.text_dim, look.px(2));
+  } else if (end.x - low.x >= 1) {
+    paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), look.px(2));
+  }
+  const std::string text = cut ? "cut" : value_text(*row.bars.values[i], stage);
+  const ImVec2 extent = text_size(look.fonts.mono_small, text.c_str());
+  const Color32 ink = cut || row.dim ? look.theme.text_dim : look.theme.text;
+  paint.text(look.fonts.mono_small, {high.x - extent.x - look.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
+}
+
+void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, const Look& look) {
+  Painter paint(look);
+  if (row.written) paint.filled_rect(at, {at.x + look.px(3), at.y + height - look.px(2)}, look.theme.success);
+  const ImVec2 label(at.x + look.px(7), at.y + (height - look.px(2) - font_size(look.fonts.mono)) * 0.5F);
+  paint.push_clip(at, {at.x + columns.label, at.y + height});
+  paint.text(look.fonts.mono, label, row.written ? look.theme.text : look.theme.text_dim, row.label);
+  paint.pop_clip();
+  for (int stage = 0; stage < num_stages; ++stage) {
+    const float x = at.x + cell_x(columns, stage);
+    draw_cell(paint, row, stage, {x, at.y + look.px(1)}, {x + columns.cell, at.y + height - look.px(2)}, look);
+  }
+}
+
+// ---- the arithmetic
+
+std::string kept_text(const DecodingStep& step, int index, const SamplingOptions& sampling) {
+  const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
+  const std::string cut = cut_by(step, index, sampling);
+  if (!cut.empty()) return fmt::format("kept: 0, cut by {}", cut);
+  if (candidate.kept == 0) return "kept: 0";
+  return fmt::format("kept: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered,
+                     candidate.tempered / candidate.kept, candidate.kept);
+}
+
+std::string tempered_text(const Candidate& candidate, double temperature) {
+  if (temperature == 0) return fmt::format("T → 0: all on the largest logit: {:.0f}", candidate.tempered);
+  return fmt::format("÷ T: exp({:.4f} ÷ {:.3g}) ÷ Σ exp(logit ÷ {:.3g}) = {:.6f}", candidate.logit, temperature,
+                     temperature, candidate.tempered);
+}
+
+void candidate_tooltip(const DecodingStep& step, int index, const SamplingOptions& sampling, bool can_force,
+                       const Look& look) {
+  const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
+  ImGui::BeginTooltip();
+  {
+    const WithFont font(look.fonts.mono);
+    ImGui::TextUnformatted(fmt::format("{}  id {}", candidate.token.piece, candidate.token.id).c_str());
+  }
+  ImGui::TextUnformatted(
+      fmt::format("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}", candidate.logit,
+                  candidate.logit, candidate.probability, std::log(static_cast<double>(candidate.probability)),
+                  tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
+          .c_str());
+  ImGui::TextDisabled(can_force ? "Click: the output goes on with this piece instead."
+                                : "This piece was typed: change the prompt to change it.");
+  ImGui::EndTooltip();
+}
+
+void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
+  double listed = 0;
+  double kept = 0;
+  for (const Candidate& candidate : step.candidates) {
+    listed += static_cast<double>(candidate.tempered);
+    kept += static_cast<double>(candidate.kept);
+  }
+  ImGui::BeginTooltip();
+  ImGui::TextUnformatted(fmt::format("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: "
+                                     "{:.6f} + {:.6f} listed = 1",
+                                     rest.tempered, listed, rest.kept, kept)
+                             .c_str());
+  ImGui::EndTooltip();
+}
+
+// ---- the parts of the list
+
+void draw_titles(const Columns& columns, const Look& look) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = font_size(look.fonts.small);
+  Painter paint(look);
+  for (int stage = 0; stage < num_stages; ++stage) {
+    const StageText& text = stages[static_cast<std::size_t>(stage)];
+    const ImVec2 low(at.x + cell_x(columns, stage), at.y);
+    paint.push_clip(low, {low.x + columns.cell, low.y + height});
+    const float x = std::max(low.x, low.x + columns.cell - text_size(look.fonts.small, text.title).x - look.px(3));
+    paint.text(look.fonts.small, {x, low.y}, look.theme.text_dim, text.title);
+    paint.pop_clip();
+    ImGui::SetCursorScreenPos(low);
+    ImGui::Dummy(ImVec2(columns.cell, height));
+    help_tooltip(text.help, look);
+  }
+}
+
+void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float height, const Columns& columns,
+               const Look& look) {
+  const RestOfVocabulary rest = rest_of(step);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
+  if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
+  const auto listed = static_cast<int>(step.candidates.size());
+  std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
+  const bool fits = text_size(look.fonts.mono, label.c_str()).x + look.px(7) <= columns.label;
+  if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
+  draw_row({label, bars_of(rest), false, true}, at, height, columns, look);
+}
+
+void draw_sum(const DecodingStep& step, float height, const Columns& columns, const Look& look) {
+  const RestOfVocabulary rest = rest_of(step);
+  std::array<double, num_stages> sums = {0, rest.probability, rest.tempered, rest.kept};
+  for (const Candidate& candidate : step.candidates) {
+    sums[1] += static_cast<double>(candidate.probability);
+    sums[2] += static_cast<double>(candidate.tempered);
+    sums[3] += static_cast<double>(candidate.kept);
+  }
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
+  Painter paint(look);
+  const float y = at.y + (height - font_size(look.fonts.mono)) * 0.5F;
+  paint.text(look.fonts.mono, {at.x + look.px(7), y}, look.theme.text_dim, "sum");
+  for (int stage = 1; stage < num_stages; ++stage) {
+    const float end = at.x + cell_x(columns, stage) + columns.cell;
+    const std::string text = value_text(sums[static_cast<std::size_t>(stage)], stage);
+    const ImVec2 extent = text_size(look.fonts.mono_small, text.c_str());
+    paint.line({end - columns.cell, at.y}, {end, at.y}, look.theme.border);
+    paint.text(look.fonts.mono_small, {end - extent.x - look.px(3), at.y + (height - extent.y) * 0.5F},
+               look.theme.text_dim, text);
+  }
+}
+
+void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, float height, const Columns& columns,
+                    const Look& look) {
+  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.step)];
+  const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
+  const bool can_force = view.step >= first_output(snapshot);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size(std::max(1.0F, ImGui::GetContentRegionAvail().x), height);
+  ImGui::PushID(index);
+  const bool clicked = ImGui::InvisibleButton("candidate", size);
+  ImGui::PopID();
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, look);
+  if (ImGui::IsItemVisible()) {
+    const ImVec2 high(at.x + size.x, at.y + size.y - look.px(1));
+    if (hovered && can_force) Painter(look).filled_rect(at, high, look.theme.hovered, look.px(3));
+    draw_row({candidate.token.piece, bars_of(step, index, view.options.sampling), index == step.chosen}, at, height,
+             columns, look);
+    if (index == view.candidate) Painter(look).rect(at, high, look.theme.accent, look.px(3), look.px(2));
+  }
+  if (clicked && can_force) force(view, snapshot, view.step, candidate.token.id);
+}
+
+// ---- above the list
+
+void draw_choice_line(const Snapshot& snapshot, int step, const Look& look) {
+  const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
+  const bool given = static_cast<std::size_t>(step) < snapshot.forced;
+  {
+    const WithFont bold(look.fonts.bold);
+    ImGui::TextUnformatted(given ? "Given" : "Writes");
+  }
+  ImGui::SameLine(0, look.px(8));
+  push_font(look.fonts.mono);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.success);
+  ImGui::TextUnformatted(snapshot.target_out[static_cast<std::size_t>(step)].piece.c_str());
+  ImGui::PopStyleColor();
+  pop_font();
+  help_tooltip(given ? "Given, whatever the model expects; below it is what it would have chosen from."
+                     : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
+               look);
+  ImGui::SameLine(0, look.px(10));
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(fmt::format("entropy {:.2f} nats", decided.entropy).c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(
+      "Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is no "
+      "idea at all.",
+      look);
+}
+
+// Stands there for every step once a reference is known, so that nothing jumps.
+void draw_reference_line(const Snapshot& snapshot, int step, const Look& look) {
+  if (snapshot.gold.empty()) return;
+  const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
+  const WithFont font(look.fonts.mono_small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  if (reference) {
+    ImGui::TextUnformatted(fmt::format("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
+                                       reference->probability)
+                               .c_str());
+  } else {
+    ImGui::TextUnformatted("reference: nothing at this place");
+  }
+  ImGui::PopStyleColor();
+  help_tooltip(
+      "The reference's piece at this place, and what the model makes of it after what it has written itself. "
+      "Once the two differ the places need no longer match: see Teacher forcing.",
+      look);
+}
+
+}  // namespace
+
+std::string cut_by(const DecodingStep& step, int candidate, const SamplingOptions& sampling) {
+  constexpr int most_ranked = 10;  // what is listed after them was added for being given, whatever its rank
+  const Candidate& asked = step.candidates[static_cast<std::size_t>(candidate)];
+  if (asked.kept > 0 || !(asked.tempered > 0)) return {};
+  const bool by_k = sampling.top_k > 0;
+  const bool by_p = sampling.top_p < 1;
+  if (by_k && candidate >= sampling.top_k && (candidate < most_ranked || sampling.top_k <= most_ranked)) return "top-k";
+  if (by_k && by_p && candidate >= most_ranked) return "top-k or top-p";
+  return by_p ? "top-p" : "top-k";
+}
+
+RestOfVocabulary rest_of(const DecodingStep& step) {
+  RestOfVocabulary rest{1, 1, 1};
+  for (const Candidate& candidate : step.candidates) {
+    rest.probability -= static_cast<double>(candidate.probability);
+    rest.tempered -= static_cast<double>(candidate.tempered);
+    rest.kept -= static_cast<double>(candidate.kept);
+  }
+  return {std::max(0.0, rest.probability), std::max(0.0, rest.tempered), std::max(0.0, rest.kept)};
+}
+
+float candidates_height(const Snapshot& snapshot, int step, const Look& look) {
+  const auto rows = static_cast<float>(snapshot.decoding[static_cast<std::size_t>(step)].candidates.size() + 2);
+  const float header = ImGui::GetTextLineHeightWithSpacing() * (snapshot.gold.empty() ? 1.0F : 2.0F);
+  return header + font_size(look.fonts.small) + rows * most_row_height(look) + look.px(12);
+}
+
+void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look) {
+  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.step)];
+  draw_choice_line(snapshot, view.step, look);
+  draw_reference_line(snapshot, view.step, look);
+  ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, look);
+  draw_titles(columns, look);
+  // They share the height there is.
+  const auto rows = static_cast<float>(step.candidates.size() + 2);
+  const float height =
+      std::clamp(ImGui::GetContentRegionAvail().y / rows, least_row_height(look), most_row_height(look));
+  for (int i = 0; i < static_cast<int>(step.candidates.size()); ++i)
+    draw_candidate(snapshot, view, i, height, columns, look);
+  draw_rest(step, vocab_size, height, columns, look);
+  draw_sum(step, height, columns, look);
+  ImGui::PopStyleVar();
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,31 @@
+// What a step chose from: logit → temperature → probability → what top-k and top-p left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "look.h"
+#include "plain/snapshot.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+
+// Why a candidate cannot be drawn: "top-k", "top-p", or, where either may be why, "top-k or top-p". Empty: it can.
+std::string cut_by(const DecodingStep& step, int candidate, const SamplingOptions& sampling);
+
+// What the pieces that are not listed hold together, of each distribution: with the candidates' it makes 1.
+struct RestOfVocabulary {
+  double probability = 0;
+  double tempered = 0;
+  double kept = 0;
+};
+RestOfVocabulary rest_of(const DecodingStep& step);
+
+// As much as draw_candidates can use.
+float candidates_height(const Snapshot& snapshot, int step, const Look& look);
+
+// Fills what is left of the window. `vocab_size`: where it is known already. A click on a candidate forces it.
+void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look);
+
+}  // namespace attnscope

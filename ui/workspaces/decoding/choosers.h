@@ -1,0 +1,25 @@
+// Whose attention the decoding workspace shows: a layer's, and there one head's or the mean of all.
+#pragma once
+
+#include "look.h"
+#include "plain/snapshot.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+
+// view.layer brought into what `maps` have, which is not nothing.
+int shown_layer(const AttentionMaps& maps, const DecodingView& view);
+
+// Of the layer and head chosen, or the mean over its heads. `maps` is not empty.
+Matrix shown_map(const AttentionMaps& maps, const DecodingView& view);
+
+// Changes whenever that map does.
+std::uint64_t shown_map_version(const Shown& shown, const AttentionMaps& maps, const DecodingView& view);
+
+// Whether there is more than one head.
+bool has_choice(const AttentionMaps& maps);
+
+// Two lists in one line, the cursor after them; call only where there is a choice.
+void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& look);
+
+}  // namespace attnscope

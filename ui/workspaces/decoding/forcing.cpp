@@ -1,0 +1,283 @@
+#include "workspaces/decoding/forcing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+#include "workspaces/decoding/outputs.h"
+#include "workspaces/decoding/score_text.h"
+
+namespace attnscope {
+namespace {
+
+// The output as it was written, beside the pieces that should have come.
+struct Courses {
+  explicit Courses(const Snapshot& from) : snapshot(from), first(from.forced - from.prefix) {
+    const std::size_t both = std::min(snapshot.gold.size(), free_size());
+    std::size_t same = 0;
+    while (same < both && snapshot.gold[same].token.id == written(same).id) ++same;
+    divergence = same;
+  }
+
+  const Snapshot& snapshot;
+  std::size_t first;           // of the outputs that was not typed
+  std::size_t divergence = 0;  // the first step in which they differ; rows(): none
+
+  std::size_t free_size() const { return snapshot.target_out.size() - first; }
+  std::size_t rows() const { return std::max(snapshot.gold.size(), free_size()); }
+  const Token& written(std::size_t row) const { return snapshot.target_out[first + row]; }
+  const DecodingStep& step(std::size_t row) const { return snapshot.decoding[first + row]; }
+  float probability(std::size_t row) const {
+    return step(row).candidates[static_cast<std::size_t>(step(row).chosen)].probability;
+  }
+  bool given(std::size_t row) const { return first + row < snapshot.forced; }
+};
+
+// Without a reference, while something is changed in the model, the untouched model's output is what should come.
+bool is_untouched_output(const Snapshot& snapshot) {
+  if (!snapshot.untouched) return false;
+  const Courses untouched(*snapshot.untouched);
+  if (untouched.free_size() != snapshot.gold.size()) return false;
+  for (std::size_t i = 0; i < snapshot.gold.size(); ++i) {
+    if (untouched.written(i).id != snapshot.gold[i].token.id) return false;
+  }
+  return true;
+}
+
+// ---- the likelihood of both, in one line each
+
+struct Likelihood {
+  double log_prob = 0;
+  std::size_t pieces = 0;
+
+  double nll() const { return pieces == 0 ? 0 : -log_prob / static_cast<double>(pieces); }
+};
+
+Likelihood of_reference(const Snapshot& snapshot) {
+  Likelihood sum;
+  for (const GoldStep& step : snapshot.gold) sum.log_prob += std::log(static_cast<double>(step.probability));
+  sum.pieces = snapshot.gold.size();
+  return sum;
+}
+
+Likelihood of_output(const Courses& courses) {
+  Likelihood sum;
+  for (std::size_t row = 0; row < courses.free_size(); ++row)
+    sum.log_prob += std::log(static_cast<double>(courses.probability(row)));
+  sum.pieces = courses.free_size();
+  return sum;
+}
+
+constexpr std::array<std::pair<const char*, const char*>, 5> likelihood_columns = {{
+    {"", "The same model, the same source: what should be written, and what is."},
+    {"Σ log p", "Log-probability of the whole output, in nats."},
+    {"pieces", "How many, </s> included."},
+    {"nats/token", "Mean of −ln p over the pieces: the loss in which a model is evaluated, without label smoothing."},
+    {"perplexity", "exp(nats/token): from so many equally probable pieces the model has to choose in the mean (§6.1)."},
+}};
+
+void draw_likelihood_row(const char* name, const Likelihood& likelihood, const Look& look) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::TextUnformatted(name);
+  const WithFont mono(look.fonts.mono);
+  for (const std::string& cell : {number_text(likelihood.log_prob), std::to_string(likelihood.pieces),
+                                  number_text(likelihood.nll(), 4), number_text(std::exp(likelihood.nll()))}) {
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(cell.c_str());
+  }
+}
+
+void draw_likelihoods(const Courses& courses, const Look& look) {
+  if (!ImGui::BeginTable("likelihoods", static_cast<int>(likelihood_columns.size()), ImGuiTableFlags_SizingFixedFit))
+    return;
+  ImGui::TableNextRow();
+  for (const auto& [title, help] : likelihood_columns) {
+    ImGui::TableNextColumn();
+    quiet_words(title, help, look);
+  }
+  const bool untouched = is_untouched_output(courses.snapshot);
+  draw_likelihood_row(untouched ? "untouched model's output" : "reference", of_reference(courses.snapshot), look);
+  draw_likelihood_row("written by itself", of_output(courses), look);
+  ImGui::EndTable();
+}
+
+void draw_verdict(const Courses& courses, const Look& look) {
+  const bool same = courses.divergence == courses.rows();
+  const std::string text =
+      same ? "It writes the reference by itself: both read the same at every step."
+           : fmt::format("They part at step {}: from here the decoder reads its own mistake.", courses.divergence + 1);
+  ImGui::PushStyleColor(ImGuiCol_Text, same ? look.theme.success : look.theme.warning);
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(
+      "In training the decoder is given the reference's pieces so far, whatever it would have written (teacher "
+      "forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its own, so that one "
+      "mistake changes all that follows.",
+      look);
+}
+
+// ---- step by step
+
+constexpr std::array<std::pair<const char*, const char*>, 7> step_columns = {{
+    {"step", "Click a row to see that step in “Step by step”."},
+    {"reference", "The piece that should come."},
+    {"probability", "Its probability when the decoder reads the reference's pieces before it."},
+    {"rank", "Its rank among all pieces, 1 the most probable."},
+    {"would write", "The most probable piece there."},
+    {"writes by itself", "What the decoder writes when it reads its own output (greedy)."},
+    {"probability", "Of the piece it wrote, when it reads its own output before it."},
+}};
+
+void draw_bar(float probability, Color32 color, const Look& look) {
+  ImFont* font = look.fonts.mono_small;
+  const std::string value = fmt::format("{:.3f}", probability);
+  const float value_width = text_size(font, "0.000").x;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetTextLineHeight();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float room = std::max(1.0F, width - value_width - look.px(6));
+  ImGui::Dummy({width, height});
+  if (!ImGui::IsItemVisible()) return;
+  Painter paint(look);
+  paint.filled_rect({at.x, at.y + look.px(2)}, {at.x + room, at.y + height - look.px(2)}, look.theme.background,
+                    look.px(2));
+  paint.filled_rect({at.x, at.y + look.px(2)},
+                    {at.x + room * std::clamp(probability, 0.0F, 1.0F), at.y + height - look.px(2)}, color, look.px(2));
+  paint.text(font, {at.x + room + look.px(5), at.y + (height - font_size(font)) * 0.5F}, look.theme.text_dim, value);
+}
+
+void draw_piece(const std::string& piece, Color32 color, const Look& look) {
+  const WithFont mono(look.fonts.mono);
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
+  ImGui::TextUnformatted(piece.c_str());
+  ImGui::PopStyleColor();
+}
+
+std::string gold_text(const GoldStep& step) {
+  return fmt::format("given the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; it would write {}",
+                     step.token.piece, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
+                     step.rank, step.best.piece);
+}
+
+std::string free_text(const Courses& courses, std::size_t row) {
+  std::string text =
+      fmt::format("\ngiven its own output: {} {}, p = {:.6f}", courses.given(row) ? "it had to write" : "it writes",
+                  courses.written(row).piece, courses.probability(row));
+  if (const auto& reference = courses.step(row).reference) {
+    text += fmt::format("; the reference's {} has p = {:.6f}, rank {} there", reference->token.piece,
+                        reference->probability, reference->rank);
+  }
+  return text;
+}
+
+void row_tooltip(const Courses& courses, std::size_t row, const Look& look) {
+  std::string text;
+  if (row < courses.snapshot.gold.size()) text += gold_text(courses.snapshot.gold[row]);
+  if (row < courses.free_size()) text += free_text(courses, row);
+  const WithFont mono(look.fonts.mono);
+  help_tooltip(text, look);
+}
+
+class StepTable {
+ public:
+  StepTable(const Courses& courses, DecodingView& view, const Look& look)
+      : courses_(courses), view_(view), look_(look) {}
+
+  void draw() {
+    if (!ImGui::BeginTable("steps", static_cast<int>(step_columns.size()),
+                           ImGuiTableFlags_ScrollY | ImGuiTableFlags_PadOuterX))
+      return;
+    draw_headings();
+    for (std::size_t row = 0; row < courses_.rows(); ++row) draw_row(row);
+    ImGui::EndTable();
+  }
+
+ private:
+  void draw_headings() {
+    const std::array widths = {38, 96, 0, 40, 96, 104, 0};  // 0: shares what is left
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool fixed = widths[i] > 0;
+      ImGui::TableSetupColumn(step_columns[i].first,
+                              fixed ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch,
+                              fixed ? look_.px(static_cast<float>(widths[i])) : 1);
+    }
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const auto& [title, help] : step_columns) {
+      ImGui::TableNextColumn();
+      ImGui::TableHeader(title);
+      help_tooltip(help, look_);
+    }
+  }
+
+  void draw_row(std::size_t row) {
+    ImGui::TableNextRow();
+    if (row == courses_.divergence)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.warning, 0.3F));
+    else if (row > courses_.divergence)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.warning, 0.07F));
+    ImGui::TableNextColumn();
+    const int step = static_cast<int>(courses_.first + row);
+    const auto last = static_cast<int>(courses_.snapshot.decoding.size()) - 1;
+    if (ImGui::Selectable(std::to_string(row + 1).c_str(), view_.step == step, ImGuiSelectableFlags_SpanAllColumns)) {
+      view_.playing = false;
+      view_.step = std::min(step, last);
+    }
+    row_tooltip(courses_, row, look_);
+    if (row < courses_.snapshot.gold.size()) draw_gold(courses_.snapshot.gold[row]);
+    ImGui::TableSetColumnIndex(5);
+    if (row < courses_.free_size()) draw_free(row);
+  }
+
+  void draw_gold(const GoldStep& gold) {
+    const Theme& theme = look_.theme;
+    ImGui::TableNextColumn();
+    draw_piece(gold.token.piece, theme.text, look_);
+    ImGui::TableNextColumn();
+    draw_bar(gold.probability, theme.series[0], look_);
+    ImGui::TableNextColumn();
+    draw_piece(std::to_string(gold.rank), gold.rank > 1 ? theme.warning : theme.text_dim, look_);
+    ImGui::TableNextColumn();
+    draw_piece(gold.best.piece, gold.rank > 1 ? theme.warning : theme.text_dim, look_);
+  }
+
+  void draw_free(std::size_t row) {
+    const Theme& theme = look_.theme;
+    const bool parts = row == courses_.divergence;
+    draw_piece(courses_.written(row).piece + (parts ? " ←" : ""),
+               courses_.given(row) ? theme.success
+               : parts             ? theme.warning
+                                   : theme.text,
+               look_);
+    ImGui::TableNextColumn();
+    draw_bar(courses_.probability(row), theme.series[1], look_);
+  }
+
+  const Courses& courses_;
+  DecodingView& view_;
+  const Look& look_;
+};
+
+}  // namespace
+
+void draw_forcing(const Shown& shown, DecodingView& view, TextureStore&, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  if (snapshot.gold.empty()) {
+    return draw_quiet_note(
+        "What should be written? Type a reference above, or choose one of the corpus's "
+        "examples with ▼ beside the sentence.",
+        ImGui::GetContentRegionAvail(), look);
+  }
+  const Courses courses(snapshot);
+  draw_likelihoods(courses, look);
+  draw_verdict(courses, look);
+  StepTable(courses, view, look).draw();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,198 @@
+#include "workspaces/decoding/heads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/heatmap.h"
+#include "widgets/token_strip.h"
+#include "workspaces/attention/text.h"
+#include "workspaces/decoding/caption.h"
+
+namespace attnscope {
+namespace {
+
+// In the font that has the sign with which pieces begin.
+void mono_text(const std::string& text, const Look& look) {
+  const WithFont font(look.fonts.mono);
+  ImGui::TextUnformatted(text.c_str());
+}
+
+// ---- where every head looked in this step
+
+// The step's row of every map, layers × heads beneath each other.
+Matrix rows_of_step(const AttentionMaps& maps, int step) {
+  const int layers = static_cast<int>(maps.size());
+  const int heads = layers == 0 ? 0 : static_cast<int>(maps.front().size());
+  if (heads == 0) return {};
+  Matrix rows(layers * heads, maps.front().front().cols);
+  for (int row = 0; row < rows.rows; ++row) {
+    const Matrix& map = maps[static_cast<std::size_t>(row / heads)][static_cast<std::size_t>(row % heads)];
+    for (int col = 0; col < rows.cols; ++col) rows.at(row, col) = map.at(step, col);
+  }
+  return rows;
+}
+
+std::vector<std::string> head_labels(const AttentionMaps& maps) {
+  std::vector<std::string> labels;
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
+      labels.push_back(fmt::format("L{} H{}", layer + 1, head + 1));
+    }
+  }
+  return labels;
+}
+
+// A picture of one step is another picture at the next.
+std::uint64_t step_version(const Shown& shown, int step) {
+  constexpr std::uint64_t longest = 4096;
+  return shown.version * longest + static_cast<std::uint64_t>(step);
+}
+
+struct HeadRows {
+  const char* id;
+  const AttentionMaps& maps;
+  std::span<const Token> keys;
+  int visible;  // keys from here on are masked
+};
+
+void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 size, TextureStore& textures,
+                    const Look& look) {
+  Matrix weights = rows_of_step(heads.maps, step);
+  for (int row = 0; row < weights.rows; ++row) {
+    // Not a number is drawn neutrally: what is masked is not a small weight but no weight.
+    for (int col = heads.visible; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
+  }
+  const std::vector<std::string> rows = head_labels(heads.maps);
+  const std::vector<std::string> cols = token_labels(heads.keys);
+  HeatmapOptions options;
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.square = false;
+  options.legend = false;
+  options.print_values = false;
+  options.tooltip = [&](int row, int col) {
+    mono_text(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
+    if (col >= heads.visible) {
+      ImGui::TextUnformatted("masked: later than this step (§3.2.3)");
+    } else {
+      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
+    }
+  };
+  draw_heatmap(heads.id, weights, step_version(shown, step), size, options, textures, look);
+}
+
+// ---- the mask
+
+Matrix look_ahead_mask(int size) {
+  Matrix mask(size, size);
+  for (int row = 0; row < size; ++row) {
+    for (int col = 0; col <= row; ++col) mask.at(row, col) = 1;
+  }
+  return mask;
+}
+
+HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
+  HeatmapOptions options;
+  options.row_labels = labels;
+  options.col_labels = labels;
+  options.mask_upper = true;
+  options.legend = false;
+  options.print_values = false;
+  options.selected_row = step;
+  options.high = 1.6F;  // a calm colour for "visible", away from the map's bright end
+  return options;
+}
+
+void draw_cross_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
+                     const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  draw_caption("Every head over the source", "layer × head",
+               "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", look);
+  const auto sources = static_cast<int>(snapshot.source.size());
+  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(0, height),
+                 textures, look);
+}
+
+void draw_self_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
+                    const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  draw_caption(snapshot.model.is_language_model() ? "Every head over the text" : "Every head over the decoder input",
+               "layer × head",
+               "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
+               look);
+  draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.step + 1}, shown, view.step,
+                 ImVec2(0, height), textures, look);
+}
+
+// A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
+void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  draw_caption("Alignment", "row: word written, column: source",
+               "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", look);
+  Matrix weights = snapshot.cross.front().front();
+  for (int row = view.step + 1; row < weights.rows; ++row) {
+    for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
+  }
+  const std::vector<std::string> rows = token_labels(snapshot.target_out);
+  const std::vector<std::string> cols = token_labels(snapshot.source);
+  HeatmapOptions options;
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.stretch = 3;
+  options.selected_row = view.step;
+  options.print_values = false;
+  options.tooltip = [&](int row, int col) {
+    mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
+    if (row > view.step) {
+      ImGui::TextUnformatted("not written yet at this step");
+    } else {
+      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
+    }
+  };
+  const HeatmapResult result =
+      draw_heatmap("alignment", weights, step_version(shown, view.step), ImVec2(0, 0), options, textures, look);
+  if (result.clicked) {
+    view.playing = false;
+    go_to(view, snapshot, result.row);
+  }
+}
+
+}  // namespace
+
+void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  if (snapshot.cross.empty() && snapshot.decoder.empty())
+    return draw_quiet_note(no_attention_text(snapshot.model).c_str(), space, look);
+  if (snapshot.model.is_recurrent()) return draw_alignment(shown, view, textures, look);
+  if (snapshot.cross.empty()) return draw_self_rows(shown, view, 0, textures, look);
+  const float line = ImGui::GetTextLineHeightWithSpacing();
+  const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
+  draw_cross_rows(shown, view, height, textures, look);
+  draw_self_rows(shown, view, height, textures, look);
+}
+
+void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look) {
+  const int size = static_cast<int>(snapshot.target_in.size());
+  draw_caption(
+      "Look-ahead mask", "row: step, column: decoder input",
+      "A step sees its own input and those before it; the scores of later ones are set to −∞ before the softmax "
+      "(paper §3.2.3). Click a row to go to its step.",
+      look);
+  const std::vector<std::string> labels = token_labels(snapshot.target_in);
+  HeatmapOptions options = mask_options(labels, view.step);
+  options.tooltip = [&](int row, int col) {
+    mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), look);
+    ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
+  };
+  const HeatmapResult result = draw_heatmap("mask", look_ahead_mask(size), static_cast<std::uint64_t>(size),
+                                            ImGui::GetContentRegionAvail(), options, textures, look);
+  if (result.clicked) {
+    view.playing = false;
+    go_to(view, snapshot, result.row);
+  }
+}
+
+}  // namespace attnscope

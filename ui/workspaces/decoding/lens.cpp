@@ -1,0 +1,254 @@
+#include "workspaces/decoding/lens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+using Lens = std::vector<std::vector<LensCell>>;
+
+// Rows from top to bottom: what was written, the last layer, …, the first. Columns are steps.
+struct Picture {
+  const Snapshot& snapshot;
+  const Lens& lens;
+  std::vector<float> columns;  // where each step's column begins; one more: their end
+  float row_height;
+  const Look& look;
+
+  int layers() const { return static_cast<int>(lens.size()); }
+  float top_of(int layer) const { return static_cast<float>(layers() - layer) * row_height; }
+  float width_of(std::size_t step) const { return columns[step + 1] - columns[step]; }
+};
+
+float text_width(const std::string& piece, const Look& look) {
+  return text_size(look.fonts.mono, piece.c_str()).x;
+}
+
+std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const Look& look) {
+  std::vector<float> columns = {0};
+  for (std::size_t step = 0; step < snapshot.target_out.size(); ++step) {
+    float width = text_width(snapshot.target_out[step].piece, look);
+    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.piece, look));
+    columns.push_back(columns.back() + std::clamp(width, look.px(28), look.px(110)) + look.px(10));
+  }
+  return columns;
+}
+
+bool fits(const Snapshot& snapshot, const Lens& lens) {
+  return std::ranges::all_of(lens, [&](const auto& layer) {
+    return layer.size() == snapshot.target_out.size() &&
+           std::ranges::none_of(layer, [](const LensCell& cell) { return cell.best.empty(); });
+  });
+}
+
+void draw_text_cell(Painter& paint, ImVec2 low, ImVec2 high, Color32 ink, const std::string& text, const Look& look) {
+  const float width = std::min(text_width(text, look), high.x - low.x - look.px(4));
+  paint.push_clip({low.x + look.px(2), low.y}, {high.x - look.px(2), high.y});
+  paint.text(look.fonts.mono, {(low.x + high.x - width) * 0.5F, (low.y + high.y - font_size(look.fonts.mono)) * 0.5F},
+             ink, text);
+  paint.pop_clip();
+}
+
+void draw_cell(Painter& paint, const Picture& picture, int layer, std::size_t step, ImVec2 origin) {
+  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+  const Guess& best = cell.best.front();
+  const ImVec2 low(origin.x + picture.columns[step], origin.y + picture.top_of(layer));
+  const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height - 1);
+  const Color32 fill = map_color(ColorMap::viridis, best.probability);
+  paint.filled_rect(low, high, fill);
+  draw_text_cell(paint, low, high, text_on(fill), best.token.piece, picture.look);
+  const bool agrees = best.token.id == picture.snapshot.target_out[step].id;
+  if (agrees) {  // a line under what is already what will be written
+    const float y = high.y - picture.look.px(2.5F);
+    paint.line({low.x + picture.look.px(4), y}, {high.x - picture.look.px(4), y}, text_on(fill), picture.look.px(1.5F));
+  }
+}
+
+std::string layer_name(int layer) {
+  return fmt::format("layer {}", layer + 1);
+}
+
+void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
+  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+  const WithFont font(picture.look.fonts.mono);
+  ImGui::BeginTooltip();
+  ImGui::TextUnformatted(fmt::format("step {}, after {}:", step + 1, layer_name(layer)).c_str());
+  for (const Guess& guess : cell.best)
+    ImGui::TextUnformatted(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece).c_str());
+  ImGui::TextUnformatted(fmt::format("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece,
+                                     cell.rank, cell.chosen)
+                             .c_str());
+  ImGui::EndTooltip();
+}
+
+// The step under the mouse.
+std::optional<std::size_t> hovered_step(const Picture& picture, ImVec2 origin) {
+  if (!ImGui::IsItemHovered()) return std::nullopt;
+  const float x = ImGui::GetIO().MousePos.x - origin.x;
+  const auto after = std::ranges::upper_bound(picture.columns, x);
+  if (after == picture.columns.begin() || after == picture.columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(after - picture.columns.begin()) - 1;
+}
+
+void draw_cells(const Picture& picture, DecodingView& view) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float height = picture.row_height * static_cast<float>(picture.layers() + 1);
+  const bool clicked = ImGui::InvisibleButton("cells", ImVec2(picture.columns.back(), height));
+  const auto hovered = hovered_step(picture, origin);
+  Painter paint(picture.look);
+  const Theme& theme = picture.look.theme;
+  for (std::size_t step = 0; step < picture.snapshot.target_out.size(); ++step) {
+    const ImVec2 low(origin.x + picture.columns[step], origin.y);
+    const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height);
+    if (!ImGui::IsRectVisible(low, {high.x, low.y + height})) continue;
+    const bool current = static_cast<int>(step) == view.step;
+    draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].piece,
+                   picture.look);
+    for (int layer = 0; layer < picture.layers(); ++layer) draw_cell(paint, picture, layer, step, origin);
+    if (current)
+      paint.rect({low.x - 1, low.y}, {high.x + 1, low.y + height}, theme.accent, picture.look.px(2),
+                 picture.look.px(2));
+  }
+  if (!hovered) return;
+  const auto row = static_cast<int>((ImGui::GetIO().MousePos.y - origin.y) / picture.row_height);
+  if (row >= 1 && row <= picture.layers()) cell_tooltip(picture, picture.layers() - row, *hovered);
+  if (clicked) {
+    view.playing = false;
+    go_to(view, picture.snapshot, static_cast<int>(*hovered));
+  }
+}
+
+// Beside the cells, which scroll.
+float draw_row_names(const Picture& picture) {
+  const Look& look = picture.look;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Painter paint(look);
+  const float width = std::max(text_size(look.fonts.small, layer_name(picture.layers() - 1).c_str()).x,
+                               text_size(look.fonts.small, "written").x) +
+                      look.px(8);
+  const float middle = (picture.row_height - font_size(look.fonts.small)) * 0.5F;
+  paint.text(look.fonts.small, {at.x, at.y + middle}, look.theme.text_dim, "written");
+  for (int layer = 0; layer < picture.layers(); ++layer)
+    paint.text(look.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, look.theme.text_dim, layer_name(layer));
+  return width;
+}
+
+void follow_step(const Picture& picture, DecodingView& view) {
+  if (ImGui::IsWindowAppearing()) view.lens_scrolled_to = -1;
+  // A window that was just opened does not know yet how far it can scroll.
+  const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
+  if (view.lens_scrolled_to == view.step || !can_scroll) return;
+  view.lens_scrolled_to = view.step;
+  const auto step = static_cast<std::size_t>(view.step);
+  const float middle = (picture.columns[step] + picture.columns[step + 1]) * 0.5F;
+  ImGui::SetScrollX(std::max(0.0F, middle - ImGui::GetWindowWidth() * 0.5F));
+}
+
+void draw_grid_of_guesses(const Picture& picture, DecodingView& view) {
+  const float names = draw_row_names(picture);
+  const float bar = picture.look.px(14);  // of the scroll bar
+  const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + names);
+  ImGui::BeginChild("lens", ImVec2(0, std::min(height, ImGui::GetContentRegionAvail().y * 0.7F)), false,
+                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
+  draw_cells(picture, view);
+  follow_step(picture, view);
+  ImGui::EndChild();
+}
+
+// ---- the present step, layer by layer
+
+void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, float width, const Look& look) {
+  const float height = font_size(look.fonts.mono) + look.px(4);
+  const ImVec2 high(at.x + width - look.px(6), at.y + height - look.px(2));
+  paint.filled_rect(at, high, faded(look.theme.grid, 0.6F), look.px(2));
+  const Color32 color = written ? look.theme.success : look.theme.accent;
+  const float share = std::clamp(guess.probability, 0.0F, 1.0F);
+  if (share > 0) paint.filled_rect(at, {at.x + (high.x - at.x) * share, high.y}, faded(color, 0.55F), look.px(2));
+  paint.push_clip(at, high);
+  paint.text(look.fonts.mono, {at.x + look.px(4), at.y + look.px(1)}, look.theme.text, guess.token.piece);
+  const std::string number = fmt::format("{:.3f}", guess.probability);
+  const ImVec2 extent = text_size(look.fonts.mono_small, number.c_str());
+  paint.text(look.fonts.mono_small, {high.x - extent.x - look.px(3), at.y + (height - extent.y) * 0.5F},
+             look.theme.text_dim, number);
+  paint.pop_clip();
+}
+
+void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
+  const Look& look = picture.look;
+  const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
+  const int written = picture.snapshot.target_out[step].id;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float name = text_size(look.fonts.small, "layer 00").x;
+  const std::string rank = fmt::format("rank {}", cell.rank);
+  const float last = text_size(look.fonts.mono_small, "rank 00000").x;
+  const float width = std::max(look.px(40), (room - name - last) / static_cast<float>(cell.best.size()));
+  const float line = font_size(look.fonts.mono) + look.px(4);
+  Painter paint(look);
+  paint.text(look.fonts.small, {at.x, at.y + (line - font_size(look.fonts.small)) * 0.5F}, look.theme.text_dim,
+             layer_name(layer));
+  float x = at.x + name;
+  for (const Guess& guess : cell.best) {
+    draw_guess(paint, guess, guess.token.id == written, {x, at.y}, width, look);
+    x += width;
+  }
+  paint.text(look.fonts.mono_small, {x, at.y + (line - font_size(look.fonts.mono_small)) * 0.5F},
+             cell.rank == 1 ? look.theme.success : look.theme.text_dim, rank);
+  ImGui::Dummy(ImVec2(room, line));
+  help_tooltip(
+      fmt::format("The best guesses after this layer, and the rank it gives to what was written, {} (p = {:.4f}).",
+                  picture.snapshot.target_out[step].piece, cell.chosen),
+      look);
+}
+
+void draw_explanation(const Look& look) {
+  const WithFont font(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(
+      "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer and "
+      "softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was written.");
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+}
+
+void draw_step_guesses(const Picture& picture, int step) {
+  ImGui::Spacing();
+  {
+    const WithFont bold(picture.look.fonts.bold);
+    ImGui::TextUnformatted(fmt::format("At step {}", step + 1).c_str());
+  }
+  ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decodings, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  if (snapshot.model.is_recurrent()) {
+    return draw_quiet_note(
+        "A recurrent decoder has one state a step, not a stack of layers whose vectors are alike: there is no earlier "
+        "layer to be read through the output layer.",
+        room, look);
+  }
+  if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))
+    return draw_quiet_note(is_recorded(snapshot) ? recorded_note : "…", room, look);
+  const float row_height = font_size(look.fonts.mono) + look.px(8);
+  const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, look), row_height, look};
+  draw_grid_of_guesses(picture, view);
+  draw_explanation(look);
+  draw_step_guesses(picture, view.step);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,13 @@
+// The logit lens: what each layer would already say at each step, if it were the last.
+#pragma once
+
+#include "look.h"
+#include "shown.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+
+// Fills what is left of the window. `decodings` is null while they are on their way. A click goes to that step.
+void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decodings, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,106 @@
+#include "workspaces/decoding/outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "widgets/heatmap.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+#include "workspaces/attention/text.h"
+#include "workspaces/decoding/choosers.h"
+
+namespace attnscope {
+namespace {
+
+float button_width(const char* label) {
+  return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+// What comes next stands in the same line if it has room there.
+void beside(float width, const Look& look) {
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + look.px(4) + width <= right) ImGui::SameLine(0, look.px(4));
+}
+
+void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Look& look) {
+  if (ImGui::Button("Steer this way")) steer(view, hypothesis.ids);
+  help_tooltip(
+      "Makes the decoder begin with these pieces: every mode then shows what it writes after them. “Let go”, above, "
+      "undoes it.",
+      look);
+  beside(button_width("Step through"), look);
+  if (ImGui::Button("Step through")) {
+    steer(view, hypothesis.ids);
+    view.mode = DecodingMode::steps;
+    view.step = -1;
+  }
+  help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", look);
+  beside(button_width("Best"), look);
+  ImGui::BeginDisabled(view.hypothesis.empty());
+  if (ImGui::Button("Best")) view.hypothesis.clear();
+  ImGui::EndDisabled();
+  help_tooltip("Looks at the best hypothesis of the beam again.", look);
+}
+
+void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textures, const Look& look) {
+  const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
+  const ModelConfig& model = shown.snapshot->model;
+  if (hypothesis.maps.empty())
+    return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
+  const std::vector<std::string> rows = token_labels(hypothesis.queries);
+  const std::vector<std::string> cols = token_labels(hypothesis.keys);
+  HeatmapOptions options;
+  options.row_axis = model.is_language_model() ? "query (read)" : "written";
+  options.col_axis = model.is_language_model() ? "key" : "source";
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.stretch = 3;
+  options.mask_upper = model.is_language_model();
+  draw_heatmap("hypothesis", shown_map(hypothesis.maps, view), shown_map_version(shown, hypothesis.maps, view),
+               ImVec2(0, 0), options, textures, look);
+}
+
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
+  return line;
+}
+
+}  // namespace
+
+const Shown& settled(const Shown& shown, DecodingView& view, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  const Snapshot* before = view.settled.snapshot.get();
+  const bool same = before != nullptr && before->run == snapshot.run && before->source_text == snapshot.source_text;
+  if (!same) view.settled = {};
+  if (snapshot.decodings) view.settled = shown;
+  if (!view.settled.snapshot) draw_quiet_note("…", ImGui::GetContentRegionAvail(), look);
+  return view.settled;
+}
+
+void quiet_words(const std::string& words, std::string_view help, const Look& look) {
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(words.c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(help, look);
+}
+
+void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
+  if (has_choice(hypothesis.maps)) {
+    draw_choosers(hypothesis.maps, view, look);
+    beside(button_width("Steer this way"), look);
+  }
+  draw_buttons(hypothesis, view, look);
+  const std::string text = one_line(hypothesis.text);
+  ImGui::TextUnformatted(text.c_str());
+  help_tooltip(fmt::format("{}\nThe output that is looked at; the map shows where each of its steps looked (paper "
+                           "§3.2.3).",
+                           text),
+               look);
+  draw_map(shown, view, textures, look);
+}
+
+}  // namespace attnscope

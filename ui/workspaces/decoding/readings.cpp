@@ -1,0 +1,250 @@
+#include "workspaces/decoding/readings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "widgets/heatmap.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+#include "workspaces/decoding/outputs.h"
+#include "workspaces/decoding/score_text.h"
+
+namespace attnscope {
+namespace {
+
+enum class Column { method, output, log_prob, length, score, bleu };
+
+struct ColumnText {
+  const char* title;
+  const char* help;
+  float width;  // at scale 1; 0: what is left
+};
+
+constexpr std::array columns = {
+    ColumnText{"method",
+               "Greedy takes the most probable piece of every step; beam search keeps several beginnings alive; a "
+               "sample draws every piece (paper §6.1). Click to sort by what is in a column.",
+               74},
+    ColumnText{
+        "output",
+        "The line under each piece is its probability by the model alone, before temperature and cuts: a full line is "
+        "1. Outlined: greedy wrote something else. Click one to see where it looked.",
+        0},
+    ColumnText{"Σ log p", "The log-probability of the whole output, in nats: the sum over its pieces.", 58},
+    ColumnText{"pieces", "How many, </s> included.", 66},
+    ColumnText{"score", "Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7).", 58},
+    ColumnText{"BLEU", "Against the reference, as sacrebleu computes it: 100 is the reference itself.", 52},
+};
+
+bool any_bleu(const std::vector<Reading>& readings) {
+  return std::ranges::any_of(readings, [](const Reading& reading) { return reading.bleu.has_value(); });
+}
+
+double best_bleu(const std::vector<Reading>& readings) {
+  double best = 0;
+  for (const Reading& reading : readings) best = std::max(best, reading.bleu.value_or(0));
+  return best;
+}
+
+double sort_key(const Reading& reading, Column column) {
+  switch (column) {
+    case Column::log_prob:
+      return reading.log_prob;
+    case Column::length:
+      return static_cast<double>(reading.tokens.size());
+    case Column::score:
+      return reading.score;
+    case Column::bleu:
+      return reading.bleu.value_or(-1);
+    default:
+      return 0;  // as they come: greedy, beam, samples
+  }
+}
+
+// Places in `readings`, as the headings say.
+std::vector<std::size_t> sorted(const std::vector<Reading>& readings) {
+  std::vector<std::size_t> order(readings.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || specs->SpecsCount == 0) return order;
+  const auto column = static_cast<Column>(specs->Specs[0].ColumnIndex);
+  const bool descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+  if (descending && column == Column::method) std::ranges::reverse(order);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const double key = sort_key(readings[i], column);
+    return descending ? -key : key;
+  });
+  return order;
+}
+
+std::string name_of(const Reading& reading) {
+  switch (reading.method) {
+    case Method::greedy:
+      return "greedy";
+    case Method::beam:
+      return fmt::format("beam {}", reading.number);
+    case Method::sample:
+      return fmt::format("sample {}", reading.number);
+  }
+  return "";
+}
+
+const char* help_of(Method method) {
+  switch (method) {
+    case Method::greedy:
+      return "The most probable piece at every step.";
+    case Method::beam:
+      return "Of those that the beam search found, best score first.";
+    case Method::sample:
+      return "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same "
+             "settings draw it again.";
+  }
+  return "";
+}
+
+std::vector<int> ids_of(const Reading& reading) {
+  std::vector<int> ids;
+  for (const Token& token : reading.tokens) ids.push_back(token.id);
+  return ids;
+}
+
+class Table {
+ public:
+  Table(const Decodings& decodings, DecodingView& view, const Look& look)
+      : decodings_(decodings), view_(view), look_(look), best_bleu_(best_bleu(decodings.readings)) {}
+
+  void draw(float height) {
+    const bool bleu = any_bleu(decodings_.readings);
+    const auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate | ImGuiTableFlags_ScrollY |
+                       ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_PadOuterX;
+    const int count = static_cast<int>(columns.size()) - (bleu ? 0 : 1);
+    if (!ImGui::BeginTable("readings", count, flags, ImVec2(0, height))) return;
+    draw_headings(count);
+    for (const std::size_t i : sorted(decodings_.readings)) {
+      ImGui::PushID(static_cast<int>(i));
+      draw_row(i, bleu);
+      ImGui::PopID();
+    }
+    view_.readings.height = ImGui::GetCursorPosY() + ImGui::GetStyle().CellPadding.y;
+    ImGui::EndTable();
+  }
+
+ private:
+  void draw_headings(int count) {
+    for (int i = 0; i < count; ++i) {
+      const ColumnText& column = columns[static_cast<std::size_t>(i)];
+      const bool fixed = column.width > 0;
+      ImGuiTableColumnFlags flags = fixed ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch;
+      if (static_cast<Column>(i) == Column::output) flags |= ImGuiTableColumnFlags_NoSort;
+      if (static_cast<Column>(i) != Column::method) flags |= ImGuiTableColumnFlags_PreferSortDescending;
+      ImGui::TableSetupColumn(column.title, flags, fixed ? look_.px(column.width) : 1);
+    }
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (int i = 0; i < count; ++i) {
+      ImGui::TableSetColumnIndex(i);
+      ImGui::TableHeader(columns[static_cast<std::size_t>(i)].title);
+      help_tooltip(columns[static_cast<std::size_t>(i)].help, look_);
+    }
+  }
+
+  void draw_row(std::size_t index, bool bleu) {
+    const Reading& reading = decodings_.readings[index];
+    const std::vector<int> ids = ids_of(reading);
+    const bool selected = ids == decodings_.hypothesis.ids;
+    ImGui::TableNextRow();
+    if (selected)
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.accent, 0.16F));
+    ImGui::TableSetColumnIndex(0);
+    bool clicked = ImGui::Selectable(name_of(reading).c_str(), selected);
+    help_tooltip(fmt::format("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), look_);
+    ImGui::TableSetColumnIndex(1);
+    clicked |= draw_output(reading, view_.readings.differing[index]);
+    if (clicked) view_.hypothesis = ids;
+    draw_numbers(reading);
+    if (bleu) draw_bleu(*reading.bleu);
+  }
+
+  bool draw_output(const Reading& reading, std::span<const int> differing) {
+    std::vector<float> probabilities;
+    for (const double log_prob : reading.log_probs) probabilities.push_back(static_cast<float>(std::exp(log_prob)));
+    TokenStripOptions options;
+    options.show_ids = false;
+    options.weights = probabilities;
+    options.weights_below = true;
+    options.weight_name = "probability";
+    options.marked = differing;
+    options.marked_note = "greedy wrote something else";
+    const bool clicked = draw_token_strip("pieces", reading.tokens, options, look_).clicked >= 0;
+    if (!reading.finished) {
+      const WithFont small(look_.fonts.small);
+      quiet_words(fmt::format("stopped at the limit of {} pieces", reading.tokens.size()),
+                  "It did not end by itself: the longest output for a source is 50 pieces longer than the source "
+                  "(paper §6.1); a language model never ends.",
+                  look_);
+    }
+    return clicked;
+  }
+
+  void draw_numbers(const Reading& reading) {
+    const std::string sums =
+        fmt::format("Σ log p of {} pieces = {}\n{}", reading.tokens.size(), number_text(reading.log_prob),
+                    score_arithmetic(reading.log_prob, reading.log_probs.size(), decodings_.length_penalty));
+    const std::array cells = {number_text(reading.log_prob, 2), std::to_string(reading.tokens.size()),
+                              number_text(reading.score)};
+    const WithFont mono(look_.fonts.mono);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      ImGui::TableSetColumnIndex(static_cast<int>(Column::log_prob) + static_cast<int>(i));
+      ImGui::TextUnformatted(cells[i].c_str());
+      const WithFont ui(look_.fonts.ui);
+      help_tooltip(sums, look_);
+    }
+  }
+
+  void draw_bleu(double bleu) {
+    ImGui::TableSetColumnIndex(static_cast<int>(Column::bleu));
+    const bool best = bleu >= best_bleu_ && bleu > 0;
+    if (best) ImGui::PushStyleColor(ImGuiCol_Text, look_.theme.success);
+    {
+      const WithFont mono(look_.fonts.mono);
+      ImGui::TextUnformatted(number_text(bleu, 1).c_str());
+    }
+    if (best) {
+      const WithFont small(look_.fonts.small);
+      ImGui::TextUnformatted("best");
+      ImGui::PopStyleColor();
+    }
+  }
+
+  const Decodings& decodings_;
+  DecodingView& view_;
+  const Look& look_;
+  double best_bleu_;
+};
+
+void prepare(ReadingsView& view, const Shown& shown) {
+  if (view.version == shown.version) return;
+  view.version = shown.version;
+  view.differing.clear();
+  const std::vector<Reading>& readings = shown.snapshot->decodings->readings;
+  for (const Reading& reading : readings) view.differing.push_back(differing(reading.tokens, readings.front().tokens));
+}
+
+}  // namespace
+
+void draw_readings(const Shown& newest, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Shown shown = settled(newest, view, look);
+  if (!shown.snapshot) return;
+  prepare(view.readings, shown);
+  const float space = ImGui::GetContentRegionAvail().y;
+  const float height = std::clamp(view.readings.height, look.px(60), std::max(look.px(60), space * 0.6F));
+  Table(*shown.snapshot->decodings, view, look).draw(height);
+  ImGui::Dummy(ImVec2(0, look.px(2)));
+  draw_hypothesis(shown, view, textures, look);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,281 @@
+#include "workspaces/decoding/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "widgets/choice_row.h"
+#include "widgets/heatmap.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+#include "workspaces/decoding/branches.h"
+#include "workspaces/decoding/candidates.h"
+#include "workspaces/decoding/caption.h"
+#include "workspaces/decoding/choosers.h"
+#include "workspaces/decoding/heads.h"
+#include "workspaces/decoding/lens.h"
+#include "workspaces/decoding/ranks.h"
+
+namespace attnscope {
+namespace {
+
+// ---- the controls
+
+void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  const int last = static_cast<int>(snapshot.decoding.size()) - 1;
+  ImGui::BeginDisabled(view.step == 0);
+  if (ImGui::ArrowButton("##back", ImGuiDir_Left)) move_step(view, snapshot, -1);
+  ImGui::EndDisabled();
+  help_tooltip("One step back (←; Home: the first).", look);
+  ImGui::SameLine(0, look.px(4));
+  if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
+  help_tooltip("Writes the output before your eyes, step by step (Enter).", look);
+  ImGui::SameLine(0, look.px(4));
+  ImGui::BeginDisabled(view.step == last);
+  if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
+  ImGui::EndDisabled();
+  help_tooltip("One step on (→; End: the last).", look);
+  ImGui::SameLine(0, look.px(8));
+  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(410), look.px(60), look.px(420)));
+  int shown = view.step + 1;
+  if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
+                       ImGuiSliderFlags_AlwaysClamp)) {
+    view.playing = false;
+    go_to(view, snapshot, shown - 1);
+  }
+  help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", look);
+}
+
+void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  ImGui::SameLine(0, look.px(8));
+  ImGui::BeginDisabled(view.step < first_output(snapshot));
+  if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.step);
+  ImGui::EndDisabled();
+  help_tooltip(
+      "Keeps what is written before this step as given, and lets the model go on from here by itself: whatever was "
+      "forced later is let go (Backspace).",
+      look);
+}
+
+// Those that colour the pieces: over the source, or, in a language model, over the text itself.
+const AttentionMaps& coloring_maps(const Snapshot& snapshot) {
+  return snapshot.model.is_language_model() ? snapshot.decoder : snapshot.cross;
+}
+
+int layer_count(const Snapshot& snapshot) {
+  return static_cast<int>(coloring_maps(snapshot).size());
+}
+
+int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
+  return shown_layer(coloring_maps(snapshot), view);
+}
+
+// ---- what the step read
+
+std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int row) {
+  if (heads.empty()) return {};
+  std::vector<float> weights(static_cast<std::size_t>(heads.front().cols), 0.0F);
+  const bool mean = head < 0 || head >= static_cast<int>(heads.size());
+  for (int h = 0; h < static_cast<int>(heads.size()); ++h) {
+    if (!mean && h != head) continue;
+    const Matrix& map = heads[static_cast<std::size_t>(h)];
+    for (int col = 0; col < map.cols; ++col) weights[static_cast<std::size_t>(col)] += map.at(row, col);
+  }
+  for (float& weight : weights) weight /= mean ? static_cast<float>(heads.size()) : 1.0F;
+  return weights;
+}
+
+// A strip that is given four rows and scrolls when it needs more, to the piece that `reveal` counts (−1: leaves it).
+TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
+                                    int reveal, const Look& look) {
+  constexpr float most_rows = 4;
+  float total = 0;
+  for (const Token& token : tokens) total += text_size(look.fonts.mono, token.piece.c_str()).x + look.px(14);
+  if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, look);
+
+  const float height = most_rows * (font_size(look.fonts.mono) + look.px(9));
+  ImGui::BeginChild(id, ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
+  const TokenStripResult result = draw_token_strip("strip", tokens, options, look);
+  if (reveal >= 0) {
+    const float share = static_cast<float>(reveal) / static_cast<float>(tokens.size());
+    ImGui::SetScrollY(ImGui::GetCursorPosY() * share - height * 0.4F);
+  }
+  ImGui::EndChild();
+  return result;
+}
+
+// Of the layer and head chosen, at this step; empty without attention.
+std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
+  if (layer_count(snapshot) == 0) return {};
+  const auto layer = static_cast<std::size_t>(shown_layer(view, snapshot));
+  return row_weights(coloring_maps(snapshot)[layer], view.head, view.step);
+}
+
+void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  const std::vector<float> weights = step_weights(snapshot, view);
+  const bool layers = layer_count(snapshot) > 1;
+  draw_caption(
+      "Source",
+      weights.empty() ? "read before the first step"
+      : layers        ? fmt::format("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
+                      : "where this step looks",
+      "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
+      look);
+  TokenStripOptions options;
+  options.show_ids = false;
+  options.weights = weights;
+  draw_bounded_strip("source", snapshot.source, options, -1, look);
+}
+
+void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+  const char* given = snapshot.forced > 0 ? "; underlined: given" : "";
+  if (snapshot.model.is_language_model()) {
+    return draw_caption(
+        "Text", fmt::format("where this step looks, layer {}{}", shown_layer(view, snapshot) + 1, given),
+        "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the look-ahead "
+        "mask hides what comes later: hatched (paper §3.2.3). The prompt, and what you steered to, is underlined. "
+        "Click a piece to go to its step.",
+        look);
+  }
+  draw_caption("Decoder input", fmt::format("all written so far{}", given),
+               snapshot.model.is_recurrent()
+                   ? "The decoder reads what it has written, one piece a step, and keeps all of it in its state. Click "
+                     "a piece to go to its step."
+                   : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
+                     "later: hatched (paper §3.2.3). Click a piece to go to its step.",
+               look);
+}
+
+// Why there are no more steps, if the model did not end by itself.
+void draw_limit(const Snapshot& snapshot, const Look& look) {
+  if (!snapshot.stopped_at_limit) return;
+  const WithFont font(look.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted(fmt::format("stopped at the limit of {} pieces",
+                                     static_cast<int>(snapshot.target_out.size()) - first_output(snapshot))
+                             .c_str());
+  ImGui::PopStyleColor();
+  help_tooltip(
+      snapshot.model.is_language_model()
+          ? "A language model never ends by itself: so many pieces are written after the prompt, or as many as "
+            "its context holds."
+          : "The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), and "
+            "no longer than model.max_length.",
+      look);
+}
+
+void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  draw_input_caption(snapshot, view, look);
+  const bool text = snapshot.model.is_language_model();
+  const std::vector<float> weights = text ? step_weights(snapshot, view) : std::vector<float>();
+  TokenStripOptions options;
+  options.show_ids = false;
+  options.selected = view.step;
+  options.weights = weights;
+  options.underlined = snapshot.forced > 0 ? static_cast<int>(snapshot.forced) + 1 : text ? 1 : 0;
+  options.masked_from = view.step + 1;
+  options.masked_note = snapshot.model.is_recurrent()
+                            ? "later than this step: not read yet"
+                            : "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
+  const int reveal = view.scrolled_to == view.step ? -1 : view.step;
+  view.scrolled_to = view.step;
+  const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, look);
+  if (input.clicked >= 0) {
+    view.playing = false;
+    go_to(view, snapshot, input.clicked);
+  }
+}
+
+// ---- the pictures
+
+struct PictureText {
+  StepPicture picture;
+  const char* title;
+  const char* help;
+};
+
+constexpr std::array pictures = {
+    PictureText{StepPicture::heads, "Every head", "Where every layer's heads look in this step (paper §3.2.2)."},
+    PictureText{StepPicture::lens, "Logit lens",
+                "What each layer would already write, if it were the last: its output goes through the final "
+                "normalisation, linear layer and softmax (the logit lens)."},
+    PictureText{StepPicture::mask, "Mask", "The look-ahead mask: what each step may see (paper §3.2.3)."},
+    PictureText{StepPicture::branches, "Branches", "Every output that you steered to, and its score."},
+};
+
+void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+  const bool masked = !snapshot.model.is_recurrent();
+  if (!masked && view.picture == StepPicture::mask) view.picture = StepPicture::heads;
+  for (const PictureText& text : pictures) {
+    if (text.picture == StepPicture::mask && !masked) continue;
+    const std::size_t branches = text.picture == StepPicture::branches ? view.branches.all.size() : 0;
+    const std::string title =
+        branches > 1 ? fmt::format("{} ({})###branches", text.title, branches) : std::string(text.title);
+    if (draw_choice(title.c_str(), view.picture == text.picture, text.help, look)) view.picture = text.picture;
+  }
+  end_choices();
+}
+
+void draw_picture(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  switch (view.picture) {
+    case StepPicture::heads:
+      return draw_step_heads(shown, view, textures, look);
+    case StepPicture::lens:
+      return draw_lens(shown, view, decodings_of(shown, view), look);
+    case StepPicture::mask:
+      return draw_look_ahead_mask(*shown.snapshot, view, textures, look);
+    case StepPicture::branches:
+      return draw_branches(shown, view, look);
+  }
+}
+
+void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  if (!snapshot.source.empty()) draw_source_strip(snapshot, view, look);
+  draw_input_strip(snapshot, view, look);
+  draw_limit(snapshot, look);
+  draw_picture_row(snapshot, view, look);
+  ImGui::BeginChild("picture", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_picture(shown, view, textures, look);
+  ImGui::EndChild();
+}
+
+void draw_right(const Shown& shown, DecodingView& view, const Look& look) {
+  const Decodings* decodings = decodings_of(shown, view);
+  const auto vocab_size =
+      decodings && !decodings->ranks.empty() ? std::optional(decodings->ranks.back()) : std::nullopt;
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float wanted = candidates_height(*shown.snapshot, view.step, look);
+  const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, look.px(110)), look.px(360));
+  ImGui::BeginChild("choice", ImVec2(0, room.y - plot - look.px(10)), false, ImGuiWindowFlags_NoNavInputs);
+  draw_candidates(*shown.snapshot, view, vocab_size, look);
+  ImGui::EndChild();
+  draw_ranks(*shown.snapshot, view.step, decodings, {room.x, plot}, look);
+}
+
+}  // namespace
+
+void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Snapshot& snapshot = *shown.snapshot;
+  go_to(view, snapshot, view.step);
+  advance(view, snapshot, ImGui::GetTime());
+
+  draw_player(snapshot, view, look);
+  draw_rewind(snapshot, view, look);
+  if (has_choice(coloring_maps(snapshot))) {
+    ImGui::SameLine(0, look.px(12));
+    draw_choosers(coloring_maps(snapshot), view, look);
+  }
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float right = std::clamp(space.x * 0.4F, look.px(230), look.px(480));
+  ImGui::BeginChild("reads", ImVec2(space.x - right - look.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_left(shown, view, textures, look);
+  ImGui::EndChild();
+  ImGui::SameLine(0, look.px(12));
+  ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_right(shown, view, look);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

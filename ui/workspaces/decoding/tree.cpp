@@ -1,0 +1,161 @@
+#include "workspaces/decoding/tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/heatmap.h"
+#include "widgets/plot.h"
+#include "widgets/tooltip.h"
+#include "workspaces/decoding/outputs.h"
+#include "workspaces/decoding/score_text.h"
+#include "workspaces/decoding/tree_canvas.h"
+
+namespace attnscope {
+namespace {
+
+using Tree = std::vector<BeamNode>;
+
+const BeamNode& at(const Tree& tree, int node) {
+  return tree[static_cast<std::size_t>(node)];
+}
+
+std::vector<int> ancestors(const Tree& tree, int node) {
+  return path_nodes(tree, path_ids(tree, node));
+}
+
+// The score of one output after each of its pieces.
+Series score_series(const Reading& reading, double alpha) {
+  Series series;
+  double total = 0;
+  for (std::size_t i = 0; i < reading.log_probs.size(); ++i) {
+    total += reading.log_probs[i];
+    series.x.push_back(static_cast<double>(i + 1));
+    series.y.push_back(total / length_penalty(i + 1, alpha));
+  }
+  return series;
+}
+
+// What is made of a snapshot once, not in every frame.
+void prepare(TreeView& view, const Shown& shown) {
+  if (view.version == shown.version && view.has_pruned == view.with_pruned) return;
+  const Decodings& decodings = *shown.snapshot->decodings;
+  if (view.text != shown.snapshot->source_text) {
+    view.text = shown.snapshot->source_text;
+    view.zoom = TreeZoom::readable;
+    view.arrived = true;
+  }
+  view.version = shown.version;
+  view.has_pruned = view.with_pruned;
+  view.layout = tree_layout(decodings.tree, view.with_pruned);
+  view.best_path = ancestors(decodings.tree, best_end(decodings.tree));
+  view.scores.clear();
+  for (const Reading& reading : decodings.readings) {
+    if (reading.method == Method::beam) view.scores.push_back(score_series(reading, decodings.length_penalty));
+  }
+}
+
+void draw_controls(const Tree& tree, TreeView& view, const Look& look) {
+  draw_tree_legend(look);
+  ImGui::Checkbox("Show pruned", &view.with_pruned);
+  help_tooltip("Draws what the search considered and dropped, too.", look);
+  ImGui::SameLine(0, look.px(8));
+  if (ImGui::Button("Fit")) view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
+  help_tooltip(
+      "All of the tree at once; again: as large as can be read (double-click). The wheel zooms at the cursor (Shift: "
+      "along the steps only, Ctrl: across only), a drag pans.",
+      look);
+  ImGui::SameLine(0, look.px(12));
+  ImGui::AlignTextToFramePadding();
+  quiet_words(fmt::format("{} considered", tree.size()),
+              "Every node is one more piece for one hypothesis, in the column of its step. Beam search goes on from "
+              "the best of each step and gives back the best that ended, by log-probability divided by a length "
+              "penalty (paper §6.1; arXiv 1609.08144 §7).",
+              look);
+}
+
+const char* fate_text(const BeamNode& node) {
+  switch (node.fate) {
+    case Fate::kept:
+      return "kept: among the best of its step";
+    case Fate::finished:
+      return "finished: it ended while among the best of its step";
+    case Fate::pruned:
+      return "pruned: the beam was full of better ones";
+  }
+  return "";
+}
+
+std::string path_text(const Tree& tree, int node) {
+  std::string text;
+  for (const int step : ancestors(tree, node)) text += at(tree, step).token.piece + " ";
+  return text;
+}
+
+void node_tooltip(const Decodings& decodings, int index, const Look& look) {
+  const BeamNode& node = at(decodings.tree, index);
+  const double before = node.parent < 0 ? 0 : at(decodings.tree, node.parent).total;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(look.px(420));
+  {
+    const WithFont mono(look.fonts.mono);
+    ImGui::TextUnformatted(path_text(decodings.tree, index).c_str());
+  }
+  const std::string sums =
+      fmt::format("Σ log p = {} + log {:.4f} = {} + ({}) = {}\n{}", number_text(before), std::exp(node.log_prob),
+                  number_text(before), number_text(node.log_prob), number_text(node.total),
+                  score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
+  ImGui::TextUnformatted(sums.c_str());
+  ImGui::TextDisabled("%s; click: where it looked", fate_text(node));
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void draw_scores(TreeView& view, const Look& look) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? "best" : fmt::format("{}", i + 1));
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < view.scores.size(); ++i)
+    lines.push_back({names[i], &view.scores[i], look.theme.series[i % look.theme.series.size()], 0});
+  PlotOptions options;
+  options.title = "Score by step";
+  options.help =
+      "Of every hypothesis that the beam search found: Σ log p of its first pieces, divided by the length penalty "
+      "(1609.08144 §7). Where lines cross, another one took the lead.";
+  options.x_label = "pieces";
+  draw_plot("scores", lines, ImVec2(0, 0), view.score_axis, view.score_view, options, look);
+}
+
+void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float plot = width < look.px(520) ? 0 : std::clamp(width * 0.33F, look.px(190), look.px(420));
+  ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - look.px(12) : 0, 0), false,
+                    ImGuiWindowFlags_NoNavInputs);
+  draw_hypothesis(shown, view, textures, look);
+  ImGui::EndChild();
+  if (plot <= 0) return;
+  ImGui::SameLine(0, look.px(12));
+  ImGui::BeginChild("plot", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_scores(view.tree, look);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_tree(const Shown& newest, DecodingView& view, TextureStore& textures, const Look& look) {
+  const Shown shown = settled(newest, view, look);
+  if (!shown.snapshot) return;
+  const Decodings& decodings = *shown.snapshot->decodings;
+  prepare(view.tree, shown);
+  draw_controls(decodings.tree, view.tree, look);
+  const std::vector<int> marked = path_nodes(decodings.tree, decodings.hypothesis.ids);
+  const ImVec2 space = ImGui::GetContentRegionAvail();
+  const float height = tree_canvas_height(view.tree, space.y * 0.58F, look);
+  const TreeCanvasResult result = draw_tree_canvas(decodings.tree, marked, view.tree, ImVec2(space.x, height), look);
+  if (result.hovered >= 0) node_tooltip(decodings, result.hovered, look);
+  if (result.clicked >= 0) view.hypothesis = path_ids(decodings.tree, result.clicked);
+  draw_beneath(shown, view, textures, look);
+}
+
+}  // namespace attnscope
