@@ -174,7 +174,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
   std::vector<std::string> views = level_names();
   for (const std::string& name : mode_names()) views.push_back(name);
-  sub->add_option("--view", o.view, "Level of the attention workspace, or mode of the decoding workspace")
+  sub->add_option("--view", o.view,
+                  "Level of the attention workspace, or mode of the decoding workspace, and that workspace")
       ->check(CLI::IsMember(views));
   sub->add_option("--reference", o.reference, "What the sentence should become")->type_name("TEXT");
   sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();

@@ -58,10 +58,17 @@ void hear(Scope& scope, Session& session, const std::string& run) {
   scope.progress.reset();
 }
 
-// A level of the attention workspace or a mode of the decoding workspace, by the names of the command line.
+// A level of the attention workspace or a mode of the decoding workspace, by the names of the command line; no two
+// views share a name, so the view says which workspace it is in.
 void show_view(Scope& scope, const std::string& name) {
-  if (const auto level = level_from(name)) scope.attention.level = *level;
-  if (const auto mode = mode_from(name)) scope.decoding.mode = *mode;
+  if (const auto level = level_from(name)) {
+    scope.layout.workspace = Workspace::attention;
+    scope.attention.level = *level;
+  }
+  if (const auto mode = mode_from(name)) {
+    scope.layout.workspace = Workspace::decoding;
+    scope.decoding.mode = *mode;
+  }
 }
 
 // What was recorded nearest to that step.

@@ -11,6 +11,7 @@
 #include "widgets/painter.h"
 #include "widgets/plot.h"
 #include "widgets/tooltip.h"
+#include "workspaces/decoding/caption.h"
 
 namespace attnscope {
 namespace {
@@ -113,19 +114,11 @@ void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const
 }
 
 void draw_title(const Look& look) {
-  constexpr const char* help =
-      "Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they stand in "
-      "order, most probable first; both axes are logarithmic.";
-  {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted("Whole vocabulary");
-  }
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(8));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted("probability by rank");
-  ImGui::PopStyleColor();
-  help_tooltip(help, look);
+  draw_caption(
+      "Whole vocabulary", "probability by rank",
+      "Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they stand "
+      "in order, most probable first; both axes are logarithmic.",
+      look);
 }
 
 void draw_hover(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
