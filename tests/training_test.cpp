@@ -378,6 +378,19 @@ TEST(Training, LookingInsideDoesNotChangeTheLosses) {
   EXPECT_GE(looks, 6 * 2 * 3);
 }
 
+TEST(Training, AnUpdateInTheMiddleOfALookIsAsAnyOther) {
+  TorchEngine a, b;
+  a.reset(tiny_config(), {});
+  b.reset(tiny_config(), {});
+  std::vector<double> trained = {b.train_step({}).loss};
+  Probe probe{.request = 1, .text = "a b c"};
+  probe.decoding = true;
+  b.probe(
+      probe, [](auto) {}, [&] { trained.push_back(b.train_step({}).loss); });
+  EXPECT_GE(trained.size(), 6U);
+  EXPECT_EQ(losses(a, static_cast<int>(trained.size())), trained);
+}
+
 TEST(Training, LiveFieldsTakeEffectAndOthersDoNot) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});

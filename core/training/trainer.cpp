@@ -87,6 +87,8 @@ double Trainer::add_gradient(const Batch& batch, std::int64_t number, double sha
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback);
+  // A long look inside the model, which keeps no gradients, lets updates happen in its midst.
+  const torch::AutoGradMode keep_gradients(true);
   const std::vector<Batch> batches = next_batches();
   std::int64_t tokens = 0;
   std::int64_t targets = 0;
