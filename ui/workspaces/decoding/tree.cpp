@@ -116,7 +116,8 @@ void draw_scores(TreeView& view, const Look& look) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? "best" : fmt::format("{}", i + 1));
   std::vector<PlotLine> lines;
-  for (std::size_t i = 0; i < view.scores.size(); ++i)
+  // The best comes last: its line is on top, and its name stays where there is no room for all.
+  for (std::size_t i = view.scores.size(); i-- > 0;)
     lines.push_back({names[i], &view.scores[i], look.theme.series[i % look.theme.series.size()], 0});
   PlotOptions options;
   options.title = "Score by step";
