@@ -58,24 +58,34 @@ std::string font_bytes(FcConfig* config, std::initializer_list<const char*> fami
   return {};
 }
 
-FontFiles load(std::initializer_list<const char*> text, std::initializer_list<const char*> mono) {
-  const FontConfig config(FcInitLoadConfigAndFonts());
-  if (!config) return {};
+struct Families {
+  std::initializer_list<const char*> ui, mono;
+};
+
+FontFiles load(FcConfig* config, const Families& families) {
   FontFiles files;
-  files.ui = font_bytes(config.get(), text, FC_WEIGHT_REGULAR);
-  files.ui_bold = font_bytes(config.get(), text, FC_WEIGHT_BOLD);
-  files.mono = font_bytes(config.get(), mono, FC_WEIGHT_REGULAR);
+  files.ui = font_bytes(config, families.ui, FC_WEIGHT_REGULAR);
+  files.ui_bold = font_bytes(config, families.ui, FC_WEIGHT_BOLD);
+  files.mono = font_bytes(config, families.mono, FC_WEIGHT_REGULAR);
   return files;
 }
 
 }  // namespace
 
 FontFiles find_fonts() {
-  return load({"Inter", "DejaVu Sans"}, {"JetBrains Mono", "DejaVu Sans Mono"});
+  const FontConfig config(FcInitLoadConfigAndFonts());
+  if (!config) return {};
+  FontFiles files = load(config.get(), {{"Inter", "DejaVu Sans"}, {"JetBrains Mono", "DejaVu Sans Mono"}});
+  const FontFiles dejavu = find_pinned_fonts();
+  if (files.ui != dejavu.ui) files.ui_fallback = dejavu.ui;
+  if (files.mono != dejavu.mono) files.mono_fallback = dejavu.mono;
+  return files;
 }
 
 FontFiles find_pinned_fonts() {
-  return load({"DejaVu Sans"}, {"DejaVu Sans Mono"});
+  const FontConfig config(FcInitLoadConfigAndFonts());
+  if (!config) return {};
+  return load(config.get(), {{"DejaVu Sans"}, {"DejaVu Sans Mono"}});
 }
 
 }  // namespace attnscope

@@ -143,5 +143,15 @@ TEST(FontFiles, ArePinnedToDejaVuForPictures) {
   EXPECT_NE(files.ui, files.ui_bold);
 }
 
+// A language model's line end and SentencePiece's word mark among them, whatever fonts are installed.
+TEST(FontFiles, HaveEverySignThatIsDrawn) {
+  const FontFiles files = find_fonts();
+  if (files.ui.empty()) GTEST_SKIP() << "no fonts are installed";
+  ImFontAtlas atlas;
+  const Fonts fonts = add_fonts(atlas, files, 1);
+  for (const ImFont* font : {fonts.ui, fonts.bold, fonts.small, fonts.mono, fonts.mono_small})
+    for (const ImWchar sign : {u'⏎', u'▁', u'→', u'√', u'‖', u'…'}) EXPECT_TRUE(has_glyph(font, sign)) << sign;
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -37,16 +37,23 @@ float pixels(float size, float scale) {
   return std::round(size * scale);
 }
 
-ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, float size) {
+ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig config) {
+  void* copy = ImGui::MemAlloc(bytes.size());  // the atlas frees it
+  std::memcpy(copy, bytes.data(), bytes.size());
+  ImFont* font =
+      atlas.AddFontFromMemoryTTF(copy, static_cast<int>(bytes.size()), config.SizePixels, &config, glyph_ranges);
+  if (!font) throw std::runtime_error("the font file cannot be read");
+  return font;
+}
+
+ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string& fallback, float size) {
   ImFontConfig config;
   config.OversampleH = 1;
   config.PixelSnapH = true;
   config.SizePixels = size;
-  if (bytes.empty()) return atlas.AddFontDefault(&config);
-  void* copy = ImGui::MemAlloc(bytes.size());  // the atlas frees it
-  std::memcpy(copy, bytes.data(), bytes.size());
-  ImFont* font = atlas.AddFontFromMemoryTTF(copy, static_cast<int>(bytes.size()), size, &config, glyph_ranges);
-  if (!font) throw std::runtime_error("the font file cannot be read");
+  ImFont* font = bytes.empty() ? atlas.AddFontDefault(&config) : add_file(atlas, bytes, config);
+  config.MergeMode = true;  // adds what is not there yet
+  if (!fallback.empty()) add_file(atlas, fallback, config);
   return font;
 }
 
@@ -83,11 +90,11 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
 #endif
   Fonts fonts;
-  fonts.ui = add_font(atlas, files.ui, pixels(15, scale));  // the first is the default
-  fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, pixels(15, scale));
-  fonts.small = add_font(atlas, files.ui, pixels(12, scale));
-  fonts.mono = add_font(atlas, files.mono, pixels(14, scale));
-  fonts.mono_small = add_font(atlas, files.mono, pixels(12, scale));
+  fonts.ui = add_font(atlas, files.ui, files.ui_fallback, pixels(15, scale));  // the first is the default
+  fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, files.ui_fallback, pixels(15, scale));
+  fonts.small = add_font(atlas, files.ui, files.ui_fallback, pixels(12, scale));
+  fonts.mono = add_font(atlas, files.mono, files.mono_fallback, pixels(14, scale));
+  fonts.mono_small = add_font(atlas, files.mono, files.mono_fallback, pixels(12, scale));
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
 #endif
@@ -112,6 +119,9 @@ std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
   const ImFontBaked& baked = *const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize);
   return {baked.Glyphs.Data, static_cast<std::size_t>(baked.Glyphs.Size)};
 }
+bool has_glyph(const ImFont* font, ImWchar sign) {
+  return const_cast<ImFont*>(font)->IsGlyphInFont(sign);
+}
 static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
   return const_cast<ImFont*>(font)->CalcWordWrapPosition(font->LegacySize, begin, end, width);
 }
@@ -127,6 +137,9 @@ float font_ascent(const ImFont* font) {
 }
 std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
   return {font->Glyphs.Data, static_cast<std::size_t>(font->Glyphs.Size)};
+}
+bool has_glyph(const ImFont* font, ImWchar sign) {
+  return font->FindGlyphNoFallback(sign) != nullptr;
 }
 static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
   return font->CalcWordWrapPositionA(1, begin, end, width);

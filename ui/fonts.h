@@ -15,6 +15,9 @@ struct FontFiles {
   std::string ui;       // proportional, for everything
   std::string ui_bold;  // headings; empty: as ui
   std::string mono;     // tokens and numbers
+  // For the signs that the others lack, such as ⏎ and ▁; empty: those signs are drawn as "�".
+  std::string ui_fallback;
+  std::string mono_fallback;
 };
 
 struct Fonts {
@@ -45,6 +48,9 @@ float font_ascent(const ImFont* font);
 
 // The font's letters as they lie in the atlas: to tell from what was drawn which they are.
 std::span<const ImFontGlyph> glyphs_of(const ImFont* font);
+
+// Whether the font or its fallback has that sign.
+bool has_glyph(const ImFont* font, ImWchar sign);
 
 void push_font(ImFont* font);
 void pop_font();
