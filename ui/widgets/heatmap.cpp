@@ -85,7 +85,7 @@ void draw_values(const Canvas& canvas) {
   ImFont* font = canvas.look.fonts.mono_small;
   const char* longest = canvas.options.low < 0 ? "-0.00" : "0.00";
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
-  if (cell.x < text_size(font, longest).x + canvas.look.px(1)) return;
+  if (cell.x < text_size(font, longest).x + canvas.look.px(3)) return;
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)

@@ -84,6 +84,12 @@ std::string shortened(const ImFont* font, const std::string& text, float width) 
   return result + "\u2026";
 }
 
+static float row_label_width(const Matrix& matrix, const HeatmapOptions& options, const Look& look) {
+  const float labels = longest_label(label_font(look), options.row_labels, matrix.rows, options.first_row);
+  const HeatmapBars& beneath = options.col_bars;  // their name stands under the labels
+  return beneath.values.empty() ? labels : std::max(labels, text_size(look.fonts.small, beneath.name).x);
+}
+
 HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
                              const Look& look) {
   const ImFont* font = label_font(look);
@@ -97,8 +103,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float legend_width = options.legend ? look.px(62) : 0;
   const ImVec2 bars = room_for_bars(options, look);
 
-  layout.row_label_width =
-      std::min(longest_label(font, options.row_labels, matrix.rows, options.first_row), size.x * 0.3F);
+  layout.row_label_width = std::min(row_label_width(matrix, options, look), size.x * 0.3F);
   const float left = axis_width + layout.row_label_width + look.px(10);
   layout.row_labels = origin.x + axis_width;
   const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);

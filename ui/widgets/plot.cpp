@@ -51,6 +51,11 @@ std::string value_text(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+// Beside the body, within the plot.
+float right_margin(const Look& look) {
+  return look.px(8);
+}
+
 void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Look& look) {
   Painter paint(look);
   ImFont* font = look.fonts.small;
@@ -73,7 +78,9 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Look& l
     paint.line({x, frame.low.y}, {x, frame.high.y}, look.theme.grid);
     if (!options.x_numbers) continue;
     const std::string text = tick_text(tick, x_step);
-    paint.text(font, {x - text_size(font, text.c_str()).x / 2, frame.high.y + look.px(2)}, look.theme.text_dim, text);
+    const float width = text_size(font, text.c_str()).x;
+    const float last = frame.high.x + right_margin(look) - width;  // beyond it the number would be cut
+    paint.text(font, {std::min(x - width / 2, last), frame.high.y + look.px(2)}, look.theme.text_dim, text);
   }
   if (!options.x_label.empty()) {
     const char* begin = options.x_label.data();
@@ -254,7 +261,7 @@ PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines
       (options.x_numbers ? line + look.px(4) : look.px(2)) + (options.x_label.empty() ? 0 : line + look.px(2));
   PlotFrame frame;
   frame.low = {origin.x + gutter, origin.y + top};
-  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - look.px(8)),
+  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - right_margin(look)),
                 std::max(frame.low.y + 1, origin.y + size.y - bottom)};
   frame.log = view.log;
   frame.x = shown_x(axis, options.x_data.value_or(fitted_x(lines)));
