@@ -123,7 +123,7 @@ class Canvas {
   Canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, const TreeView& view, const Placement& place,
          const Look& look)
       : tree_(tree), marked_(marked), view_(view), place_(place), look_(look), paint_(look) {
-    two_lines_ = place.pitch.y >= font_size(look.fonts.mono_small) * 2 + look.px(5);
+    two_lines_ = place.pitch.y >= font_size(look.fonts.mono_small) * 2 + look.px(4);
     first_ = std::max(0, place.step_at(place.low.x));
     last_ = std::min(static_cast<int>(view.layout.columns.size()) - 1, place.step_at(place.high.x) + 1);
     const int in_sight = nodes_in_sight();
