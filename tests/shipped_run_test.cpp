@@ -1,7 +1,9 @@
 // What the run that comes with the program promises: measured over every held-out pronoun pair of its corpus.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <stdexcept>
 
 #include "paths.h"
 #include "probe/antecedents.h"
@@ -66,6 +68,23 @@ TEST_F(ShippedRun, SomeHeadLooksFromThePronounAtItsAntecedent) {
 }
 
 // The curve of its training stays on the screen when training goes on from it.
+TEST_F(ShippedRun, RemembersHowItCameToLookAtTheAnimal) {
+  ASSERT_THAT(opened.pinned, testing::SizeIs(1));
+  EXPECT_EQ(opened.pinned[0].text, "The animal didn't cross the street because it was too tired.");
+  const auto weight_at = [&](std::int64_t step) {  // from "it" to "animal", layer 2, head 1
+    const auto frame = std::ranges::find(opened.pinned[0].frames, step, [](const Frame& each) { return each->step; });
+    if (frame == opened.pinned[0].frames.end()) throw std::out_of_range("nothing was recorded at that step");
+    const auto position = [&](const char* piece) {
+      return static_cast<int>(std::ranges::find((*frame)->source, piece, &Token::piece) - (*frame)->source.begin());
+    };
+    return (*frame)->encoder.at(1).at(0).at(position("▁it"), position("▁animal"));
+  };
+  EXPECT_LT(weight_at(800), 0.1);
+  EXPECT_GT(weight_at(1600), 0.5);
+  EXPECT_GT(weight_at(2800), 0.9);
+  EXPECT_GT(weight_at(12000), 0.9);
+}
+
 TEST_F(ShippedRun, CanBeTrainedFurther) {
   TorchEngine further(one_thread);
   further.open_run(shipped_run().string(), {});
