@@ -40,15 +40,17 @@ TextureId GlTextures::texture(std::uint64_t key, std::uint64_t version, int widt
     return texture_id(entry.name);
   }
   if (entry.name == 0) entry.name = make_texture();
-  entry.version = version;
-  entry.width = width;
-  entry.height = height;
+  const bool resized = entry.width != width || entry.height != height;
+  entry = {entry.name, version, width, height, frame_};
   pixels_.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0);
   fill(pixels_);
   glBindTexture(GL_TEXTURE_2D, entry.name);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+  if (resized)
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+  else
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
   return texture_id(entry.name);
 }
 

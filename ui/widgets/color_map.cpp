@@ -67,18 +67,21 @@ std::string end_text(float value) {
 
 }  // namespace
 
+std::span<const Color32> color_table(ColorMap map) {
+  switch (map) {
+    case ColorMap::blue_orange:
+      return blue_orange;
+    case ColorMap::blue_red:
+      return blue_red;
+    case ColorMap::viridis:
+      break;
+  }
+  return viridis;
+}
+
 Color32 map_color(ColorMap map, float t) {
   if (std::isnan(t)) return not_a_number;
-  const auto index = static_cast<std::size_t>(std::clamp(t, 0.0F, 1.0F) * (table_size - 1) + 0.5F);
-  switch (map) {
-    case ColorMap::viridis:
-      return viridis[index];
-    case ColorMap::blue_orange:
-      return blue_orange[index];
-    case ColorMap::blue_red:
-      return blue_red[index];
-  }
-  return not_a_number;
+  return color_table(map)[static_cast<std::size_t>(std::clamp(t, 0.0F, 1.0F) * (table_size - 1) + 0.5F)];
 }
 
 Color32 text_on(Color32 background) {

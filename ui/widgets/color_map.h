@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <cstdint>
+#include <span>
 
 namespace attnscope {
 
@@ -16,6 +17,9 @@ enum class ColorMap {
   blue_orange,  // signed values on a dark background; the middle is dark
   blue_red,     // signed values on a light background; the middle is white
 };
+
+// The map's colours from 0 to 1, equally far apart.
+std::span<const Color32> color_table(ColorMap map);
 
 // `t` in 0…1, clamped; a neutral grey when it is not a number.
 Color32 map_color(ColorMap map, float t);
