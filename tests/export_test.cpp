@@ -81,6 +81,28 @@ TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
   EXPECT_FALSE(posted<WriteFile>()[0].replace);
 }
 
+TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
+  scope.attention.level = AttentionLevel::head;
+  scope.attention.mix = HeadMix::layer_mean;
+  ui.frames(3, draw);
+  save_as("Numbers as CSV", "mean.csv");
+  Matrix mean = scope.newest.snapshot->encoder[1][0];
+  for (std::size_t i = 0; i < mean.values.size(); ++i) {
+    float sum = 0;
+    for (const Matrix& head : scope.newest.snapshot->encoder[1]) sum += head.values[i];
+    mean.values[i] = sum / static_cast<float>(scope.newest.snapshot->encoder[1].size());
+  }
+  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  const std::vector<std::string> labels = token_labels(scope.newest.snapshot->source);
+  EXPECT_EQ(posted<WriteFile>()[0].bytes, matrix_csv(mean, labels, labels));
+
+  choose_export(scope, ExportKind::json);
+  EXPECT_EQ(scope.browser.name, "encoder-L2-H3-layer-mean.json");
+  scope.attention.level = AttentionLevel::model;  // where every head is shown, the selected one counts
+  choose_export(scope, ExportKind::json);
+  EXPECT_EQ(scope.browser.name, "encoder-L2-H3.json");
+}
+
 TEST_F(ExportTest, JsonHasItsEndingWhateverWasTyped) {
   save_as("Numbers as JSON", "mine");
   ASSERT_EQ(posted<WriteFile>().size(), 1U);

@@ -16,6 +16,7 @@
 #include "toolbar.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
@@ -39,10 +40,11 @@ constexpr std::array kinds = {
         "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
         ".svg", Browsing::save_svg},
     KindText{ExportKind::csv, "Numbers as CSV…",
-             "The weights of the selected head with both tokens, as comma-separated values.", ".csv",
+             "The weights shown, or those of the selected head, with both tokens, as comma-separated values.", ".csv",
              Browsing::save_csv},
-    KindText{ExportKind::json, "Numbers as JSON…", "The weights of the selected head with both tokens, as JSON.",
-             ".json", Browsing::save_json},
+    KindText{ExportKind::json, "Numbers as JSON…",
+             "The weights shown, or those of the selected head, with both tokens, as JSON.", ".json",
+             Browsing::save_json},
     KindText{
         ExportKind::film, "Film as numbered PNGs…",
         "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
@@ -64,11 +66,24 @@ struct SelectedMap {
   std::string title;
 };
 
+// Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
+bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
+  const HeadMap& drawn = scope.attention.map;
+  return scope.layout.workspace == Workspace::attention && scope.attention.level == AttentionLevel::head &&
+         !drawn.choice.heads.empty() && drawn.choice.heads.front() == place && drawn.version == shown.version &&
+         !drawn.pending;
+}
+
 std::optional<SelectedMap> selected_map(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
   if (!maps.newest.snapshot || maps.lacks(scope.attention.part)) return std::nullopt;
-  const Snapshot& snapshot = *maps.of(scope.attention.part).snapshot;
+  const Shown shown = maps.of(scope.attention.part);
+  const Snapshot& snapshot = *shown.snapshot;
   const HeadPlace place = selection_in(scope.attention, snapshot).place;
+  if (draws(scope, place, shown)) {
+    const HeadMap& drawn = scope.attention.map;
+    return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
+  }
   const auto& layer = maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)];
   return SelectedMap{layer[static_cast<std::size_t>(place.head)], token_labels(row_tokens(snapshot, place.part)),
                      token_labels(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};

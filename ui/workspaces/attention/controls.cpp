@@ -33,26 +33,27 @@ constexpr std::array pictures = {
 
 struct MixText {
   HeadMix mix;
+  const char* word;  // for names of files
   const char* title;
   const char* help;
 };
 
 constexpr std::array mixes = {
-    MixText{HeadMix::one, "this head", "The selected head's own weights (paper §3.2.1)."},
-    MixText{HeadMix::together_mean, "mean of the heads together",
+    MixText{HeadMix::one, "", "this head", "The selected head's own weights (paper §3.2.1)."},
+    MixText{HeadMix::together_mean, "together", "mean of the heads together",
             "The mean of the heads that were shift-clicked, cell by cell."},
-    MixText{HeadMix::layer_mean, "mean over the layer's heads",
+    MixText{HeadMix::layer_mean, "layer mean", "mean over the layer's heads",
             "The mean of all heads of this layer, cell by cell (multi-head attention, paper §3.2.2)."},
-    MixText{HeadMix::layer_max, "max over the layer's heads",
+    MixText{HeadMix::layer_max, "layer max", "max over the layer's heads",
             "The largest weight that any head of this layer has there. Rows need not sum to 1."},
-    MixText{HeadMix::part_mean, "mean over all layers", "The mean of all heads of all layers of this part."},
-    MixText{HeadMix::part_max, "max over all layers",
+    MixText{HeadMix::part_mean, "mean", "mean over all layers", "The mean of all heads of all layers of this part."},
+    MixText{HeadMix::part_max, "max", "max over all layers",
             "The largest weight that any head of any layer of this part has there. Rows need not sum to 1."},
-    MixText{HeadMix::rollout, "attention rollout",
+    MixText{HeadMix::rollout, "rollout", "attention rollout",
             "How much of every input reaches every place through the layers up to this one, residuals counted: the "
             "product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, arXiv "
             "2005.00928 §3)."},
-    MixText{HeadMix::difference, "changed − untouched",
+    MixText{HeadMix::difference, "difference", "changed − untouched",
             "What your changes to the model do to this head: its weights now minus its weights without them."},
 };
 
@@ -173,6 +174,12 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Look& loo
                 "every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere.",
                 look);
   draw_mixes(*shown.snapshot, view, look);
+}
+
+std::string map_name(const HeadMap& map, const ModelConfig& model) {
+  std::string name = place_text(map.choice.heads.front(), model);
+  if (map.choice.mix != HeadMix::one) name += fmt::format(" {}", text_of(map.choice.mix).word);
+  return map.choice.words ? name + " words" : name;
 }
 
 }  // namespace attnscope

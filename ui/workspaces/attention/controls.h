@@ -1,6 +1,8 @@
 // Above the pictures of one head: what it is, and how it is shown.
 #pragma once
 
+#include <string>
+
 #include "look.h"
 #include "workspaces/attention/view.h"
 
@@ -11,5 +13,8 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Look& look
 
 // Matrix or lines, one head or many, pieces or words.
 void draw_head_controls(const Shown& shown, AttentionView& view, const Look& look);
+
+// In a few words, which fit a file's name: "encoder L2 H3 layer mean words".
+std::string map_name(const HeadMap& map, const ModelConfig& model);
 
 }  // namespace attnscope
