@@ -10,6 +10,8 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "commands.h"
 #include "font_files.h"
@@ -46,6 +48,16 @@ std::string window_title(const Scope& scope) {
   const Activity activity = scope.status.activity;
   const char* doing = activity == Activity::training ? " (training)" : activity == Activity::paused ? " (paused)" : "";
   return scope.run.name + doing + " — attnscope";
+}
+
+// Of what was saved while the window closed: there is no window left to say it in.
+void tell_errors(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (const auto* message = std::get_if<Message>(&event); message && message->severity == Severity::error)
+      std::fprintf(stderr, "attnscope: %s\n", message->text.c_str());
+    if (const auto* written = std::get_if<FileWritten>(&event); written && !written->error.empty())
+      std::fprintf(stderr, "attnscope: %s\n", written->error.c_str());
+  }
 }
 
 class App {
@@ -125,6 +137,7 @@ void App::run() {
   }
   window_.hide();
   save_settings();
+  tell_errors(session_.end().events);
 }
 
 void App::hear() {

@@ -88,6 +88,32 @@ TEST_F(FilesTest, WhatWasAskedBeforeTheEndIsStillWritten) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 50);
 }
 
+TEST_F(FilesTest, ARunToBeSavedBeforeTheEndIsSaved) {
+  script->on_step = [this](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  script->on_save = [] { throw std::runtime_error("the disk is full"); };
+  start_with_run();
+  session->post(Train{});
+  while (!script->at_gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  session->post(SaveRun{"somewhere"});
+  const Session::News last = session->end();
+  EXPECT_THAT(script->noted(), testing::Not(testing::Contains("step ends")));
+  EXPECT_THAT(last.events, testing::Contains(testing::VariantWith<Message>(
+                               testing::Field(&Message::text, testing::HasSubstr("the disk is full")))));
+}
+
+TEST_F(FilesTest, ARunThatWasNeverThereIsNotSavedAtTheEnd) {
+  std::atomic<bool> first = true;
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    if (!first.exchange(false)) script->wait_at_gate([&] { progress({"Reading", 0.5}); });
+  };
+  start_with_run();
+  session->post(Reset{});
+  while (!script->at_gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  session->post(SaveRun{"of the new run"});
+  session.reset();
+  EXPECT_EQ(script->times("save of the new run"), 0U);
+}
+
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {
   start_with_run();
   session->post(Train{});

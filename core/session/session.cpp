@@ -11,8 +11,14 @@ Session::Session(std::function<std::unique_ptr<Engine>()> make_engine, std::func
       thread_([this](const std::stop_token& stop) { worker_->run(stop); }) {}
 
 Session::~Session() {
+  if (thread_.joinable()) end();
+}
+
+Session::News Session::end() {
   thread_.request_stop();
-  worker_->commands.push(Cancel{});  // an idle worker sleeps until a command comes: any will do
+  worker_->commands.push(Pause{});  // an idle worker sleeps until a command comes: any that takes nothing back will do
+  thread_.join();
+  return poll();
 }
 
 void Session::post(Command command) {

@@ -19,8 +19,7 @@ class Session {
   // with no lock held, whenever there is something new to poll (glfwPostEmptyEvent); it may be empty.
   explicit Session(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake = {});
 
-  // Asks the worker to stop at its next breath and joins it.
-  ~Session();
+  ~Session();  // ends
 
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -34,6 +33,10 @@ class Session {
   };
   // Never waits for the worker.
   News poll();
+
+  // Asks the worker to stop at its next breath, waits until it has saved what it was asked to save, and returns its
+  // last words. Nothing may be posted afterwards.
+  News end();
 
  private:
   class Worker;

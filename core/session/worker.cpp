@@ -82,14 +82,16 @@ void Session::Worker::run(std::stop_token stop) {
       wake_window();
     }
   }
+  save_what_is_left();
   engine_.reset();
-  write_what_is_left();
 }
 
-// A picture that was ordered just before the end is not lost.
-void Session::Worker::write_what_is_left() {
-  for (const Command& command : commands.take()) {
-    if (const auto* file = std::get_if<WriteFile>(&command)) write_wanted(*file);
+// What was ordered just before the end is not lost: files, and the run, unless another was to take its place first.
+void Session::Worker::save_what_is_left() {
+  receive(commands.take());
+  for (Command& command : waiting_) {
+    if (replacement_abandoned_ || is_one_of<Reset, OpenRun>(command)) break;
+    if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
 }
 
@@ -252,6 +254,7 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
   try {
     attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
   } catch (const Cancelled&) {
+    replacement_abandoned_ = stop_.stop_requested();
     say(Severity::info, run_open_ ? "Cancelled: the present run stays" : "Cancelled");
   }
   preparing_ = false;

@@ -30,7 +30,7 @@ class Session::Worker {
   using Clock = std::chrono::steady_clock;
 
   void make_engine();
-  void write_what_is_left();
+  void save_what_is_left();
   void turn();
   bool nothing_to_do() const;
 
@@ -90,6 +90,7 @@ class Session::Worker {
   bool run_open_ = false;
   bool preparing_ = false;
   bool cancelled_ = false;              // the preparation under way is to be abandoned
+  bool replacement_abandoned_ = false;  // by the end of the session: what was ordered after it was meant for that run
   Activity activity_ = Activity::idle;  // never `preparing`: what comes after it is kept here meanwhile
   std::optional<Status> reported_;
   std::optional<Progress> progress_;  // the last one of the preparation under way
