@@ -7,8 +7,11 @@
 
 namespace attnscope {
 
-// One button of the row; the next one stands beside it. True when clicked.
+// One button of the row, or of its next line where there is no room; the next one stands beside it. True when clicked.
 bool draw_choice(const char* title, bool chosen, std::string_view help, const Look& look);
+
+// Goes on in the next line if a small button with that title has no room in the row.
+void break_choices(const char* title);
 
 // Ends the row.
 void end_choices();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "widgets/choice_row.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
 #include "widgets/wrapped_row.h"
@@ -271,6 +272,7 @@ void draw_changes(const ShownMaps& maps, AttentionView& view, const Look& look) 
   const Snapshot& snapshot = maps.complete.snapshot ? *maps.complete.snapshot : *maps.newest.snapshot;
   if (!maps.lacks(view.part)) clamp_to(view, *maps.of(view.part).snapshot);
   ImGui::PushID("changes");
+  break_choices("Change…");
   if (ImGui::SmallButton("Change…")) {
     begin_change(snapshot, view);
     ImGui::OpenPopup(popup_id);

@@ -9,13 +9,25 @@
 namespace attnscope {
 namespace {
 
+float layer_width(const Look& look) {
+  return look.px(84);
+}
+
+float head_width(const Look& look) {
+  return look.px(136);
+}
+
+float gap_between(const Look& look) {
+  return look.px(4);
+}
+
 bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
   return view.head < 0 || view.head >= static_cast<int>(heads.size());
 }
 
 void draw_layer_chooser(const AttentionMaps& maps, DecodingView& view, const Look& look) {
   const int layer = shown_layer(maps, view);
-  ImGui::SetNextItemWidth(look.px(84));
+  ImGui::SetNextItemWidth(layer_width(look));
   if (ImGui::BeginCombo("##layer", fmt::format("layer {}", layer + 1).c_str())) {
     for (int i = 0; i < static_cast<int>(maps.size()); ++i) {
       if (ImGui::Selectable(fmt::format("layer {}", i + 1).c_str(), i == layer)) view.layer = i;
@@ -27,7 +39,7 @@ void draw_layer_chooser(const AttentionMaps& maps, DecodingView& view, const Loo
 
 void draw_head_chooser(const std::vector<Matrix>& heads, DecodingView& view, const Look& look) {
   const bool mean = means(heads, view);
-  ImGui::SetNextItemWidth(look.px(136));
+  ImGui::SetNextItemWidth(head_width(look));
   if (ImGui::BeginCombo("##head", mean ? "mean of heads" : fmt::format("head {}", view.head + 1).c_str())) {
     if (ImGui::Selectable("mean of heads", mean)) view.head = -1;
     for (int i = 0; i < static_cast<int>(heads.size()); ++i) {
@@ -66,9 +78,13 @@ bool has_choice(const AttentionMaps& maps) {
   return !maps.empty() && maps.size() * maps.front().size() > 1;
 }
 
+float choosers_width(const Look& look) {
+  return layer_width(look) + gap_between(look) + head_width(look);
+}
+
 void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& look) {
   draw_layer_chooser(maps, view, look);
-  ImGui::SameLine(0, look.px(4));
+  ImGui::SameLine(0, gap_between(look));
   draw_head_chooser(maps[static_cast<std::size_t>(shown_layer(maps, view))], view, look);
 }
 

@@ -19,6 +19,9 @@ std::uint64_t shown_map_version(const Shown& shown, const AttentionMaps& maps, c
 // Whether there is more than one head.
 bool has_choice(const AttentionMaps& maps);
 
+// What they take of the line.
+float choosers_width(const Look& look);
+
 // Two lists in one line, the cursor after them; call only where there is a choice.
 void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& look);
 

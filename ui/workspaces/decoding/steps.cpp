@@ -9,6 +9,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "widgets/wrapped_row.h"
 #include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/candidates.h"
 #include "workspaces/decoding/caption.h"
@@ -37,7 +38,7 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look)
   ImGui::EndDisabled();
   help_tooltip("One step on (→; End: the last).", look);
   ImGui::SameLine(0, look.px(8));
-  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(410), look.px(60), look.px(420)));
+  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(410), look.px(120), look.px(420)));
   int shown = view.step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp)) {
@@ -264,7 +265,7 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
   draw_player(snapshot, view, look);
   draw_rewind(snapshot, view, look);
   if (has_choice(coloring_maps(snapshot))) {
-    ImGui::SameLine(0, look.px(12));
+    next_in_row(choosers_width(look), look);
     draw_choosers(coloring_maps(snapshot), view, look);
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();
