@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.h"
 #include "probe/antecedents.h"
@@ -14,13 +15,21 @@ namespace {
 
 constexpr std::size_t shown_heads = 3;
 
+// Files are often sorted by length: the first pairs would not stand for all.
+void thin_evenly(std::vector<Pair>& pairs, std::size_t limit) {
+  const std::size_t all = pairs.size();
+  if (limit == 0 || all <= limit) return;
+  for (std::size_t i = 1; i < limit; ++i) pairs[i] = std::move(pairs[i * all / limit]);
+  pairs.resize(limit);
+}
+
 std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
   std::vector<Pair> pairs;
   const auto add = [&](const std::vector<Pair>& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
   if (options.split == "all") add(corpus.train);
   if (options.split != "test") add(corpus.validation);
   if (options.split != "validation") add(corpus.test);
-  if (options.limit > 0 && static_cast<std::int64_t>(pairs.size()) > options.limit) pairs.resize(options.limit);
+  thin_evenly(pairs, static_cast<std::size_t>(options.limit));
   return pairs;
 }
 

@@ -122,7 +122,7 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
       ->type_name("FILE")
       ->needs("--corpus");
   sub->add_option("--split", o.split, "Which pairs")->check(CLI::IsMember({"test", "validation", "all"}));
-  sub->add_option("--limit", o.limit, "Pairs at most; 0: all")->check(CLI::NonNegativeNumber);
+  sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(CLI::NonNegativeNumber);
   sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   add_average(sub, o.average);
   sub->add_flag("--json", o.json, "One JSON object on stdout");

@@ -212,5 +212,29 @@ TEST_F(Translate, ALanguageModelContinuesBeyondItsContext) {
   EXPECT_EQ(translated(prompt, sampled({}, 50)), lines[0]["hypotheses"][0]["text"].get<std::string>() + "\n");
 }
 
+TEST_F(Translate, SomePairsStandForAllOfAFileSortedByLength) {
+  fs::path file = run;
+  file += ".tsv";
+  {
+    std::ofstream out(file);
+    for (int i = 0; i < 30; ++i) out << "a" << i << "\tb\n";
+    for (int i = 0; i < 30; ++i) out << "a b c d e f" << i << "\tb\n";
+  }
+  EvaluateOptions options;
+  options.run = run.string();
+  options.corpus = file.string();
+  options.split = "all";
+  options.limit = 10;
+  options.json = true;
+  testing::internal::CaptureStdout();
+  ASSERT_EQ(evaluate(options), 0);
+  const auto json = nlohmann::json::parse(testing::internal::GetCapturedStdout());
+  fs::remove(file);
+  EXPECT_EQ(json["pairs"], 10);
+  ASSERT_EQ(json["by_length"].size(), 2U);
+  EXPECT_GE(json["by_length"][0]["pairs"], 4);  // the parts of the split follow each other, each sorted
+  EXPECT_GE(json["by_length"][1]["pairs"], 4);
+}
+
 }  // namespace
 }  // namespace attnscope
