@@ -134,6 +134,33 @@ TEST_F(SessionTest, TrainingGoesOnWhileALongOutputIsDecoded) {
   EXPECT_TRUE(wait_for_whole_snapshot(2));
 }
 
+TEST_F(SessionTest, ALongOutputInsideAnUpdateGivesWayToItAndIsFinishedAfterIt) {
+  script->on_step = [&](std::int64_t, const Breath& breathe) {
+    while (script->probes_begun == 0) breathe();
+  };
+  script->on_decode = [&](const Probe&, const Breath& breathe) {
+    while (script->times("step ends") == 0) breathe();
+  };
+  start_with_run();
+  session->post(Step{});
+  ASSERT_TRUE(wait_for([&] { return script->times("step begins") == 1; }));
+  session->post(Probe{1, "long"});
+  EXPECT_TRUE(wait_for_whole_snapshot(1));
+  EXPECT_EQ(script->probes_begun, 2);
+}
+
+TEST_F(SessionTest, ALongOutputGivesWayToACommand) {
+  script->on_decode = [&](const Probe&, const Breath& breathe) {
+    while (script->times("save somewhere") == 0) breathe();
+  };
+  start_with_run();
+  session->post(Probe{1, "long"});
+  ASSERT_TRUE(wait_for([&] { return script->probes_begun > 0; }));
+  session->post(SaveRun{"somewhere"});
+  EXPECT_TRUE(wait_for_whole_snapshot(1));
+  EXPECT_EQ(script->probes_begun, 2);
+}
+
 TEST_F(SessionTest, InsideAnUpdateOnlyTheSentenceIsLookedAtAndItsDecodingsFollow) {
   std::vector<bool> decodings;  // asked of the engine, on the worker's thread
   script->on_decode = [&](const Probe& probe, const Breath&) {

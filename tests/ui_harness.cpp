@@ -65,7 +65,7 @@ UiHarness::UiHarness(ImVec2 size, ThemeName theme_name, float scale) : context_(
   int height = 0;
   io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
   for (const ImFont* font : io.Fonts->Fonts)
-    for (const ImFontGlyph& glyph : font->Glyphs)
+    for (const ImFontGlyph& glyph : glyphs_of(font))
       if (glyph.Visible) glyph_at_[{glyph.U0, glyph.V0}] = glyph.Codepoint;
   feed_mouse(io, {-1000, -1000});
 }

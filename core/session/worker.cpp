@@ -383,14 +383,21 @@ void Session::Worker::look(const Probe& probe, Publish publish) {
     put();
     shown = true;
   };
+  const Clock::time_point begin = Clock::now();
   const Breath breathe = [&] {
     receive(commands.take());
     wake_window();
     if (stop_.stop_requested() || look_cancelled_) throw Cancelled();
     if (shown && (probe_asked_ || run_is_to_be_replaced())) throw Cancelled();
+    // The update around this look cannot go on before it ends, nor can a command that waits for a look between updates
+    // to end: what takes long gives way, and is looked at anew.
+    const bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
+    if (shown && holds_up && Clock::now() - begin >= longest_pause_of_training) {
+      outdated_ = true;
+      throw Cancelled();
+    }
     train_meanwhile();
   };
-  const Clock::time_point begin = Clock::now();
   try {
     look_failed_ = !attempt("look at the sentence", [&] { engine_->probe(asked, take_snapshot, breathe); });
   } catch (const Cancelled&) {
