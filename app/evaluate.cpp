@@ -16,11 +16,11 @@ namespace {
 constexpr std::size_t shown_heads = 3;
 
 // Files are often sorted by length: the first pairs would not stand for all.
-void thin_evenly(std::vector<Pair>& pairs, std::size_t limit) {
-  const std::size_t all = pairs.size();
-  if (limit == 0 || all <= limit) return;
-  for (std::size_t i = 1; i < limit; ++i) pairs[i] = std::move(pairs[i * all / limit]);
-  pairs.resize(limit);
+std::vector<Pair> thinned_evenly(std::vector<Pair> pairs, std::size_t limit) {
+  if (limit == 0 || pairs.size() <= limit) return pairs;
+  std::vector<Pair> kept;
+  for (std::size_t i = 0; i < limit; ++i) kept.push_back(std::move(pairs[i * pairs.size() / limit]));
+  return kept;
 }
 
 std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
@@ -29,8 +29,7 @@ std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& opti
   if (options.split == "all") add(corpus.train);
   if (options.split != "test") add(corpus.validation);
   if (options.split != "validation") add(corpus.test);
-  thin_evenly(pairs, static_cast<std::size_t>(options.limit));
-  return pairs;
+  return thinned_evenly(std::move(pairs), static_cast<std::size_t>(options.limit));
 }
 
 std::string chosen_text(const Text& text, const EvaluateOptions& options) {
