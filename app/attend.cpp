@@ -5,9 +5,9 @@
 #include "attention_json.h"
 #include "changes_text.h"
 #include "commands.h"
+#include "engine/torch_engine.h"
 #include "plain/matrix_text.h"
-#include "probe/probe.h"
-#include "session/torch_engine.h"
+#include "probe/look_inside.h"
 
 namespace attnscope {
 namespace {

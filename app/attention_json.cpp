@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 
 namespace attnscope {
 namespace {

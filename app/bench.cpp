@@ -10,12 +10,12 @@
 
 #include "bench_decoding.h"
 #include "commands.h"
+#include "engine/torch_engine.h"
 #include "measurement.h"
 #include "model/transformer.h"
 #include "paths.h"
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "progress.h"
-#include "session/torch_engine.h"
 #include "training/trainer.h"
 #ifdef ATTNSCOPE_GUI
 #include "bench_maps.h"

@@ -26,7 +26,6 @@ class Uncached {
 
   // As Stepper::advance.
   torch::Tensor advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
-    const torch::NoGradGuard no_grad;
     read_ = read_.defined() ? torch::cat({read_.index_select(0, rows), tokens}, 1) : tokens;
     Memory memory = memory_;
     memory.states = memory_.states.expand({read_.size(0), -1, -1});
@@ -51,10 +50,9 @@ double milliseconds(Asked asked, std::int64_t beam) {
 }  // namespace
 
 std::vector<Measurement> measure_decoding() {
-  const torch::NoGradGuard no_grad;
   torch::manual_seed(1);
   const Model model = make_model(ModelConfig(), vocab_size);
-  model->eval();
+  model->stand_still();
   const torch::Tensor source = torch::randint(4, vocab_size, {1, source_length}, torch::kInt64);
   std::vector<Measurement> measured;
   for (const std::int64_t beam : {1, 4}) {

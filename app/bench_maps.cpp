@@ -10,7 +10,7 @@
 #include "input.h"
 #include "model/model.h"
 #include "offscreen.h"
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "renderer.h"
 #include "scope.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "changes_text.h"
-#include "decoding/sampling.h"
+#include "plain/sampling.h"
 
 namespace attnscope {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "commands.h"
-#include "probe/antecedents.h"
+#include "engine/torch_engine.h"
+#include "evaluation/antecedents.h"
+#include "evaluation/evaluation.h"
 #include "progress.h"
-#include "session/torch_engine.h"
-#include "training/evaluation.h"
 
 namespace attnscope {
 namespace {

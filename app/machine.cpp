@@ -5,7 +5,7 @@
 #include <string>
 
 #include "corpus/corpus.h"
-#include "session/torch_engine.h"
+#include "engine/torch_engine.h"
 
 namespace attnscope {
 std::unique_ptr<Engine> make_torch_engine(std::int64_t spare_cores) {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "commands.h"
+#include "engine/torch_engine.h"
 #include "plain/presets.h"
 #include "progress.h"
-#include "session/torch_engine.h"
 #include "storage/file.h"
 #include "storage/run_folder.h"
 

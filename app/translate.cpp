@@ -9,10 +9,10 @@
 #include "commands.h"
 #include "decoding/continuation.h"
 #include "decoding/search.h"
+#include "engine/torch_engine.h"
 #include "probe/hypothesis.h"
 #include "probe/tensors.h"
-#include "session/torch_engine.h"
-#include "training/evaluation.h"
+#include "training/dataset.h"
 
 namespace attnscope {
 namespace {

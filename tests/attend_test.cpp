@@ -7,7 +7,7 @@
 
 #include "changes_text.h"
 #include "commands.h"
-#include "session/torch_engine.h"
+#include "engine/torch_engine.h"
 
 namespace attnscope {
 namespace {

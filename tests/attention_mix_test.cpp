@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "plain/attention_mix.h"
+#include "measures/attention_mix.h"
 
 namespace attnscope {
 namespace {

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "decoding/search.h"
-#include "metrics/bleu.h"
+#include "evaluation/evaluation.h"
+#include "measures/bleu.h"
 #include "model/model.h"
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
 #include "tokenizer_fixture.h"
-#include "training/evaluation.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -44,6 +45,7 @@ class Outputs : public testing::TestWithParam<const char*> {
   void SetUp() override {
     torch::manual_seed(5);
     model = make_model(small(GetParam()), tokenizer().vocab_size());
+    model->stand_still();
   }
 
   Snapshot look(const Probe& probe) const {

@@ -33,6 +33,7 @@ struct Script {
     progress({"Reading", 0.5});
   };
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
+  std::function<void(const FractionCallback&)> on_study = [](const FractionCallback& progress) { progress(0.5); };
   std::function<void()> on_save = [] {};
   std::atomic<std::int64_t> history_interval = 50;
   std::vector<PinnedSentence> opened_history;                  // comes with every run opened
@@ -115,6 +116,14 @@ class FakeEngine : public Engine {
     seen.output_text = "whole";
     publish(std::make_shared<Snapshot>(seen));
     script_->note("probed " + probe.text);
+  }
+
+  StudyResult study(const StudyQuestion&, const FractionCallback& progress) override {
+    script_->note("study begins");
+    StudyResult result{run_, step_, {}};
+    script_->on_study(progress);
+    script_->note("study ends");
+    return result;
   }
 
  private:

@@ -1,9 +1,9 @@
 // A look's own numbers of one head, through the stages that the window shows, are the model's.
 #include <gmock/gmock.h>
 
+#include "measures/head_stages.h"
 #include "model_fixture.h"
-#include "plain/head_stages.h"
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -17,6 +17,7 @@ class InsideProbe : public testing::TestWithParam<const char*> {
     torch::manual_seed(5);
     model = make_model(config, tokenizer().vocab_size());
     stir(*model);
+    model->stand_still();
   }
 
   Snapshot look(const HeadPlace& place, const Interventions& changes = {}) {

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "measures/head_stages.h"
 #include "model_fixture.h"
-#include "plain/head_stages.h"
 #include "probe/inside.h"
 #include "probe/tensors.h"
 
@@ -24,7 +24,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
     config.positions = GetParam();
     const Model made = seeded_model(config);
     stir(*made);
-    made->eval();
+    made->stand_still();
     return made;
   }
 

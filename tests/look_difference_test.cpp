@@ -1,5 +1,5 @@
 // What changing a model did, by known answers.
-#include "plain/look_difference.h"
+#include "measures/look_difference.h"
 
 #include <gmock/gmock.h>
 

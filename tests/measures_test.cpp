@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "metrics/attention_measures.h"
-#include "metrics/bleu.h"
+#include "measures/attention_measures.h"
+#include "measures/bleu.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "commands.h"
-#include "session/torch_engine.h"
+#include "engine/torch_engine.h"
 #include "storage/file.h"
 #include "storage/run_folder.h"
 

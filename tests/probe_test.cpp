@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "model/positions.h"
 #include "plain/presets.h"
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -30,7 +30,9 @@ ModelConfig small(const std::string& architecture) {
 
 Model make(const ModelConfig& config) {
   torch::manual_seed(3);
-  return make_model(config, tokenizer().vocab_size());
+  Model model = make_model(config, tokenizer().vocab_size());
+  model->stand_still();
+  return model;
 }
 
 // The snapshots published, the early one first.
@@ -75,8 +77,6 @@ void expect_shape(const AttentionMaps& maps, std::size_t layers, std::size_t hea
 
 // Every step's probabilities are those of one pass without a cache, and what was free to choose is the best of them.
 void expect_greedy(SequenceModel& model, const Snapshot& snapshot) {
-  const torch::NoGradGuard no_grad;
-  model.eval();
   Memory memory;
   if (!snapshot.source.empty()) memory = model.encode(as_tensor(snapshot.source), {});
   const torch::Tensor p = torch::softmax(model.logits(model.decode(as_tensor(snapshot.target_in), memory))[0], -1);

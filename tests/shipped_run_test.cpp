@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "engine/torch_engine.h"
+#include "evaluation/antecedents.h"
+#include "evaluation/evaluation.h"
 #include "paths.h"
-#include "probe/antecedents.h"
-#include "session/torch_engine.h"
-#include "training/evaluation.h"
 
 namespace attnscope {
 namespace {
@@ -37,7 +37,7 @@ TEST_F(ShippedRun, IsSmallWholeAndOfTheCorpusAsItIsNow) {
   for (const auto& file : std::filesystem::directory_iterator(shipped_run())) bytes += file.file_size();
   EXPECT_LE(bytes, 8U << 20U);
   EXPECT_THAT(opened.warnings, testing::IsEmpty());
-  EXPECT_GT(opened.history.size(), 1000U) << "the curves of its training come with it";
+  EXPECT_GT(opened.metrics.size(), 1000U) << "the curves of its training come with it";
   EXPECT_GT(pronoun_pairs.size(), 1000U);
 }
 

@@ -202,7 +202,7 @@ RunOpened fixture_run(int history_steps) {
     point.gradient_norm = 0.6 + 2 * std::exp(-step / 200.0) + 0.15 * std::cos(step * 78.233);
     point.tokens_per_second = 9100 + 400 * std::sin(step * 0.37);
     if (step % 200 == 0) point.validation_nll = point.loss - 0.35;
-    run.history.push_back(point);
+    run.metrics.push_back(point);
   }
   return run;
 }

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "training/evaluation.h"
+#include "evaluation/evaluation.h"
 #include "training/text_batches.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -48,13 +49,15 @@ std::vector<std::int64_t> values(const torch::Tensor& tensor) {
 
 Model tiny_language_model(std::int64_t vocab_size, std::int64_t max_length) {
   torch::manual_seed(3);
-  return make_model({.architecture = "decoder-only",
-                     .d_model = 16,
-                     .num_heads = 2,
-                     .num_decoder_layers = 1,
-                     .d_ff = 32,
-                     .max_length = max_length},
-                    vocab_size);
+  Model model = make_model({.architecture = "decoder-only",
+                            .d_model = 16,
+                            .num_heads = 2,
+                            .num_decoder_layers = 1,
+                            .d_ff = 32,
+                            .max_length = max_length},
+                           vocab_size);
+  model->stand_still();
+  return model;
 }
 
 std::vector<int> random_stream(std::int64_t pieces, std::int64_t vocab_size) {
@@ -177,8 +180,6 @@ double nats_alone(SequenceModel& model, const std::vector<int>& stream, std::int
 }
 
 double nats_of_windows(SequenceModel& model, const std::vector<int>& stream, const std::vector<std::int64_t>& windows) {
-  torch::NoGradGuard no_grad;
-  model.eval();
   const std::int64_t length = model.config().max_length;
   double nats = 0;
   for (const std::int64_t window : windows) {
@@ -214,16 +215,11 @@ TEST(TextLikelihood, TakesWindowsFromAllOverTheStream) {
   EXPECT_EQ(negative_log_likelihood(*model, stream, 2, 10, {}).tokens, 77);
 }
 
-TEST(TextLikelihood, IsWithoutDropoutAndBreathes) {
+TEST(TextLikelihood, BreathesAfterEveryBatch) {
   const Model model = tiny_language_model(12, 8);
   const std::vector<int> stream = random_stream(77, 12);
-  const double expected = negative_log_likelihood(*model, stream, 2, all_windows, {}).nats;
   int breaths = 0;
-  const auto found = negative_log_likelihood(*model, stream, 2, all_windows, [&] {
-    model->train();
-    ++breaths;
-  });
-  EXPECT_EQ(found.nats, expected);
+  negative_log_likelihood(*model, stream, 2, all_windows, [&] { ++breaths; });
   EXPECT_EQ(breaths, 5);
 }
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "commands.h"
-#include "session/torch_engine.h"
+#include "engine/torch_engine.h"
 
 namespace attnscope {
 namespace {

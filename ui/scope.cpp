@@ -52,7 +52,7 @@ struct Receiver {
     scope.curves = {};
     scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
     scope.loss_step = -1;
-    for (const MetricPoint& point : opened.history) (*this)(point);
+    for (const MetricPoint& point : opened.metrics) (*this)(point);
     scope.status.step = opened.step;
     scope.edited = opened.config;
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);

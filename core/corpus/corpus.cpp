@@ -199,6 +199,29 @@ Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress, b
   return corpus;
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string left_out_text(const Corpus& corpus) {
+  const CorpusReport& report = corpus.report;
+  const std::int64_t left_out = report.skipped + report.duplicates;
+  if (left_out == 0) return {};
+  std::string text = fmt::format("{}: {} of {} lines left out, {} of them duplicates", corpus.name, left_out,
+                                 report.lines_read, report.duplicates);
+  for (const SkippedLine& line : report.examples) {
+    text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);
+  }
+  if (left_out > static_cast<std::int64_t>(report.examples.size())) text += "\n  …";
+  return text;
+}
+
 std::int64_t num_characters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), begins_character);
 }

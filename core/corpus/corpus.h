@@ -84,6 +84,12 @@ using CorpusProgress = std::function<void(double fraction)>;
 // Throws CorpusError.
 Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {}, bool as_text = false);
 
+// The lines of a text that are not empty.
+std::vector<std::string> lines_of(std::string_view text);
+
+// Unusable lines, counted and the first of them named; empty when there was none.
+std::string left_out_text(const Corpus& corpus);
+
 // Unicode code points of a valid UTF-8 text, line ends included.
 std::int64_t num_characters(std::string_view text);
 

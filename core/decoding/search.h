@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/sampling.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/decodings.h"
 #include "plain/interventions.h"
+#include "plain/sampling.h"
 
 namespace attnscope {
 

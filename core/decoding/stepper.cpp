@@ -24,8 +24,6 @@ void select_rows(Memory& memory, const torch::Tensor& rows) {
 Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
                  const Interventions* changes)
     : model_(model), breathe_(std::move(breathe)), changes_(changes), sources_(torch::arange(source.size(0))) {
-  torch::NoGradGuard no_grad;
-  model.eval();
   if (model.config().is_language_model()) {
     begin_ = source.cpu();
     context_ = begin_.slice(1, 0, 0);
@@ -38,8 +36,6 @@ Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch:
 
 torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
   if (breathe_) breathe_();
-  torch::NoGradGuard no_grad;
-  model_.eval();  // breathing may have trained
   select(rows);
   const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
   Inspection inspection{.changes = changes_};

@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-// Many sources or prompts side by side. The model is in evaluation mode and without gradients while a step runs; it may
-// be trained between two of them: `breathe` is called before each.
+// Many sources or prompts side by side. The model stands still (SequenceModel::stand_still). `breathe` is called before
+// each step.
 //
 // A language model whose context (max_length) is full goes on with the newest half of it, encoded anew: after that as
 // many steps are cheap again. Whatever is older is forgotten, as it is when training.

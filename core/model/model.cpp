@@ -86,6 +86,11 @@ void SequenceModel::set_dropout(double dropout) {
   config_.dropout = dropout;
 }
 
+void SequenceModel::stand_still() {
+  eval();
+  for (torch::Tensor& parameter : parameters()) parameter.requires_grad_(false);
+}
+
 Model make_model(const ModelConfig& config, std::int64_t vocab_size) {
   if (config.is_recurrent()) return std::make_shared<Recurrent>(config, vocab_size);
   return std::make_shared<Transformer>(config, vocab_size);

@@ -69,6 +69,9 @@ class SequenceModel : public torch::nn::Module {
 
   virtual void set_dropout(double dropout);
 
+  // From here on it is looked at and not trained: no dropout, and no gradients are kept.
+  void stand_still();
+
   // Whatever tells the order of the tokens, to be looked at; none where nothing does.
   virtual std::vector<PositionTensor> positions() { return {}; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,7 @@
 #include "plain/config.h"
 #include "plain/history.h"
 #include "plain/probe.h"
+#include "plain/study.h"
 
 namespace attnscope {
 
@@ -32,6 +34,11 @@ struct Pin {  // look at this sentence every training.history_interval updates, 
 struct Unpin {  // forget it, with all its frames
   std::string text;
 };
+struct StartStudy {  // the one under way, if there is one, is taken back
+  std::uint64_t study = 0;
+  StudyQuestion question;
+};
+struct CancelStudy {};
 struct OpenRun {
   std::string path;
 };
@@ -46,8 +53,8 @@ struct WriteFile {  // a picture or numbers; answered by FileWritten
   std::string bytes;
   bool replace = false;  // what is there already; else it stays and that is the answer
 };
-using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, OpenRun, SaveRun,
-                             ListDirectory, WriteFile>;
+using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy,
+                             OpenRun, SaveRun, ListDirectory, WriteFile>;
 
 // ---- events: worker → window
 
@@ -103,7 +110,7 @@ struct RunOpened {
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
   std::vector<Example> examples;       // some of the test pairs
-  std::vector<MetricPoint> history;    // metrics so far
+  std::vector<MetricPoint> metrics;    // so far
   std::vector<PinnedSentence> pinned;  // with the frames that came with the run
   std::vector<std::string> warnings;   // lines left out, a corpus that changed, a slow BLAS …
 };
@@ -117,6 +124,15 @@ struct SentenceUnpinned {
 };
 struct FrameRecorded {
   Frame frame;
+};
+
+struct StudyProgress {
+  std::uint64_t study = 0;
+  double fraction = 0;  // 0…1
+};
+struct StudyEnded {
+  std::uint64_t study = 0;
+  std::shared_ptr<const StudyResult> result;  // null: taken back, or a Message says why there is none
 };
 
 struct DirectoryEntry {
@@ -138,6 +154,6 @@ struct FileWritten {
 };
 
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
-                           FrameRecorded, DirectoryListed, FileWritten>;
+                           FrameRecorded, StudyProgress, StudyEnded, DirectoryListed, FileWritten>;
 
 }  // namespace attnscope

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "decoding/sampling.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
+#include "plain/sampling.h"
 
 namespace attnscope {
 

@@ -11,7 +11,7 @@
 
 #include "plain/config.h"
 #include "plain/flow.h"
-#include "plain/head_stages.h"
+#include "plain/head_inside.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"

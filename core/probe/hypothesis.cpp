@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 #include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
 
@@ -19,8 +19,6 @@ std::vector<int> ids_of(const torch::Tensor& row) {
 
 HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
                                  const Interventions* changes) {
-  const torch::NoGradGuard no_grad;
-  model.eval();
   const bool language_model = model.config().is_language_model();
   std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{Tokenizer::bos_id};
   inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());

@@ -6,7 +6,7 @@
 #include "model/inspection.h"
 #include "plain/config.h"
 #include "plain/flow.h"
-#include "plain/head_stages.h"
+#include "plain/head_inside.h"
 
 namespace attnscope {
 

@@ -6,7 +6,7 @@
 
 #include "decoding/continuation.h"
 #include "decoding/search.h"
-#include "metrics/bleu.h"
+#include "measures/bleu.h"
 #include "probe/choices.h"
 #include "probe/hypothesis.h"
 #include "probe/tensors.h"
@@ -94,8 +94,6 @@ class Finder {
 
   // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
   void add_steps(Decodings& found) {
-    const torch::NoGradGuard no_grad;
-    model_.eval();
     if (breathe_) breathe_();
     Inspection record{.changes = search_.changes, .hidden_wanted = true};
     Memory memory;

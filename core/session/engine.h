@@ -41,6 +41,10 @@ class Engine {
   // the whole. `breathe` is called at every decoded token, and may train: the look goes on with the weights it began
   // with.
   virtual void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) = 0;
+
+  // Over the present weights, whatever is trained meanwhile. `progress` is called often, and may look, train, save, and
+  // throw to give the study up; it must not replace the run.
+  virtual StudyResult study(const StudyQuestion& question, const FractionCallback& progress) = 0;
 };
 
 // True if the present step is one of those at which the pinned sentences are looked at.

@@ -115,9 +115,9 @@ void Session::Worker::turn() {
   serve_probe();
   if (stop_.stop_requested()) return;
   if (!waiting_.empty()) {
-    Command command = std::move(waiting_.front());
-    waiting_.pop_front();
-    carry_out(std::move(command));
+    carry_out_next();
+  } else if (study_asked_ && run_open_) {
+    study();
   } else if (activity_ == Activity::training) {
     update();
     if (time_to_look_again()) look_again();
@@ -130,7 +130,8 @@ void Session::Worker::turn() {
 
 bool Session::Worker::nothing_to_do() const {
   const bool probe_due = probe_asked_ && run_open_;
-  return waiting_.empty() && !probe_due && activity_ != Activity::training && !looks_outdated();
+  return waiting_.empty() && !probe_due && !(study_asked_ && run_open_) && activity_ != Activity::training &&
+         !looks_outdated();
 }
 
 // ---- commands coming in
@@ -141,6 +142,8 @@ void Session::Worker::receive(std::vector<Command> arrived) {
       [this](Cancel&) { cancel(); },
       [this](Probe& probe) { probe_asked_ = std::move(probe); },
       [this](Adjust& adjust) { replace_waiting_adjust(std::move(adjust)); },
+      [this](StartStudy& asked) { ask_for_study(std::move(asked)); },
+      [this](CancelStudy&) { ask_for_study(std::nullopt); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
       [this](WriteFile& file) { send(write_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
@@ -171,7 +174,19 @@ void Session::Worker::replace_waiting_adjust(Adjust adjust) {
   waiting_.emplace_back(std::move(adjust));
 }
 
+void Session::Worker::ask_for_study(std::optional<StartStudy> asked) {
+  if (study_asked_) send(StudyEnded{study_asked_->study, nullptr});
+  study_asked_ = std::move(asked);
+  study_cancelled_ = true;
+}
+
 // ---- commands carried out between two updates
+
+void Session::Worker::carry_out_next() {
+  Command command = std::move(waiting_.front());
+  waiting_.pop_front();
+  carry_out(std::move(command));
+}
 
 void Session::Worker::carry_out(Command command) {
   if (!engine_) {
@@ -353,6 +368,38 @@ void Session::Worker::serve_probe() {
     const Probe probe = *std::exchange(probe_asked_, std::nullopt);
     look(probe, Publish::early_and_whole);
   }
+}
+
+// ---- studies
+
+void Session::Worker::study() {
+  const StartStudy asked = *std::exchange(study_asked_, std::nullopt);
+  study_cancelled_ = false;
+  StudyEnded ended{asked.study, nullptr};
+  try {
+    attempt("finish the study", [&] {
+      ended.result = std::make_shared<const StudyResult>(
+          engine_->study(asked.question, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
+    });
+  } catch (const Cancelled&) {  // taken back, or the run or the session ends
+  }
+  send(std::move(ended));
+}
+
+// All that goes on between updates goes on during a study, too; only another run ends it.
+void Session::Worker::breathe_in_study(std::uint64_t study, double fraction) {
+  if (Clock::now() - last_fraction_ >= look_interval) {
+    last_fraction_ = Clock::now();
+    send(StudyProgress{study, fraction});
+  }
+  receive(commands.take());
+  serve_probe();
+  if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
+  while (!waiting_.empty()) carry_out_next();
+  train_meanwhile();
+  if (time_to_look_again()) look_again();
+  report_status();
+  wake_window();
 }
 
 // ---- looking inside the model

@@ -40,6 +40,9 @@ class Session::Worker {
   void cancel();
   void replace_waiting_adjust(Adjust adjust);
 
+  void ask_for_study(std::optional<StartStudy> asked);  // or for none
+
+  void carry_out_next();
   void carry_out(Command command);
   bool run_is_there();
   void train();
@@ -63,6 +66,9 @@ class Session::Worker {
   void breathe_in_preparation(const Progress& progress);
   void serve_probe();
   bool run_is_to_be_replaced() const;
+
+  void study();
+  void breathe_in_study(std::uint64_t study, double fraction);
 
   enum class Publish { early_and_whole, whole };
   void look(const Probe& probe, Publish publish);
@@ -98,6 +104,10 @@ class Session::Worker {
 
   bool occupied_ = false;            // inside an update, a preparation or a recording: no update can begin
   Clock::time_point last_update_{};  // its end
+
+  std::optional<StartStudy> study_asked_;  // waits for the one under way to give way
+  bool study_cancelled_ = false;           // and is to be given up
+  Clock::time_point last_fraction_{};      // when it last told how far it is
 
   std::optional<Probe> present_probe_;  // what the window looks at now
   bool looking_ = false;                // a look is under way: another one waits for its next breath

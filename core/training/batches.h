@@ -7,12 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace attnscope {
+#include "training/dataset.h"
 
-struct EncodedPair {
-  std::vector<int> source;  // pieces and </s>
-  std::vector<int> target;  // pieces, without <s> and </s>
-};
+namespace attnscope {
 
 // B pairs, padded with pad_id to the longest of them.
 struct Batch {

@@ -9,29 +9,6 @@
 #include "corpus/random.h"
 
 namespace attnscope {
-namespace {
-
-constexpr std::int64_t lines_a_breath = 256;
-
-}  // namespace
-
-std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
-  std::vector<int> stream;
-  for (std::int64_t lines = 0; !text.empty(); ++lines) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    for (const std::string_view passage : passages(line)) {
-      for (const Token& token : tokenizer.encode(passage)) stream.push_back(token.id);
-    }
-    text.remove_prefix(line.size());
-    if (!text.empty()) {
-      stream.push_back(Tokenizer::eos_id);
-      text.remove_prefix(1);
-    }
-    if (breathe && lines % lines_a_breath == 0) breathe();
-  }
-  return stream;
-}
-
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
                  torch::Device device) {
   const auto rows = static_cast<std::int64_t>(places.size());

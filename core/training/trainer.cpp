@@ -2,24 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <span>
 
 #include "tokenizer/tokenizer.h"
-#include "training/evaluation.h"
 #include "training/loss.h"
 #include "training/schedule.h"
 #include "training/text_batches.h"
 
 namespace attnscope {
 namespace {
-
-// Enough for two digits, few enough not to hold up training.
-constexpr std::size_t most_validation_pairs = 512;
-constexpr std::int64_t most_validation_pieces = 16384;  // of running text
 
 using Clock = std::chrono::steady_clock;
 
@@ -52,6 +45,7 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
       config_(config),
       dataset_(std::move(dataset)),
       optimizer_(*model_, config.training.beta2) {
+  model_->train();
   const TrainingConfig& training = config_.training;
   if (!config_.model.is_language_model()) {
     pair_batches_.emplace(dataset_->train, BatchSize{training.batch_size, training.batch_tokens}, training.seed);
@@ -72,7 +66,6 @@ std::vector<Batch> Trainer::next_batches() {
 }
 
 double Trainer::add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe) {
-  model_->train();  // each time: breathing may have left it in another mode
   torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(number));
   const Memory memory = batch.source.defined() ? model_->encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor logits = model_->logits(model_->decode(batch.target_in, memory));  // B×T×V
@@ -87,8 +80,6 @@ double Trainer::add_gradient(const Batch& batch, std::int64_t number, double sha
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback);
-  // A long look inside the model, which keeps no gradients, lets updates happen in its midst.
-  const torch::AutoGradMode keep_gradients(true);
   const std::vector<Batch> batches = next_batches();
   std::int64_t tokens = 0;
   std::int64_t targets = 0;
@@ -116,21 +107,7 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
   optimizer_.update(point.learning_rate, config_.training.optimizer == "adamw" ? config_.training.weight_decay : 0);
   ++step_;
   point.tokens_per_second = static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds());
-  if (step_ % config_.training.validation_interval == 0 && can_validate()) {
-    point.validation_nll = validate(breathe_callback);
-  }
   return point;
-}
-
-double Trainer::validate(const Breath& breathe) {
-  if (config_.model.is_language_model()) {
-    const std::int64_t windows = std::max<std::int64_t>(1, most_validation_pieces / config_.model.max_length);
-    return negative_log_likelihood(*model_, dataset_->validation_stream, config_.training.batch_size, windows, breathe)
-        .per_token();
-  }
-  const auto pairs =
-      std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
-  return negative_log_likelihood(*model_, pairs, config_.training.batch_size, breathe).per_token();
 }
 
 void Trainer::adjust(const Config& config) {

@@ -14,31 +14,21 @@
 
 namespace attnscope {
 
-// A corpus as pieces: pairs, or for a language model running text, whose lines end with </s>.
-struct Dataset {
-  std::vector<EncodedPair> train;
-  std::vector<EncodedPair> validation;
-  std::int64_t too_long = 0;  // pairs left out because a side exceeds max_length
-  std::vector<int> train_stream;
-  std::vector<int> validation_stream;
-};
-
 class Trainer {
  public:
-  // The model must be on its device. There must be something to train on: a pair, or a stream of two pieces.
+  // The model must be on its device, and belongs to the trainer alone from here on. There must be something to train
+  // on: a pair, or a stream of two pieces.
   Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset);
 
-  // One update. `breathe` is called between its phases, when the model is whole. Throws NotFinite.
+  // One update; no validation. `breathe` is called between its phases. Throws NotFinite.
   MetricPoint step(const Breath& breathe);
-
-  // Mean unsmoothed negative log-likelihood over some of the validation pairs or text, nats/token.
-  double validate(const Breath& breathe);
 
   // Takes over the live fields.
   void adjust(const Config& config);
 
   std::int64_t steps_done() const { return step_; }
   void set_steps_done(std::int64_t step) { step_ = step; }
+  SequenceModel& model() { return *model_; }
   Adam& optimizer() { return optimizer_; }
 
  private:
@@ -47,7 +37,6 @@ class Trainer {
   std::vector<Batch> next_batches();
   // Adds `share` of the gradient of the batch's mean loss, and returns that loss.
   double add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe);
-  bool can_validate() const { return !dataset_->validation.empty() || !dataset_->validation_stream.empty(); }
 
   Model model_;
   Config config_;

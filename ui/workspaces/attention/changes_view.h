@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "plain/look_difference.h"
+#include "measures/look_difference.h"
 
 namespace attnscope {
 

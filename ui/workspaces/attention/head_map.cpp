@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "plain/attention_mix.h"
+#include "measures/attention_mix.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
 #include "shown.h"

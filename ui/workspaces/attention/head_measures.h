@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
 

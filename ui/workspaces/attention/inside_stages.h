@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/head_stages.h"
+#include "measures/head_stages.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {

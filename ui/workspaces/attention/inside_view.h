@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "plain/head_stages.h"
+#include "measures/head_stages.h"
 #include "workspaces/attention/inside_stages.h"
 
 namespace attnscope {

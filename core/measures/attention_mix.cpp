@@ -1,4 +1,4 @@
-#include "plain/attention_mix.h"
+#include "measures/attention_mix.h"
 
 #include <algorithm>
 

@@ -18,7 +18,8 @@ AttentionMaps to_maps(const AttentionWeights& weights);
 // the way. A language model goes on with the text: up to 48 pieces, for which half of a short context is kept free by
 // leaving out the prompt's beginning. `publish` gets the pieces and the encoder's maps first, then the whole, then, if
 // they are wanted, the decodings too; all without run, step and request.
-// `breathe` is called at every decoded piece and may throw to abandon the rest.
+// The model stands still (SequenceModel::stand_still). `breathe` is called at every decoded piece and may throw to
+// abandon the rest.
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
                  const std::function<void(Snapshot)>& publish, const Breath& breathe);
 

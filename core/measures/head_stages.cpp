@@ -1,4 +1,4 @@
-#include "plain/head_stages.h"
+#include "measures/head_stages.h"
 
 #include <algorithm>
 #include <cmath>

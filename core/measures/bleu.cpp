@@ -1,4 +1,4 @@
-#include "metrics/bleu.h"
+#include "measures/bleu.h"
 
 #include <fmt/format.h>
 

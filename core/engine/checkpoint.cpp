@@ -1,4 +1,4 @@
-#include "storage/checkpoint.h"
+#include "engine/checkpoint.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

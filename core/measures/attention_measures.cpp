@@ -1,4 +1,4 @@
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 
 #include <algorithm>
 #include <cctype>

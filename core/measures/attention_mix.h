@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
 

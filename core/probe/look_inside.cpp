@@ -1,4 +1,4 @@
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 
 #include <algorithm>
 #include <span>
@@ -219,7 +219,6 @@ void Look::follow() {
   bool ended = false;
   while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course_.limit) {
     if (breathe_) breathe_();
-    model_.eval();  // breathing may have trained
     Inspection inspection{.changes = changes()};
     const torch::Tensor features =
         model_.decode(ids_tensor(ids_of(block), model_.device()), memory_, &cache, &inspection);  // 1×n×D
@@ -304,8 +303,6 @@ AttentionMaps to_maps(const AttentionWeights& weights) {
 
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
                  const std::function<void(Snapshot)>& publish, const Breath& breathe) {
-  const torch::NoGradGuard no_grad;
-  model.eval();
   check(probe.options.sampling);
 
   Look look(model, tokenizer, probe, breathe);
@@ -315,7 +312,6 @@ void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& 
   std::vector<Token> gold = look.reference();
   if (!look.snapshot.changes.empty()) {
     look.snapshot.untouched = untouched_look(model, tokenizer, probe, breathe);
-    model.eval();  // breathing may have trained
     if (gold.empty()) gold = written(*look.snapshot.untouched);
   }
   look.set_gold(std::move(gold));

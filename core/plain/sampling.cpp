@@ -1,4 +1,4 @@
-#include "decoding/sampling.h"
+#include "plain/sampling.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "plain/look_difference.h"
+#include "measures/look_difference.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,19 +7,14 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "model/model.h"
+#include "engine/device.h"
+#include "engine/watched_model.h"
 #include "session/engine.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
 #include "training/trainer.h"
 
 namespace attnscope {
-
-// What of this machine's cores the engine may take.
-struct Cores {
-  std::int64_t spare = 0;    // left alone when the configuration asks for all: the window needs one under software GL
-  std::int64_t threads = 0;  // instead of what the configuration asks for; 0: as configured
-};
 
 class TorchEngine final : public Engine {
  public:
@@ -36,6 +31,7 @@ class TorchEngine final : public Engine {
   History& history() override { return run_.pinned; }
   MetricPoint train_step(const Breath& breathe) override;
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
+  StudyResult study(const StudyQuestion& question, const FractionCallback& progress) override;
 
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
@@ -45,8 +41,11 @@ class TorchEngine final : public Engine {
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
-  SequenceModel& model() { return *run_.model; }
-  std::int64_t steps_done() const { return run_.step; }
+  std::int64_t steps_done() const { return run_.step(); }
+
+  // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.
+  std::shared_ptr<const WatchedModel> watch();
+  SequenceModel& model() { return *watch()->model; }  // for a command, which does not train meanwhile
 
  private:
   // Everything that a failed open or reset must leave as it was.
@@ -56,34 +55,35 @@ class TorchEngine final : public Engine {
     std::shared_ptr<const Corpus> corpus;
     std::optional<CorpusRecord> record;
     std::optional<Tokenizer> tokenizer;
-    Model model;
     std::shared_ptr<const Dataset> dataset;
-    std::unique_ptr<Trainer> trainer;  // made by the first update
-    Model watched;                     // beside a trainer: a copy of the model, for looks while it trains
-    std::optional<RunFolder> folder;   // where it was opened from, for the optimizer's state
-    std::vector<MetricPoint> history;
+    std::shared_ptr<WatchedModel> watched;  // from the beginning on; handed out by watch()
+    std::unique_ptr<Trainer> trainer;       // with a model of its own; made by the first update
+    std::optional<RunFolder> folder;        // where it was opened from, for the optimizer's state
+    std::vector<MetricPoint> metrics;
     History pinned;
-    std::int64_t step = 0;
     std::vector<std::string> warnings;
+
+    std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
 
   bool has_corpus_of(const Config& config) const;
   // The present run's, or read anew if `config` asks for another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   RunOpened replace(Run run);
+  // The present run's. Throws CorpusError when its file is gone.
+  const Corpus& corpus_of_run() const;
   void make_trainer(const Breath& breathe);
   void checkpoint();
   void keep_weights();
   bool is_of_present_run(const RunFolder& folder) const;
-  torch::Device device() const;
-  // The model with its present weights, which stay while it is looked at, whatever the trainer does.
-  SequenceModel& still_model();
+  // What is saved: the newest.
+  SequenceModel& weights();
 
   Cores cores_;
   std::uint64_t runs_ = 0;
   Run run_;
   std::optional<RunFolder> checkpoint_folder_;
-  std::size_t saved_points_ = 0;  // of run_.history, in checkpoint_folder_
+  std::size_t saved_points_ = 0;  // of run_.metrics, in checkpoint_folder_
 };
 
 }  // namespace attnscope

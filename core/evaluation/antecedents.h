@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "corpus/corpus.h"
-#include "metrics/attention_measures.h"
+#include "measures/attention_measures.h"
 #include "model/model.h"
 #include "tokenizer/tokenizer.h"
 

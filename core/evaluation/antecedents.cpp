@@ -1,10 +1,10 @@
-#include "probe/antecedents.h"
+#include "evaluation/antecedents.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "probe/probe.h"
+#include "probe/look_inside.h"
 
 namespace attnscope {
 

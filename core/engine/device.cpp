@@ -1,0 +1,42 @@
+#include "engine/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+namespace attnscope {
+
+torch::Device resolve_device(const std::string& name) {
+  if (name == "cpu") return torch::kCPU;
+  if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
+  if (name == "cuda") {
+    throw ConfigError(
+        "training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
+  }
+  return torch::kCPU;
+}
+
+void set_threads(const TrainingConfig& training, Cores cores) {
+  const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  const std::int64_t configured = training.threads > 0 ? training.threads : all - cores.spare;
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores.threads > 0 ? cores.threads : configured)));
+}
+
+std::string device_text(torch::Device device) {
+  if (device.is_cuda()) return "CUDA";
+  const int threads = at::get_num_threads();
+  return fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+bool uses_reference_blas() {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    if (line.find("/blas/libblas.so") != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace attnscope

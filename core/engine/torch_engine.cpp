@@ -1,0 +1,327 @@
+#include "engine/torch_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "corpus/examples.h"
+#include "engine/checkpoint.h"
+#include "evaluation/evaluation.h"
+#include "probe/look_inside.h"
+#include "storage/file.h"
+#include "storage/history_file.h"
+#include "training/validation.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
+constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
+
+CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
+  // One of the two is empty.
+  const auto count = [](const std::vector<Pair>& pairs, const std::string& text) {
+    return static_cast<std::int64_t>(pairs.size()) + num_characters(text);
+  };
+  return {.source = config.source,
+          .target = config.target,
+          .name = corpus.name,
+          .hash = corpus.hash,
+          .seed = config.seed,
+          .train = count(corpus.train, corpus.text.train),
+          .validation = count(corpus.validation, corpus.text.validation),
+          .test = count(corpus.test, corpus.text.test),
+          .skipped = corpus.report.skipped};
+}
+
+// A run is opened from anywhere, so a file it names must not depend on where it was made.
+Config with_absolute_paths(Config config) {
+  for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path}) {
+    if (!path->empty() && std::filesystem::exists(*path))
+      *path = std::filesystem::absolute(*path).lexically_normal().string();
+  }
+  return config;
+}
+
+// Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
+History load_pinned(const RunFolder& folder, const ModelConfig& model, std::uint64_t run,
+                    std::vector<std::string>& warnings) {
+  if (!std::filesystem::exists(folder.history())) return History();
+  try {
+    return load_history(folder.history(), model, run);
+  } catch (const std::runtime_error& error) {
+    warnings.push_back(fmt::format("The run is opened without its pinned sentences: {}", error.what()));
+    return History();
+  }
+}
+
+void save_pinned(const RunFolder& folder, const History& pinned) {
+  if (pinned.sentences().empty()) {
+    std::filesystem::remove(folder.history());  // what another run may have left there
+  } else {
+    save_history(folder.history(), pinned);
+  }
+}
+
+void add_if_any(std::vector<std::string>& warnings, std::string text) {
+  if (!text.empty()) warnings.push_back(std::move(text));
+}
+
+// LibTorch's errors carry a backtrace, which is nothing to show to a user.
+template <typename Work>
+auto with_short_errors(const Work& work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    throw std::runtime_error(error.what_without_backtrace());
+  }
+}
+
+}  // namespace
+
+TorchEngine::TorchEngine(Cores cores) : cores_(cores) {}
+
+RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
+  Run run;
+  run.folder = RunFolder{path};
+  run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
+  run.config = load_config(run.folder->config());
+  run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
+  set_threads(run.config.training, cores_);
+  run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
+  run.watched->step = load_weights(run.folder->model(), *run.watched->model);
+  run.metrics = load_metrics(run.folder->metrics());
+  std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
+  run.pinned = load_pinned(*run.folder, run.config.model, runs_ + 1, run.warnings);
+  run.pinned.truncate(run.step());
+  run.record = load_corpus_record(run.folder->corpus());
+  try {
+    run.corpus = corpus_for(run.config, progress);
+    if (run.corpus->hash != run.record->hash) {
+      run.warnings.push_back(fmt::format(
+          "{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
+    }
+  } catch (const CorpusError& error) {
+    run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
+  }
+  return replace(std::move(run));
+}
+
+RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
+  check(config);
+  const torch::Device device = resolve_device(config.training.device);
+  const auto report = [&](const char* what) {
+    if (progress) progress({what, -1});
+  };
+  Run run;
+  run.config = with_absolute_paths(config);
+  set_threads(config.training, cores_);
+  const bool same_corpus = has_corpus_of(run.config);
+  run.corpus = corpus_for(run.config, progress);
+  if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
+  run.record = record_of(config.corpus, *run.corpus);
+
+  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer;
+  if (same_tokenizer) {
+    run.tokenizer = run_.tokenizer;
+  } else if (!config.tokenizer.path.empty()) {
+    run.tokenizer.emplace(read_file(config.tokenizer.path, largest_tokenizer));
+  } else {
+    report("Training the tokenizer");
+    run.tokenizer.emplace(train_tokenizer(*run.corpus, config.tokenizer));
+  }
+
+  if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
+    run.dataset = run_.dataset;
+  } else {
+    run.dataset =
+        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report("Cutting the corpus into pieces"); });
+    if (run.dataset->too_long > 0) {
+      run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces",
+                                         run.dataset->too_long, config.model.max_length));
+    }
+  }
+  run.pinned = run_.pinned;
+  run.pinned.clear();
+  torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
+  run.watched = with_short_errors([&] { return make_watched(config.model, run.tokenizer->vocab_size(), device); });
+  return replace(std::move(run));
+}
+
+bool TorchEngine::has_corpus_of(const Config& config) const {
+  return run_.corpus && run_.config.corpus == config.corpus &&
+         run_.config.model.is_language_model() == config.model.is_language_model();
+}
+
+std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
+  if (has_corpus_of(config)) return run_.corpus;
+  const auto report = [&](double fraction) {
+    if (progress) progress({"Reading the corpus", fraction});
+  };
+  return std::make_shared<const Corpus>(load_corpus(config.corpus, report, config.model.is_language_model()));
+}
+
+// Nothing here may fail once run_ has been replaced.
+RunOpened TorchEngine::replace(Run run) {
+  RunOpened opened;
+  opened.name = run.name;
+  opened.config = run.config;
+  opened.step = run.step();
+  for (const torch::Tensor& parameter : run.watched->model->parameters()) opened.num_parameters += parameter.numel();
+  opened.vocab_size = run.tokenizer->vocab_size();
+  opened.train_pairs = run.record->train;
+  opened.validation_pairs = run.record->validation;
+  opened.test_pairs = run.record->test;
+  if (run.corpus) opened.examples = examples_of(*run.corpus);
+  opened.metrics = run.metrics;
+  opened.pinned = run.pinned.sentences();
+  opened.warnings = std::exchange(run.warnings, {});
+  if (runs_ == 0 && uses_reference_blas()) {
+    opened.warnings.emplace_back(
+        "LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
+  }
+  opened.run = ++runs_;
+  run_ = std::move(run);
+  checkpoint_folder_.reset();
+  saved_points_ = 0;
+  return opened;
+}
+
+Status TorchEngine::status() const {
+  if (!run_.watched) return {};
+  return {.step = run_.step(), .device = device_text(run_.watched->model->device())};
+}
+
+const Corpus& TorchEngine::corpus_of_run() const {
+  if (run_.corpus) return *run_.corpus;
+  throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
+}
+
+void TorchEngine::make_trainer(const Breath& breathe) {
+  if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, breathe);
+  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, run_.dataset);
+  trainer->set_steps_done(run_.step());
+  // A run that came without the optimizer's state goes on with moments at zero.
+  if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+    const std::int64_t step = load_optimizer(run_.folder->optimizer(), trainer->optimizer());
+    if (step != run_.step()) {
+      throw RunError(fmt::format("{} is of step {}, the weights are of step {}: remove it to go on with fresh moments",
+                                 run_.folder->optimizer().string(), step, run_.step()));
+    }
+  }
+  run_.trainer = std::move(trainer);
+}
+
+MetricPoint TorchEngine::train_step(const Breath& breathe) {
+  if (!run_.trainer) make_trainer(breathe);
+  const TrainingConfig& training = run_.config.training;
+  run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
+  MetricPoint& point = run_.metrics.back();
+  if (point.step % training.validation_interval == 0 && run_.dataset->can_validate()) {
+    point.validation_nll = validate(*watch()->model, *run_.dataset, training.batch_size, breathe);
+  }
+  if (checkpoint_folder_ && point.step % training.checkpoint_interval == 0) checkpoint();
+  return point;
+}
+
+bool TorchEngine::is_of_present_run(const RunFolder& folder) const {
+  const auto same = [&](const std::optional<RunFolder>& other) {
+    std::error_code ignored;
+    return other && std::filesystem::equivalent(other->path, folder.path, ignored);
+  };
+  return same(run_.folder) || same(checkpoint_folder_);
+}
+
+void TorchEngine::save_run(const std::string& path) {
+  const RunFolder folder{path};
+  check_writable_run_folder(folder.path);
+  write_file(folder.tokenizer(), run_.tokenizer->model());
+  save_corpus_record(folder.corpus(), *run_.record);
+  if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
+    write_file(folder.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
+  }
+  if (!is_of_present_run(folder)) remove_kept_weights(folder, 0, 0);
+  save_metrics(folder.metrics(), run_.metrics);
+  saved_points_ = run_.metrics.size();
+  checkpoint_folder_ = folder;
+  checkpoint();
+}
+
+void TorchEngine::checkpoint() {
+  const RunFolder& folder = *checkpoint_folder_;
+  save_config(folder.config(), run_.config);
+  if (run_.trainer) save_optimizer(folder.optimizer(), run_.trainer->optimizer(), run_.step());
+  save_weights(folder.model(), weights(), run_.step());
+  save_pinned(folder, run_.pinned);
+  append_metrics(folder.metrics(), std::span(run_.metrics).subspan(saved_points_));
+  saved_points_ = run_.metrics.size();
+  if (run_.config.training.kept_checkpoints > 0 && run_.step() > 0) keep_weights();
+}
+
+void TorchEngine::keep_weights() {
+  const RunFolder& folder = *checkpoint_folder_;
+  check_writable_run_folder(folder.checkpoints());
+  save_weights(folder.kept_weights(run_.step()), weights(), run_.step());
+  remove_kept_weights(folder, run_.step(), run_.config.training.kept_checkpoints);
+}
+
+void TorchEngine::average(std::int64_t count) {
+  const RunFolder& folder = run_.folder.value();
+  std::vector<std::int64_t> steps = kept_steps(folder);
+  std::erase_if(steps, [&](std::int64_t step) { return step > run_.step(); });
+  if (static_cast<std::int64_t>(steps.size()) < count) {
+    throw RunError(
+        fmt::format("{} holds weights of {} checkpoints, the mean of {} was asked for; "
+                    "training.kept_checkpoints says how many are kept while training",
+                    folder.checkpoints().string(), steps.size(), count));
+  }
+  std::vector<std::filesystem::path> files;
+  for (auto step = steps.end() - count; step != steps.end(); ++step) files.push_back(folder.kept_weights(*step));
+  load_mean_weights(files, *run_.watched->model);
+}
+
+void TorchEngine::adjust(const Config& config) {
+  if (!run_.watched) return;
+  run_.config = with_live_fields(run_.config, config);
+  set_threads(run_.config.training, cores_);
+  run_.watched->model->set_dropout(run_.config.model.dropout);
+  if (run_.trainer) run_.trainer->adjust(run_.config);
+}
+
+SequenceModel& TorchEngine::weights() {
+  return run_.trainer ? run_.trainer->model() : *run_.watched->model;
+}
+
+std::shared_ptr<const WatchedModel> TorchEngine::watch() {
+  if (run_.trainer) run_.watched = brought_up_to(*run_.trainer, run_.watched);
+  return run_.watched;
+}
+
+void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
+  const auto watched = watch();
+  const auto stamped = [&, run = runs_](Snapshot snapshot) {
+    snapshot.run = run;
+    snapshot.step = watched->step;
+    snapshot.request = probe.request;
+    publish(std::make_shared<const Snapshot>(std::move(snapshot)));
+  };
+  with_short_errors([&] { look_inside(*watched->model, *run_.tokenizer, probe, stamped, breathe); });
+}
+
+StudyResult TorchEngine::study(const StudyQuestion& question, const FractionCallback& progress) {
+  const auto watched = watch();
+  StudyResult result{.run = runs_, .step = watched->step, .answer = {}};
+  const auto held_out = [&](const HeldOutStudy&) {
+    const Corpus& corpus = corpus_of_run();
+    if (run_.config.model.is_language_model()) {
+      result.answer = evaluate_text(*watched->model, *run_.tokenizer, corpus.text.test, progress);
+    } else {
+      result.answer = evaluate_pairs(*watched->model, *run_.tokenizer, corpus.test, 1, progress);
+    }
+  };
+  with_short_errors([&] { std::visit(held_out, question); });
+  return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,46 @@
+#include "engine/watched_model.h"
+
+namespace attnscope {
+namespace {
+
+void copy_weights(SequenceModel& from, SequenceModel& to) {
+  const torch::NoGradGuard no_grad;
+  const auto weights = from.parameters();
+  const auto copies = to.parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) copies[i].copy_(weights[i]);
+}
+
+Model model_like(SequenceModel& model) {
+  Model made = make_model(model.config(), model.vocab_size());
+  made->to(model.device());
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<WatchedModel> make_watched(const ModelConfig& config, std::int64_t vocab_size, torch::Device device) {
+  auto watched = std::make_shared<WatchedModel>(WatchedModel{make_model(config, vocab_size)});
+  watched->model->to(device);
+  watched->model->stand_still();
+  return watched;
+}
+
+Model trainable_copy(SequenceModel& model) {
+  Model copy = model_like(model);
+  copy_weights(model, *copy);
+  return copy;
+}
+
+std::shared_ptr<WatchedModel> brought_up_to(Trainer& trainer, const std::shared_ptr<WatchedModel>& last) {
+  if (last->step == trainer.steps_done()) return last;
+  auto watched = last;
+  if (last.use_count() > 2) {  // the caller's and this one
+    watched = std::make_shared<WatchedModel>(WatchedModel{model_like(trainer.model())});
+    watched->model->stand_still();
+  }
+  copy_weights(trainer.model(), *watched->model);
+  watched->step = trainer.steps_done();
+  return watched;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,121 @@
+#include "evaluation/evaluation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "decoding/search.h"
+#include "measures/bleu.h"
+#include "training/batches.h"
+#include "training/validation.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t evaluation_batch_size = 128;
+constexpr std::int64_t evaluation_positions = 8192;  // a batch of text: its logits are as many rows of the vocabulary
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U);
+}
+
+std::int64_t word_count(const std::string& text) {
+  return 1 + std::count(text.begin(), text.end(), ' ');
+}
+
+// The best translation of each source, at its own index.
+std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& tokenizer,
+                                       std::span<const EncodedPair> pairs, std::int64_t beam,
+                                       const FractionCallback& progress) {
+  std::vector<std::string> translations(pairs.size());
+  std::size_t done = 0;
+  const auto report = [&] {
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(pairs.size()));
+  };
+  for (const auto& indices : batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam))) {
+    const Batch batch = make_batch(pairs, indices, model.device());
+    const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = beam}, report);
+    for (std::size_t i = 0; i < indices.size(); ++i) translations[indices[i]] = tokenizer.decode(found[i].front().ids);
+    done += indices.size();
+    report();
+  }
+  return translations;
+}
+
+std::int64_t rounded_up(std::int64_t dividend, std::int64_t divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
+}  // namespace
+
+Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std::span<const Pair> pairs,
+                          std::int64_t beam, const FractionCallback& progress) {
+  Evaluation result;
+  std::vector<EncodedPair> encoded;
+  std::vector<const Pair*> kept;
+  for (const Pair& pair : pairs) {
+    if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
+      encoded.push_back(std::move(*fits));
+      kept.push_back(&pair);
+    }
+  }
+  result.pairs = static_cast<std::int64_t>(kept.size());
+  result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size());
+  if (kept.empty()) return result;
+  result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, [&] {
+    if (progress) progress(0);
+  });
+  const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
+  std::vector<std::string> references;
+  std::map<std::int64_t, LengthScore> by_length;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const Pair& pair = *kept[i];
+    const bool exact = translations[i] == pair.target;
+    result.exact += exact;
+    LengthScore& length = by_length[(word_count(pair.source) + 1) / 2 * 2];
+    ++length.pairs;
+    length.exact += exact;
+    if (!pair.pronoun.empty()) {
+      ++result.pronoun_pairs;
+      result.pronoun_right += pronouns(translations[i]) == pronouns(pair.target);
+      result.pronoun_exact += exact;
+    }
+    references.push_back(pair.target);
+  }
+  for (auto& [words, score] : by_length) {
+    score.words = words;
+    result.by_length.push_back(score);
+  }
+  result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
+  return result;
+}
+
+TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, std::string_view text,
+                             const FractionCallback& progress) {
+  const std::vector<int> stream = encode_text(tokenizer, text, [&] {
+    if (progress) progress(0);
+  });
+  const std::int64_t length = model.config().max_length;
+  const std::int64_t batch_size = std::max<std::int64_t>(1, evaluation_positions / length);
+  const std::int64_t batches = rounded_up(rounded_up(static_cast<std::int64_t>(stream.size()), length), batch_size);
+  std::int64_t done = 0;
+  const auto report = [&] {
+    if (progress) progress(static_cast<double>(++done) / static_cast<double>(batches));
+  };
+  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report),
+          .characters = num_characters(text)};
+}
+
+std::vector<std::string> pronouns(std::string_view french) {
+  std::vector<std::string> found;
+  for (std::size_t begin = 0; begin < french.size();) {
+    std::size_t end = begin;
+    while (end < french.size() && is_letter(french[end])) ++end;
+    const std::string_view word = french.substr(begin, end - begin);
+    if (word == "il" || word == "Il") found.emplace_back("il");
+    if (word == "elle" || word == "Elle") found.emplace_back("elle");
+    begin = std::max(end, begin + 1);
+  }
+  return found;
+}
+
+}  // namespace attnscope

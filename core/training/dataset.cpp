@@ -1,0 +1,98 @@
+#include "training/dataset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t pairs_a_breath = 256;
+constexpr std::int64_t lines_a_breath = 256;
+
+std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
+                                      std::int64_t max_length, std::int64_t& too_long, const Breath& breathe) {
+  std::vector<EncodedPair> encoded;
+  encoded.reserve(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (auto pair = encode_pair(tokenizer, pairs[i], max_length)) {
+      encoded.push_back(std::move(*pair));
+    } else {
+      ++too_long;
+    }
+    if (breathe && i % pairs_a_breath == 0) breathe();
+  }
+  return encoded;
+}
+
+std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
+                                            const Breath& breathe) {
+  auto dataset = std::make_shared<Dataset>();
+  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, dataset->too_long, breathe);
+  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, dataset->too_long, breathe);
+  if (dataset->train.empty()) {
+    throw CorpusError(
+        fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
+  }
+  return dataset;
+}
+
+std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const Breath& breathe) {
+  auto dataset = std::make_shared<Dataset>();
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe);
+  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe);
+  if (dataset->train_stream.size() < 2) {
+    throw CorpusError(
+        fmt::format("{}: {} pieces to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
+  }
+  return dataset;
+}
+
+}  // namespace
+
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config) {
+  std::vector<std::string> sentences = lines_of(corpus.text.train);
+  for (const Pair& pair : corpus.train) {
+    sentences.push_back(pair.source);
+    sentences.push_back(pair.target);
+  }
+  return Tokenizer::train(sentences, config);
+}
+
+std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
+                                             const Breath& breathe) {
+  return model.is_language_model() ? encode_text(corpus, tokenizer, breathe)
+                                   : encode_pairs(corpus, tokenizer, model.max_length, breathe);
+}
+
+std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
+  const auto ids = [&](const std::string& text) {
+    std::vector<int> encoded;
+    for (const Token& token : tokenizer.encode(text)) encoded.push_back(token.id);
+    return encoded;
+  };
+  EncodedPair encoded{ids(pair.source), ids(pair.target)};
+  encoded.source.push_back(Tokenizer::eos_id);
+  const std::size_t longest = std::max(encoded.source.size(), encoded.target.size() + 1);
+  if (longest > static_cast<std::size_t>(max_length)) return std::nullopt;
+  return encoded;
+}
+
+std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
+  std::vector<int> stream;
+  for (std::int64_t lines = 0; !text.empty(); ++lines) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    for (const std::string_view passage : passages(line)) {
+      for (const Token& token : tokenizer.encode(passage)) stream.push_back(token.id);
+    }
+    text.remove_prefix(line.size());
+    if (!text.empty()) {
+      stream.push_back(Tokenizer::eos_id);
+      text.remove_prefix(1);
+    }
+    if (breathe && lines % lines_a_breath == 0) breathe();
+  }
+  return stream;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,47 @@
+// From a corpus to the pieces that are trained on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "plain/callbacks.h"
+#include "plain/config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+struct EncodedPair {
+  std::vector<int> source;  // pieces and </s>
+  std::vector<int> target;  // pieces, without <s> and </s>
+};
+
+// A corpus as pieces: pairs, or for a language model running text, whose lines end with </s>.
+struct Dataset {
+  std::vector<EncodedPair> train;
+  std::vector<EncodedPair> validation;
+  std::int64_t too_long = 0;  // pairs left out because a side exceeds max_length
+  std::vector<int> train_stream;
+  std::vector<int> validation_stream;
+
+  bool can_validate() const { return !validation.empty() || !validation_stream.empty(); }
+};
+
+// A SentencePiece model of the corpus's training part, as Tokenizer takes it.
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config);
+
+// Throws CorpusError when nothing is left to train on.
+std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
+                                             const Breath& breathe);
+
+// `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks.
+std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
+
+// The text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
+std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
+
+}  // namespace attnscope

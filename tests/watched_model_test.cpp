@@ -1,0 +1,136 @@
+// One model trains and one is watched: whoever looks sees weights that stand still, and their own step.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/torch_engine.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* sentence = "a b c";
+
+Config tiny() {
+  Config config;
+  config.corpus.source = "copy";
+  config.tokenizer.vocab_size = 64;
+  config.model = {.d_model = 16, .num_heads = 2, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 32};
+  config.model.max_length = 20;
+  config.training.batch_size = 8;
+  config.training.warmup_steps = 2;  // weights that differ clearly from step to step
+  config.training.validation_interval = 1;
+  config.training.threads = 1;
+  config.training.device = "cpu";
+  return config;
+}
+
+using Look = std::shared_ptr<const Snapshot>;
+
+Look look(TorchEngine& engine, const Breath& breathe = {}) {
+  Look whole;
+  engine.probe(
+      {.request = 1, .text = sentence}, [&](Look taken) { whole = std::move(taken); }, breathe);
+  return whole;
+}
+
+void expect_same_weights(const Snapshot& found, const Snapshot& expected) {
+  EXPECT_EQ(found.step, expected.step);
+  EXPECT_EQ(found.output_text, expected.output_text);
+  EXPECT_EQ(found.encoder.front().front().values, expected.encoder.front().front().values);
+  EXPECT_EQ(found.decoding, expected.decoding);
+}
+
+class WatchedModelTest : public testing::Test {
+ protected:
+  WatchedModelTest() {
+    engine.reset(tiny(), {});
+    undisturbed.reset(tiny(), {});
+  }
+
+  TorchEngine engine;
+  TorchEngine undisturbed;  // the same run, looked at between its updates
+};
+
+TEST_F(WatchedModelTest, EveryLookWithinAnUpdateCarriesTheStepOfItsWeights) {
+  constexpr int updates = 4;
+  std::map<std::int64_t, Look> expected;
+  expected[0] = look(undisturbed);
+  for (int i = 1; i <= updates; ++i) {
+    undisturbed.train_step({});
+    expected[i] = look(undisturbed);
+  }
+  std::map<std::int64_t, int> seen;
+  for (int i = 0; i < updates; ++i) {
+    engine.train_step([&] {
+      const Look found = look(engine);
+      ++seen[found->step];
+      ASSERT_TRUE(expected.contains(found->step));
+      expect_same_weights(*found, *expected[found->step]);
+    });
+  }
+  EXPECT_GT(seen[updates], 0) << "in the breaths of the last validation";
+}
+
+TEST_F(WatchedModelTest, ARecordingInsideALookLeavesTheLookItsWeights) {
+  undisturbed.train_step({});
+  const Look expected = look(undisturbed);
+  undisturbed.train_step({});
+  const Look later = look(undisturbed);
+
+  engine.train_step({});
+  engine.history().pin(sentence);
+  bool trained = false;
+  const Look found = look(engine, [&] {
+    if (std::exchange(trained, true)) return;
+    engine.train_step({});
+    record_pinned(engine, {}, {});
+  });
+  expect_same_weights(*found, *expected);
+  ASSERT_EQ(engine.history().find(sentence)->frames.size(), 1U);
+  expect_same_weights(*frame_of(*engine.history().find(sentence)->frames.front()), *frame_of(*later));
+}
+
+TEST_F(WatchedModelTest, WeightsThatAreHeldStandStill) {
+  engine.train_step({});
+  const auto held = engine.watch();
+  const torch::Tensor before = held->model->parameters().front().clone();
+  engine.train_step({});
+  const auto newer = engine.watch();
+  EXPECT_NE(held, newer);
+  EXPECT_EQ(held->step, 1);
+  EXPECT_EQ(newer->step, 2);
+  EXPECT_TRUE(torch::equal(held->model->parameters().front(), before));
+  EXPECT_FALSE(torch::equal(newer->model->parameters().front(), before));
+  EXPECT_EQ(engine.watch(), newer) << "the same step, the same weights";
+}
+
+TEST_F(WatchedModelTest, IsWithoutDropoutAndGradients) {
+  engine.train_step([&] {
+    const auto watched = engine.watch();
+    EXPECT_FALSE(watched->model->is_training());
+    for (const torch::Tensor& parameter : watched->model->parameters()) EXPECT_FALSE(parameter.requires_grad());
+  });
+}
+
+TEST_F(WatchedModelTest, AStudyIsOfTheStepItBeganAtWhateverIsTrainedMeanwhile) {
+  undisturbed.train_step({});
+  const StudyResult expected = undisturbed.study(HeldOutStudy{}, {});
+  engine.train_step({});
+  int updates = 0;
+  const StudyResult found = engine.study(HeldOutStudy{}, [&](double) {
+    if (updates < 5) engine.train_step({});
+    ++updates;
+  });
+  EXPECT_GE(updates, 5);
+  EXPECT_EQ(engine.steps_done(), 6);
+  EXPECT_EQ(found.step, 1);
+  const auto& scores = std::get<Evaluation>(found.answer);
+  EXPECT_GT(scores.pairs, 0);
+  EXPECT_EQ(scores.nll.nats, std::get<Evaluation>(expected.answer).nll.nats);
+  EXPECT_EQ(scores.bleu, std::get<Evaluation>(expected.answer).bleu);
+}
+
+}  // namespace
+}  // namespace attnscope
