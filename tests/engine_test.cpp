@@ -74,6 +74,31 @@ TEST_F(RunOnDisk, CheckpointsFollowAtTheirInterval) {
   EXPECT_EQ(again.open_run(folder.string(), {}).step, 4);
 }
 
+// What a crash leaves behind between the metrics' last line and the weights of its step.
+TEST_F(RunOnDisk, MetricsBeyondTheWeightsAreForgotten) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  const auto expected = losses(engine, 5);
+  engine.save_run(folder.string());
+  std::vector<MetricPoint> lost(2);
+  lost[0].step = 6;
+  lost[1].step = 7;
+  append_metrics(RunFolder{folder}.metrics(), lost);
+
+  const auto steps_and_losses = [](const std::vector<MetricPoint>& points) {
+    std::vector<std::pair<std::int64_t, double>> found;
+    for (const MetricPoint& point : points) found.emplace_back(point.step, point.loss);
+    return found;
+  };
+  std::vector<std::pair<std::int64_t, double>> points;
+  for (const double loss : expected) points.emplace_back(points.size() + 1, loss);
+  TorchEngine again;
+  EXPECT_EQ(steps_and_losses(again.open_run(folder.string(), {}).history), points);
+  points.emplace_back(6, losses(again, 1)[0]);
+  again.save_run(folder.string());
+  EXPECT_EQ(steps_and_losses(load_metrics(RunFolder{folder}.metrics())), points);
+}
+
 TEST_F(RunOnDisk, SavedAgainElsewhereItStillResumesExactly) {
   TorchEngine first;
   first.reset(tiny_config(), {});

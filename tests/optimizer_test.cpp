@@ -90,6 +90,16 @@ TEST(Adam, DecaysMatricesAloneAsTorchsAdamW) {
   EXPECT_LE(twins.difference(), 1e-6);
 }
 
+// A gradient of ε's own size tells what ε is: m̂ / (√v̂ + ε) would be 1 without it.
+TEST(Adam, EpsilonIsThePapers) {
+  torch::nn::Linear layer(torch::nn::LinearOptions(1, 1).bias(false));
+  Adam adam(*layer, 0.98);
+  const double before = layer->weight.item<double>();
+  layer->weight.mutable_grad().fill_(1e-8);
+  adam.update(1, 0);
+  EXPECT_NEAR(before - layer->weight.item<double>(), 1e-8 / (1e-8 + 1e-9), 1e-4);
+}
+
 TEST(Adam, ClippingScalesToTheNormAndReportsTheNormBefore) {
   torch::nn::Linear layer(1, 2);
   Adam adam(*layer, 0.98);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "run_fixture.h"
@@ -64,6 +65,28 @@ TEST(Training, SmallBatchesAccumulatedAreOneLargeBatch) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_LE((expected[i].grad() - found[i].grad()).abs().max().item<double>(), 1e-5);
   }
+}
+
+// Losses of updates that change nothing, each on the same pairs: a learning rate of 0 leaves only dropout to differ.
+std::vector<double> losses_standing_still(double dropout, std::int64_t accumulation_steps, int steps) {
+  Config config = config_without_dropout();
+  config.model.dropout = dropout;
+  config.training.noam_factor = 0;
+  config.training.accumulation_steps = accumulation_steps;
+  torch::manual_seed(3);
+  Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+  std::vector<double> values;
+  for (int i = 0; i < steps; ++i) values.push_back(trainer.step({}).loss);
+  return values;
+}
+
+TEST(Training, EveryBatchHasADropoutMaskOfItsOwn) {
+  EXPECT_THAT(losses_standing_still(0, 1, 4), testing::Each(losses_standing_still(0, 1, 1)[0]));
+  const auto losses = losses_standing_still(0.5, 1, 8);
+  EXPECT_THAT(std::set<double>(losses.begin(), losses.end()), testing::SizeIs(losses.size()));
+  const auto of_two = losses_standing_still(0.5, 2, 4);
+  for (std::size_t i = 0; i < of_two.size(); ++i)
+    EXPECT_NEAR(of_two[i], (losses[2 * i] + losses[2 * i + 1]) / 2, 1e-6) << "batches of one update";
 }
 
 TEST(Training, WeightDecayIsForAdamWAlone) {
