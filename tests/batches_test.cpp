@@ -1,0 +1,112 @@
+// Batches: teacher forcing, padding, and which pairs make one.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "tokenizer/tokenizer.h"
+#include "training/batches.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<EncodedPair> numbered_pairs(int count) {
+  std::vector<EncodedPair> pairs;
+  for (int i = 0; i < count; ++i) {
+    pairs.push_back({std::vector<int>(1 + i % 7, 4 + i % 9), std::vector<int>(i % 5, 5 + i % 11)});
+    pairs.back().source.push_back(Tokenizer::eos_id);
+  }
+  return pairs;
+}
+
+TEST(Batches, TeacherForcingShiftsTheTargetAndMarksPadding) {
+  const std::vector<EncodedPair> pairs = {{{5, 6, 2}, {7, 8}}, {{5, 2}, {9}}};
+  const std::vector<std::int64_t> both = {0, 1};
+  const Batch batch = make_batch(pairs, both, torch::kCPU);
+  EXPECT_TRUE(torch::equal(batch.source, torch::tensor({{5, 6, 2}, {5, 2, 0}}, torch::kInt64)));
+  EXPECT_TRUE(torch::equal(batch.target_in, torch::tensor({{1, 7, 8}, {1, 9, 0}}, torch::kInt64)));
+  EXPECT_TRUE(torch::equal(batch.target_out, torch::tensor({{7, 8, 2}, {9, 2, 0}}, torch::kInt64)));
+  EXPECT_TRUE(torch::equal(batch.source_padding, batch.source.eq(0)));
+  EXPECT_EQ(batch.tokens, 3 + 3 + 2 + 2);
+  EXPECT_EQ(batch.targets, 3 + 2);
+  EXPECT_FALSE(make_batch(pairs, std::vector<std::int64_t>{0}, torch::kCPU).source_padding.defined());
+}
+
+// Every pair of the batches, in order; how often each occurs shows.
+std::vector<std::int64_t> pairs_of(const IndexBatches& batches) {
+  std::vector<std::int64_t> seen;
+  for (const auto& batch : batches) seen.insert(seen.end(), batch.begin(), batch.end());
+  std::sort(seen.begin(), seen.end());
+  return seen;
+}
+
+std::vector<std::int64_t> numbers(std::int64_t count) {
+  std::vector<std::int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+TEST(Batches, AnEpochHasEveryPairOnceInBatchesOfLikeLength) {
+  const auto pairs = numbered_pairs(1000);
+  const auto batches = epoch_batches(pairs, {.pairs = 16}, 3, 0);
+  std::int64_t padding = 0;
+  for (const auto& batch : batches) {
+    EXPECT_LE(batch.size(), 16U);
+    const torch::Tensor source = make_batch(pairs, batch, torch::kCPU).source;
+    padding += source.eq(0).sum().item<std::int64_t>();
+  }
+  EXPECT_EQ(pairs_of(batches), numbers(1000));
+  EXPECT_LT(padding, 500) << "unsorted it would be some 3000";
+  EXPECT_EQ(batches, epoch_batches(pairs, {.pairs = 16}, 3, 0));
+  EXPECT_NE(batches, epoch_batches(pairs, {.pairs = 16}, 3, 1));
+  EXPECT_NE(batches, epoch_batches(pairs, {.pairs = 16}, 4, 0));
+}
+
+TEST(Batches, MeasuredInPiecesTheyAreFullAndNeverFuller) {
+  const auto pairs = numbered_pairs(1000);
+  const auto batches = epoch_batches(pairs, {.pieces = 100}, 3, 0);
+  EXPECT_EQ(pairs_of(batches), numbers(1000));
+  std::int64_t pieces = 0;
+  for (const auto& indices : batches) {
+    const Batch batch = make_batch(pairs, indices, torch::kCPU);
+    const std::int64_t longest = std::max(batch.source.size(1), batch.target_in.size(1));
+    EXPECT_LE(batch.source.size(0) * longest, 100);
+    pieces += batch.source.size(0) * longest;
+  }
+  EXPECT_GT(pieces, 85 * static_cast<std::int64_t>(batches.size()));
+}
+
+TEST(Batches, APairLongerThanABatchGoesAlone) {
+  auto pairs = numbered_pairs(20);
+  pairs[7].source.assign(50, 9);
+  pairs[11].target.assign(60, 9);
+  const auto batches = epoch_batches(pairs, {.pieces = 20}, 1, 0);
+  EXPECT_EQ(pairs_of(batches), numbers(20));
+  EXPECT_THAT(batches, testing::Contains(std::vector<std::int64_t>{7}));
+  EXPECT_THAT(batches, testing::Contains(std::vector<std::int64_t>{11}));
+  EXPECT_EQ(epoch_batches(pairs, {.pieces = 1}, 1, 0).size(), 20U);
+}
+
+TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {
+  const auto pairs = numbered_pairs(2000);  // several pools
+  for (const BatchSize size : {BatchSize{.pairs = 16}, BatchSize{.pieces = 47}}) {
+    IndexBatches expected;
+    std::set<std::size_t> counts;
+    for (std::int64_t epoch = 0; epoch < 8; ++epoch) {
+      const IndexBatches batches = epoch_batches(pairs, size, 5, epoch);
+      expected.insert(expected.end(), batches.begin(), batches.end());
+      counts.insert(batches.size());
+    }
+    EXPECT_EQ(counts.size() > 1, size.pieces > 0) << "the epochs of the test should differ in their number of batches";
+    BatchSequence walked(pairs, size, 5);
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(walked.at(i), expected[i]);
+    EXPECT_EQ(BatchSequence(pairs, size, 5).at(expected.size() - 1), expected.back());
+    EXPECT_EQ(walked.at(3), expected[3]);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

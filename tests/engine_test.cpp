@@ -1,0 +1,357 @@
+// A run on disk: resumed exactly, averaged, opened with parts missing; and looks inside it.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "run_fixture.h"
+#include "engine/checkpoint.h"
+#include "storage/run_folder.h"
+#include "storage/safetensors.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunOnDisk : public testing::Test {
+ protected:
+  fs::path folder = fs::temp_directory_path() / ("attnscope-run-" + std::to_string(::getpid()));
+  void SetUp() override { fs::remove_all(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+};
+
+// Nine steps, a new process, eight more: the losses of seventeen.
+void expect_exact_resume(const Config& config, const fs::path& folder) {
+  TorchEngine uninterrupted;
+  uninterrupted.reset(config, {});
+  const auto expected = losses(uninterrupted, 17);
+
+  TorchEngine first;
+  first.reset(config, {});
+  losses(first, 9);
+  first.save_run(folder.string());
+
+  TorchEngine second;
+  const RunOpened opened = second.open_run(folder.string(), {});
+  EXPECT_EQ(opened.step, 9);
+  EXPECT_EQ(opened.metrics.size(), 9U);
+  EXPECT_TRUE(opened.warnings.empty());
+  EXPECT_EQ(losses(second, 8), std::vector(expected.begin() + 9, expected.end()));
+}
+
+TEST_F(RunOnDisk, ResumedLossesEqualUninterruptedOnes) {
+  expect_exact_resume(tiny_config(), folder);
+}
+
+// A corpus of few pairs, so that the resumed run is some epochs on.
+TEST_F(RunOnDisk, ResumesExactlyWithEveryOptionOfTraining) {
+  fs::create_directories(folder);
+  {
+    std::ofstream out(folder / "pairs.tsv");
+    for (int i = 0; i < 40; ++i) out << std::string(1 + i % 7, "abcde"[i % 5]) << i << "\tx" << i << '\n';
+  }
+  Config config = tiny_config((folder / "pairs.tsv").string());
+  config.training.batch_tokens = 60;
+  config.training.accumulation_steps = 3;
+  config.training.optimizer = "adamw";
+  config.training.schedule = "cosine";
+  expect_exact_resume(config, folder / "run");
+}
+
+TEST_F(RunOnDisk, CheckpointsFollowAtTheirInterval) {
+  Config config = tiny_config();
+  config.training.checkpoint_interval = 4;
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.save_run(folder.string());
+  losses(engine, 6);
+  TorchEngine again;
+  EXPECT_EQ(again.open_run(folder.string(), {}).step, 4);
+}
+
+// What a crash leaves behind between the metrics' last line and the weights of its step.
+TEST_F(RunOnDisk, MetricsBeyondTheWeightsAreForgotten) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  const auto expected = losses(engine, 5);
+  engine.save_run(folder.string());
+  std::vector<MetricPoint> lost(2);
+  lost[0].step = 6;
+  lost[1].step = 7;
+  append_metrics(RunFolder{folder}.metrics(), lost);
+
+  const auto steps_and_losses = [](const std::vector<MetricPoint>& points) {
+    std::vector<std::pair<std::int64_t, double>> found;
+    for (const MetricPoint& point : points) found.emplace_back(point.step, point.loss);
+    return found;
+  };
+  std::vector<std::pair<std::int64_t, double>> points;
+  for (const double loss : expected) points.emplace_back(points.size() + 1, loss);
+  TorchEngine again;
+  EXPECT_EQ(steps_and_losses(again.open_run(folder.string(), {}).metrics), points);
+  points.emplace_back(6, losses(again, 1)[0]);
+  again.save_run(folder.string());
+  EXPECT_EQ(steps_and_losses(load_metrics(RunFolder{folder}.metrics())), points);
+}
+
+TEST_F(RunOnDisk, SavedAgainElsewhereItStillResumesExactly) {
+  TorchEngine first;
+  first.reset(tiny_config(), {});
+  losses(first, 5);
+  first.save_run(folder.string());
+  const auto expected = losses(first, 3);
+
+  TorchEngine second;
+  second.open_run(folder.string(), {});
+  const fs::path copy = folder / "copy";
+  second.save_run(copy.string());
+  TorchEngine third;
+  third.open_run(copy.string(), {});
+  EXPECT_EQ(losses(third, 3), expected);
+}
+
+TEST_F(RunOnDisk, AFailedOpenLeavesThePresentRun) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  const auto weights = engine.model().parameters().front().clone();
+  EXPECT_THROW(engine.open_run("/nowhere/at/all", {}), std::runtime_error);
+  engine.save_run(folder.string());
+  fs::resize_file(folder / "model.safetensors", 100);
+  EXPECT_THROW(engine.open_run(folder.string(), {}), SafetensorsError);
+  EXPECT_TRUE(torch::equal(weights, engine.model().parameters().front()));
+  engine.train_step({});
+  EXPECT_EQ(engine.steps_done(), 1);
+}
+
+TEST_F(RunOnDisk, WeightsOfAnotherModelAreRefusedByName) {
+  fs::create_directories(folder);
+  const Model small = make_model(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
+  const Model large = make_model(ModelConfig{.d_model = 32, .num_heads = 2}, 30);
+  save_weights(folder / "small.safetensors", *small, 3);
+  const torch::Tensor before = large->parameters().front().clone();
+  try {
+    load_weights(folder / "small.safetensors", *large);
+    FAIL();
+  } catch (const SafetensorsError& error) {
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("small.safetensors"), testing::HasSubstr("embedding.weight"),
+                               testing::HasSubstr("[30, 16]"), testing::HasSubstr("[30, 32]")));
+  }
+  EXPECT_TRUE(torch::equal(before, large->parameters().front()));
+  const Model other = make_model(ModelConfig{.d_model = 16, .num_heads = 2}, 30);
+  EXPECT_EQ(load_weights(folder / "small.safetensors", *other), 3);
+  EXPECT_TRUE(torch::equal(small->parameters().back(), other->parameters().back()));
+}
+
+// Verse enough for a language model: lines of letters, one of them blank.
+Config language_model_config(const fs::path& folder) {
+  fs::create_directories(folder);
+  const fs::path file = folder / "verses.txt";
+  std::ofstream out(file);
+  for (int i = 0; i < 60; ++i) out << "to be or not to be " << i % 7 << (i % 5 ? "\n" : "\n\n");
+  Config config = tiny_config(file.string());
+  config.tokenizer.type = "char";
+  config.model.architecture = "decoder-only";
+  config.model.max_length = 16;
+  return config;
+}
+
+TEST_F(RunOnDisk, ALanguageModelResumesExactly) {
+  Config config = language_model_config(folder);
+  config.training.accumulation_steps = 2;
+  expect_exact_resume(config, folder / "run");
+}
+
+TEST_F(RunOnDisk, ALanguageModelLearnsTextAndTellsCharactersAndPrompts) {
+  Config config = language_model_config(folder);
+  config.training.validation_interval = 100;
+  TorchEngine engine;
+  const RunOpened opened = engine.reset(config, {});
+  const auto characters = static_cast<std::int64_t>(fs::file_size(config.corpus.source));
+  EXPECT_EQ(opened.train_pairs + opened.validation_pairs, characters);
+  EXPECT_EQ(opened.train_pairs, characters * 9 / 10);
+  ASSERT_FALSE(opened.examples.empty());
+  EXPECT_EQ(opened.examples.front().source.substr(0, 5), "to be");
+  EXPECT_LT(opened.examples.back().source.size(), 15U) << "a beginning, not the line";
+  losses(engine, 99);
+  const MetricPoint point = engine.train_step({});
+  ASSERT_TRUE(point.validation_nll);
+  EXPECT_LT(*point.validation_nll, 1.5) << "nothing learned would be ln 20 = 3";
+  std::shared_ptr<const Snapshot> last;
+  engine.probe({1, "to be"}, [&](auto snapshot) { last = snapshot; }, {});
+  EXPECT_FALSE(last->output_text.empty());
+}
+
+TEST_F(RunOnDisk, ATextIsNotReadAsPairsWhenTheArchitectureChanges) {
+  Config config = tiny_config();
+  TorchEngine engine;
+  const std::int64_t pairs = engine.reset(config, {}).train_pairs;
+  config.model.architecture = "decoder-only";
+  EXPECT_GT(engine.reset(config, {}).train_pairs, 10 * pairs) << "characters";
+  engine.train_step({});
+  config.model.architecture = "encoder-decoder";
+  EXPECT_EQ(engine.reset(config, {}).train_pairs, pairs);
+  engine.train_step({});
+}
+
+// ---- kept checkpoints
+
+std::map<std::string, torch::Tensor> weights(TorchEngine& engine) {
+  std::map<std::string, torch::Tensor> copies;
+  for (const auto& item : engine.model().named_parameters()) copies[item.key()] = item.value().detach().clone();
+  return copies;
+}
+
+Config keeping(std::int64_t count) {
+  Config config = tiny_config();
+  config.training.checkpoint_interval = 2;
+  config.training.kept_checkpoints = count;
+  return config;
+}
+
+TEST_F(RunOnDisk, TheMeanOfKeptCheckpointsIsTheirMean) {
+  TorchEngine engine;
+  engine.reset(keeping(3), {});
+  engine.save_run(folder.string());
+  EXPECT_THAT(kept_steps({folder}), testing::IsEmpty()) << "weights that have learned nothing";
+  losses(engine, 6);
+  const auto at_6 = weights(engine);
+  losses(engine, 2);
+  const auto at_8 = weights(engine);
+  losses(engine, 1);
+  engine.save_run(folder.string());
+  const auto at_9 = weights(engine);
+  EXPECT_THAT(kept_steps({folder}), testing::ElementsAre(6, 8, 9));
+
+  TorchEngine again;
+  again.open_run(folder.string(), {});
+  again.average(3);
+  for (const auto& [name, mean] : weights(again)) {
+    const torch::Tensor expected = (at_6.at(name) + at_8.at(name) + at_9.at(name)) / 3;
+    EXPECT_LE((mean - expected).abs().max().item<double>(), 1e-6) << name;
+  }
+  again.average(1);
+  for (const auto& [name, last] : weights(again)) EXPECT_TRUE(torch::equal(last, at_9.at(name))) << name;
+}
+
+TEST_F(RunOnDisk, TooFewOrBrokenCheckpointsAreNamedAndChangeNothing) {
+  TorchEngine engine;
+  engine.reset(keeping(3), {});
+  engine.save_run(folder.string());
+  losses(engine, 4);
+  engine.save_run(folder.string());
+  TorchEngine again;
+  again.open_run(folder.string(), {});
+  const auto before = weights(again);
+  const auto message = [&](std::int64_t count) -> std::string {
+    try {
+      again.average(count);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message(3), testing::AllOf(testing::HasSubstr((folder / "checkpoints").string()),
+                                         testing::HasSubstr("of 2 checkpoints"), testing::HasSubstr("of 3 was")));
+  fs::resize_file(RunFolder{folder}.kept_weights(2), 100);
+  EXPECT_THAT(message(2), testing::HasSubstr("00000002.safetensors"));
+  for (const auto& [name, weight] : weights(again)) EXPECT_TRUE(torch::equal(weight, before.at(name))) << name;
+}
+
+TEST_F(RunOnDisk, KeptCheckpointsOfAnotherFutureOrAnotherRunAreRemoved) {
+  TorchEngine engine;
+  engine.reset(keeping(10), {});
+  engine.save_run(folder.string());
+  losses(engine, 4);
+  fs::copy(RunFolder{folder}.kept_weights(4), RunFolder{folder}.kept_weights(6));
+  TorchEngine resumed;
+  resumed.open_run(folder.string(), {});
+  EXPECT_EQ(resumed.steps_done(), 4);
+  EXPECT_THROW(resumed.average(3), RunError) << "the third is of a step that has not been";
+  resumed.save_run(folder.string());
+  EXPECT_THAT(kept_steps({folder}), testing::ElementsAre(2, 4));
+
+  TorchEngine other;
+  other.reset(keeping(10), {});
+  losses(other, 3);
+  other.save_run(folder.string());
+  EXPECT_THAT(kept_steps({folder}), testing::ElementsAre(3));
+}
+
+TEST_F(RunOnDisk, OpensWithoutItsCorpusAndSaysSo) {
+  fs::create_directories(folder);
+  const fs::path file = folder / "pairs.tsv";
+  {
+    std::ofstream out(file);
+    for (char c = 'a'; c <= 'z'; ++c) out << c << " x\t" << c << " y\n";
+  }
+  TorchEngine engine;
+  engine.reset(tiny_config(file.string()), {});
+  engine.save_run((folder / "run").string());
+  fs::remove(file);
+  TorchEngine again;
+  const RunOpened opened = again.open_run((folder / "run").string(), {});
+  ASSERT_EQ(opened.warnings.size(), 1U);
+  EXPECT_THAT(opened.warnings[0], testing::HasSubstr("pairs.tsv"));
+  EXPECT_THROW(again.train_step({}), CorpusError);
+  int looks = 0;
+  again.probe({1, "a x"}, [&](auto) { ++looks; }, {});
+  EXPECT_EQ(looks, 2);
+}
+
+// ---- looking inside
+
+TEST(Probe, TheSnapshotIsWhatTheModelComputes) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  std::vector<std::shared_ptr<const Snapshot>> published;
+  engine.probe({42, "c a b"}, [&](auto snapshot) { published.push_back(snapshot); }, {});
+  ASSERT_EQ(published.size(), 2U);
+  EXPECT_FALSE(published[0]->encoder.empty());
+  EXPECT_TRUE(published[0]->cross.empty());
+  const Snapshot& whole = *published[1];
+  EXPECT_EQ(whole.request, 42U);
+  const auto target_length = whole.target_in.size();
+  ASSERT_EQ(whole.target_out.size(), target_length);
+  ASSERT_EQ(whole.decoding.size(), target_length);
+  EXPECT_EQ(whole.source.back().id, Tokenizer::eos_id);
+  EXPECT_EQ(whole.target_in.front().id, Tokenizer::bos_id);
+  for (std::size_t t = 0; t < target_length; ++t) {
+    const DecodingStep& step = whole.decoding[t];
+    EXPECT_EQ(step.candidates[step.chosen].token, whole.target_out[t]);
+    EXPECT_TRUE(std::is_sorted(step.candidates.begin(), step.candidates.end(),
+                               [](const auto& a, const auto& b) { return a.probability > b.probability; }));
+    if (t > 0) {
+      EXPECT_EQ(whole.target_in[t], whole.target_out[t - 1]);
+    }
+  }
+  const Matrix& cross = whole.cross[0][1];
+  EXPECT_EQ(cross.rows, static_cast<int>(target_length));
+  EXPECT_EQ(cross.cols, static_cast<int>(whole.source.size()));
+  for (int row = 0; row < cross.rows; ++row) {
+    float sum = 0;
+    for (int col = 0; col < cross.cols; ++col) sum += cross.at(row, col);
+    EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
+TEST(Probe, SurvivesAnythingTyped) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  for (const std::string& text : {std::string(), std::string("   "), std::string(5000, 'a'),
+                                  std::string("\xff\xfe\0x", 4), std::string("日本 🙂 ￼")}) {
+    std::shared_ptr<const Snapshot> last;
+    engine.probe({1, text}, [&](auto snapshot) { last = snapshot; }, {});
+    ASSERT_TRUE(last);
+    EXPECT_LE(last->source.size(), 24U);
+    EXPECT_FALSE(last->decoding.empty());
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
