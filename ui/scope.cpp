@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "study.h"
+
 namespace attnscope {
 namespace {
 
@@ -44,6 +46,9 @@ struct Receiver {
       scope.progress = progress;
     }
   }
+
+  void operator()(const StudyProgress& progress) { receive(scope, progress); }
+  void operator()(const StudyEnded& ended) { receive(scope, ended); }
 
   void operator()(const Message& message) { notify(scope, message.severity, message.text); }
 

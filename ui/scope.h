@@ -40,6 +40,13 @@ struct Toast {
   double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
 };
 
+// Long work over the model (plain/study.h) that was asked for.
+struct StudyUnderWay {
+  std::uint64_t number = 0;
+  double fraction = 0;  // 0…1
+  std::string what;     // "Translating the held-out pairs"
+};
+
 // What only the app can do. It clears each after doing it.
 struct Requests {
   bool quit = false;
@@ -80,10 +87,12 @@ struct Scope {
   double loss = 0;
   double tokens_per_second = 0;
   std::optional<Progress> progress;  // only while something long is under way
-  Shown newest;                      // may have only pieces and encoder yet
-  Shown complete;                    // the newest that was decoded to its end; shown until the next one is
-  std::uint64_t versions = 0;        // of what was shown so far: every one is another
-  std::vector<Toast> toasts;         // oldest first
+  std::optional<StudyUnderWay> study;
+  std::uint64_t studies = 0;   // asked for so far
+  Shown newest;                // may have only pieces and encoder yet
+  Shown complete;              // the newest that was decoded to its end; shown until the next one is
+  std::uint64_t versions = 0;  // of what was shown so far: every one is another
+  std::vector<Toast> toasts;   // oldest first
   Facts facts;
 
   // ---- the user's

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "study.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
@@ -52,20 +53,33 @@ bool draw_toast(Toast& toast, const Look& look) {
   return dismissed;
 }
 
-void draw_progress(Scope& scope, const Look& look) {
-  const Progress& progress = *scope.progress;
-  ImGui::TextUnformatted(progress.what.c_str());
+// True when it is to be given up.
+bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Look& look) {
+  ImGui::PushID(what.c_str());
+  ImGui::TextUnformatted(what.c_str());
   const float cancel_width = ImGui::CalcTextSize("Cancel").x + look.px(20);
   const ImVec2 bar(look.px(toast_width) - cancel_width - look.px(8), ImGui::GetFrameHeight());
-  if (progress.fraction >= 0) {
-    ImGui::ProgressBar(static_cast<float>(progress.fraction), bar);
+  if (fraction >= 0) {
+    ImGui::ProgressBar(static_cast<float>(fraction), bar);
   } else {
     // How long is not known: a bar without a number.
     ImGui::ProgressBar(0, bar, "…");
   }
   ImGui::SameLine(0, look.px(8));
-  if (ImGui::Button("Cancel", ImVec2(cancel_width, 0))) scope.commands.push_back(Cancel{});
-  help_tooltip("Gives this up; the present run stays as it is.", look);
+  const bool cancelled = ImGui::Button("Cancel", ImVec2(cancel_width, 0));
+  help_tooltip(cancel_help, look);
+  ImGui::PopID();
+  return cancelled;
+}
+
+void draw_work_under_way(Scope& scope, const Look& look) {
+  if (scope.progress && draw_progress(scope.progress->what, scope.progress->fraction,
+                                      "Gives this up; the present run stays as it is.", look)) {
+    scope.commands.push_back(Cancel{});
+  }
+  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, "Gives this up.", look)) {
+    cancel_study(scope);
+  }
 }
 
 }  // namespace
@@ -73,7 +87,7 @@ void draw_progress(Scope& scope, const Look& look) {
 void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
   const double now = ImGui::GetTime();
   std::erase_if(scope.toasts, [&](const Toast& toast) { return expired(toast, now); });
-  if (scope.toasts.empty() && !scope.progress) return;
+  if (scope.toasts.empty() && !scope.progress && !scope.study) return;
 
   ImGui::SetNextWindowPos(corner, ImGuiCond_Always, ImVec2(1, 1));
   ImGui::PushStyleColor(ImGuiCol_WindowBg, look.theme.raised);
@@ -95,7 +109,7 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
       if (ImGui::SmallButton(fmt::format("{} older; dismiss all", hidden).c_str())) scope.toasts.clear();
       help_tooltip("Dismisses every message.", look);
     }
-    if (scope.progress) draw_progress(scope, look);
+    draw_work_under_way(scope, look);
   }
   ImGui::End();
   ImGui::PopStyleColor(3);
