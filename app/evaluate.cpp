@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "commands.h"
+#include "plain/spread.h"
 #include "probe/antecedents.h"
 #include "progress.h"
 #include "session/torch_engine.h"
@@ -15,21 +15,13 @@ namespace {
 
 constexpr std::size_t shown_heads = 3;
 
-// Files are often sorted by length: the first pairs would not stand for all.
-std::vector<Pair> thinned_evenly(std::vector<Pair> pairs, std::size_t limit) {
-  if (limit == 0 || pairs.size() <= limit) return pairs;
-  std::vector<Pair> kept;
-  for (std::size_t i = 0; i < limit; ++i) kept.push_back(std::move(pairs[i * pairs.size() / limit]));
-  return kept;
-}
-
 std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
   std::vector<Pair> pairs;
   const auto add = [&](const std::vector<Pair>& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
   if (options.split == "all") add(corpus.train);
   if (options.split != "test") add(corpus.validation);
   if (options.split != "validation") add(corpus.test);
-  return thinned_evenly(std::move(pairs), static_cast<std::size_t>(options.limit));
+  return options.limit == 0 ? pairs : spread_evenly(pairs, static_cast<std::size_t>(options.limit));
 }
 
 std::string chosen_text(const Text& text, const EvaluateOptions& options) {

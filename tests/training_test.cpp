@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run_fixture.h"
+#include "training/evaluation.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
 
@@ -102,6 +103,19 @@ TEST(Training, WeightDecayIsForAdamWAlone) {
   EXPECT_TRUE(torch::equal(weights_after("adam", 0.5), weights_after("adam", 0)));
   EXPECT_TRUE(torch::equal(weights_after("adamw", 0), weights_after("adam", 0)));
   EXPECT_FALSE(torch::equal(weights_after("adamw", 0.5), weights_after("adam", 0)));
+}
+
+// A file is often sorted: here by length, and every pair stands in it twice.
+TEST(Training, ValidationIsSpreadOverAllPairs) {
+  const Config config = config_without_dropout();
+  torch::manual_seed(3);
+  const Model model = make_model(config.model, 20);
+  const auto dataset = random_pairs(16);
+  std::vector<EncodedPair> once;
+  for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
+  for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
+  Trainer trainer(model, config, dataset);
+  EXPECT_NEAR(trainer.validate({}), negative_log_likelihood(*model, once, 64, {}).per_token(), 1e-6);
 }
 
 TEST(Training, TheSameSeedGivesTheSameLosses) {

@@ -6,6 +6,7 @@
 
 #include "decoding/search.h"
 #include "metrics/bleu.h"
+#include "plain/spread.h"
 #include "training/text_batches.h"
 
 namespace attnscope {
@@ -53,11 +54,9 @@ std::int64_t rounded_up(std::int64_t dividend, std::int64_t divisor) {
 
 // Where windows begin that lie one behind the other, or `max_windows` of them.
 std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length, std::int64_t max_windows) {
-  const std::int64_t windows = rounded_up(pieces, length);
-  std::vector<std::int64_t> places(static_cast<std::size_t>(std::min(windows, max_windows)));
-  const auto taken = static_cast<std::int64_t>(places.size());
-  for (std::int64_t i = 0; i < taken; ++i) places[static_cast<std::size_t>(i)] = i * windows / taken * length;
-  return places;
+  std::vector<std::int64_t> places;
+  for (std::int64_t place = 0; place < pieces; place += length) places.push_back(place);
+  return spread_evenly(places, static_cast<std::size_t>(max_windows));
 }
 
 }  // namespace
@@ -165,8 +164,7 @@ TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, s
   const auto report = [&] {
     if (progress) progress(static_cast<double>(++done) / static_cast<double>(batches));
   };
-  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report),
-          .characters = num_characters(text)};
+  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report), .characters = num_characters(text)};
 }
 
 std::vector<std::string> pronouns(std::string_view french) {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <span>
 
+#include "plain/spread.h"
 #include "tokenizer/tokenizer.h"
 #include "training/evaluation.h"
 #include "training/loss.h"
@@ -128,8 +128,7 @@ double Trainer::validate(const Breath& breathe) {
     return negative_log_likelihood(*model_, dataset_->validation_stream, config_.training.batch_size, windows, breathe)
         .per_token();
   }
-  const auto pairs =
-      std::span(dataset_->validation).first(std::min(most_validation_pairs, dataset_->validation.size()));
+  const std::vector<EncodedPair> pairs = spread_evenly(dataset_->validation, most_validation_pairs);
   return negative_log_likelihood(*model_, pairs, config_.training.batch_size, breathe).per_token();
 }
 

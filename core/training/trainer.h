@@ -31,7 +31,7 @@ class Trainer {
   // One update. `breathe` is called between its phases, when the model is whole. Throws NotFinite.
   MetricPoint step(const Breath& breathe);
 
-  // Mean unsmoothed negative log-likelihood over some of the validation pairs or text, nats/token.
+  // Mean unsmoothed negative log-likelihood over some of the validation pairs or text, spread evenly, nats/token.
   double validate(const Breath& breathe);
 
   // Takes over the live fields.
