@@ -127,8 +127,8 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
 
 std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const Breath& breathe) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe);
-  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe);
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe).stream;
+  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe).stream;
   if (dataset->train_stream.size() < 2) {
     throw CorpusError(
         fmt::format("{}: {} pieces to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));

@@ -154,7 +154,7 @@ double TextEvaluation::bits_per_character() const {
 
 TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, std::string_view text,
                              const EvaluationProgress& progress) {
-  const std::vector<int> stream = encode_text(tokenizer, text, [&] {
+  const auto [stream, characters] = encode_text(tokenizer, text, [&] {
     if (progress) progress(0);
   });
   const std::int64_t length = model.config().max_length;
@@ -164,7 +164,7 @@ TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, s
   const auto report = [&] {
     if (progress) progress(static_cast<double>(++done) / static_cast<double>(batches));
   };
-  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report), .characters = num_characters(text)};
+  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report), .characters = characters};
 }
 
 std::vector<std::string> pronouns(std::string_view french) {

@@ -12,8 +12,13 @@
 
 namespace attnscope {
 
-// The text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
-std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
+// A text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
+struct EncodedText {
+  std::vector<int> stream;
+  std::int64_t characters = 0;  // that the stream stands for: no spaces that SentencePiece drops or adds, all of an unk
+};
+
+EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
 
 // Windows of `length` pieces that begin at `places` of the stream, each at least one piece before its end: target_in is
 // the window, target_out the same one piece later. What lies beyond the end is padding. There is no source, and
