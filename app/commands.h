@@ -23,7 +23,7 @@ struct TrainOptions {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;
-  std::int64_t threads = 0;  // on this machine; 0: as the configuration says
+  std::int64_t threads = 0;  // kept in the run's configuration; 0: as that says
   double minutes = 0;        // stop after this long; 0: no limit
   bool resume = false;
   bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder

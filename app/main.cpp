@@ -56,8 +56,8 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
   sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  sub->add_option("--threads", o.threads, "CPU threads on this machine; 0: as the configuration says")
-      ->check(CLI::Range(0, 1024));
+  sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
+      ->check(CLI::Range(0, 256));
   sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(CLI::NonNegativeNumber);
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");

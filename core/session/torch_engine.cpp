@@ -35,8 +35,8 @@ torch::Device resolve_device(const std::string& name) {
 
 void set_threads(const Config& config, Cores cores) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  const std::int64_t configured = config.training.threads > 0 ? config.training.threads : all - cores.spare;
-  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores.threads > 0 ? cores.threads : configured)));
+  const std::int64_t threads = config.training.threads > 0 ? config.training.threads : all - cores.spare;
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }
 
 // Debian's reference BLAS is some thirty times slower than OpenBLAS, and is called through the same libblas.so.3.
