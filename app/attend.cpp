@@ -59,13 +59,15 @@ int attend(const AttendOptions& options) {
                         static_cast<int>(options.head) - 1};
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
+  const Interventions changes = changes_from(options.changes, model);
   Snapshot snapshot;
   look_inside(engine.model(), engine.tokenizer(),
               {.text = options.source,
                .reference = options.target.value_or(""),
                .follow_reference = options.target.has_value(),
-               .changes = changes_from(options.changes, model)},
+               .changes = changes},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
+  check_reached(changes, snapshot);
   if (snapshot.truncated)
     fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
   if (csv) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <span>
@@ -78,6 +79,40 @@ std::int64_t layers_of(AttentionPart part, const ModelConfig& model) {
   return part == AttentionPart::encoder ? model.num_encoder_layers : model.num_decoder_layers;
 }
 
+std::string_view name_of(AttentionPart part) {
+  constexpr std::array<std::string_view, 3> names = {"encoder", "decoder", "cross"};
+  return names[static_cast<std::size_t>(part)];
+}
+
+// `what` is a query, a key or a piece; there are `count` of them.
+void check_index(std::string_view where, std::string_view what, int index, std::size_t count) {
+  if (static_cast<std::size_t>(index) < count) return;
+  const std::string allowed = count == 0 ? "there is none" : fmt::format("0 to {}", count - 1);
+  throw ConfigError(fmt::format("{} has no {} {}: {}", where, what, index, allowed));
+}
+
+void check_reached(const ForcedAttention& forced, const Snapshot& look) {
+  const AttentionPart part = forced.place.part;
+  const bool of_source = part == AttentionPart::encoder;
+  check_index(name_of(part), "query", forced.query, of_source ? look.source.size() : look.target_in.size());
+  check_index(name_of(part), "key", forced.key,
+              part == AttentionPart::decoder ? look.target_in.size() : look.source.size());
+  if (part != AttentionPart::decoder || forced.key <= forced.query) return;
+  throw ConfigError(
+      fmt::format("decoder query {0} does not see key {1}, which is masked: 0 to {0}", forced.query, forced.key));
+}
+
+void check_reached(const ReplacedToken& replaced, const Snapshot& look) {
+  const std::string_view side = replaced.target ? "target" : "source";
+  check_index(side, "piece", replaced.position, replaced.target ? look.target_in.size() : look.source.size());
+  const auto same = [&](const ReplacedToken& other) {
+    return other.target == replaced.target && other.position == replaced.position && other.text == replaced.text;
+  };
+  if (std::ranges::none_of(look.changes.replaced, same))
+    throw ConfigError(
+        fmt::format("{}.{}: '{}' has no piece to take its place", side, replaced.position, replaced.text));
+}
+
 }  // namespace
 
 AttentionPart part_from(std::string_view name) {
@@ -88,8 +123,7 @@ AttentionPart part_from(std::string_view name) {
 }
 
 void check_place(const HeadPlace& place, const ModelConfig& model) {
-  constexpr std::array names = {"encoder", "decoder", "cross"};
-  const char* const part = names[static_cast<std::size_t>(place.part)];
+  const std::string_view part = name_of(place.part);
   const std::int64_t layers = layers_of(place.part, model);
   const std::int64_t heads = model.is_recurrent() ? 1 : model.num_heads;
   if (layers == 0) throw ConfigError(fmt::format("this model has no attention called {}", part));
@@ -112,6 +146,11 @@ Interventions changes_from(const ChangesText& text, const ModelConfig& model) {
   for (const std::string& forced : text.forced) changes.forced.push_back(forced_from(forced, model));
   for (const std::string& replaced : text.replaced) changes.replaced.push_back(replaced_from(replaced));
   return changes;
+}
+
+void check_reached(const Interventions& asked, const Snapshot& look) {
+  for (const ForcedAttention& forced : asked.forced) check_reached(forced, look);
+  for (const ReplacedToken& replaced : asked.replaced) check_reached(replaced, look);
 }
 
 }  // namespace attnscope

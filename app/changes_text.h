@@ -9,6 +9,7 @@
 #include "plain/config.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
+#include "plain/snapshot.h"
 
 namespace attnscope {
 
@@ -22,6 +23,10 @@ struct ChangesText {
 // Throw ConfigError naming what is wrong and what is allowed, also for a layer or head that such a model has not.
 Interventions changes_from(const ChangesText& text, const ModelConfig& model);
 AttentionPart part_from(std::string_view name);
+
+// Throws ConfigError if one of the changes that the look was asked for changed nothing in it: a query, a key or a token
+// beyond the sentence, a key that the decoder must not see, a text without a piece.
+void check_reached(const Interventions& asked, const Snapshot& look);
 
 // Throws ConfigError if such a model has no such head.
 void check_place(const HeadPlace& place, const ModelConfig& model);

@@ -23,7 +23,7 @@ struct TrainOptions {
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;
-  std::int64_t threads = 0;  // on this machine; 0: as the configuration says
+  std::int64_t threads = 0;  // kept in the run's configuration; 0: as that says
   double minutes = 0;        // stop after this long; 0: no limit
   bool resume = false;
   bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
@@ -50,7 +50,7 @@ struct EvaluateOptions {
   std::string run;
   std::string corpus;  // empty: the run's own
   std::string target;
-  std::string split = "test";  // "test", "validation" or, for a file of one's own, "all"
+  std::string split;       // "test", "validation" or "all"; empty: all of what was not trained on, else the test part
   std::int64_t limit = 0;      // pairs at most, spread evenly; 0: all
   std::int64_t beam = 1;
   std::int64_t average = 1;  // as TranslateOptions

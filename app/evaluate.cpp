@@ -1,42 +1,46 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <utility>
+#include <system_error>
 
 #include "commands.h"
-#include "engine/torch_engine.h"
+#include "plain/spread.h"
 #include "evaluation/antecedents.h"
-#include "evaluation/evaluation.h"
 #include "progress.h"
+#include "engine/torch_engine.h"
+#include "storage/run_folder.h"
+#include "evaluation/evaluation.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t shown_heads = 3;
 
-// Files are often sorted by length: the first pairs would not stand for all.
-std::vector<Pair> thinned_evenly(std::vector<Pair> pairs, std::size_t limit) {
-  if (limit == 0 || pairs.size() <= limit) return pairs;
-  std::vector<Pair> kept;
-  for (std::size_t i = 0; i < limit; ++i) kept.push_back(std::move(pairs[i * pairs.size() / limit]));
-  return kept;
+// Parts that are one and the same, as those of a tiny file and the last two of a text, are taken once.
+template <typename Part>
+std::vector<const Part*> chosen_parts(const std::string& split, const Part& train, const Part& validation,
+                                      const Part& test) {
+  if (split == "test") return {&test};
+  if (split == "validation") return {&validation};
+  std::vector<const Part*> parts = {&train};
+  if (validation != train) parts.push_back(&validation);
+  if (test != validation) parts.push_back(&test);
+  return parts;
 }
 
-std::vector<Pair> chosen_pairs(const Corpus& corpus, const EvaluateOptions& options) {
+std::vector<Pair> chosen_pairs(const Corpus& corpus, const std::string& split, std::int64_t limit) {
   std::vector<Pair> pairs;
-  const auto add = [&](const std::vector<Pair>& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
-  if (options.split == "all") add(corpus.train);
-  if (options.split != "test") add(corpus.validation);
-  if (options.split != "validation") add(corpus.test);
-  return thinned_evenly(std::move(pairs), static_cast<std::size_t>(options.limit));
+  for (const auto* part : chosen_parts(split, corpus.train, corpus.validation, corpus.test))
+    pairs.insert(pairs.end(), part->begin(), part->end());
+  return limit == 0 ? pairs : spread_evenly(pairs, static_cast<std::size_t>(limit));
 }
 
-std::string chosen_text(const Text& text, const EvaluateOptions& options) {
-  if (options.split == "test") return text.test;
-  if (options.split == "validation") return text.validation;
-  // A file's validation and test are one and the same part.
-  return text.train + text.validation + (text.test == text.validation ? "" : text.test);
+std::string chosen_text(const Text& text, const std::string& split) {
+  std::string chosen;
+  for (const std::string* part : chosen_parts(split, text.train, text.validation, text.test)) chosen += *part;
+  return chosen;
 }
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -91,8 +95,8 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   }
 }
 
-void print_pairs(TorchEngine& engine, const Corpus& corpus, const EvaluateOptions& options, ProgressLine& line) {
-  const std::vector<Pair> pairs = chosen_pairs(corpus, options);
+void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const EvaluateOptions& options,
+                 ProgressLine& line) {
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
   const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs,
@@ -105,8 +109,8 @@ void print_pairs(TorchEngine& engine, const Corpus& corpus, const EvaluateOption
   }
 }
 
-void print_text(TorchEngine& engine, const Corpus& corpus, const EvaluateOptions& options, ProgressLine& line) {
-  const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), chosen_text(corpus.text, options),
+void print_text(TorchEngine& engine, const std::string& text, const EvaluateOptions& options, ProgressLine& line) {
+  const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), text,
                                          [&](double fraction) { line.show("Reading the text", fraction); });
   line.clear();
   if (options.json) {
@@ -125,6 +129,32 @@ void print_text(TorchEngine& engine, const Corpus& corpus, const EvaluateOptions
   fmt::print("bits per character   {:.4f}\n", e.bits_per_character());
 }
 
+Corpus load_named_corpus(const TorchEngine& engine, const EvaluateOptions& options) {
+  CorpusConfig config = engine.config().corpus;
+  config.source = options.corpus;
+  config.target = options.target;
+  return load_corpus(config, {}, engine.config().model.is_language_model());
+}
+
+// By what it holds, or, if that has changed since, by where it is.
+bool was_trained_on(const Corpus& corpus, const TorchEngine& engine, const EvaluateOptions& options) {
+  const std::string& own = engine.config().corpus.source;
+  std::error_code ignored;
+  return corpus.hash == load_corpus_record(RunFolder{options.run}.corpus()).hash || options.corpus == own ||
+         std::filesystem::equivalent(options.corpus, own, ignored);
+}
+
+// The part that was asked for, else of what was trained on the test part, and all of anything else.
+std::string split_of(const Corpus& corpus, const TorchEngine& engine, const EvaluateOptions& options) {
+  const bool own = options.corpus.empty() || was_trained_on(corpus, engine, options);
+  const std::string split = !options.split.empty() ? options.split : own ? "test" : "all";
+  if (!options.corpus.empty()) {
+    fmt::print(stderr, "{} is {}what the run was trained on: {} of it is evaluated\n", corpus.name, own ? "" : "not ",
+               split == "all" ? "all" : "the " + split + " part");
+  }
+  return split;
+}
+
 }  // namespace
 
 int evaluate(const EvaluateOptions& options) {
@@ -134,24 +164,20 @@ int evaluate(const EvaluateOptions& options) {
       engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
   if (options.average > 1) engine.average(options.average);
-  std::optional<Corpus> other;
-  if (!options.corpus.empty()) {
-    CorpusConfig config = engine.config().corpus;
-    config.source = options.corpus;
-    config.target = options.target;
-    other = load_corpus(config, {}, engine.config().model.is_language_model());
-  }
-  const Corpus* corpus = other ? &*other : engine.corpus();
+  std::optional<Corpus> named;
+  if (!options.corpus.empty()) named = load_named_corpus(engine, options);
+  const Corpus* corpus = named ? &*named : engine.corpus();
   if (!corpus)
     throw CorpusError(
         fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
+  const std::string split = split_of(*corpus, engine, options);
   if (engine.config().model.is_language_model()) {
     if (options.beam > 1 || options.limit > 0)
       fmt::print(stderr,
                  "a language model reads the text, it does not translate pairs: --beam and --limit mean nothing\n");
-    print_text(engine, *corpus, options, line);
+    print_text(engine, chosen_text(corpus->text, split), options, line);
   } else {
-    print_pairs(engine, *corpus, options, line);
+    print_pairs(engine, chosen_pairs(*corpus, split, options.limit), options, line);
   }
   return 0;
 }

@@ -56,8 +56,8 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
   sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  sub->add_option("--threads", o.threads, "CPU threads on this machine; 0: as the configuration says")
-      ->check(CLI::Range(0, 1024));
+  sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
+      ->check(CLI::Range(0, 256));
   sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(CLI::NonNegativeNumber);
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
@@ -117,11 +117,14 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   CLI::App* sub = add_command(app, run, o, evaluate, "evaluate",
                               "Loss, perplexity, BLEU and exact match on pairs; bits per character of text");
   sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
-  sub->add_option("--corpus", o.corpus, "A built-in corpus or a file; left out: the run's own")->type_name("FILE|NAME");
+  sub->add_option("--corpus", o.corpus,
+                  "A built-in corpus or a file, all of it unless the run was trained on it; left out: the run's own")
+      ->type_name("FILE|NAME");
   sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
       ->type_name("FILE")
       ->needs("--corpus");
-  sub->add_option("--split", o.split, "Which pairs")->check(CLI::IsMember({"test", "validation", "all"}));
+  sub->add_option("--split", o.split, "Which part; left out: test of the run's own corpus, all of another")
+      ->check(CLI::IsMember({"test", "validation", "all"}));
   sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(CLI::NonNegativeNumber);
   sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   add_average(sub, o.average);

@@ -50,6 +50,7 @@ Config configuration(const TrainOptions& options) {
   if (options.steps) config.training.steps = *options.steps;
   if (options.seed) config.training.seed = *options.seed;
   if (options.device) config.training.device = *options.device;
+  if (options.threads > 0) config.training.threads = options.threads;
   check(config);
   return config;
 }
@@ -68,6 +69,13 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
     }
   }
   if (options.steps) config.training.steps = *options.steps;
+  if (options.threads > 0) config.training.threads = options.threads;
+  if (config.training.threads != engine.config().training.threads) {
+    opened.warnings.push_back(fmt::format(
+        "training.threads was {} and is now {}: from here on the losses differ, in rounding, from those of an "
+        "uninterrupted run",
+        engine.config().training.threads, config.training.threads));
+  }
   engine.adjust(config);
   return opened;
 }
@@ -147,7 +155,7 @@ int train(const TrainOptions& options) {
         fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
   }
   check_writable_run_folder(options.out);
-  TorchEngine engine({.threads = options.threads});
+  TorchEngine engine;
   RunOpened opened;
   try {
     opened = options.resume ? resume(engine, options, progress) : engine.reset(configuration(options), progress);

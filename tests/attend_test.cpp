@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "changes_text.h"
 #include "commands.h"
@@ -96,6 +98,71 @@ TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
   ASSERT_EQ(after["gold"].size(), before["gold"].size());
   EXPECT_NE(after["gold"], before["gold"]);
   EXPECT_EQ(after["gold"][0]["piece"], before["gold"][0]["piece"]);
+}
+
+// ---- what such a sentence, or such a model, has not
+
+class RefusedChanges : public Attend {
+ protected:
+  // Of a look at four source pieces, </s> among them, and as many of the decoder's inputs.
+  static std::string refusal(const ChangesText& changes) {
+    AttendOptions options;
+    options.run = run().string();
+    options.source = "a b c";
+    options.target = "a b c";
+    options.changes = changes;
+    testing::internal::CaptureStdout();
+    std::string message;
+    try {
+      attend(options);
+    } catch (const ConfigError& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStdout().empty(), !message.empty()) << "an answer or an error";
+    return message;
+  }
+  static std::string refusal_to_force(const std::string& forced) {
+    return refusal({.heads_off = {}, .layers_off = {}, .forced = {forced}, .replaced = {}});
+  }
+  static std::string refusal_to_replace(const std::string& replaced) {
+    return refusal({.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {replaced}});
+  }
+};
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST_F(RefusedChanges, AQueryOrKeyBeyondTheSentence) {
+  EXPECT_THAT(refusal_to_force("encoder.1.1:99->0"), AllOf(HasSubstr("99"), HasSubstr("0 to 3")));
+  EXPECT_THAT(refusal_to_force("encoder.1.1:0->4"), AllOf(HasSubstr("4"), HasSubstr("0 to 3")));
+  EXPECT_THAT(refusal_to_force("decoder.1.1:4->0"), AllOf(HasSubstr("4"), HasSubstr("0 to 3")));
+  EXPECT_THAT(refusal_to_force("cross.1.1:9->0"), AllOf(HasSubstr("9"), HasSubstr("0 to 3")));
+  EXPECT_THAT(refusal_to_force("cross.1.1:0->9"), AllOf(HasSubstr("9"), HasSubstr("0 to 3")));
+  for (const char* last : {"encoder.1.1:3->3", "encoder.2.1:0->3", "decoder.1.1:3->3", "cross.1.2:3->3"})
+    EXPECT_EQ(refusal_to_force(last), "") << last;
+}
+
+TEST_F(RefusedChanges, AKeyThatTheDecoderMustNotSee) {
+  EXPECT_THAT(refusal_to_force("decoder.1.2:1->2"), AllOf(HasSubstr("2"), HasSubstr("0 to 1")));
+  EXPECT_EQ(refusal_to_force("decoder.1.2:2->1"), "");
+}
+
+TEST_F(RefusedChanges, ATokenBeyondTheSentence) {
+  EXPECT_THAT(refusal_to_replace("source.99=a"), AllOf(HasSubstr("99"), HasSubstr("0 to 3")));
+  EXPECT_THAT(refusal_to_replace("target.4=a"), AllOf(HasSubstr("4"), HasSubstr("0 to 3")));
+  EXPECT_EQ(refusal_to_replace("source.3=a"), "");
+  EXPECT_EQ(refusal_to_replace("target.3=a"), "");
+}
+
+TEST_F(RefusedChanges, ATextThatNamesNoPiece) {
+  EXPECT_THAT(refusal_to_replace("source.1=  "), HasSubstr("source.1"));
+}
+
+TEST_F(RefusedChanges, ALayerOrHeadThatTheModelHasNot) {
+  EXPECT_THAT(refusal({.heads_off = {"cross.1.3"}, .layers_off = {}, .forced = {}, .replaced = {}}),
+              AllOf(HasSubstr("3"), HasSubstr("1 to 2")));
+  EXPECT_THAT(refusal({.heads_off = {}, .layers_off = {"encoder.3"}, .forced = {}, .replaced = {}}),
+              AllOf(HasSubstr("3"), HasSubstr("1 to 2")));
 }
 
 TEST_F(Attend, WhatIsWrittenWrongIsRefused) {

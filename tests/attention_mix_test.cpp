@@ -61,6 +61,17 @@ TEST(Rollout, IsTheProductOfTheLayersWithTheirResiduals) {
   EXPECT_TRUE(rollout({}, 0).empty());
 }
 
+// A layer that is switched off passes its input on; its weights are shown as 0.
+TEST(Rollout, GoesThroughALayerThatIsOffUnchanged) {
+  const Matrix some = some_map(4, 1, true);
+  const Matrix other = some_map(4, 2, true);
+  const Matrix off(4, 4);
+  const Matrix without = rollout({{some}, {other}}, 1);
+  expect_near(rollout({{some}, {off, off}, {other}}, 2), without);
+  expect_near(rollout({{off}, {some}, {other}}, 2), without);
+  expect_near(rollout({{some}, {other}, {off}}, 2), without);
+}
+
 TEST(Rollout, KeepsRowSumsAndTheMaskThroughManyLayers) {
   AttentionMaps maps;
   for (int layer = 0; layer < 12; ++layer) maps.push_back({some_map(40, layer, true), some_map(40, layer + 5, true)});

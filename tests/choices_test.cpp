@@ -25,6 +25,7 @@ class Choices : public testing::TestWithParam<const char*> {
     torch::manual_seed(5);
     model = make_model(config, tokenizer().vocab_size());
     stir(*model);
+    model->stand_still();
     Probe probe;
     probe.text = "the cat";
     probe.reference = "a dog ran";

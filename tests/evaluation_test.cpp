@@ -58,7 +58,10 @@ class Learning : public testing::Test {
     model = make_model(config.model, tokenizer().vocab_size());
   }
 
-  Evaluation evaluated(std::int64_t beam) const { return evaluate_pairs(*model, tokenizer(), lessons, beam, {}); }
+  Evaluation evaluated(std::int64_t beam) const {
+    model->stand_still();
+    return evaluate_pairs(*model, tokenizer(), lessons, beam, {});
+  }
 
   void learn() {
     auto dataset = std::make_shared<Dataset>();

@@ -13,14 +13,13 @@
 namespace attnscope {
 namespace {
 
-// Other tests run at the same time: threads that spin for a core would make this many times slower.
-constexpr Cores one_thread{.threads = 1};
-
 class ShippedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    engine = std::make_unique<TorchEngine>(one_thread);
+    engine = std::make_unique<TorchEngine>();
     opened = engine->open_run(shipped_run().string(), {});
+    // Other tests run at the same time: threads that spin for a core would make this many times slower.
+    at::set_num_threads(1);
     for (const Pair& pair : engine->corpus()->test) {
       if (!pair.pronoun.empty()) pronoun_pairs.push_back(pair);
     }

@@ -72,17 +72,17 @@ TEST(EncodeText, PutsEosForEveryLineFeed) {
   const Tokenizer tokenizer = letters();
   const int a = tokenizer.encode("a")[0].id;
   const int b = tokenizer.encode("b")[0].id;
-  EXPECT_THAT(encode_text(tokenizer, "a\n\nab\n", {}), ElementsAre(a, eos, eos, a, b, eos));
-  EXPECT_THAT(encode_text(tokenizer, "\n\n", {}), ElementsAre(eos, eos));
-  EXPECT_THAT(encode_text(tokenizer, "b\na", {}), ElementsAre(b, eos, a));
-  EXPECT_TRUE(encode_text(tokenizer, "", {}).empty());
+  EXPECT_THAT(encode_text(tokenizer, "a\n\nab\n", {}).stream, ElementsAre(a, eos, eos, a, b, eos));
+  EXPECT_THAT(encode_text(tokenizer, "\n\n", {}).stream, ElementsAre(eos, eos));
+  EXPECT_THAT(encode_text(tokenizer, "b\na", {}).stream, ElementsAre(b, eos, a));
+  EXPECT_TRUE(encode_text(tokenizer, "", {}).stream.empty());
 }
 
 TEST(EncodeText, LosesNothingOfCharacters) {
   const std::string text =
       "  two\n\n\n a  b \n\tc\n" + std::string(70'000, 'x') + " " + std::string(40'000, 'y') + "\nend";
   const Tokenizer tokenizer = letters({text.substr(0, 20), "xyend"});
-  const std::vector<int> stream = encode_text(tokenizer, text, {});
+  const std::vector<int> stream = encode_text(tokenizer, text, {}).stream;
   EXPECT_EQ(stream.size(), text.size());
   EXPECT_EQ(as_text(tokenizer, stream), text);
 }
@@ -95,7 +95,7 @@ TEST(EncodeText, ReadsEachLineAsItself) {
     for (const Token& token : tokenizer.encode(line)) expected.push_back(token.id);
     expected.push_back(eos);
   }
-  EXPECT_EQ(encode_text(tokenizer, "the cat sat\non the mat\n", {}), expected);
+  EXPECT_EQ(encode_text(tokenizer, "the cat sat\non the mat\n", {}).stream, expected);
 }
 
 TEST(EncodeText, CanBeGivenUp) {
@@ -237,7 +237,7 @@ TEST(EvaluateText, CountsBitsByCharacter) {
   const TextEvaluation found = evaluate_text(*model, tokenizer, text, {});
   EXPECT_EQ(found.characters, 13);
   EXPECT_EQ(found.nll.tokens, 13);
-  const double expected = nats_of_windows(*model, encode_text(tokenizer, text, {}), {0, 1});
+  const double expected = nats_of_windows(*model, encode_text(tokenizer, text, {}).stream, {0, 1});
   EXPECT_NEAR(found.nll.nats, expected, 1e-5 * expected);
   EXPECT_NEAR(found.bits_per_character(), expected / std::log(2) / 13, 1e-5);
 }
@@ -251,6 +251,50 @@ TEST(EvaluateText, OfAUniformModelIsTheVocabulary) {
   for (torch::Tensor& parameter : model->parameters()) parameter.zero_();
   EXPECT_NEAR(evaluate_text(*model, tokenizer, "abc\nfed\n\nghi", {}).bits_per_character(), 4, 1e-6);
   EXPECT_EQ(evaluate_text(*model, tokenizer, "", {}).bits_per_character(), 0);
+}
+
+// ---- characters: those that the pieces stand for
+
+std::int64_t characters(const Tokenizer& tokenizer, const std::string& text) {
+  return evaluate_text(*tiny_language_model(tokenizer.vocab_size(), 8), tokenizer, text, {}).characters;
+}
+
+class EvaluatedCharacters : public testing::TestWithParam<const char*> {
+ protected:
+  const Tokenizer tokenizer{Tokenizer::train(std::vector<std::string>{"the cat sat on the mat", "a dog ran to the end"},
+                                             {.type = GetParam(), .vocab_size = 30, .path = {}})};
+};
+
+TEST_P(EvaluatedCharacters, AreThoseOfTheText) {
+  EXPECT_EQ(characters(tokenizer, "the cat\nsat on\n\na mat"), 21);
+  EXPECT_EQ(characters(tokenizer, "the"), 3);
+  EXPECT_EQ(characters(tokenizer, "\n\n"), 2);
+  EXPECT_EQ(characters(tokenizer, ""), 0);
+}
+
+// SentencePiece drops them, so nothing predicts them.
+TEST_P(EvaluatedCharacters, AreWithoutSpacesThatNoPieceStandsFor) {
+  EXPECT_EQ(characters(tokenizer, "  the   cat \n sat on  \n   \na mat "), 21);
+  EXPECT_EQ(characters(tokenizer, "    "), 0);
+}
+
+TEST_P(EvaluatedCharacters, OfAnUnknownRunAreAllOfIt) {
+  EXPECT_EQ(characters(tokenizer, "\u4E2D\u6587 the \u6587\u4E2D\n\u4E2D"), 11);
+}
+
+TEST_P(EvaluatedCharacters, OfPassagesAreThoseOfTheirLine) {
+  std::string line;
+  for (int i = 0; i < 10'000; ++i) line += "the cat ";
+  EXPECT_EQ(characters(tokenizer, line), 79'999);
+  EXPECT_EQ(characters(tokenizer, std::string(70'000, 'a')), 70'000);
+  EXPECT_EQ(characters(tokenizer, std::string(70'000, ' ') + "the cat"), 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokenizers, EvaluatedCharacters, testing::Values("bpe", "unigram"));
+
+TEST(EvaluateText, OfSingleCharactersCountsEverySpace) {
+  EXPECT_EQ(characters(letters(), "  ab   c \n  \n"), 13);
+  EXPECT_EQ(characters(letters({"ab"}), " a b"), 4) << "a space that is unknown";
 }
 
 TEST(EvaluateText, ReportsProgress) {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "run_fixture.h"
+#include "evaluation/evaluation.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -102,6 +104,19 @@ TEST(Training, WeightDecayIsForAdamWAlone) {
   EXPECT_TRUE(torch::equal(weights_after("adam", 0.5), weights_after("adam", 0)));
   EXPECT_TRUE(torch::equal(weights_after("adamw", 0), weights_after("adam", 0)));
   EXPECT_FALSE(torch::equal(weights_after("adamw", 0.5), weights_after("adam", 0)));
+}
+
+// A file is often sorted: here by length, and every pair stands in it twice.
+TEST(Training, ValidationIsSpreadOverAllPairs) {
+  const Config config = config_without_dropout();
+  torch::manual_seed(3);
+  const Model model = make_model(config.model, 20);
+  const auto dataset = random_pairs(16);
+  std::vector<EncodedPair> once;
+  for (const EncodedPair& pair : dataset->train) once.insert(once.end(), 32, pair);
+  for (const EncodedPair& pair : once) dataset->validation.insert(dataset->validation.end(), 2, pair);
+  model->stand_still();
+  EXPECT_NEAR(validate(*model, *dataset, 8, {}), negative_log_likelihood(*model, once, 64, {}).per_token(), 1e-6);
 }
 
 TEST(Training, TheSameSeedGivesTheSameLosses) {

@@ -212,41 +212,5 @@ TEST_F(Translate, ALanguageModelContinuesBeyondItsContext) {
   EXPECT_EQ(translated(prompt, sampled({}, 50)), lines[0]["hypotheses"][0]["text"].get<std::string>() + "\n");
 }
 
-// Of a file with 30 pairs of one word and 30 of six.
-nlohmann::json evaluation(const fs::path& run, std::int64_t limit) {
-  const fs::path file = run.string() + ".tsv";
-  {
-    std::ofstream out(file);
-    for (int i = 0; i < 30; ++i) out << "a" << i << "\tb\n";
-    for (int i = 0; i < 30; ++i) out << "a b c d e f" << i << "\tb\n";
-  }
-  EvaluateOptions options;
-  options.run = run.string();
-  options.corpus = file.string();
-  options.split = "all";
-  options.limit = limit;
-  options.json = true;
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(evaluate(options), 0);
-  fs::remove(file);
-  return nlohmann::json::parse(testing::internal::GetCapturedStdout());
-}
-
-TEST_F(Translate, SomePairsStandForAllOfAFileSortedByLength) {
-  const nlohmann::json json = evaluation(run, 10);
-  EXPECT_EQ(json["pairs"], 10);
-  ASSERT_EQ(json["by_length"].size(), 2U);
-  EXPECT_GE(json["by_length"][0]["pairs"], 4);  // the parts of the split follow each other, each sorted
-  EXPECT_GE(json["by_length"][1]["pairs"], 4);
-}
-
-TEST_F(Translate, NearlyAllPairsAreThoseOfTheFile) {
-  const nlohmann::json json = evaluation(run, 59);
-  EXPECT_EQ(json["pairs"], 59);
-  ASSERT_EQ(json["by_length"].size(), 2U);  // and none of no words
-  EXPECT_GE(json["by_length"][0]["pairs"], 29);
-  EXPECT_GE(json["by_length"][1]["pairs"], 29);
-}
-
 }  // namespace
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -44,6 +45,10 @@ void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOpti
 
 // The search of one source.
 struct Beam {
+  explicit Beam(std::int64_t longest) : limit(longest) {}
+  bool goes_on(std::int64_t length) const { return length < limit && !live.empty(); }
+
+  std::int64_t limit;  // pieces at most
   std::vector<Hypothesis> live{1};
   std::vector<std::size_t> parents;  // of the live ones: their places in `live` a step before
   std::vector<int> nodes{-1};        // of the live ones: their last extension in the tree
@@ -114,36 +119,27 @@ std::vector<Hypothesis> result(Beam& beam, const SearchOptions& options) {
   return std::move(found);
 }
 
-// The options with what the model decides.
-SearchOptions for_model(SearchOptions options, const ModelConfig& config, std::int64_t source_length) {
-  options.eos_ends = !config.is_language_model();
-  if (options.limit == 0) options.limit = output_limit(config, source_length);
-  if (!config.is_language_model()) options.limit = std::min(options.limit, config.max_length);
-  return options;
-}
-
-}  // namespace
-
-std::string_view describe(Fate fate) {
-  return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
-}
-
-std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
-                                                 const SearchOptions& options, std::vector<SearchTree>* trees) {
-  std::vector<Beam> beams(begin.size(0));
+// B searches side by side, each up to its own limit; options.limit has no say.
+std::vector<std::vector<Hypothesis>> search(const NextLogProbs& next, const torch::Tensor& begin,
+                                            std::span<const std::int64_t> limits, const SearchOptions& options,
+                                            std::vector<SearchTree>* trees) {
+  std::vector<Beam> beams(limits.begin(), limits.end());
   std::vector<std::int64_t> rows(beams.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  std::iota(rows.begin(), rows.end(), 0);
   torch::Tensor tokens = begin;
-  for (std::int64_t length = 0; length < options.limit && !rows.empty(); ++length) {
+  for (std::int64_t length = 0; !rows.empty(); ++length) {
     const BestPieces best = best_pieces(next(torch::tensor(rows, torch::kInt64), tokens), length, options);
     rows.clear();
     std::vector<std::int64_t> newest;
     std::int64_t row = 0;
     for (Beam& beam : beams) {
+      if (!beam.goes_on(length)) continue;
       const auto num_live = static_cast<std::int64_t>(beam.live.size());
       extend(beam, best, row, options);
-      for (const std::size_t parent : beam.parents) rows.push_back(row + static_cast<std::int64_t>(parent));
-      for (const Hypothesis& hypothesis : beam.live) newest.push_back(hypothesis.ids.back());
+      if (beam.goes_on(length + 1)) {
+        for (const std::size_t parent : beam.parents) rows.push_back(row + static_cast<std::int64_t>(parent));
+        for (const Hypothesis& hypothesis : beam.live) newest.push_back(hypothesis.ids.back());
+      }
       row += num_live;
     }
     tokens = torch::tensor(newest, torch::kInt64).unsqueeze(1);
@@ -157,12 +153,40 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
   return found;
 }
 
+// The longest output for a source of this many pieces, as asked for or by itself: there are positions for no more.
+std::int64_t limit_of(const SearchOptions& options, const ModelConfig& config, std::int64_t source_length) {
+  const std::int64_t limit = options.limit == 0 ? output_limit(config, source_length) : options.limit;
+  return config.is_language_model() ? limit : std::min(limit, config.max_length);
+}
+
+// Pieces of every source without its padding: B.
+std::vector<std::int64_t> lengths_of(const torch::Tensor& source, const torch::Tensor& padding) {
+  if (!padding.defined()) return std::vector(static_cast<std::size_t>(source.size(0)), source.size(1));
+  const torch::Tensor lengths = padding.logical_not().sum(1).cpu();
+  return {lengths.data_ptr<std::int64_t>(), lengths.data_ptr<std::int64_t>() + lengths.numel()};
+}
+
+}  // namespace
+
+std::string_view describe(Fate fate) {
+  return fate == Fate::kept ? "kept" : fate == Fate::pruned ? "pruned" : "finished";
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
+                                                 const SearchOptions& options, std::vector<SearchTree>* trees) {
+  const std::vector limits(static_cast<std::size_t>(begin.size(0)), options.limit);
+  return search(next, begin, limits, options, trees);
+}
+
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe, std::vector<SearchTree>* trees) {
+  options.eos_ends = !model.config().is_language_model();
+  std::vector<std::int64_t> limits = lengths_of(source, padding);
+  for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
   Stepper stepper(model, source, padding, breathe, options.changes);
-  return beam_search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
-                     stepper.begin(), for_model(options, model.config(), source.size(1)), trees);
+  return search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); }, stepper.begin(),
+                limits, options, trees);
 }
 
 std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
@@ -174,12 +198,13 @@ std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::T
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
                   const Breath& breathe) {
-  options = for_model(options, model.config(), source.size(1));
+  options.eos_ends = !model.config().is_language_model();
+  const std::int64_t limit = limit_of(options, model.config(), source.size(1));
   Stepper stepper(model, source, {}, breathe, options.changes);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);
   torch::Tensor tokens = stepper.begin();
   Hypothesis hypothesis;
-  for (std::int64_t length = 0; length < options.limit && !hypothesis.finished; ++length) {
+  for (std::int64_t length = 0; length < limit && !hypothesis.finished; ++length) {
     const torch::Tensor log_probs = stepper.advance(row, tokens).to(torch::kCPU, torch::kFloat32).contiguous();  // 1×V
     const std::span next(log_probs.data_ptr<float>(), static_cast<std::size_t>(log_probs.numel()));
     const auto step = static_cast<std::size_t>(length);

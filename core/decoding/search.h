@@ -20,7 +20,7 @@ namespace attnscope {
 struct SearchOptions {
   std::int64_t beam = 1;                   // hypotheses kept at each step; 1 is greedy
   double length_penalty = 0.6;             // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
-  std::int64_t limit = 0;                  // pieces at most, </s> included; 0: the model's own, see output_limit
+  std::int64_t limit = 0;                  // pieces at most, </s> included; 0: by the source, see output_limit
   bool eos_ends = true;                    // not in a language model
   std::vector<int> prefix = {};            // what every hypothesis begins with; it counts in log_prob, score and limit
   const Interventions* changes = nullptr;  // to the model while it searches
@@ -54,15 +54,15 @@ using SearchTree = std::vector<Extension>;
 // tokens[n] (int64 N×L, CPU); in the first step rows are 0 … B−1 and tokens what each of the B searches begins with.
 using NextLogProbs = std::function<torch::Tensor(const torch::Tensor& rows, const torch::Tensor& tokens)>;
 
-// B searches side by side, begin: int64 B×L; `trees`, where given, becomes one a search. Of each the hypotheses that
-// ended, best score first, at most `beam`; if none did, those that stand at the limit.
+// B searches side by side, begin: int64 B×L, up to options.limit ≥ 1; `trees`, where given, becomes one a search. Of
+// each the hypotheses that ended, best score first, at most `beam`; if none did, those that stand at the limit.
 std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const torch::Tensor& begin,
                                                  const SearchOptions& options,
                                                  std::vector<SearchTree>* trees = nullptr);
 
 // With a model: source: int64 B×S, for a language model the prompts, at least one piece each; padding: bool B×S, true
-// at padding, or undefined, as prompts need it. eos_ends is set as the model wants it. `breathe` is called at every
-// step; what it throws leaves the model as it is.
+// at padding, or undefined, as prompts need it. No search is any longer for those beside it. eos_ends is set as the
+// model wants it. `breathe` is called at every step; what it throws leaves the model as it is.
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe = {}, std::vector<SearchTree>* trees = nullptr);

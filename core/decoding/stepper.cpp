@@ -24,6 +24,7 @@ void select_rows(Memory& memory, const torch::Tensor& rows) {
 Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
                  const Interventions* changes)
     : model_(model), breathe_(std::move(breathe)), changes_(changes), sources_(torch::arange(source.size(0))) {
+  model.check_standing_still();
   if (model.config().is_language_model()) {
     begin_ = source.cpu();
     context_ = begin_.slice(1, 0, 0);

@@ -20,8 +20,8 @@ torch::Device resolve_device(const std::string& name) {
 
 void set_threads(const TrainingConfig& training, Cores cores) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  const std::int64_t configured = training.threads > 0 ? training.threads : all - cores.spare;
-  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, cores.threads > 0 ? cores.threads : configured)));
+  const std::int64_t threads = training.threads > 0 ? training.threads : all - cores.spare;
+  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }
 
 std::string device_text(torch::Device device) {

@@ -12,8 +12,7 @@ namespace attnscope {
 
 // What of this machine's cores the engine may take.
 struct Cores {
-  std::int64_t spare = 0;    // left alone when the configuration asks for all: the window needs one under software GL
-  std::int64_t threads = 0;  // instead of what the configuration asks for; 0: as configured
+  std::int64_t spare = 0;  // left alone when the configuration asks for all: the window needs one under software GL
 };
 
 // training.device as LibTorch has it. Throws ConfigError when it is cuda and there is none.

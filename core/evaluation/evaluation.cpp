@@ -91,7 +91,7 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
 
 TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, std::string_view text,
                              const FractionCallback& progress) {
-  const std::vector<int> stream = encode_text(tokenizer, text, [&] {
+  const auto [stream, characters] = encode_text(tokenizer, text, [&] {
     if (progress) progress(0);
   });
   const std::int64_t length = model.config().max_length;
@@ -101,8 +101,7 @@ TextEvaluation evaluate_text(SequenceModel& model, const Tokenizer& tokenizer, s
   const auto report = [&] {
     if (progress) progress(static_cast<double>(++done) / static_cast<double>(batches));
   };
-  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report),
-          .characters = num_characters(text)};
+  return {.nll = negative_log_likelihood(model, stream, batch_size, all_windows, report), .characters = characters};
 }
 
 std::vector<std::string> pronouns(std::string_view french) {

@@ -63,8 +63,9 @@ Matrix max_map(std::span<const Matrix* const> maps) {
 
 Matrix rolled_through(const Matrix& before, std::span<const Matrix> heads) {
   Matrix layer = mean_map(all_of(heads));
+  const bool off = std::ranges::all_of(layer.values, [](float value) { return value == 0; });
   for (float& value : layer.values) value *= 0.5F;
-  for (int i = 0; i < std::min(layer.rows, layer.cols); ++i) layer.at(i, i) += 0.5F;
+  for (int i = 0; i < std::min(layer.rows, layer.cols); ++i) layer.at(i, i) += off ? 1 : 0.5F;
   return before.empty() ? layer : product(layer, before);
 }
 

@@ -16,8 +16,8 @@ Matrix mean_map(std::span<const Matrix* const> maps);
 Matrix max_map(std::span<const Matrix* const> maps);
 
 // How much of every input reaches every place through layers of self-attention, residuals counted (Abnar & Zuidema,
-// arXiv 2005.00928 §3): Ã_1 = A_1, Ã_l = A_l Ã_{l−1}, with A = ½ W + ½ I and W a layer's mean over its heads. Through
-// layers 0…last.
+// arXiv 2005.00928 §3): Ã_1 = A_1, Ã_l = A_l Ã_{l−1}, with A = ½ W + ½ I and W a layer's mean over its heads; A = I
+// where W is 0, as in a layer that is switched off. Through layers 0…last.
 Matrix rollout(const AttentionMaps& maps, int last);
 
 // One layer further; `before` is empty below the first.

@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "model/recurrent.h"
 #include "model/transformer.h"
@@ -89,6 +90,10 @@ void SequenceModel::set_dropout(double dropout) {
 void SequenceModel::stand_still() {
   eval();
   for (torch::Tensor& parameter : parameters()) parameter.requires_grad_(false);
+}
+
+void SequenceModel::check_standing_still() const {
+  if (is_training() || output_weight_.requires_grad()) throw std::logic_error("a model is looked at that is trained");
 }
 
 Model make_model(const ModelConfig& config, std::int64_t vocab_size) {

@@ -72,6 +72,9 @@ class SequenceModel : public torch::nn::Module {
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.
   void stand_still();
 
+  // Throws std::logic_error unless it stands still: dropout and gradients would spoil a look.
+  void check_standing_still() const;
+
   // Whatever tells the order of the tokens, to be looked at; none where nothing does.
   virtual std::vector<PositionTensor> positions() { return {}; }
 

@@ -37,7 +37,7 @@ struct Evaluation {
 // How well a language model predicts a text.
 struct TextEvaluation {
   NegativeLogLikelihood nll;
-  std::int64_t characters = 0;  // of the text, line ends included
+  std::int64_t characters = 0;  // that the pieces stand for, line ends included
 
   // Comparable under every tokenizer, but for one that does not know some of the characters: a run of unknown ones
   // costs no more than its one unk.

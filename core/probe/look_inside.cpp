@@ -303,6 +303,7 @@ AttentionMaps to_maps(const AttentionWeights& weights) {
 
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
                  const std::function<void(Snapshot)>& publish, const Breath& breathe) {
+  model.check_standing_still();
   check(probe.options.sampling);
 
   Look look(model, tokenizer, probe, breathe);

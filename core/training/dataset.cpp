@@ -39,13 +39,33 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
 
 std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer& tokenizer, const Breath& breathe) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe);
-  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe);
+  dataset->train_stream = encode_text(tokenizer, corpus.text.train, breathe).stream;
+  dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe).stream;
   if (dataset->train_stream.size() < 2) {
     throw CorpusError(
         fmt::format("{}: {} pieces to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
   }
   return dataset;
+}
+
+std::int64_t characters_of(const std::vector<Token>& tokens) {
+  std::int64_t characters = 0;
+  for (const Token& token : tokens) characters += num_characters(token.piece);
+  return characters;
+}
+
+// Adds a line to the stream. SentencePiece may put a space before every text it is given; of a line's passages, those
+// behind the first word do begin with one.
+void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t added_spaces, EncodedText& text) {
+  bool begun = false;
+  for (const std::string_view passage : passages(line)) {
+    const std::vector<Token> tokens = tokenizer.encode(passage);
+    if (tokens.empty()) continue;
+    for (const Token& token : tokens) text.stream.push_back(token.id);
+    const bool own_space = begun && passage.starts_with(' ');
+    text.characters += characters_of(tokens) - (own_space ? 0 : added_spaces);
+    begun = true;
+  }
 }
 
 }  // namespace
@@ -78,21 +98,21 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
   return encoded;
 }
 
-std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
-  std::vector<int> stream;
+EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
+  const std::int64_t added_spaces = characters_of(tokenizer.encode("a")) - 1;
+  EncodedText encoded;
   for (std::int64_t lines = 0; !text.empty(); ++lines) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    for (const std::string_view passage : passages(line)) {
-      for (const Token& token : tokenizer.encode(passage)) stream.push_back(token.id);
-    }
+    append_line(tokenizer, line, added_spaces, encoded);
     text.remove_prefix(line.size());
     if (!text.empty()) {
-      stream.push_back(Tokenizer::eos_id);
+      encoded.stream.push_back(Tokenizer::eos_id);
+      ++encoded.characters;
       text.remove_prefix(1);
     }
     if (breathe && lines % lines_a_breath == 0) breathe();
   }
-  return stream;
+  return encoded;
 }
 
 }  // namespace attnscope

@@ -41,7 +41,12 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
 // `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks.
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
 
-// The text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
-std::vector<int> encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
+// A text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
+struct EncodedText {
+  std::vector<int> stream;
+  std::int64_t characters = 0;  // that the stream stands for: no spaces that SentencePiece drops or adds, all of an unk
+};
+
+EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe);
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plain/spread.h"
 #include "tokenizer/tokenizer.h"
 #include "training/batches.h"
 #include "training/text_batches.h"
@@ -22,23 +23,18 @@ void add(const torch::Tensor& logits, const torch::Tensor& target_out, NegativeL
   total.tokens += target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
 }
 
-std::int64_t rounded_up(std::int64_t dividend, std::int64_t divisor) {
-  return (dividend + divisor - 1) / divisor;
-}
-
 // Where windows begin that lie one behind the other, or `max_windows` of them.
 std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length, std::int64_t max_windows) {
-  const std::int64_t windows = rounded_up(pieces, length);
-  std::vector<std::int64_t> places(static_cast<std::size_t>(std::min(windows, max_windows)));
-  const auto taken = static_cast<std::int64_t>(places.size());
-  for (std::int64_t i = 0; i < taken; ++i) places[static_cast<std::size_t>(i)] = i * windows / taken * length;
-  return places;
+  std::vector<std::int64_t> places;
+  for (std::int64_t place = 0; place < pieces; place += length) places.push_back(place);
+  return spread_evenly(places, static_cast<std::size_t>(max_windows));
 }
 
 }  // namespace
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
                                               std::int64_t batch_size, const Breath& breathe) {
+  model.check_standing_still();
   NegativeLogLikelihood total;
   for (const auto& indices : batches_by_length(pairs, batch_size)) {
     const Batch batch = make_batch(pairs, indices, model.device());
@@ -52,6 +48,7 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
                                               const Breath& breathe) {
+  model.check_standing_still();
   NegativeLogLikelihood total;
   std::vector<int> read = {Tokenizer::eos_id};
   read.insert(read.end(), stream.begin(), stream.end());
@@ -72,7 +69,7 @@ double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch
     const std::int64_t windows = std::max<std::int64_t>(1, most_validation_pieces / model.config().max_length);
     return negative_log_likelihood(model, dataset.validation_stream, batch_size, windows, breathe).per_token();
   }
-  const auto pairs = std::span(dataset.validation).first(std::min(most_validation_pairs, dataset.validation.size()));
+  const std::vector<EncodedPair> pairs = spread_evenly(dataset.validation, most_validation_pairs);
   return negative_log_likelihood(model, pairs, batch_size, breathe).per_token();
 }
 

@@ -25,7 +25,7 @@ inline constexpr std::int64_t all_windows = std::numeric_limits<std::int64_t>::m
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows, const Breath& breathe);
 
-// Of the validation part, or of some of it where it is large: nats/token. There must be one.
+// Of the validation part or, where it is large, of some of it, spread evenly: nats/token. There must be one.
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe);
 
 }  // namespace attnscope

@@ -1,0 +1,21 @@
+// Some of many that stand for all.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace attnscope {
+
+// At most `most` of the items, spread evenly and always the same: files are often sorted, by length or otherwise, and
+// their beginning would not do.
+template <typename Item>
+std::vector<Item> spread_evenly(const std::vector<Item>& items, std::size_t most) {
+  const std::size_t count = std::min(most, items.size());
+  std::vector<Item> kept;
+  kept.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) kept.push_back(items[i * items.size() / count]);
+  return kept;
+}
+
+}  // namespace attnscope
