@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "plain/metrics.h"
 #include "session/torch_engine.h"
 #include "storage/checkpoint.h"
 #include "storage/file.h"
@@ -279,9 +280,13 @@ Config tiny_config(const std::string& corpus = "copy") {
   return config;
 }
 
+double loss_of(const MetricPoint& point) {
+  return point[metric("loss")].value();
+}
+
 std::vector<double> losses(TorchEngine& engine, int steps) {
   std::vector<double> values;
-  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({}).loss);
+  for (int i = 0; i < steps; ++i) values.push_back(loss_of(engine.train_step({})));
   return values;
 }
 
@@ -310,7 +315,7 @@ TEST(Training, OverfitsOneBatch) {
   const Config config = config_without_dropout();
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
   double loss = 0;
-  for (int i = 0; i < 250; ++i) loss = trainer.step({}).loss;
+  for (int i = 0; i < 250; ++i) loss = loss_of(trainer.step({}));
   EXPECT_LT(loss, 0.02);
 }
 
@@ -325,7 +330,7 @@ TEST(Training, SmallBatchesAccumulatedAreOneLargeBatch) {
     model = make_model(config.model, 20);
     Trainer trainer(model, config, dataset);
     int breaths = 0;
-    const double loss = trainer.step([&] { ++breaths; }).loss;
+    const double loss = loss_of(trainer.step([&] { ++breaths; }));
     EXPECT_GE(breaths, 2 * accumulation_steps);
     return loss;
   };
@@ -372,7 +377,7 @@ TEST(Training, LookingInsideDoesNotChangeTheLosses) {
   std::vector<double> watched;
   int looks = 0;
   for (int i = 0; i < 6; ++i) {
-    watched.push_back(b.train_step([&] { b.probe({1, "a b c"}, [&](auto) { ++looks; }, {}); }).loss);
+    watched.push_back(loss_of(b.train_step([&] { b.probe({1, "a b c"}, [&](auto) { ++looks; }, {}); })));
   }
   EXPECT_EQ(losses(a, 6), watched);
   EXPECT_GE(looks, 6 * 2 * 3);
@@ -382,11 +387,11 @@ TEST(Training, AnUpdateInTheMiddleOfALookIsAsAnyOther) {
   TorchEngine a, b;
   a.reset(tiny_config(), {});
   b.reset(tiny_config(), {});
-  std::vector<double> trained = {b.train_step({}).loss};
+  std::vector<double> trained = {loss_of(b.train_step({}))};
   Probe probe{.request = 1, .text = "a b c"};
   probe.decoding = true;
   b.probe(
-      probe, [](auto) {}, [&] { trained.push_back(b.train_step({}).loss); });
+      probe, [](auto) {}, [&] { trained.push_back(loss_of(b.train_step({}))); });
   EXPECT_GE(trained.size(), 6U);
   EXPECT_EQ(losses(a, static_cast<int>(trained.size())), trained);
 }
@@ -400,8 +405,8 @@ TEST(Training, LiveFieldsTakeEffectAndOthersDoNot) {
   edited.training.batch_size = 99;
   engine.adjust(edited);
   const MetricPoint point = engine.train_step({});
-  EXPECT_DOUBLE_EQ(point.learning_rate, learning_rate_at(engine.config().training, 16, 2));
-  EXPECT_DOUBLE_EQ(point.learning_rate, 5 * std::pow(16, -0.5) * 2 * std::pow(20, -1.5));
+  EXPECT_DOUBLE_EQ(point[metric("learning_rate")].value(), learning_rate_at(engine.config().training, 16, 2));
+  EXPECT_DOUBLE_EQ(point[metric("learning_rate")].value(), 5 * std::pow(16, -0.5) * 2 * std::pow(20, -1.5));
   EXPECT_EQ(engine.config().training.batch_size, 8);
 }
 
@@ -559,8 +564,8 @@ TEST_F(RunOnDisk, ALanguageModelLearnsTextAndTellsCharactersAndPrompts) {
   EXPECT_LT(opened.examples.back().source.size(), 15U) << "a beginning, not the line";
   losses(engine, 99);
   const MetricPoint point = engine.train_step({});
-  ASSERT_TRUE(point.validation_nll);
-  EXPECT_LT(*point.validation_nll, 1.5) << "nothing learned would be ln 20 = 3";
+  ASSERT_TRUE(point[metric("validation_nll")]);
+  EXPECT_LT(*point[metric("validation_nll")], 1.5) << "nothing learned would be ln 20 = 3";
   std::shared_ptr<const Snapshot> last;
   engine.probe({1, "to be"}, [&](auto snapshot) { last = snapshot; }, {});
   EXPECT_FALSE(last->output_text.empty());

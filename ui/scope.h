@@ -75,10 +75,7 @@ struct Scope {
   Status status;
   RunOpened run;  // run.run is 0 until the first one is there
   Curves curves;
-  History history;              // the pinned sentences; the same frames as the worker's
-  std::int64_t loss_step = -1;  // the newest metric point; -1: none yet
-  double loss = 0;
-  double tokens_per_second = 0;
+  History history;                   // the pinned sentences; the same frames as the worker's
   std::optional<Progress> progress;  // only while something long is under way
   Shown newest;                      // may have only pieces and encoder yet
   Shown complete;                    // the newest that was decoded to its end; shown until the next one is
