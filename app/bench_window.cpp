@@ -43,7 +43,7 @@ class TypedWindow {
 
   void train() {
     post(Train{});
-    run_until([this] { return scope_.loss_step >= 0; });
+    run_until([this] { return scope_.status.activity == Activity::training; });
   }
 
   void draw(std::string_view typed = {}) {
@@ -88,7 +88,7 @@ class TypedWindow {
   const std::vector<double>& frames() const { return frames_; }
   void forget_frames() { frames_.clear(); }
   double longest_wait() const { return longest_wait_; }
-  std::int64_t step() const { return scope_.loss_step; }
+  std::int64_t step() const { return scope_.status.step; }
 
  private:
   std::uint64_t newest() const { return scope_.newest.snapshot ? scope_.newest.snapshot->request : 0; }

@@ -1,14 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands.h"
 #include "engine/torch_engine.h"
+#include "plain/metrics.h"
 #include "plain/presets.h"
 #include "progress.h"
 #include "storage/file.h"
@@ -88,15 +89,15 @@ void pin(History& history, const std::vector<std::string>& sentences) {
   }
 }
 
-void print_json(const MetricPoint& point) {
-  nlohmann::json json = {{"step", point.step},
-                         {"loss", point.loss},
-                         {"learning_rate", point.learning_rate},
-                         {"gradient_norm", point.gradient_norm},
-                         {"tokens_per_second", point.tokens_per_second}};
-  if (point.validation_nll) json["validation_nll"] = *point.validation_nll;
-  fmt::print("{}\n", json.dump());
-  std::fflush(stdout);
+// "loss 1.8349 · validation 1.4790 nats/token · 9134 tok/s"
+std::string measured_text(const MetricPoint& point) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::size_t>& plot : metrics_by_plot())
+    for (const std::size_t i : plot) {
+      const std::string_view text = metric_rows[i].text;
+      if (!text.empty() && point[i]) texts.push_back(fmt::format(fmt::runtime(text), *point[i]));
+    }
+  return fmt::format("{}", fmt::join(texts, " · "));
 }
 
 class TrainingLoop {
@@ -109,14 +110,15 @@ class TrainingLoop {
     while (!interrupted && engine_.steps_done() < engine_.steps_wanted() && !out_of_time()) {
       const MetricPoint point = engine_.train_step({});
       if (recording_due(engine_)) record_pinned(engine_, {}, {});
-      if (options_.json) print_json(point);
-      if (point.validation_nll) {
-        line.clear();
-        fmt::print(stderr, "step {:6} · loss {:.4f} · validation {:.4f} nats/token · {:.0f} tok/s · {:.0f} s\n",
-                   point.step, point.loss, *point.validation_nll, point.tokens_per_second, seconds());
+      if (options_.json) {
+        fmt::print("{}\n", metrics_line(point));
+        std::fflush(stdout);
       }
-      line.show("Training", fraction(),
-                fmt::format("step {} · loss {:.3f} · {:.0f} tok/s", point.step, point.loss, point.tokens_per_second));
+      if (point[metric("validation_nll")]) {
+        line.clear();
+        fmt::print(stderr, "step {:6} · {} · {:.0f} s\n", point.step, measured_text(point), seconds());
+      }
+      line.show("Training", fraction(), fmt::format("step {} · {}", point.step, measured_text(point)));
     }
   }
 

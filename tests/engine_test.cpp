@@ -87,7 +87,7 @@ TEST_F(RunOnDisk, MetricsBeyondTheWeightsAreForgotten) {
 
   const auto steps_and_losses = [](const std::vector<MetricPoint>& points) {
     std::vector<std::pair<std::int64_t, double>> found;
-    for (const MetricPoint& point : points) found.emplace_back(point.step, point.loss);
+    for (const MetricPoint& point : points) found.emplace_back(point.step, point[metric("loss")].value());
     return found;
   };
   std::vector<std::pair<std::int64_t, double>> points;
@@ -180,8 +180,8 @@ TEST_F(RunOnDisk, ALanguageModelLearnsTextAndTellsCharactersAndPrompts) {
   EXPECT_LT(opened.examples.back().source.size(), 15U) << "a beginning, not the line";
   losses(engine, 99);
   const MetricPoint point = engine.train_step({});
-  ASSERT_TRUE(point.validation_nll);
-  EXPECT_LT(*point.validation_nll, 1.5) << "nothing learned would be ln 20 = 3";
+  ASSERT_TRUE(point[metric("validation_nll")]);
+  EXPECT_LT(*point[metric("validation_nll")], 1.5) << "nothing learned would be ln 20 = 3";
   std::shared_ptr<const Snapshot> last;
   engine.probe({1, "to be"}, [&](auto snapshot) { last = snapshot; }, {});
   EXPECT_FALSE(last->output_text.empty());

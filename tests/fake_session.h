@@ -101,7 +101,9 @@ class FakeEngine : public Engine {
     script_->on_step(step_ + 1, breathe);
     ++step_;
     script_->note("step ends");
-    return {step_, 1.0, 0.1, 1.0, 1000, {}};
+    MetricPoint point;
+    point.step = step_;
+    return point;
   }
 
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override {

@@ -11,6 +11,7 @@
 #include "plain/channel.h"
 #include "plain/config.h"
 #include "plain/curves.h"
+#include "plain/metrics.h"
 
 namespace attnscope {
 namespace {
@@ -166,33 +167,57 @@ TEST(Channel, MailboxHoldsTheNewestAndKeepsWhatAReaderHolds) {
 // ---- curves
 
 MetricPoint point(std::int64_t step, double loss, std::optional<double> validation = {}) {
-  return {step, loss, 0.5, 2.0, 900, validation};
+  MetricPoint point;
+  point.step = step;
+  point.set(metric("loss"), loss);
+  point.set(metric("gradient_norm"), 2.0);
+  if (validation) point.set(metric("validation_nll"), *validation);
+  return point;
 }
 
-TEST(Curves, AppendFillsEverySeries) {
+TEST(Curves, APointGoesToTheSeriesOfWhatWasMeasured) {
   Curves curves;
-  append(curves, point(1, 5.0));
-  append(curves, point(2, 4.0, 4.5));
-  EXPECT_THAT(curves.train_loss.x, ElementsAre(1, 2));
-  EXPECT_THAT(curves.train_loss.y, ElementsAre(5.0, 4.0));
-  EXPECT_THAT(curves.validation_loss.x, ElementsAre(2));
-  EXPECT_THAT(curves.validation_loss.y, ElementsAre(4.5));
-  EXPECT_THAT(curves.learning_rate.y, ElementsAre(0.5, 0.5));
-  EXPECT_THAT(curves.gradient_norm.y, ElementsAre(2.0, 2.0));
-  EXPECT_THAT(curves.tokens_per_second.y, ElementsAre(900, 900));
+  curves.append(point(1, 5.0));
+  curves.append(point(2, 4.0, 4.5));
+  EXPECT_THAT(curves[metric("loss")].x, ElementsAre(1, 2));
+  EXPECT_THAT(curves[metric("loss")].y, ElementsAre(5.0, 4.0));
+  EXPECT_THAT(curves[metric("validation_nll")].x, ElementsAre(2));
+  EXPECT_THAT(curves[metric("validation_nll")].y, ElementsAre(4.5));
+  EXPECT_THAT(curves[metric("gradient_norm")].y, ElementsAre(2.0, 2.0));
+  EXPECT_THAT(curves[metric("learning_rate")].y, testing::IsEmpty());
 }
 
 TEST(Curves, ResumedRunReplacesItsTail) {
   Curves curves;
   for (int step = 1; step <= 10; ++step) {
-    append(curves, point(step, 10.0 - step, step % 4 == 0 ? std::optional(1.0) : std::nullopt));
+    curves.append(point(step, 10.0 - step, step % 4 == 0 ? std::optional(1.0) : std::nullopt));
   }
-  append(curves, point(8, 77));
-  EXPECT_THAT(curves.train_loss.x, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_EQ(curves.train_loss.y.back(), 77);
-  EXPECT_EQ(curves.train_loss.y.size(), 8u);
-  EXPECT_THAT(curves.validation_loss.x, ElementsAre(4));
-  EXPECT_EQ(curves.gradient_norm.x.size(), 8u);
+  curves.append(point(8, 77));
+  EXPECT_THAT(curves[metric("loss")].x, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_EQ(curves[metric("loss")].y.back(), 77);
+  EXPECT_EQ(curves[metric("loss")].y.size(), 8u);
+  EXPECT_THAT(curves[metric("validation_nll")].x, ElementsAre(4));
+  EXPECT_EQ(curves[metric("gradient_norm")].x.size(), 8u);
+}
+
+TEST(Metrics, PlotsAreInTheOrderOfTheTableEachWithItsOwn) {
+  std::vector<std::size_t> seen;
+  for (const std::vector<std::size_t>& plot : metrics_by_plot()) {
+    for (const std::size_t place : plot) {
+      seen.push_back(place);
+      EXPECT_EQ(metric_rows[place].plot.title, metric_rows[plot.front()].plot.title);
+    }
+  }
+  EXPECT_THAT(metrics_by_plot().front(), ElementsAre(metric("loss"), metric("validation_nll")));
+  std::ranges::sort(seen);
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) EXPECT_EQ(seen.at(i), i) << metric_rows[i].key;
+}
+
+TEST(Metrics, PointsAreEqualWhenTheSameWasMeasured) {
+  EXPECT_EQ(point(1, 5.0), point(1, 5.0));
+  EXPECT_NE(point(1, 5.0), point(1, 5.0, 4.0));
+  EXPECT_NE(point(1, 5.0), point(2, 5.0));
+  EXPECT_EQ(MetricPoint()[metric("loss")], std::nullopt);
 }
 
 TEST(Curves, SmoothedIsTheBiasCorrectedMean) {

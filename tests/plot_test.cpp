@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "curves_panel.h"
+#include "plain/metrics.h"
 #include "ui_harness.h"
 #include "widgets/plot.h"
 #include "workspaces/positions.h"
@@ -277,14 +278,12 @@ TEST_F(PlotTest, a_hundred_thousand_points_cost_no_more_than_the_pixels) {
 Curves measured(int steps) {
   Curves curves;
   for (int step = 1; step <= steps; ++step) {
-    MetricPoint point{.step = step,
-                      .loss = 5.0 / step + 1,
-                      .learning_rate = 1e-3,
-                      .gradient_norm = 0.5,
-                      .tokens_per_second = 9000,
-                      .validation_nll = std::nullopt};
-    if (step % 10 == 0) point.validation_nll = 4.0 / step + 1;
-    append(curves, point);
+    MetricPoint point;
+    point.step = step;
+    point.set(metric("loss"), 5.0 / step + 1);
+    point.set(metric("gradient_norm"), 0.5);
+    if (step % 10 == 0) point.set(metric("validation_nll"), 4.0 / step + 1);
+    curves.append(point);
   }
   return curves;
 }
@@ -313,11 +312,13 @@ TEST(CurvesPanel, plots_share_the_steps_shown) {
   ui.wheel({200, 150}, 5, draw);
   ASSERT_TRUE(view.axis.window);
   EXPECT_LT(view.axis.window->width(), 600);
-  EXPECT_TRUE(view.loss.window);
-  EXPECT_FALSE(view.gradient_norm.window);
+  EXPECT_TRUE(view.plots[0].window);
+  EXPECT_FALSE(view.plots[1].window);
+  view.weight_plot.window = PlotRange{0, 1};
   ASSERT_TRUE(ui.click_text("Fit", draw));
   EXPECT_FALSE(view.axis.window);
-  EXPECT_FALSE(view.loss.window);
+  EXPECT_FALSE(view.plots[0].window);
+  EXPECT_FALSE(view.weight_plot.window);
 }
 
 TEST(CurvesPanel, controls_work_and_csv_is_copied) {
@@ -326,7 +327,8 @@ TEST(CurvesPanel, controls_work_and_csv_is_copied) {
   const Curves curves = measured(10);
   const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
   ASSERT_TRUE(ui.click_text("Log", draw));
-  EXPECT_TRUE(view.loss.log);
+  EXPECT_TRUE(view.plots[0].log);
+  EXPECT_FALSE(view.plots[1].log) << "the learning rate";
   ASSERT_TRUE(ui.click_text("Follow", draw));
   EXPECT_FALSE(view.axis.follow);
   ASSERT_TRUE(ui.click_text("CSV", draw));
@@ -335,22 +337,21 @@ TEST(CurvesPanel, controls_work_and_csv_is_copied) {
 
 TEST(CurvesCsv, has_a_line_a_step_and_gaps_where_nothing_was_measured) {
   Curves curves;
-  append(curves, {.step = 1,
-                  .loss = 2.5,
-                  .learning_rate = 0.001,
-                  .gradient_norm = 3,
-                  .tokens_per_second = 100,
-                  .validation_nll = std::nullopt});
-  append(curves, {.step = 2,
-                  .loss = 2.25,
-                  .learning_rate = 0.002,
-                  .gradient_norm = 1.5,
-                  .tokens_per_second = 200,
-                  .validation_nll = 2.75});
+  MetricPoint point;
+  point.step = 1;
+  point.set(metric("loss"), 2.5);
+  point.set(metric("learning_rate"), 0.001);
+  point.set(metric("gradient_norm"), 3);
+  point.set(metric("tokens_per_second"), 100);
+  curves.append(point);
+  point.step = 2;
+  point.set(metric("loss"), 2.25);
+  point.set(metric("validation_nll"), 2.75);
+  curves.append(point);
   EXPECT_EQ(curves_csv(curves),
             "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second\n"
             "1,2.5,,0.001,3,100\n"
-            "2,2.25,2.75,0.002,1.5,200\n");
+            "2,2.25,2.75,0.001,3,100\n");
 }
 
 Matrix sinusoids(int positions, int width) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/torch_engine.h"
+#include "plain/metrics.h"
 
 namespace attnscope {
 
@@ -50,7 +51,7 @@ inline Config tiny_config(const std::string& corpus = letters_file()) {
 
 inline std::vector<double> losses(TorchEngine& engine, int steps) {
   std::vector<double> values;
-  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({}).loss);
+  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({})[metric("loss")].value());
   return values;
 }
 

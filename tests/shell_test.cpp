@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/metrics.h"
 #include "setup.h"
 #include "shell.h"
 #include "snapshot_fixture.h"
@@ -301,11 +302,12 @@ TEST_F(Shell, DragsOfASliderCoalesce) {
 
 TEST_F(Shell, TheStatusLineSaysWhereTheRunStands) {
   Scope told;
-  receive(told,
-          {fixture_run(0), Status{Activity::training, 1240, "CPU"}, MetricPoint{1240, 1.8349, 0.001, 0.5, 9134, {}}},
-          nullptr);
+  MetricPoint point;
+  point.step = 1241;
+  point.set(metric("loss"), 1.8349);
+  point.set(metric("tokens_per_second"), 9134);
   // Only the points say how far training is.
-  receive(told, {MetricPoint{1241, 1.8349, 0.001, 0.5, 9134, {}}}, nullptr);
+  receive(told, {fixture_run(0), Status{Activity::training, 1240, "CPU"}, point}, nullptr);
   EXPECT_EQ(status_line(told), "training · step 1\u00A0241 · loss 1.83 · 9.1k tok/s · CPU");
   EXPECT_EQ(grouped(-1234567), "-1\u00A0234\u00A0567");
   EXPECT_EQ(grouped(999), "999");
@@ -320,7 +322,7 @@ TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
   next.warnings = {"3 lines left out"};
   receive(scope, {next}, nullptr);
   EXPECT_EQ(scope.edited.model.d_model, 256);
-  EXPECT_EQ(scope.curves.train_loss.x.size(), 5U);
+  EXPECT_EQ(scope.curves[metric("loss")].x.size(), 5U);
   ASSERT_EQ(posted<Probe>().size(), 1U);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("3 lines left out"));

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <functional>
 
+#include "plain/metrics.h"
+
 namespace attnscope {
 namespace {
 
@@ -197,11 +199,13 @@ RunOpened fixture_run(int history_steps) {
   for (int step = 1; step <= history_steps; ++step) {
     MetricPoint point;
     point.step = step;
-    point.loss = 1.4 + 6.1 * std::exp(-step / 300.0) + 0.12 * std::sin(step * 12.9898);
-    point.learning_rate = std::pow(128.0, -0.5) * std::min(std::pow(step, -0.5), step * std::pow(1000.0, -1.5));
-    point.gradient_norm = 0.6 + 2 * std::exp(-step / 200.0) + 0.15 * std::cos(step * 78.233);
-    point.tokens_per_second = 9100 + 400 * std::sin(step * 0.37);
-    if (step % 200 == 0) point.validation_nll = point.loss - 0.35;
+    const double loss = 1.4 + 6.1 * std::exp(-step / 300.0) + 0.12 * std::sin(step * 12.9898);
+    point.set(metric("loss"), loss);
+    point.set(metric("learning_rate"),
+              std::pow(128.0, -0.5) * std::min(std::pow(step, -0.5), step * std::pow(1000.0, -1.5)));
+    point.set(metric("gradient_norm"), 0.6 + 2 * std::exp(-step / 200.0) + 0.15 * std::cos(step * 78.233));
+    point.set(metric("tokens_per_second"), 9100 + 400 * std::sin(step * 0.37));
+    if (step % 200 == 0) point.set(metric("validation_nll"), loss - 0.35);
     run.metrics.push_back(point);
   }
   return run;

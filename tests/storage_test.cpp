@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 
+#include "plain/metrics.h"
 #include "storage/file.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
@@ -436,34 +437,53 @@ TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenCorpus) {
 }
 
 MetricPoint point(std::int64_t step) {
-  return {step, 1.0 / static_cast<double>(step), 1e-4, 0.1, 9100.5, std::nullopt};
+  MetricPoint made;
+  made.step = step;
+  made.set(metric("loss"), 1.0 / static_cast<double>(step));
+  made.set(metric("learning_rate"), 1e-4);
+  made.set(metric("gradient_norm"), 0.1);
+  made.set(metric("tokens_per_second"), 9100.5);
+  return made;
 }
 
 TEST_F(RunOnDisk, KeepsItsMetrics) {
   const fs::path file = at("metrics.jsonl");
   EXPECT_THAT(load_metrics(file), IsEmpty());
   MetricPoint validated = point(3);
-  validated.validation_nll = 1.0 / 3;
+  validated.set(metric("validation_nll"), 1.0 / 3);
   append_metrics(file, std::vector{point(1), point(2)});
   append_metrics(file, std::vector{validated});
   append_metrics(file, {});
   EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2), validated));
-  EXPECT_THAT(get("metrics.jsonl").substr(0, 20), testing::StartsWith(R"({"step":1,"loss":1.0)"));
+  const std::string lines = get("metrics.jsonl");
+  EXPECT_EQ(lines.substr(0, lines.find('\n')),
+            R"({"step":1,"loss":1.0,"learning_rate":0.0001,"gradient_norm":0.1,"tokens_per_second":9100.5})");
+  EXPECT_THAT(lines, testing::EndsWith(R"("tokens_per_second":9100.5,"validation_nll":0.3333333333333333})"
+                                       "\n"));
 }
 
 TEST_F(RunOnDisk, ReadsNumbersThatAreNotFiniteAsNaN) {
   const fs::path file = at("metrics.jsonl");
   MetricPoint diverged = point(1);
-  diverged.loss = std::numeric_limits<double>::quiet_NaN();
-  diverged.gradient_norm = std::numeric_limits<double>::infinity();
-  diverged.validation_nll = diverged.loss;
+  diverged.set(metric("loss"), std::numeric_limits<double>::quiet_NaN());
+  diverged.set(metric("gradient_norm"), std::numeric_limits<double>::infinity());
+  diverged.set(metric("validation_nll"), std::numeric_limits<double>::quiet_NaN());
   append_metrics(file, std::vector{diverged});
   const MetricPoint read = load_metrics(file).at(0);
-  EXPECT_TRUE(std::isnan(read.loss));
-  EXPECT_TRUE(std::isnan(read.gradient_norm));
-  ASSERT_TRUE(read.validation_nll);
-  EXPECT_TRUE(std::isnan(*read.validation_nll));
-  EXPECT_EQ(read.learning_rate, diverged.learning_rate);
+  for (const std::size_t lost : {metric("loss"), metric("gradient_norm"), metric("validation_nll")}) {
+    ASSERT_TRUE(read[lost]);
+    EXPECT_TRUE(std::isnan(*read[lost]));
+  }
+  EXPECT_EQ(read[metric("learning_rate")], diverged[metric("learning_rate")]);
+}
+
+TEST_F(RunOnDisk, ReadsRunsThatMeasuredLessOrMore) {
+  put("metrics.jsonl", "{\"step\":1,\"loss\":2.5}\n{\"step\":2,\"not_measured_any_more\":1,\"loss\":2}\n");
+  const std::vector<MetricPoint> points = load_metrics(at("metrics.jsonl"));
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0][metric("loss")], 2.5);
+  EXPECT_EQ(points[0][metric("learning_rate")], std::nullopt);
+  EXPECT_EQ(points[1][metric("loss")], 2);
 }
 
 TEST_F(RunOnDisk, DropsATornLastLine) {
@@ -483,7 +503,8 @@ TEST_F(RunOnDisk, NamesTheLineOfABrokenMetric) {
   const fs::path file = at("metrics.jsonl");
   append_metrics(file, std::vector{point(1), point(2)});
   const std::string whole = get("metrics.jsonl");
-  for (const std::string broken : {"{\"step\":3\n", "\n", "[]\n", "{\"step\":3}\n", "{\"step\":\"3\"}\n"}) {
+  for (const std::string broken :
+       {"{\"step\":3\n", "\n", "[]\n", "{\"loss\":3}\n", "{\"step\":\"3\"}\n", "{\"step\":3,\"loss\":\"3\"}\n"}) {
     put("metrics.jsonl", whole + broken + whole);
     EXPECT_THAT(message_of<RunError>([&] { load_metrics(file); }),
                 testing::AllOf(HasSubstr("metrics.jsonl"), HasSubstr("line 3")));

@@ -41,7 +41,7 @@ TEST(Training, OverfitsOneBatch) {
   const Config config = config_without_dropout();
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
   double loss = 0;
-  for (int i = 0; i < 250; ++i) loss = trainer.step({}).loss;
+  for (int i = 0; i < 250; ++i) loss = trainer.step({})[metric("loss")].value();
   EXPECT_LT(loss, 0.02);
 }
 
@@ -56,7 +56,7 @@ TEST(Training, SmallBatchesAccumulatedAreOneLargeBatch) {
     model = make_model(config.model, 20);
     Trainer trainer(model, config, dataset);
     int breaths = 0;
-    const double loss = trainer.step([&] { ++breaths; }).loss;
+    const double loss = trainer.step([&] { ++breaths; })[metric("loss")].value();
     EXPECT_GE(breaths, 2 * accumulation_steps);
     return loss;
   };
@@ -78,7 +78,7 @@ std::vector<double> losses_standing_still(double dropout, std::int64_t accumulat
   torch::manual_seed(3);
   Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
   std::vector<double> values;
-  for (int i = 0; i < steps; ++i) values.push_back(trainer.step({}).loss);
+  for (int i = 0; i < steps; ++i) values.push_back(trainer.step({})[metric("loss")].value());
   return values;
 }
 
@@ -138,7 +138,7 @@ TEST(Training, LookingInsideDoesNotChangeTheLosses) {
   std::vector<double> watched;
   int looks = 0;
   for (int i = 0; i < 6; ++i) {
-    watched.push_back(b.train_step([&] { b.probe({1, "a b c"}, [&](auto) { ++looks; }, {}); }).loss);
+    watched.push_back(b.train_step([&] { b.probe({1, "a b c"}, [&](auto) { ++looks; }, {}); })[metric("loss")].value());
   }
   EXPECT_EQ(losses(a, 6), watched);
   EXPECT_GE(looks, 6 * 2 * 3);
@@ -148,11 +148,11 @@ TEST(Training, AnUpdateInTheMiddleOfALookIsAsAnyOther) {
   TorchEngine a, b;
   a.reset(tiny_config(), {});
   b.reset(tiny_config(), {});
-  std::vector<double> trained = {b.train_step({}).loss};
+  std::vector<double> trained = {b.train_step({})[metric("loss")].value()};
   Probe probe{.request = 1, .text = "a b c"};
   probe.decoding = true;
   b.probe(
-      probe, [](auto) {}, [&] { trained.push_back(b.train_step({}).loss); });
+      probe, [](auto) {}, [&] { trained.push_back(b.train_step({})[metric("loss")].value()); });
   EXPECT_GE(trained.size(), 6U);
   EXPECT_EQ(losses(a, static_cast<int>(trained.size())), trained);
 }
@@ -166,8 +166,8 @@ TEST(Training, LiveFieldsTakeEffectAndOthersDoNot) {
   edited.training.batch_size = 99;
   engine.adjust(edited);
   const MetricPoint point = engine.train_step({});
-  EXPECT_DOUBLE_EQ(point.learning_rate, learning_rate_at(engine.config().training, 16, 2));
-  EXPECT_DOUBLE_EQ(point.learning_rate, 5 * std::pow(16, -0.5) * 2 * std::pow(20, -1.5));
+  EXPECT_DOUBLE_EQ(point[metric("learning_rate")].value(), learning_rate_at(engine.config().training, 16, 2));
+  EXPECT_DOUBLE_EQ(point[metric("learning_rate")].value(), 5 * std::pow(16, -0.5) * 2 * std::pow(20, -1.5));
   EXPECT_EQ(engine.config().training.batch_size, 8);
 }
 

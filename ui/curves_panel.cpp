@@ -5,11 +5,12 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "plain/matrix_text.h"
+#include "plain/metrics.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
 
@@ -37,16 +38,10 @@ bool draw_toggle(const char* label, bool& on, const Look& look) {
   return pressed;
 }
 
-constexpr const char* loss_help =
-    "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays well "
-    "above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs it has "
-    "never "
-    "seen.";
-
 void fit_everything(CurvesView& view) {
   view.axis.window.reset();
-  for (PlotView* plot : {&view.loss, &view.learning_rate, &view.gradient_norm, &view.tokens_per_second})
-    plot->window.reset();
+  view.weight_plot.window.reset();
+  for (PlotView& plot : view.plots) plot.window.reset();
 }
 
 void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
@@ -58,7 +53,7 @@ void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < look.px(84) ? "%.2f" : "smooth %.2f");
   help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
   same_line_if_room(button_width("Log"));
-  if (draw_toggle("Log", view.loss.log, look)) view.loss.window.reset();
+  draw_toggle("Log", view.log, look);
   help_tooltip("Loss on a logarithmic axis.", look);
   same_line_if_room(button_width("Follow"));
   draw_toggle("Follow", view.axis.follow, look);
@@ -74,7 +69,8 @@ void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
 }
 
 PlotRange extent(const Curves& curves, const CurvesView& view) {
-  std::vector<PlotLine> lines{PlotLine{"", &curves.train_loss}, PlotLine{"", &curves.validation_loss}};
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) lines.push_back({"", &curves[i]});
   for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
   return fitted_x(lines);
 }
@@ -148,34 +144,48 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
   if (gone < view.weights.size()) view.weights.erase(view.weights.begin() + static_cast<std::ptrdiff_t>(gone));
 }
 
+constexpr float weights_height = 1.6F;  // in that of the lowest plots
+
+// What the plots' heights add up to, in that of the lowest.
+float total_height(const std::vector<std::vector<std::size_t>>& plots, const CurvesView& view) {
+  float total = view.weights.empty() ? 0 : weights_height;
+  for (const std::vector<std::size_t>& plot : plots) total += metric_rows[plot.front()].plot.height;
+  return total;
+}
+
 }  // namespace
 
 void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
+  const std::vector<std::vector<std::size_t>> plots = metrics_by_plot();
+  view.plots.resize(plots.size());
   draw_controls(curves, view, look);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
   const bool weights = !view.weights.empty();
   const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 3 * spacing : 0;
-  const float shares = weights ? 6.8F : 5.2F;  // of the plots' heights in that of a low one
-  const float share = std::max(look.px(44), (room.y - 3 * spacing - names - axis_height - 1) / shares);
-  const auto& color = look.theme.series;
+  const float gaps = static_cast<float>(plots.size() - 1) * spacing;
+  const float share = std::max(look.px(44), (room.y - gaps - names - axis_height - 1) / total_height(plots, view));
   const PlotRange x = extent(curves, view);
+  const auto& colors = look.theme.series;
+  std::size_t next_color = 0;
 
-  const std::array<PlotLine, 2> loss{PlotLine{"train", &curves.train_loss, color[0], view.smoothing},
-                                     PlotLine{"validation", &curves.validation_loss, color[1]}};
-  draw_plot("loss", loss, {room.x, share * 2.2F}, view.axis, view.loss,
-            {.title = "Loss, nats/token", .help = loss_help, .x_numbers = false, .x_data = x}, look);
-  if (weights) draw_weights(view, x, share * 1.6F, look);
-  const auto single = [&](const char* id, const char* title, const Series& series, Color32 line_color, PlotView& plot,
-                          bool noisy, bool last) {
-    const PlotLine line{"now", &series, line_color, noisy ? view.smoothing : 0};
-    draw_plot(id, {&line, 1}, {room.x, share + (last ? axis_height : 0)}, view.axis, plot,
-              {.title = title, .x_numbers = last, .x_data = x}, look);
-  };
-  single("rate", "Learning rate", curves.learning_rate, color[2], view.learning_rate, false, false);
-  single("norm", "Gradient norm", curves.gradient_norm, color[3], view.gradient_norm, true, false);
-  single("speed", "Tokens/s", curves.tokens_per_second, color[4], view.tokens_per_second, true, true);
+  for (std::size_t i = 0; i < plots.size(); ++i) {
+    std::vector<PlotLine> lines;
+    for (const std::size_t place : plots[i]) {
+      const MetricRow& row = metric_rows[place];
+      const Color32 color = colors[next_color++ % colors.size()];
+      lines.push_back({row.line, &curves[place], color, row.noisy ? view.smoothing : 0});
+    }
+    const auto& [title, help, height, can_be_log] = metric_rows[plots[i].front()].plot;
+    const bool log = view.log && can_be_log;
+    const bool last = i + 1 == plots.size();
+    PlotView& plot = view.plots[i];
+    if (std::exchange(plot.log, log) != log) plot.window.reset();
+    draw_plot(metric_rows[plots[i].front()].key, lines, {room.x, share * height + (last ? axis_height : 0)}, view.axis,
+              plot, {.title = title, .help = help, .x_numbers = last, .x_data = x}, look);
+    if (i == 0 && weights) draw_weights(view, x, share * weights_height, look);
+  }
 }
 
 void follow_history(std::vector<WeightCurve>& weights, const History& history) {
@@ -194,9 +204,13 @@ void follow_history(std::vector<WeightCurve>& weights, const History& history) {
 }
 
 std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights) {
-  std::vector<const Series*> series{&curves.train_loss, &curves.validation_loss, &curves.learning_rate,
-                                    &curves.gradient_norm, &curves.tokens_per_second};
-  std::string csv = "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second";
+  std::string csv = "step";
+  std::vector<const Series*> series;
+  for (const std::vector<std::size_t>& plot : metrics_by_plot())
+    for (const std::size_t place : plot) {
+      series.push_back(&curves[place]);
+      csv += fmt::format(",{}", metric_rows[place].column);
+    }
   for (const WeightCurve& weight : weights) {
     series.push_back(&weight.series);
     csv += ',' + csv_field(weight.title);

@@ -33,10 +33,8 @@ inline constexpr std::size_t max_weight_curves = 7;  // told apart by colour
 
 struct CurvesView {
   PlotAxis axis;
-  PlotView loss;
-  PlotView learning_rate;
-  PlotView gradient_norm;
-  PlotView tokens_per_second;
+  std::vector<PlotView> plots;  // of the metrics, from the first frame on
+  bool log = false;             // in the plots that can be drawn so
   std::vector<WeightCurve> weights;
   PlotView weight_plot;
   float smoothing = 0.9F;  // weight on the past in the moving averages of what is noisy
@@ -48,7 +46,7 @@ void draw_curves(const Curves& curves, CurvesView& view, const Look& look);
 // Makes those anew whose frames are others than before, and drops those whose sentence is not pinned any more.
 void follow_history(std::vector<WeightCurve>& weights, const History& history);
 
-// "step,train_loss,validation_loss,learning_rate,gradient_norm,tokens_per_second" and a column a weight, a line a step.
+// "step", a column a metric, plot by plot, and a column a weight; a line a step.
 std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights = {});
 
 }  // namespace attnscope

@@ -27,11 +27,8 @@ struct Receiver {
   Scope& scope;
 
   void operator()(const MetricPoint& point) {
-    append(scope.curves, point);
+    scope.curves.append(point);
     scope.status.step = point.step;
-    scope.loss_step = point.step;
-    scope.loss = point.loss;
-    scope.tokens_per_second = point.tokens_per_second;
   }
 
   void operator()(const Status& status) {
@@ -56,7 +53,6 @@ struct Receiver {
     scope.progress.reset();
     scope.curves = {};
     scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
-    scope.loss_step = -1;
     for (const MetricPoint& point : opened.metrics) (*this)(point);
     scope.status.step = opened.step;
     scope.edited = opened.config;

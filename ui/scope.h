@@ -82,10 +82,7 @@ struct Scope {
   Status status;
   RunOpened run;  // run.run is 0 until the first one is there
   Curves curves;
-  History history;              // the pinned sentences; the same frames as the worker's
-  std::int64_t loss_step = -1;  // the newest metric point; -1: none yet
-  double loss = 0;
-  double tokens_per_second = 0;
+  History history;                   // the pinned sentences; the same frames as the worker's
   std::optional<Progress> progress;  // only while something long is under way
   std::optional<StudyUnderWay> study;
   std::uint64_t studies = 0;   // asked for so far

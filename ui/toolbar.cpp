@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plain/metrics.h"
 #include "timeline.h"
 #include "weight_choice.h"
 #include "widgets/tooltip.h"
@@ -227,9 +228,11 @@ std::string rounded(double number) {
 std::string status_line(const Scope& scope) {
   if (scope.run.run == 0) return scope.progress ? scope.progress->what : "no run yet";
   std::string line = fmt::format("{} · step {}", activity_text(scope.status.activity), grouped(scope.status.step));
-  if (scope.loss_step >= 0) line += fmt::format(" · loss {:.2f}", scope.loss);
-  if (scope.loss_step >= 0 && scope.status.activity == Activity::training) {
-    line += fmt::format(" · {} tok/s", rounded(scope.tokens_per_second));
+  const std::vector<double>& loss = scope.curves[metric("loss")].y;
+  const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].y;
+  if (!loss.empty()) line += fmt::format(" · loss {:.2f}", loss.back());
+  if (!speed.empty() && scope.status.activity == Activity::training) {
+    line += fmt::format(" · {} tok/s", rounded(speed.back()));
   }
   if (!scope.status.device.empty()) line += " · " + scope.status.device;
   return line;

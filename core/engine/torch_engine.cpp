@@ -8,6 +8,7 @@
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "evaluation/evaluation.h"
+#include "plain/metrics.h"
 #include "probe/look_inside.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
@@ -219,7 +220,7 @@ MetricPoint TorchEngine::train_step(const Breath& breathe) {
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
   if (point.step % training.validation_interval == 0 && run_.dataset->can_validate()) {
-    point.validation_nll = validate(*watch()->model, *run_.dataset, training.batch_size, breathe);
+    point.set(metric("validation_nll"), validate(*watch()->model, *run_.dataset, training.batch_size, breathe));
   }
   if (checkpoint_folder_ && point.step % training.checkpoint_interval == 0) checkpoint();
   return point;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "plain/metrics.h"
 
 namespace attnscope {
 namespace {
@@ -39,17 +42,14 @@ void add_extremes(Series& thin, const Series& series, std::size_t begin, std::si
 
 }  // namespace
 
-void append(Curves& curves, const MetricPoint& point) {
+Curves::Curves() : series_(metric_rows.size()) {}
+
+void Curves::append(const MetricPoint& point) {
   const auto x = static_cast<double>(point.step);
-  for (Series* series : {&curves.train_loss, &curves.validation_loss, &curves.learning_rate, &curves.gradient_norm,
-                         &curves.tokens_per_second}) {
-    drop_from(*series, x);
+  for (std::size_t i = 0; i < series_.size(); ++i) {
+    drop_from(series_[i], x);
+    if (const std::optional<double> value = point[i]) add(series_[i], x, *value);
   }
-  add(curves.train_loss, x, point.loss);
-  if (point.validation_nll) add(curves.validation_loss, x, *point.validation_nll);
-  add(curves.learning_rate, x, point.learning_rate);
-  add(curves.gradient_norm, x, point.gradient_norm);
-  add(curves.tokens_per_second, x, point.tokens_per_second);
 }
 
 std::vector<double> smoothed(std::span<const double> y, double smoothing) {

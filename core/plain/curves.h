@@ -1,25 +1,27 @@
 // The measured series of a run, as the curve panel draws them.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "plain/messages.h"
+#include "plain/metric_point.h"
 #include "plain/series.h"
 
 namespace attnscope {
 
-struct Curves {
-  Series train_loss;       // nats/token, smoothed labels
-  Series validation_loss;  // nats/token, unsmoothed
-  Series learning_rate;
-  Series gradient_norm;
-  Series tokens_per_second;
-};
+// A series a metric, in the order of plain/metrics.h.
+class Curves {
+ public:
+  Curves();
+  const Series& operator[](std::size_t metric) const { return series_[metric]; }
 
-// A point at or before the last step replaces what stood from there on (a run resumed from a checkpoint).
-void append(Curves& curves, const MetricPoint& point);
+  // A point at or before the last step replaces what stood from there on (a run resumed from a checkpoint).
+  void append(const MetricPoint& point);
+
+ private:
+  std::vector<Series> series_;
+};
 
 // Exponential moving average with weight `smoothing` (0…<1) on the past, bias-corrected as in Adam so that the
 // beginning is not drawn towards zero. Points that are not finite are passed over.

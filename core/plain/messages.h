@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "plain/config.h"
 #include "plain/history.h"
+#include "plain/metric_point.h"
 #include "plain/probe.h"
 #include "plain/study.h"
 
@@ -57,17 +57,6 @@ using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, P
                              OpenRun, SaveRun, ListDirectory, WriteFile>;
 
 // ---- events: worker → window
-
-// One optimizer update.
-struct MetricPoint {
-  std::int64_t step = 0;
-  double loss = 0;  // the training objective, label smoothing included, nats/token
-  double learning_rate = 0;
-  double gradient_norm = 0;              // before clipping
-  double tokens_per_second = 0;          // source + target pieces without padding
-  std::optional<double> validation_nll;  // unsmoothed, nats/token; only on updates that validated
-  bool operator==(const MetricPoint&) const = default;
-};
 
 enum class Activity { idle, preparing, training, paused, finished };
 

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "plain/metrics.h"
 #include "storage/file.h"
 
 namespace attnscope {
@@ -65,32 +67,20 @@ double number(const Json& json, const char* field) {
   return value.get<double>();
 }
 
-Json to_line(const MetricPoint& point) {
-  // nlohmann::json writes numbers that are not finite as null.
-  Json line = {{"step", point.step},
-               {"loss", point.loss},
-               {"learning_rate", point.learning_rate},
-               {"gradient_norm", point.gradient_norm},
-               {"tokens_per_second", point.tokens_per_second}};
-  if (point.validation_nll) line["validation_nll"] = *point.validation_nll;
-  return line;
-}
-
 MetricPoint from_line(std::string_view line) {
   const Json json = Json::parse(line);
   MetricPoint point;
   point.step = whole(json, "step");
-  point.loss = number(json, "loss");
-  point.learning_rate = number(json, "learning_rate");
-  point.gradient_norm = number(json, "gradient_norm");
-  point.tokens_per_second = number(json, "tokens_per_second");
-  if (json.contains("validation_nll")) point.validation_nll = number(json, "validation_nll");
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) {
+    const char* const key = metric_rows[i].key;
+    if (json.contains(key)) point.set(i, number(json, key));
+  }
   return point;
 }
 
 std::string to_lines(std::span<const MetricPoint> points) {
   std::string lines;
-  for (const MetricPoint& point : points) lines += to_line(point).dump() + '\n';
+  for (const MetricPoint& point : points) lines += metrics_line(point) + '\n';
   return lines;
 }
 
@@ -179,6 +169,15 @@ CorpusRecord load_corpus_record(const std::filesystem::path& file) {
                         .test = whole(json, "test"),
                         .skipped = whole(json, "skipped")};
   });
+}
+
+std::string metrics_line(const MetricPoint& point) {
+  Json line = {{"step", point.step}};
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) {
+    // nlohmann::json writes numbers that are not finite as null.
+    if (const std::optional<double> value = point[i]) line[metric_rows[i].key] = *value;
+  }
+  return line.dump();
 }
 
 void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points) {

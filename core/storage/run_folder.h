@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plain/config.h"
-#include "plain/messages.h"
+#include "plain/metric_point.h"
 
 namespace attnscope {
 
@@ -68,8 +68,12 @@ struct CorpusRecord {
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record);
 CorpusRecord load_corpus_record(const std::filesystem::path& file);
 
-// metrics.jsonl: one point a line, {"step":1,"loss":…,…}; a number that is not finite is null and read back as NaN;
-// validation_nll stands only on the lines of updates that validated.
+// metrics.jsonl: one point a line, {"step":1,"loss":…,…}, with the metrics (plain/metrics.h) that were measured of it;
+// a number that is not finite is null and read back as NaN. Metrics that a line lacks are absent from the point; those
+// that are not in the table are passed over, and gone when the file is written anew.
+
+// The line of a point, without its line end.
+std::string metrics_line(const MetricPoint& point);
 
 // Adds the points with one write, so that a crash tears the last line at most; throws FileError.
 void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "plain/metrics.h"
 #include "tokenizer/tokenizer.h"
 #include "training/loss.h"
 #include "training/schedule.h"
@@ -89,24 +90,28 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
   }
   breathe();
 
-  MetricPoint point;
-  point.step = step_ + 1;
+  double loss = 0;
   optimizer_.zero_gradients();
   for (std::size_t i = 0; i < batches.size(); ++i) {
     // The mean over all targets of the update: small batches count for as much as if they were one large one.
     const double share = static_cast<double>(batches[i].targets) / static_cast<double>(targets);
     const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
-    point.loss += share * add_gradient(batches[i], number, share, std::ref(breathe));
+    loss += share * add_gradient(batches[i], number, share, std::ref(breathe));
   }
-  point.gradient_norm = optimizer_.clip(config_.training.clip_norm);
-  if (!std::isfinite(point.loss) || !std::isfinite(point.gradient_norm)) {
-    throw NotFinite(
-        fmt::format("loss {} and gradient norm {} at step {}", point.loss, point.gradient_norm, point.step));
+  const double gradient_norm = optimizer_.clip(config_.training.clip_norm);
+  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
+    throw NotFinite(fmt::format("loss {} and gradient norm {} at step {}", loss, gradient_norm, step_ + 1));
   }
-  point.learning_rate = learning_rate_at(config_.training, config_.model.d_model, point.step);
-  optimizer_.update(point.learning_rate, config_.training.optimizer == "adamw" ? config_.training.weight_decay : 0);
+  const double learning_rate = learning_rate_at(config_.training, config_.model.d_model, step_ + 1);
+  optimizer_.update(learning_rate, config_.training.optimizer == "adamw" ? config_.training.weight_decay : 0);
   ++step_;
-  point.tokens_per_second = static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds());
+
+  MetricPoint point;
+  point.step = step_;
+  point.set(metric("loss"), loss);
+  point.set(metric("learning_rate"), learning_rate);
+  point.set(metric("gradient_norm"), gradient_norm);
+  point.set(metric("tokens_per_second"), static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds()));
   return point;
 }
 

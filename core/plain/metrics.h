@@ -1,0 +1,85 @@
+// What is measured of every optimizer update, a row a metric. metrics.jsonl, the CSV, what `attnscope train` says and
+// the curves all follow from these rows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+// Metrics whose plots have the same title share one.
+struct MetricPlot {
+  std::string_view title;      // with the unit
+  std::string_view help = {};  // shown when the title is pointed at
+  float height = 1;            // in that of the lowest plots
+  bool log = false;            // drawn logarithmically where that is wanted
+};
+
+struct MetricRow {
+  const char* key;           // in metrics.jsonl and in `attnscope train --json`
+  const char* column = key;  // in the CSV
+  MetricPlot plot;
+  std::string_view line = "now";  // its name in the plot
+  bool noisy = false;             // drawn faint, behind its moving average
+  std::string_view text = {};     // how `attnscope train` says it, as a format of the number; empty: it does not
+};
+
+inline constexpr MetricPlot loss_plot{
+    .title = "Loss, nats/token",
+    .help =
+        "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays "
+        "well above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs "
+        "it has never seen.",
+    .height = 2.2F,
+    .log = true};
+
+// In the order of metrics.jsonl, where a line has those that were measured of its update.
+inline constexpr std::array metric_rows = {
+    MetricRow{.key = "loss",
+              .column = "train_loss",
+              .plot = loss_plot,
+              .line = "train",
+              .noisy = true,
+              .text = "loss {:.4f}"},
+    MetricRow{.key = "learning_rate", .plot = {.title = "Learning rate"}},
+    MetricRow{.key = "gradient_norm", .plot = {.title = "Gradient norm"}, .noisy = true},  // before clipping
+    // Source and target pieces without padding.
+    MetricRow{.key = "tokens_per_second", .plot = {.title = "Tokens/s"}, .noisy = true, .text = "{:.0f} tok/s"},
+    // Only of updates that validated.
+    MetricRow{.key = "validation_nll",
+              .column = "validation_loss",
+              .plot = loss_plot,
+              .line = "validation",
+              .text = "validation {:.4f} nats/token"},
+};
+
+// The place of a metric in the table: an index of a MetricPoint and of Curves. A key that is not there does not
+// compile.
+consteval std::size_t metric(std::string_view key) {
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) {
+    if (key == metric_rows[i].key) return i;
+  }
+  throw std::invalid_argument("no such metric");
+}
+
+// The metrics of each plot. Plots and their metrics are in the order of the table: so they are drawn, copied and said.
+inline std::vector<std::vector<std::size_t>> metrics_by_plot() {
+  std::vector<std::vector<std::size_t>> plots;
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) {
+    const auto shared = std::ranges::find_if(plots, [i](const std::vector<std::size_t>& plot) {
+      return metric_rows[plot.front()].plot.title == metric_rows[i].plot.title;
+    });
+    if (shared == plots.end()) {
+      plots.push_back({i});
+    } else {
+      shared->push_back(i);
+    }
+  }
+  return plots;
+}
+
+}  // namespace attnscope
