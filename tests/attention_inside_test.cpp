@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "inside_fixture.h"
+#include "plain/position_schemes.h"
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -22,7 +23,7 @@ constexpr std::array all_stages = {Stage::q,      Stage::k,      Stage::products
                                    Stage::scores, Stage::masked, Stage::weights,  Stage::v,
                                    Stage::output, Stage::heads,  Stage::w_o,      Stage::sublayer};
 
-std::shared_ptr<Snapshot> with_inside(const HeadPlace& place, const char* positions = "sinusoidal",
+std::shared_ptr<Snapshot> with_inside(const HeadPlace& place, std::string_view positions = "sinusoidal",
                                       FixtureSize size = {5, 6, 2, 4}) {
   auto snapshot = fixture_snapshot(size);
   snapshot->model.positions = positions;
@@ -38,9 +39,9 @@ double result_of(const std::string& text) {
   return std::strtod(number.c_str(), nullptr);
 }
 
-class InsideNumbers : public testing::TestWithParam<const char*> {
+class InsideNumbers : public testing::TestWithParam<PositionScheme> {
  protected:
-  std::shared_ptr<Snapshot> snapshot = with_inside(decoder_head, GetParam());
+  std::shared_ptr<Snapshot> snapshot = with_inside(decoder_head, GetParam().name);
   HeadNumbers numbers = head_numbers(snapshot, model_mask(*snapshot->inside));
   std::vector<std::string> labels = std::vector<std::string>(6, "\u2581it");
 };
@@ -78,12 +79,19 @@ TEST_P(InsideNumbers, TheTermsThatAreWrittenAddUpToTheResult) {
 }
 
 TEST_P(InsideNumbers, WhatTellsTheOrderIsNamed) {
-  const std::string scheme = GetParam();
+  const auto& [name, form] = std::pair(GetParam().name, GetParam().form);
   const std::string score = arithmetic(numbers, {Stage::scores, 2, 1}, {labels, labels});
   const std::string query = arithmetic(numbers, {Stage::q, 2, 1}, {labels, labels});
-  EXPECT_EQ(score.find("ALiBi") != std::string::npos, scheme == "alibi");
-  EXPECT_EQ(score.find("Shaw") != std::string::npos, scheme == "shaw");
-  EXPECT_EQ(query.find("RoPE") != std::string::npos, scheme == "rope");
+  for (const PositionScheme& scheme : position_schemes()) {
+    if (scheme.label.empty()) continue;
+    const bool own = scheme.name == name;
+    EXPECT_EQ(score.find(scheme.label) != std::string::npos, own && form != PositionForm::rotation) << scheme.name;
+    EXPECT_EQ(query.find(scheme.label) != std::string::npos, own && form == PositionForm::rotation) << scheme.name;
+  }
+  if (numbers.head().bias.empty()) return;
+  const std::string bias = arithmetic(numbers, {Stage::bias, 2, 1}, {labels, labels});
+  EXPECT_THAT(bias, testing::StartsWith(std::string(GetParam().label) + ": "));
+  EXPECT_THAT(bias, testing::HasSubstr("distance -1"));
 }
 
 TEST_P(InsideNumbers, AHiddenCellHasNoWeightAndItsRowStillSumsToOne) {
@@ -109,7 +117,8 @@ TEST_P(InsideNumbers, WithTheModelsMaskNothingHasChanged) {
   EXPECT_EQ(numbers.sublayer, snapshot->inside->output);
 }
 
-INSTANTIATE_TEST_SUITE_P(Positions, InsideNumbers, testing::Values("sinusoidal", "alibi", "shaw", "rope"));
+INSTANTIATE_TEST_SUITE_P(, InsideNumbers, testing::ValuesIn(position_schemes()),
+                         [](const auto& scheme) { return std::string(scheme.param.name); });
 
 TEST(Linked, ACellIsMadeFromARowOfQAndARowOfK) {
   const StageCell score{Stage::weights, 3, 1};

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "plain/position_schemes.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
@@ -28,13 +29,14 @@ std::vector<float> positive(int count, int seed, float size) {
 }
 
 void add_positions(HeadInside& head, const ModelConfig& model) {
-  if (model.positions == "alibi") {
+  const PositionForm form = position_scheme(model.positions).form;
+  if (form == PositionForm::bias) {
     head.bias = Matrix(head.q.rows, head.k.rows);
     for (int row = 0; row < head.q.rows; ++row) {
       for (int col = 0; col < head.k.rows; ++col)
         head.bias.at(row, col) = -0.25F * static_cast<float>(std::abs(row - col));
     }
-  } else if (model.positions == "shaw") {
+  } else if (form == PositionForm::vectors) {
     head.bias = numbers(head.q.rows, head.k.rows, 8, 0.5F);
     head.relative_v = numbers(2 * 2 + 1, d_k, 9, 0.5F);
   }

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// A head of four, d_k = 8, whose numbers agree with one another; by the snapshot's model with ALiBi's or Shaw's.
+// A head of four, d_k = 8, whose numbers agree with one another; with what the positions of the snapshot's model add.
 void add_inside(Snapshot& snapshot, const HeadPlace& place);
 
 // Of every layer that the snapshot has, d_ff = 32; half of the units are active.

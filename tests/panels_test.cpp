@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "plain/position_schemes.h"
 #include "shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -373,20 +374,15 @@ TEST_F(Architectures, WithoutAttentionTheBottleneckIsExplained) {
 
 TEST_F(Architectures, EveryWayToTellTheOrderSaysWhatItIs) {
   scope.layout.workspace = Workspace::positions;
-  const auto says = [&](const char* positions, const char* text) {
+  for (const PositionScheme& scheme : position_schemes()) {
     ModelConfig model;
-    model.positions = positions;
+    model.positions = scheme.name;
     open(model);
     ui.frames(3, draw);
-    EXPECT_TRUE(ui.drew(text)) << positions << ": " << ui.drawn_text();
-  };
-  says("sinusoidal", "Positional encoding");
-  says("learned", "Learned positions");
-  says("rope", "Rotations (RoPE)");
-  says("shaw", "Relative vectors (Shaw)");
-  says("t5", "Learned biases (T5)");
-  says("alibi", "Linear biases (ALiBi)");
-  says("none", "told nothing of the order");
+    const bool nothing = scheme.form == PositionForm::none;
+    EXPECT_TRUE(ui.drew(nothing ? "told nothing of the order" : scheme.heading))
+        << scheme.name << ": " << ui.drawn_text();
+  }
   open(recurrent("bahdanau"));
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("order is the order of reading"));

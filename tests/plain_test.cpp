@@ -12,6 +12,7 @@
 #include "plain/config.h"
 #include "plain/curves.h"
 #include "plain/metrics.h"
+#include "plain/position_schemes.h"
 
 namespace attnscope {
 namespace {
@@ -162,6 +163,30 @@ TEST(Channel, MailboxHoldsTheNewestAndKeepsWhatAReaderHolds) {
   mailbox.put(std::make_shared<const int>(2));
   EXPECT_EQ(*mailbox.get(), 2);
   EXPECT_EQ(*held, 1);
+}
+
+// ---- position schemes
+
+TEST(PositionSchemes, EveryRowSaysWhatItsFormNeeds) {
+  const ConfigField& field = config_field("model.positions");
+  ASSERT_EQ(field.choices.size(), position_schemes().size());
+  for (std::size_t i = 0; i < field.choices.size(); ++i) {
+    const PositionScheme& scheme = position_schemes()[i];
+    SCOPED_TRACE(scheme.name);
+    EXPECT_EQ(field.choices[i], scheme.name);
+    EXPECT_THAT(std::string(field.help), testing::HasSubstr(std::string(scheme.tells)));
+    EXPECT_EQ(&position_scheme(scheme.name), &scheme);
+    const PositionForm form = scheme.form;
+    const bool drawn = form != PositionForm::none;
+    const bool adds = form == PositionForm::bias || form == PositionForm::vectors;
+    EXPECT_STRNE(scheme.caption, "");
+    EXPECT_EQ(*scheme.heading != 0, drawn);
+    EXPECT_EQ(*scheme.curves != 0, drawn);
+    EXPECT_EQ(*scheme.alike != 0, drawn && form != PositionForm::bias);
+    EXPECT_EQ(scheme.label.empty(), !adds && form != PositionForm::rotation);
+    EXPECT_EQ(scheme.term.empty(), !adds);
+  }
+  EXPECT_THROW(position_scheme("absolute"), ConfigError);
 }
 
 // ---- curves

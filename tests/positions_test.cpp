@@ -8,6 +8,7 @@
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "model_fixture.h"
+#include "plain/position_schemes.h"
 
 namespace attnscope {
 namespace {
@@ -220,7 +221,7 @@ class AttentionByHand : public testing::TestWithParam<Variant> {
   torch::NoGradGuard no_grad;
   ModelConfig config;
   MultiHeadAttention attention{nullptr};
-  PositionScheme scheme{nullptr};
+  StackPositions scheme{nullptr};
 
   void SetUp() override {
     torch::manual_seed(4);
@@ -230,7 +231,7 @@ class AttentionByHand : public testing::TestWithParam<Variant> {
     config.scaled_attention = GetParam().scaled;
     config.max_distance = max_distance;
     attention = MultiHeadAttention(config, config.positions == "shaw");
-    scheme = PositionScheme(config, GetParam().causal);
+    scheme = StackPositions(config, GetParam().causal);
     stir(*attention);
     stir(*scheme);
     attention->eval();
@@ -272,7 +273,8 @@ TEST_P(AttentionByHand, IsThePapersEquation) {
 }
 
 TEST_P(AttentionByHand, DiffersIfNothingIsTold) {
-  const bool tells = GetParam().positions != "none" && GetParam().positions != "sinusoidal";
+  const PositionForm form = position_scheme(config.positions).form;
+  const bool tells = form != PositionForm::none && form != PositionForm::added;
   const torch::Tensor x = torch::randn({length, d_model});
   const torch::Tensor with = attention_by_hand(attention, x, told(), 0.5, GetParam().causal);
   const torch::Tensor without = attention_by_hand(attention, x, {}, 0.5, GetParam().causal);
@@ -281,9 +283,9 @@ TEST_P(AttentionByHand, DiffersIfNothingIsTold) {
 
 std::vector<Variant> variants() {
   std::vector<Variant> all;
-  for (const char* positions : {"none", "sinusoidal", "shaw", "t5", "rope", "alibi"}) {
+  for (const PositionScheme& scheme : position_schemes()) {
     for (const bool causal : {false, true}) {
-      for (const bool scaled : {true, false}) all.push_back({positions, causal, scaled});
+      for (const bool scaled : {true, false}) all.push_back({std::string(scheme.name), causal, scaled});
     }
   }
   return all;
@@ -296,14 +298,14 @@ INSTANTIATE_TEST_SUITE_P(, AttentionByHand, testing::ValuesIn(variants()), [](co
 
 // ---- order
 
-class Order : public testing::TestWithParam<const char*> {
+class Order : public testing::TestWithParam<PositionScheme> {
  protected:
   torch::NoGradGuard no_grad;
 
   Model model(const std::string& architecture) {
     ModelConfig config = small_config();
     config.architecture = architecture;
-    config.positions = GetParam();
+    config.positions = GetParam().name;
     config.num_encoder_layers = config.num_decoder_layers = 1;
     Model made = seeded_model(config);
     stir(*made);
@@ -313,7 +315,7 @@ class Order : public testing::TestWithParam<const char*> {
 
   // Nothing but the positions tells the order, so without them none can be seen.
   void expect_order_matters(const torch::Tensor& a, const torch::Tensor& b) {
-    if (GetParam() == std::string("none")) {
+    if (GetParam().form == PositionForm::none) {
       EXPECT_LE(difference(a, b), rounding);
     } else {
       EXPECT_GT(difference(a, b), 1e-2);
@@ -338,18 +340,49 @@ TEST_P(Order, OfThePastIsSeenByTheLastToken) {
   expect_order_matters(features(past), features(past.flip(1)));
 }
 
-INSTANTIATE_TEST_SUITE_P(, Order, testing::Values("none", "sinusoidal", "learned", "shaw", "t5", "rope", "alibi"));
+INSTANTIATE_TEST_SUITE_P(, Order, testing::ValuesIn(position_schemes()),
+                         [](const auto& scheme) { return std::string(scheme.param.name); });
+
+// ---- the table
+
+TEST(PositionSchemes, WhatIsToldIsOfTheRowsForm) {
+  ModelConfig config = small_config();
+  for (const PositionScheme& scheme : position_schemes()) {
+    config.positions = scheme.name;
+    torch::nn::Module owner;
+    EXPECT_EQ(bool(make_added_positions(owner, "positions", config)), scheme.form == PositionForm::added)
+        << scheme.name;
+    const RelativePositions told = StackPositions(config, true)->relative(6, 6, torch::kCPU);
+    EXPECT_EQ(told.bias.defined(), scheme.form == PositionForm::bias) << scheme.name;
+    EXPECT_EQ(told.rotations.defined(), scheme.form == PositionForm::rotation) << scheme.name;
+    EXPECT_EQ(told.distances.defined(), scheme.form == PositionForm::vectors) << scheme.name;
+    EXPECT_EQ(seeded_model(config)->positions().empty(), scheme.form == PositionForm::none) << scheme.name;
+  }
+  config.positions = "absolute";
+  EXPECT_THROW(seeded_model(config), ConfigError);
+  EXPECT_THROW(StackPositions(config, true), ConfigError);
+}
+
+TEST(PositionSchemes, WhatIsComputedFollowsTheModelAndIsNoParameter) {
+  ModelConfig config = small_config();
+  config.positions = "rope";
+  StackPositions rope(config, true);
+  EXPECT_TRUE(rope->parameters().empty());
+  rope->to(torch::kFloat64);  // as it would from device to device
+  EXPECT_EQ(rope->relative(6, 6, torch::kCPU).rotations.dtype(), torch::kFloat64);
+}
 
 // ---- tables to be looked at
 
 TEST(PositionTensors, BiasByDistanceIsWhatIsAdded) {
-  for (const char* positions : {"t5", "alibi"}) {
+  for (const PositionScheme& row : position_schemes()) {
     for (const bool causal : {false, true}) {
+      if (row.form != PositionForm::bias) continue;
       ModelConfig config = small_config();
-      config.positions = positions;
-      PositionScheme scheme(config, causal);
+      config.positions = row.name;
+      StackPositions scheme(config, causal);
       stir(*scheme);
-      const torch::Tensor table = scheme->bias_by_distance(6);  // distances × heads
+      const torch::Tensor table = scheme->bias_by_distance(6, torch::kCPU);  // distances × heads
       ASSERT_EQ(table.sizes(), (torch::IntArrayRef{causal ? 6 : 11, 4}));
       const torch::Tensor bias = scheme->relative(6, 6, torch::kCPU).bias;
       for (std::int64_t query = 0; query < 6; ++query) {
@@ -359,7 +392,6 @@ TEST(PositionTensors, BiasByDistanceIsWhatIsAdded) {
       }
     }
   }
-  EXPECT_FALSE(PositionScheme(small_config(), true)->bias_by_distance(6).defined());
 }
 
 std::vector<std::string> table_names(const std::string& positions, const std::string& architecture) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "plain/metrics.h"
+#include "plain/position_schemes.h"
 
 namespace attnscope {
 namespace {
@@ -81,12 +82,19 @@ Matrix slopes(int past, int future, int heads) {
 }
 
 std::shared_ptr<const std::vector<PositionTable>> position_tables(const ModelConfig& model) {
-  if (model.is_recurrent() || model.positions == "none") return tables({});
-  if (model.positions == "learned") return tables({{"source", 0, sinusoids(64, 32)}, {"target", 0, sinusoids(64, 32)}});
-  if (model.positions == "alibi" || model.positions == "t5") {
-    return tables({{"encoder", -20, slopes(20, 20, 4)}, {"decoder", -20, slopes(20, 0, 4)}});
+  if (model.is_recurrent()) return tables({});
+  switch (position_scheme(model.positions).form) {
+    case PositionForm::none:
+      return tables({});
+    case PositionForm::added:
+      return tables({{"source", 0, sinusoids(64, 32)}, {"target", 0, sinusoids(64, 32)}});
+    case PositionForm::rotation:
+      break;
+    case PositionForm::vectors:
+      return tables({{"decoder, layer 1", -16, sinusoids(17, 32)}});
+    case PositionForm::bias:
+      return tables({{"encoder", -20, slopes(20, 20, 4)}, {"decoder", -20, slopes(20, 0, 4)}});
   }
-  if (model.positions == "shaw") return tables({{"decoder, layer 1", -16, sinusoids(17, 32)}});
   return tables({{"", 0, sinusoids(128, 32)}});
 }
 
@@ -173,9 +181,7 @@ std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint6
 
 std::vector<ModelConfig> fixture_models() {
   std::vector<ModelConfig> models;
-  for (const char* positions : {"sinusoidal", "learned", "rope", "shaw", "t5", "alibi", "none"}) {
-    models.emplace_back().positions = positions;
-  }
+  for (const PositionScheme& scheme : position_schemes()) models.emplace_back().positions = scheme.name;
   models.emplace_back().architecture = "decoder-only";
   for (const char* attention : {"none", "bahdanau", "luong-dot"}) {
     ModelConfig& model = models.emplace_back();

@@ -32,7 +32,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
 
   void set_dropout(double dropout) { dropout_ = dropout; }
 
-  // Shaw's a^K by distance −k … k: (2k+1)×d; undefined in other schemes.
+  // Shaw's a^K by distance −k … k: (2k+1)×d; undefined without relative vectors.
   const torch::Tensor& relative_k() const { return relative_k_; }
 
  private:

@@ -1,6 +1,9 @@
 #include "model/positions.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 namespace attnscope {
@@ -68,41 +71,99 @@ torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& rotations) {
       .flatten(-2);
 }
 
-PositionSchemeImpl::PositionSchemeImpl(const ModelConfig& config, bool causal)
-    : kind_(config.positions), max_distance_(config.max_distance), causal_(causal) {
-  const std::int64_t num_heads = config.num_heads;
-  if (kind_ == "rope") {
-    rotations_ = rope_rotations(config.max_length, config.d_model / num_heads);
-  } else if (kind_ == "alibi") {
-    slopes_ = alibi_slopes(num_heads).view({num_heads, 1, 1});
-  } else if (kind_ == "t5") {
-    relative_attention_bias_ = register_parameter("relative_attention_bias", torch::zeros({t5_num_buckets, num_heads}));
-  }
+// ---- one function a scheme. What is computed is a buffer: it follows the model from device to device, but is no
+// parameter, so it is not in the run's folder.
+
+namespace {
+
+AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  const torch::Tensor vectors = owner.register_buffer(name, sinusoidal_positions(config.max_length, config.d_model));
+  return [vectors](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last); };
 }
 
-RelativePositions PositionSchemeImpl::relative(std::int64_t num_queries, std::int64_t num_keys, torch::Device device) {
+// Learned vectors begin and learn at the scale of the embeddings (§3.4): smaller ones would tell the order late.
+AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  const double scale = std::sqrt(static_cast<double>(config.d_model));
+  const torch::Tensor vectors =
+      owner.register_parameter(name, torch::randn({config.max_length, config.d_model}) / scale);
+  return [vectors, scale](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last) * scale; };
+}
+
+using Tell = StackPositionsImpl::Tell;
+
+Tell shaw(torch::nn::Module&, const ModelConfig& config, bool) {
+  return [farthest = config.max_distance](const torch::Tensor& queries, const torch::Tensor& keys) {
+    return RelativePositions{.distances = (keys - queries).clamp(-farthest, farthest) + farthest};
+  };
+}
+
+Tell t5(torch::nn::Module& owner, const ModelConfig& config, bool causal) {
+  const torch::Tensor biases =
+      owner.register_parameter("relative_attention_bias", torch::zeros({t5_num_buckets, config.num_heads}));
+  return [biases, causal](const torch::Tensor& queries, const torch::Tensor& keys) {
+    return RelativePositions{.bias = torch::embedding(biases, t5_buckets(keys - queries, !causal)).permute({2, 0, 1})};
+  };
+}
+
+Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
+  const torch::Tensor rotations =
+      owner.register_buffer("rotations", rope_rotations(config.max_length, config.d_model / config.num_heads));
+  return [rotations](const torch::Tensor&, const torch::Tensor& keys) {
+    return RelativePositions{.rotations = rotations.slice(0, 0, keys.size(0))};
+  };
+}
+
+// The future is masked in the decoder, so one form does for both.
+Tell alibi(torch::nn::Module& owner, const ModelConfig& config, bool) {
+  const torch::Tensor slopes = owner.register_buffer("slopes", alibi_slopes(config.num_heads).view({-1, 1, 1}));
+  return [slopes](const torch::Tensor& queries, const torch::Tensor& keys) {
+    return RelativePositions{.bias = -slopes * (queries - keys).abs()};
+  };
+}
+
+struct SchemeFunctions {
+  std::string_view name;
+  // Null: nothing is added to the embeddings.
+  AddedPositions (*added)(torch::nn::Module& owner, const std::string& name, const ModelConfig& config);
+  // Null: self-attention is told nothing.
+  Tell (*tell)(torch::nn::Module& owner, const ModelConfig& config, bool causal);
+};
+
+constexpr std::array schemes = {
+    SchemeFunctions{"none", nullptr, nullptr},    SchemeFunctions{"sinusoidal", sinusoidal, nullptr},
+    SchemeFunctions{"learned", learned, nullptr}, SchemeFunctions{"shaw", nullptr, shaw},
+    SchemeFunctions{"t5", nullptr, t5},           SchemeFunctions{"rope", nullptr, rope},
+    SchemeFunctions{"alibi", nullptr, alibi},
+};
+
+const SchemeFunctions& functions_of(const ModelConfig& config) {
+  const auto* const found = std::ranges::find(schemes, config.positions, &SchemeFunctions::name);
+  if (found == schemes.end()) throw ConfigError("nothing computes the positions \"" + config.positions + '"');
+  return *found;
+}
+
+}  // namespace
+
+AddedPositions make_added_positions(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  const SchemeFunctions& functions = functions_of(config);
+  return functions.added ? functions.added(owner, name, config) : AddedPositions();
+}
+
+StackPositionsImpl::StackPositionsImpl(const ModelConfig& config, bool causal) : causal_(causal) {
+  const SchemeFunctions& functions = functions_of(config);
+  if (functions.tell) tell_ = functions.tell(*this, config, causal);
+}
+
+RelativePositions StackPositionsImpl::relative(std::int64_t num_queries, std::int64_t num_keys,
+                                               torch::Device device) const {
+  if (!tell_) return {};
   const torch::Tensor keys = torch::arange(num_keys, torch::dtype(torch::kInt64).device(device));
-  const torch::Tensor queries = keys.slice(0, num_keys - num_queries).unsqueeze(1);
-  RelativePositions result;
-  if (kind_ == "rope") {
-    rotations_ = rotations_.to(device);
-    result.rotations = rotations_.slice(0, 0, num_keys);
-  } else if (kind_ == "shaw") {
-    result.distances = (keys - queries).clamp(-max_distance_, max_distance_) + max_distance_;
-  } else if (kind_ == "alibi") {
-    slopes_ = slopes_.to(device);
-    result.bias = -slopes_ * (queries - keys).abs();  // in the decoder the future is masked, so one form does for both
-  } else if (kind_ == "t5") {
-    result.bias = torch::embedding(relative_attention_bias_, t5_buckets(keys - queries, !causal_)).permute({2, 0, 1});
-  }
-  return result;
+  return tell_(keys.slice(0, num_keys - num_queries).unsqueeze(1), keys);
 }
 
-torch::Tensor PositionSchemeImpl::bias_by_distance(std::int64_t length) {
-  const torch::Device device = relative_attention_bias_.defined() ? relative_attention_bias_.device() : torch::kCPU;
+torch::Tensor StackPositionsImpl::bias_by_distance(std::int64_t length, torch::Device device) const {
   const torch::Tensor bias = relative(length, length, device).bias;  // H×L×L
-  if (!bias.defined()) return {};
-  const torch::Tensor past = bias.select(1, length - 1);  // the last query has every key before it
+  const torch::Tensor past = bias.select(1, length - 1);             // the last query has every key before it
   if (causal_) return past.t();
   return torch::cat({past, bias.select(1, 0).slice(1, 1)}, 1).t();  // the first has every key after it
 }

@@ -1,9 +1,11 @@
-// Every way of telling a Transformer the order of its tokens. Sinusoids and learned vectors are added to the
-// embeddings; the others act inside self-attention, in encoder and decoder alike, and leave cross-attention alone:
-// there queries and keys stand in different sentences, between which no distance is defined.
+// What the schemes of plain/position_schemes.h compute: one function a scheme, which makes its tensors where they
+// belong and gives back what tells the order with them.
 #pragma once
 
 #include <torch/torch.h>
+
+#include <functional>
+#include <string>
 
 #include "plain/config.h"
 
@@ -25,35 +27,39 @@ torch::Tensor rope_rotations(std::int64_t length, std::int64_t d);
 // x: …×L×d, each pair rotated by its rotation. rotations: L×d
 torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& rotations);
 
+// The vectors of positions first … last − 1, L×D, as they are added to the embeddings.
+using AddedPositions = std::function<torch::Tensor(std::int64_t first, std::int64_t last)>;
+
+// Those of the configuration's scheme, whose tensor is registered in `owner` under `name`; empty if it adds none.
+AddedPositions make_added_positions(torch::nn::Module& owner, const std::string& name, const ModelConfig& config);
+
 // What one pass of self-attention is told about distance. The queries are the last Q of the K keys; all undefined when
 // positions are not told here.
 struct RelativePositions {
-  torch::Tensor bias;       // H×Q×K added to the scores (ALiBi, T5)
-  torch::Tensor rotations;  // K×d, by which queries and keys are rotated (RoPE)
-  torch::Tensor distances;  // int64 Q×K, 0…2k: clip(key − query, −k, k) + k (Shaw 1803.02155 §3.2)
+  torch::Tensor bias = {};       // H×Q×K added to the scores
+  torch::Tensor rotations = {};  // K×d, by which queries and keys are rotated
+  torch::Tensor distances = {};  // int64 Q×K, 0…2k: clip(key − query, −k, k) + k (Shaw 1803.02155 §3.2)
 };
 
-// The scheme of one stack of layers, shared by all of them.
-class PositionSchemeImpl : public torch::nn::Module {
+// What the layers of one stack are told, the same to all of them.
+class StackPositionsImpl : public torch::nn::Module {
  public:
-  PositionSchemeImpl(const ModelConfig& config, bool causal);
+  // What queries (int64 Q×1) are told of keys (int64 K), both given by their positions on the model's device.
+  using Tell = std::function<RelativePositions(const torch::Tensor& queries, const torch::Tensor& keys)>;
+
+  StackPositionsImpl(const ModelConfig& config, bool causal);
 
   // num_keys: up to max_length.
-  RelativePositions relative(std::int64_t num_queries, std::int64_t num_keys, torch::Device device);
+  RelativePositions relative(std::int64_t num_queries, std::int64_t num_keys, torch::Device device) const;
 
-  // What each head adds to a score (ALiBi, T5), distances×H: a row for every distance key − query from 1 − length to
-  // length − 1, or to 0 where the future is masked. Undefined in other schemes.
-  torch::Tensor bias_by_distance(std::int64_t length);
+  // What each head adds to a score, distances×H: a row for every distance key − query from 1 − length to length − 1, or
+  // to 0 where the future is masked. Of schemes with biases.
+  torch::Tensor bias_by_distance(std::int64_t length, torch::Device device) const;
 
  private:
-  std::string kind_;
-  std::int64_t max_distance_;
   bool causal_;
-  // Computed ones are not parameters, so they are not in the run's folder; they follow to the device they are used on.
-  torch::Tensor rotations_;                // RoPE: max_length × d
-  torch::Tensor slopes_;                   // ALiBi: H×1×1
-  torch::Tensor relative_attention_bias_;  // T5: 32×H
+  Tell tell_;  // empty: nothing
 };
-TORCH_MODULE(PositionScheme);
+TORCH_MODULE(StackPositions);
 
 }  // namespace attnscope

@@ -19,6 +19,10 @@ torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
   return linear;
 }
 
+bool has_relative_vectors(const ModelConfig& config) {
+  return position_scheme(config.positions).form == PositionForm::vectors;
+}
+
 KeyValues* layer_cache(std::vector<KeyValues>* caches, std::size_t layer) {
   return caches ? &(*caches)[layer] : nullptr;
 }
@@ -37,7 +41,7 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
       pre_norm_(config.norm == "pre"),
       gelu_(config.activation == "gelu"),
       dropout_(config.dropout),
-      self_attn_(register_module("self_attn", MultiHeadAttention(config, config.positions == "shaw"))) {
+      self_attn_(register_module("self_attn", MultiHeadAttention(config, has_relative_vectors(config)))) {
   if (cross_attention) multihead_attn_ = register_module("multihead_attn", MultiHeadAttention(config, false));
   linear1_ = register_module("linear1", xavier_linear(config.d_model, config.d_ff));
   linear2_ = register_module("linear2", xavier_linear(config.d_ff, config.d_model));
@@ -92,7 +96,9 @@ void LayerImpl::set_dropout(double dropout) {
 
 StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention)
     : causal_(causal),
-      position_scheme_(register_module("position_scheme", PositionScheme(config, causal))),
+      max_length_(config.max_length),
+      form_(position_scheme(config.positions).form),
+      position_scheme_(register_module("position_scheme", StackPositions(config, causal))),
       norm_(layer_norm(config.d_model)) {
   auto layers = register_module("layers", torch::nn::ModuleList());
   for (std::int64_t i = 0; i < num_layers; ++i) layers->push_back(layers_.emplace_back(config, cross_attention));
@@ -126,13 +132,28 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   return norm_(x);
 }
 
-std::vector<PositionTensor> StackImpl::positions(const std::string& name, std::int64_t length) {
-  const torch::Tensor bias = position_scheme_->bias_by_distance(length);
-  if (bias.defined()) return {{name, 1 - length, bias}};
+std::vector<PositionTensor> StackImpl::positions(const std::string& name) {
+  const torch::Device device = norm_->weight.device();
+  switch (form_) {
+    case PositionForm::none:
+    case PositionForm::added:
+      break;
+    case PositionForm::rotation:
+      return {{name, 0, position_scheme_->relative(max_length_, max_length_, device).rotations}};
+    case PositionForm::vectors:
+      return relative_vectors(name);
+    case PositionForm::bias: {
+      const std::int64_t length = std::min(max_length_, farthest_bias);
+      return {{name, 1 - length, position_scheme_->bias_by_distance(length, device)}};
+    }
+  }
+  return {};
+}
+
+std::vector<PositionTensor> StackImpl::relative_vectors(const std::string& name) const {
   std::vector<PositionTensor> tables;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const torch::Tensor& relative_k = layers_[i]->relative_k();
-    if (!relative_k.defined()) continue;
     const std::int64_t farthest = relative_k.size(0) / 2;
     // Keys after the query are masked in the decoder: their vectors are never used.
     tables.push_back({name + ", layer " + std::to_string(i + 1), -farthest,
@@ -150,33 +171,18 @@ void StackImpl::set_dropout(double dropout) {
 Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : SequenceModel(config, vocab_size) {
   make_embeddings();
   if (!config.is_language_model()) {
-    source_positions_ = make_positions("source_positions");
+    source_positions_ = make_added_positions(*this, "source_positions", config);
     encoder_ = register_module("encoder", Stack(config, config.num_encoder_layers, false, false));
   }
-  target_positions_ = make_positions("target_positions");
+  target_positions_ = make_added_positions(*this, "target_positions", config);
   decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, !config.is_language_model()));
   make_output();
 }
 
-torch::Tensor Transformer::make_positions(const char* name) {
-  // Computed ones are not parameters, so they are not in the run's folder.
-  if (config_.positions == "sinusoidal") return sinusoidal_positions(config_.max_length, config_.d_model);
-  if (config_.positions != "learned") return {};
-  return register_parameter(name, torch::randn({config_.max_length, config_.d_model}) / root_of_width());
-}
-
-// Learned vectors begin and learn at the scale of the embeddings: smaller ones would tell the order late.
-torch::Tensor Transformer::at_scale(const torch::Tensor& positions) const {
-  return config_.positions == "learned" ? positions * root_of_width() : positions;
-}
-
-torch::Tensor Transformer::embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
-                                 std::int64_t first) {
+torch::Tensor Transformer::embed(torch::nn::Embedding& embedding, const AddedPositions& positions,
+                                 const torch::Tensor& ids, std::int64_t first) {
   torch::Tensor embedded = scaled_embedding(embedding, ids);  // B×L×D
-  if (positions.defined()) {
-    positions = positions.to(ids.device());  // sinusoids follow the model on their first use
-    embedded = embedded + at_scale(positions.slice(0, first, first + ids.size(1)));
-  }
+  if (positions) embedded = embedded + positions(first, first + ids.size(1));
   return torch::dropout(embedded, config_.dropout, is_training());
 }
 
@@ -199,17 +205,16 @@ torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
 }
 
 std::vector<PositionTensor> Transformer::positions() {
-  if (config_.positions == "learned" && encoder_) {
-    return {{"source", 0, at_scale(source_positions_)}, {"target", 0, at_scale(target_positions_)}};
+  const auto added = [&](const AddedPositions& positions) { return positions(0, config_.max_length); };
+  // What is computed is the same on both sides, and shown once: vectors if they are no parameters, and rotations.
+  if (target_positions_ && named_parameters(false).contains("source_positions")) {
+    return {{"source", 0, added(source_positions_)}, {"target", 0, added(target_positions_)}};
   }
-  if (target_positions_.defined()) return {{"", 0, at_scale(target_positions_)}};
-  if (config_.positions == "rope") {
-    return {{"", 0, rope_rotations(config_.max_length, config_.d_model / config_.num_heads)}};
-  }
-  const std::int64_t length = std::min(config_.max_length, farthest_bias);
+  if (target_positions_) return {{"", 0, added(target_positions_)}};
+  if (position_scheme(config_.positions).form == PositionForm::rotation) return decoder_->positions("");
   std::vector<PositionTensor> tables;
-  if (encoder_) tables = encoder_->positions("encoder", length);
-  const std::vector<PositionTensor> decoder = decoder_->positions("decoder", length);
+  if (encoder_) tables = encoder_->positions("encoder");
+  const std::vector<PositionTensor> decoder = decoder_->positions("decoder");
   tables.insert(tables.end(), decoder.begin(), decoder.end());
   return tables;
 }

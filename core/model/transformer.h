@@ -10,6 +10,7 @@
 #include "model/attention.h"
 #include "model/model.h"
 #include "model/positions.h"
+#include "plain/position_schemes.h"
 
 namespace attnscope {
 
@@ -69,12 +70,17 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor finished(const torch::Tensor& x) { return norm_(x); }
   void set_dropout(double dropout);
 
-  // What tells distances below `length` inside the layers, named after the stack; none where nothing does.
-  std::vector<PositionTensor> positions(const std::string& name, std::int64_t length);
+  // What tells the order inside the layers, named after the stack; none where nothing does.
+  std::vector<PositionTensor> positions(const std::string& name);
 
  private:
+  // Of a scheme with vectors: those of every layer.
+  std::vector<PositionTensor> relative_vectors(const std::string& name) const;
+
   bool causal_;
-  PositionScheme position_scheme_;
+  std::int64_t max_length_;
+  PositionForm form_;
+  StackPositions position_scheme_;
   std::vector<Layer> layers_;
   torch::nn::LayerNorm norm_;
 };
@@ -92,14 +98,12 @@ class Transformer final : public SequenceModel {
   std::vector<PositionTensor> positions() override;
 
  private:
-  torch::Tensor make_positions(const char* name);
-  torch::Tensor at_scale(const torch::Tensor& positions) const;
   // ids B×L, the first of them at position `first` → B×L×D
-  torch::Tensor embed(torch::nn::Embedding& embedding, torch::Tensor& positions, const torch::Tensor& ids,
+  torch::Tensor embed(torch::nn::Embedding& embedding, const AddedPositions& positions, const torch::Tensor& ids,
                       std::int64_t first);
 
-  torch::Tensor source_positions_, target_positions_;  // max_length × D; parameters only when learned; or undefined
-  Stack encoder_{nullptr};                             // none in a language model
+  AddedPositions source_positions_, target_positions_;  // empty if the scheme adds none
+  Stack encoder_{nullptr};                              // none in a language model
   Stack decoder_{nullptr};
 };
 

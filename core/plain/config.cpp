@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "plain/position_schemes.h"
+
 namespace attnscope {
 namespace {
 
@@ -24,8 +26,8 @@ bool is_transformer(const Config& config) {
 bool is_recurrent(const Config& config) {
   return config.model.is_recurrent();
 }
-bool uses_shaw(const Config& config) {
-  return is_transformer(config) && config.model.positions == "shaw";
+bool uses_relative_vectors(const Config& config) {
+  return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::vectors;
 }
 bool uses_adamw(const Config& config) {
   return config.training.optimizer == "adamw";
@@ -41,6 +43,21 @@ bool uses_cosine(const Config& config) {
 }
 bool counts_pairs(const Config& config) {
   return config.training.batch_tokens == 0 || !has_encoder(config);
+}
+
+std::vector<std::string_view> position_names() {
+  std::vector<std::string_view> names;
+  for (const PositionScheme& scheme : position_schemes()) names.push_back(scheme.name);
+  return names;
+}
+
+std::string_view positions_help() {
+  static const std::string help = [] {
+    std::string text = "what tells self-attention the order: ";
+    for (const PositionScheme& scheme : position_schemes()) text += fmt::format("{}: {}; ", scheme.name, scheme.tells);
+    return text + "cross-attention is told by none but those added to the embeddings";
+  }();
+  return help;
 }
 
 #define ATTNSCOPE_FIELD(member) +[](Config& config) -> FieldPointer { return &config.member; }
@@ -116,15 +133,11 @@ const std::vector<ConfigField>& table() {
        "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3) or GELU (arXiv 1606.08415)",
        "", 0, 0, false, {"relu", "gelu"}, ATTNSCOPE_FIELD(model.activation), is_transformer},
       {"model.positions", "positions",
-       "how self-attention is told the order: not at all; sinusoids (paper §3.5) or learned vectors added to the "
-       "embeddings; Shaw's relative vectors (1803.02155), T5's learned biases (1910.10683 §2.1), RoPE's rotations "
-       "(2104.09864) or ALiBi's slopes (2108.12409) in encoder and decoder. Cross-attention is told nothing by the "
-       "last four",
-       "", 0, 0, false, {"none", "sinusoidal", "learned", "shaw", "t5", "rope", "alibi"},
-       ATTNSCOPE_FIELD(model.positions), is_transformer},
+       positions_help(),
+       "", 0, 0, false, position_names(), ATTNSCOPE_FIELD(model.positions), is_transformer},
       {"model.max_distance", "farthest distance",
        "keys farther than this from their query share one relative vector (1803.02155 §3.2)",
-       "pieces", 1, 1024, false, {}, ATTNSCOPE_FIELD(model.max_distance), uses_shaw},
+       "pieces", 1, 1024, false, {}, ATTNSCOPE_FIELD(model.max_distance), uses_relative_vectors},
       {"model.scaled_attention", "divide by √d_k",
        "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates",
        "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.scaled_attention), is_transformer},
@@ -362,9 +375,10 @@ void check(const Config& config) {
     throw ConfigError(
         fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
   }
-  if (model.positions == "rope" && model.d_model / model.num_heads % 2 != 0) {
-    throw ConfigError(fmt::format("model.num_heads is {}, allowed with rope: an even width d_model / num_heads, not {}",
-                                  model.num_heads, model.d_model / model.num_heads));
+  const PositionScheme& positions = position_scheme(model.positions);
+  if (positions.form == PositionForm::rotation && model.d_model / model.num_heads % 2 != 0) {
+    throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",
+                                  model.num_heads, positions.name, model.d_model / model.num_heads));
   }
 }
 

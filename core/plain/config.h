@@ -41,7 +41,7 @@ struct ModelConfig {
   std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
   std::string activation = "relu";  // of the feed-forward sublayer: "relu" (§3.3) or "gelu"
-  std::string positions = "sinusoidal";  // how order is told: see the table of fields
+  std::string positions = "sinusoidal";  // how order is told: see plain/position_schemes.h
   std::int64_t max_distance = 16;        // Shaw: farther keys count as this far (1803.02155 §3.2)
   bool scaled_attention = true;          // scores divided by √d_k (§3.2.1)
   std::string cell = "lstm";             // recurrent: "rnn", "lstm" or "gru"

@@ -58,8 +58,8 @@ struct DecodingStep {
 struct PositionTable {
   std::string name;  // "source", "decoder, layer 2"
   int first = 0;     // what the first row stands for: position 0, or the smallest distance key − query
-  // A row a position: vectors added to the embeddings (sinusoidal, learned), or cos and sin of the rotations of a head
-  // (rope). A row a distance: a^K (shaw), or the bias of each head, one a column (t5, alibi).
+  // By the scheme's form (plain/position_schemes.h). A row a position: vectors added to the embeddings, or cos and sin
+  // of the rotations of a head. A row a distance: a^K of a layer, or the bias of each head, one a column.
   Matrix values;
 };
 

@@ -4,69 +4,15 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
+#include "plain/position_schemes.h"
 #include "widgets/heatmap.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
 namespace {
-
-// What a scheme's numbers are and where they come from.
-struct SchemeText {
-  std::string_view scheme;
-  const char* heading;
-  const char* caption;
-  const char* curves_heading;
-  const char* curves;  // under it
-  const char* alike;   // how vectors resemble each other; null: there are biases
-  const char* row;     // what a row of the table is
-};
-
-constexpr std::array schemes = {
-    SchemeText{"sinusoidal", "Positional encoding",
-               "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same; added to the embeddings "
-               "(\u00A73.5), since attention knows no order.",
-               "Waves", "Sine and cosine in turn: fast on the left, slow on the right.",
-               "Dot products depend on the distance alone: near positions are alike, wherever they stand.", "position"},
-    SchemeText{"learned", "Learned positions",
-               "One trained vector a position, added to the embeddings. They begin as noise; the paper found them as "
-               "good as sinusoids (\u00A73.5, table 3 E).",
-               "Curves", "Some dimensions, over the position.", "Nothing but training makes near positions alike.",
-               "position"},
-    SchemeText{"rope", "Rotations (RoPE)",
-               "cos, sin of position \u00B7 10000^(\u22122i/d_k): the angles by which a head's queries and keys are "
-               "rotated, pair by pair of dimensions (2104.09864 \u00A73.4.2).",
-               "Waves", "Cosine and sine in turn: fast on the left, slow on the right.",
-               "Two rotated vectors that were alike: what is left of their dot product depends on the distance alone.",
-               "position"},
-    SchemeText{"shaw", "Relative vectors (Shaw)",
-               "a^K, added to the keys by their distance from the query, farther ones as the farthest; shared by a "
-               "layer's heads (1803.02155 \u00A73.2).",
-               "Curves", "Some dimensions, over the distance key \u2212 query.",
-               "Dot products: distances that a layer tells apart are unlike.", "distance"},
-    SchemeText{"t5", "Learned biases (T5)",
-               "Each head adds a trained number to its scores, one for every bucket of distances, shared by all layers "
-               "(1910.10683 \u00A72.1). Zero before training.",
-               "Curves",
-               "What a head adds to a score, over the distance key \u2212 query: near distances have a bucket of their "
-               "own, far ones share.",
-               nullptr, "distance"},
-    SchemeText{"alibi", "Linear biases (ALiBi)",
-               "Each head subtracts its slope times the distance from its scores: nothing is trained "
-               "(2108.12409 \u00A73).",
-               "Curves",
-               "What a head adds to a score, over the distance key \u2212 query: steep heads see only what is near.",
-               nullptr, "distance"},
-};
-
-const SchemeText* text_of(std::string_view scheme) {
-  const auto* const found =
-      std::find_if(schemes.begin(), schemes.end(), [&](const SchemeText& text) { return text.scheme == scheme; });
-  return found == schemes.end() ? nullptr : found;
-}
 
 void heading(const char* text, const Look& look) {
   WithFont bold(look.fonts.bold);
@@ -101,7 +47,7 @@ float largest_magnitude(const Matrix& matrix) {
 }
 
 // Every snapshot brings its tables; they are worked on again only when they are others.
-void take_table(const Snapshot& snapshot, const SchemeText& text, PositionsView& view) {
+void take_table(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view) {
   const std::vector<PositionTable>& tables = *snapshot.positions;
   view.table = std::min(view.table, tables.size() - 1);
   const PositionTable& table = tables[view.table];
@@ -112,8 +58,8 @@ void take_table(const Snapshot& snapshot, const SchemeText& text, PositionsView&
   if (!same_scheme) view.curves_axis = view.products_axis = {};
   view.scheme = snapshot.model.positions;
   view.shown = table;
-  view.dots = text.alike ? dot_products(table.values) : Matrix();
-  view.heads = text.alike ? Matrix() : transposed(table.values);
+  view.dots = scheme.form == PositionForm::bias ? Matrix() : dot_products(table.values);
+  view.heads = scheme.form == PositionForm::bias ? transposed(table.values) : Matrix();
   ++view.version;
   view.row = std::clamp(view.row, 0, table.values.rows - 1);
 }
@@ -137,9 +83,9 @@ void toggle_dimension(PositionsView& view, int dimension) {
 }
 
 // The heading of the table, with the choice among several beside it.
-void draw_heading(const SchemeText& text, const std::vector<PositionTable>& tables, PositionsView& view,
+void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionsView& view,
                   const Look& look) {
-  heading(text.heading, look);
+  heading(scheme.heading, look);
   if (tables.size() < 2) return;
   ImGui::SameLine(0, look.px(14));
   const WithFont small(look.fonts.small);
@@ -158,20 +104,13 @@ void draw_heading(const SchemeText& text, const std::vector<PositionTable>& tabl
 // ---- vectors
 
 // How a computed value came about; empty for a trained one.
-std::string formula(const PositionsView& view, int position, int dimension) {
-  const int pair = dimension - dimension % 2;
-  const bool even = dimension % 2 == 0;
-  if (view.scheme == "sinusoidal") {
-    return fmt::format("{}({} / 10000^({}/{}))", even ? "sin" : "cos", position, pair, view.shown.values.cols);
-  }
-  if (view.scheme == "rope") {
-    return fmt::format("{}({} \u00B7 10000^(\u2212{}/{}))", even ? "cos" : "sin", position, pair,
-                       view.shown.values.cols);
-  }
-  return {};
+std::string formula(const PositionScheme& scheme, int position, int dimension, int num_dimensions) {
+  const std::string_view format = scheme.formulas[dimension % 2];
+  return fmt::format(fmt::runtime(format), position, dimension - dimension % 2, num_dimensions);
 }
 
-void draw_matrix(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Look& look) {
+void draw_matrix(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
+                 const Look& look) {
   const Matrix& matrix = view.shown.values;
   const std::vector<int> marked = shown_dimensions(view);
   HeatmapOptions options;
@@ -179,15 +118,15 @@ void draw_matrix(const SchemeText& text, PositionsView& view, ImVec2 size, Textu
   options.high = largest_magnitude(matrix);
   options.low = -options.high;
   options.square = false;
-  options.row_axis = text.row;
+  options.row_axis = row_word(scheme.form);
   options.col_axis = "dimension (click one to draw its curve)";
   options.first_row = view.shown.first;
   options.marked_cols = marked;
   options.tooltip = [&](int row, int dimension) {
     const int number = view.shown.first + row;
-    ImGui::Text("%s %d, dimension %d", text.row, number, dimension);
+    ImGui::Text("%s %d, dimension %d", row_word(scheme.form), number, dimension);
     ImGui::Text("%.6f", static_cast<double>(matrix.at(row, dimension)));
-    const std::string made = formula(view, number, dimension);
+    const std::string made = formula(scheme, number, dimension, matrix.cols);
     if (!made.empty()) ImGui::TextDisabled("%s", made.c_str());
   };
   const HeatmapResult result = draw_heatmap("matrix", matrix, view.version, size, options, textures, look);
@@ -204,7 +143,7 @@ Series column(const PositionTable& table, int col) {
 }
 
 // Columns of the table over its rows, named after `stem` and their number from `first` on.
-void draw_columns(const SchemeText& text, const std::vector<int>& columns, const char* stem, int first,
+void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns, const char* stem, int first,
                   const PlotOptions& options, PositionsView& view, const Look& look) {
   std::vector<Series> series;
   std::vector<std::string> names;
@@ -216,7 +155,7 @@ void draw_columns(const SchemeText& text, const std::vector<int>& columns, const
   for (std::size_t i = 0; i < series.size(); ++i)
     lines.push_back({names[i], &series[i], look.theme.series[i % look.theme.series.size()]});
   PlotOptions labelled = options;
-  labelled.x_label = text.row;
+  labelled.x_label = row_word(scheme.form);
   draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, look);
 }
 
@@ -226,19 +165,20 @@ float largest_dot(const Matrix& dots) {
   return largest == dots.values.end() || *largest <= 0 ? 1.0F : *largest;
 }
 
-void draw_dots(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Look& look) {
+void draw_dots(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
+               const Look& look) {
   HeatmapOptions options;
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
   options.high = largest_dot(view.dots);
-  options.row_axis = text.row;
-  const std::string other = fmt::format("other {} (click a row to draw it)", text.row);
+  options.row_axis = row_word(scheme.form);
+  const std::string other = fmt::format("other {} (click a row to draw it)", row_word(scheme.form));
   options.col_axis = other;
   options.first_row = options.first_col = view.shown.first;
   options.selected_row = view.row;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
     const int first = view.shown.first;
-    ImGui::Text("%s %d \u00B7 %s %d = %.4f", text.row, first + row, text.row, first + col,
+    ImGui::Text("%s %d \u00B7 %s %d = %.4f", row_word(scheme.form), first + row, row_word(scheme.form), first + col,
                 static_cast<double>(view.dots.at(row, col)));
     ImGui::TextDisabled("%d apart", std::abs(col - row));
   };
@@ -246,35 +186,35 @@ void draw_dots(const SchemeText& text, PositionsView& view, ImVec2 size, Texture
   if (result.clicked) view.row = result.row;
 }
 
-void draw_distances(const SchemeText& text, PositionsView& view, const Look& look) {
+void draw_distances(const PositionScheme& scheme, PositionsView& view, const Look& look) {
   Series series;
   for (int other = 0; other < view.dots.cols; ++other) {
     series.x.push_back(other - view.row);
     series.y.push_back(static_cast<double>(view.dots.at(view.row, other)));
   }
-  const std::string name = fmt::format("{} {}, with the others", text.row, view.shown.first + view.row);
+  const std::string name = fmt::format("{} {}, with the others", row_word(scheme.form), view.shown.first + view.row);
   const PlotLine line{name, &series, look.theme.series[0]};
   draw_plot("distances", {&line, 1}, {0, 0}, view.products_axis, view.products,
             {.title = "Dot product", .x_label = "apart"}, look);
 }
 
 // The heading of the last plot, with the choice of its row beside it.
-void draw_row_choice(const SchemeText& text, PositionsView& view, const Look& look) {
-  heading(fmt::format("From one {}", text.row).c_str(), look);
+void draw_row_choice(const PositionScheme& scheme, PositionsView& view, const Look& look) {
+  heading(fmt::format("From one {}", row_word(scheme.form)).c_str(), look);
   ImGui::SameLine(0, look.px(14));
   WithFont small(look.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(6), 1});
   ImGui::SetNextItemWidth(look.px(150));
   const int first = view.shown.first;
   int number = first + view.row;
-  ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1, fmt::format("{} %d", text.row).c_str(),
-                   ImGuiSliderFlags_AlwaysClamp);
+  ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1,
+                   fmt::format("{} %d", row_word(scheme.form)).c_str(), ImGuiSliderFlags_AlwaysClamp);
   view.row = number - first;
   ImGui::PopStyleVar();
   help_tooltip("What the others are compared with; also: click a row above.", look);
 }
 
-void draw_vectors(const Snapshot& snapshot, const SchemeText& text, PositionsView& view, TextureStore& textures,
+void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view, TextureStore& textures,
                   const Look& look) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = look.px(20);
@@ -282,30 +222,30 @@ void draw_vectors(const Snapshot& snapshot, const SchemeText& text, PositionsVie
   const float lower = std::floor(room.y * 0.4F);
 
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  draw_heading(text, *snapshot.positions, view, look);
-  caption(text.caption, 2, look);
-  draw_matrix(text, view, {0, -lower}, textures, look);
-  heading(text.curves_heading, look);
-  caption(text.curves, 1, look);
+  draw_heading(scheme, *snapshot.positions, view, look);
+  caption(scheme.caption, 2, look);
+  draw_matrix(scheme, view, {0, -lower}, textures, look);
+  heading(scheme.curves_heading, look);
+  caption(scheme.curves, 1, look);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
-  draw_columns(text, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
+  draw_columns(scheme, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
                view, look);
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  heading(fmt::format("How alike {}s are", text.row).c_str(), look);
-  caption(text.alike, 2, look);
-  draw_dots(text, view, {0, -lower}, textures, look);
-  draw_row_choice(text, view, look);
+  heading(fmt::format("How alike {}s are", row_word(scheme.form)).c_str(), look);
+  caption(scheme.alike, 2, look);
+  draw_dots(scheme, view, {0, -lower}, textures, look);
+  draw_row_choice(scheme, view, look);
   caption("The chosen row, over how far apart they are.", 1, look);
-  draw_distances(text, view, look);
+  draw_distances(scheme, view, look);
   ImGui::EndChild();
 }
 
 // ---- biases
 
-void draw_head_biases(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures,
+void draw_head_biases(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
                       const Look& look) {
   HeatmapOptions options;
   options.map = look.theme.diverging;
@@ -317,35 +257,25 @@ void draw_head_biases(const SchemeText& text, PositionsView& view, ImVec2 size, 
   options.first_row = 1;
   options.first_col = view.shown.first;
   options.tooltip = [&](int head, int distance) {
-    ImGui::Text("head %d, %s %d", head + 1, text.row, view.shown.first + distance);
+    ImGui::Text("head %d, %s %d", head + 1, row_word(scheme.form), view.shown.first + distance);
     ImGui::Text("%.6f", static_cast<double>(view.heads.at(head, distance)));
   };
   draw_heatmap("biases", view.heads, view.version, size, options, textures, look);
 }
 
-void draw_biases(const Snapshot& snapshot, const SchemeText& text, PositionsView& view, TextureStore& textures,
+void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view, TextureStore& textures,
                  const Look& look) {
-  draw_heading(text, *snapshot.positions, view, look);
-  caption(text.caption, 1, look);
-  draw_head_biases(text, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, look);
-  heading(text.curves_heading, look);
-  caption(text.curves, 1, look);
+  draw_heading(scheme, *snapshot.positions, view, look);
+  caption(scheme.caption, 1, look);
+  draw_head_biases(scheme, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, look);
+  heading(scheme.curves_heading, look);
+  caption(scheme.curves, 1, look);
   // No more lines than there are colours to tell apart.
   const int heads = view.heads.rows;
   const int stride = (heads - 1) / static_cast<int>(look.theme.series.size()) + 1;
   std::vector<int> drawn;
   for (int head = 0; head < heads; head += stride) drawn.push_back(head);
-  draw_columns(text, drawn, "head", 1, {.title = "Added to the score"}, view, look);
-}
-
-// Why there is nothing to draw; null when there is.
-const char* nothing_to_draw(const Snapshot& snapshot) {
-  if (snapshot.model.is_recurrent())
-    return "A recurrent network needs no positions: it reads word after word, so order is the order of reading.";
-  if (snapshot.model.positions == "none")
-    return "This model is told nothing of the order. To its attention the words are a set: every order of the source "
-           "gives the same. Only the decoder's look-ahead mask still says what came before what.";
-  return nullptr;
+  draw_columns(scheme, drawn, "head", 1, {.title = "Added to the score"}, view, look);
 }
 
 }  // namespace
@@ -354,15 +284,20 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
     return draw_quiet_note("Positions appear with the first sentence the model has looked at.", room, look);
-  if (const char* reason = nothing_to_draw(*snapshot)) return draw_quiet_note(reason, room, look);
-  const SchemeText* text = text_of(snapshot->model.positions);
-  if (!text || !snapshot->positions || snapshot->positions->empty())
+  if (snapshot->model.is_recurrent()) {
+    return draw_quiet_note(
+        "A recurrent network needs no positions: it reads word after word, so order is the order of reading.", room,
+        look);
+  }
+  const PositionScheme& scheme = position_scheme(snapshot->model.positions);
+  if (scheme.form == PositionForm::none) return draw_quiet_note(scheme.caption, room, look);
+  if (!snapshot->positions || snapshot->positions->empty())
     return draw_quiet_note("This look brought no positions.", room, look);
-  take_table(*snapshot, *text, view);
-  if (text->alike) {
-    draw_vectors(*snapshot, *text, view, textures, look);
+  take_table(*snapshot, scheme, view);
+  if (scheme.form == PositionForm::bias) {
+    draw_biases(*snapshot, scheme, view, textures, look);
   } else {
-    draw_biases(*snapshot, *text, view, textures, look);
+    draw_vectors(*snapshot, scheme, view, textures, look);
   }
 }
 

@@ -80,21 +80,18 @@ std::string product_text(const HeadNumbers& numbers, const StageCell& cell, cons
 
 std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
-  const std::string name = bias_name(head, numbers.snapshot->model);
-  const int distance = cell.col - cell.row;
-  const std::string value = number(head.bias.at(cell.row, cell.col));
-  if (name == "ALiBi") return fmt::format("ALiBi: −slope · |key − query|, distance {}\n= {}", distance, value);
-  if (name == "T5") return fmt::format("T5: learned for the bucket of distance {}\n= {}", distance, value);
-  return fmt::format("Shaw: q · a^K of distance {}{}\n= {}", distance, head.scaled ? ", ÷ √d_k" : "", value);
+  const PositionScheme& scheme = *biased_by(head, numbers.snapshot->model);
+  const bool divided = scheme.form == PositionForm::vectors && head.scaled;
+  return fmt::format("{}: {}{}\n= {}", scheme.label, fmt::format(fmt::runtime(scheme.term), cell.col - cell.row),
+                     divided ? ", ÷ √d_k" : "", number(head.bias.at(cell.row, cell.col)));
 }
 
 std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
   const std::string product = number(numbers.stages.products.at(cell.row, cell.col));
   std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + " (not divided)";
-  if (!head.bias.empty())
-    text +=
-        fmt::format(" + {} ({})", operand(head.bias.at(cell.row, cell.col)), bias_name(head, numbers.snapshot->model));
+  if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
+    text += fmt::format(" + {} ({})", operand(head.bias.at(cell.row, cell.col)), scheme->label);
   return text + " = " + number(numbers.stages.scores.at(cell.row, cell.col));
 }
 
@@ -171,15 +168,15 @@ std::string sublayer_text(const HeadNumbers& numbers, const StageCell& cell) {
 // A number that was not computed here: a projection of the layer's input, or a weight.
 std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
   const std::string value = number(numbers.of(cell.stage).at(cell.row, cell.col));
+  const PositionScheme* rotation = rotated_by(numbers.head(), numbers.snapshot->model);
+  const std::string rotated = rotation ? fmt::format(", rotated by {}", rotation->label) : "";
   switch (cell.stage) {
     case Stage::q:
       return fmt::format("q({})[{}], number {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col,
-                         cell.col, is_rotated(numbers.head(), numbers.snapshot->model) ? ", rotated by RoPE" : "",
-                         value);
+                         cell.col, rotated, value);
     case Stage::k:
       return fmt::format("k({})[{}], number {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col,
-                         cell.col, is_rotated(numbers.head(), numbers.snapshot->model) ? ", rotated by RoPE" : "",
-                         value);
+                         cell.col, rotated, value);
     case Stage::v:
       return fmt::format("v({})[{}], number {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col,
                          cell.col, value);

@@ -71,20 +71,21 @@ constexpr std::array sections = {
 
 std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const HeadInside& head = numbers.head();
-  const std::string bias = bias_name(head, numbers.snapshot->model);
-  const char* turned = is_rotated(head, numbers.snapshot->model) ? ", RoPE" : "";
+  const PositionScheme* bias = biased_by(head, numbers.snapshot->model);
+  const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
+  const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
   switch (stage) {
     case Stage::q:
-      return std::string("Q") + turned;
+      return "Q" + rotated;
     case Stage::k:
-      return std::string("K") + turned;
+      return "K" + rotated;
     case Stage::products:
       return "q·k";
     case Stage::bias:
-      return bias + " bias";
+      return fmt::format("{} bias", bias ? bias->label : "");
     case Stage::scores:
       return (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : "q·k, not divided") +
-             (bias.empty() ? "" : " + " + bias);
+             (bias ? fmt::format(" + {}", bias->label) : "");
     case Stage::masked:
       return "mask";
     case Stage::weights:
@@ -92,7 +93,7 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
     case Stage::v:
       return "V";
     case Stage::output:
-      return head.relative_v.empty() ? "weights × V" : "weights × (V + Shaw's a^V)";
+      return head.relative_v.empty() ? "weights × V" : fmt::format("weights × (V + {}'s a^V)", bias ? bias->label : "");
     case Stage::heads:
       return "concat";
     case Stage::w_o:

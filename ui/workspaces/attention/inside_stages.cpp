@@ -173,15 +173,14 @@ HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMas
   return numbers;
 }
 
-std::string bias_name(const HeadInside& head, const ModelConfig& model) {
-  if (head.bias.empty()) return {};
-  if (model.positions == "alibi") return "ALiBi";
-  if (model.positions == "t5") return "T5";
-  return "Shaw";
+const PositionScheme* biased_by(const HeadInside& head, const ModelConfig& model) {
+  return head.bias.empty() ? nullptr : &position_scheme(model.positions);
 }
 
-bool is_rotated(const HeadInside& head, const ModelConfig& model) {
-  return model.positions == "rope" && head.place.part != AttentionPart::cross;
+const PositionScheme* rotated_by(const HeadInside& head, const ModelConfig& model) {
+  const PositionScheme& scheme = position_scheme(model.positions);
+  const bool rotated = scheme.form == PositionForm::rotation && head.place.part != AttentionPart::cross;
+  return rotated ? &scheme : nullptr;
 }
 
 }  // namespace attnscope

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "measures/head_stages.h"
+#include "measures/head_stages.h"
+#include "plain/position_schemes.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -73,8 +75,8 @@ struct HeadNumbers {
 // `snapshot` has an inside.
 HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMask& mask);
 
-// "RoPE", "ALiBi" … where they enter this head; empty: the scheme has no say here.
-std::string bias_name(const HeadInside& head, const ModelConfig& model);
-bool is_rotated(const HeadInside& head, const ModelConfig& model);
+// The scheme that adds to this head's scores, and the one that rotates its queries and keys; null: none does.
+const PositionScheme* biased_by(const HeadInside& head, const ModelConfig& model);
+const PositionScheme* rotated_by(const HeadInside& head, const ModelConfig& model);
 
 }  // namespace attnscope
