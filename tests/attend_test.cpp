@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,48 @@ TEST_F(Attend, CsvIsTheOneMapOfTheJson) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<std::ptrdiff_t>(map.size() + 1));
   const std::string first = csv.substr(csv.find(',', expected.size()) + 1);
   EXPECT_NEAR(std::stod(first), map[0][0].get<double>(), 1e-6);
+}
+
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> found(1);
+  for (const char c : line) {
+    if (c == ',')
+      found.emplace_back();
+    else
+      found.back() += c;
+  }
+  return found;
+}
+
+// Rows are what looks: of cross-attention the pieces being written; columns what is looked at.
+TEST_F(Attend, CsvHasEveryWeightInTheRowOfItsQueryAndTheColumnOfItsKey) {
+  const nlohmann::json look = json({});
+  const auto expect_map = [&](const char* part, const char* queries, const char* keys) {
+    AttendOptions options;
+    options.format = "csv";
+    options.part = part;
+    options.head = 2;
+    std::istringstream csv(printed(options));
+    std::string line;
+    std::getline(csv, line);
+    std::vector<std::string> header = {""};
+    for (const auto& token : look[keys]) header.push_back(token["piece"]);
+    EXPECT_EQ(fields(line), header) << part;
+    const auto map = weights(look, part, 1, 2);
+    ASSERT_EQ(map.size(), look[queries].size()) << part;
+    for (std::size_t row = 0; row < map.size(); ++row) {
+      ASSERT_TRUE(std::getline(csv, line)) << part;
+      const std::vector<std::string> cells = fields(line);
+      ASSERT_EQ(cells.size(), map[row].size() + 1);
+      EXPECT_EQ(cells[0], look[queries][row]["piece"].get<std::string>()) << part;
+      for (std::size_t col = 0; col < map[row].size(); ++col)
+        EXPECT_NEAR(std::stod(cells[col + 1]), map[row][col].get<double>(), 1e-6) << part;
+    }
+    EXPECT_FALSE(std::getline(csv, line)) << part;
+  };
+  expect_map("encoder", "source", "source");
+  expect_map("decoder", "target_in", "target_in");
+  expect_map("cross", "target_out", "source");
 }
 
 TEST_F(Attend, WithoutChangesThereIsNothingToCompare) {

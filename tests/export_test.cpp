@@ -81,6 +81,22 @@ TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
   EXPECT_FALSE(posted<WriteFile>()[0].replace);
 }
 
+TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
+  for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
+    select(scope.attention, {part, 0, 1});
+    ui.frames(3, draw);
+    const Snapshot& snapshot = *scope.newest.snapshot;
+    const bool cross = part == AttentionPart::cross;
+    const std::string expected =
+        matrix_csv(maps_of(snapshot, part)[0][1], token_labels(cross ? snapshot.target_out : snapshot.target_in),
+                   token_labels(cross ? snapshot.source : snapshot.target_in));
+    copy_numbers(scope);
+    EXPECT_EQ(std::string(ImGui::GetClipboardText()), expected);
+    export_to(scope, ExportKind::csv, "/data/mine.csv");
+    EXPECT_EQ(posted<WriteFile>().back().bytes, expected);
+  }
+}
+
 TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
   scope.attention.level = AttentionLevel::head;
   scope.attention.mix = HeadMix::layer_mean;

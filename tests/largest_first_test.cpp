@@ -1,0 +1,78 @@
+// Lists of weights and of their changes begin with the largest, whether it is more or less.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "shell.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/row.h"
+
+namespace attnscope {
+namespace {
+
+struct RowList : testing::Test {
+  UiHarness ui{{400, 400}};
+  Matrix map{2, 4};
+  const std::vector<std::string> keys{"one", "two", "three", "four"};
+  int visible = 4;
+  UiHarness::Draw draw = ui.in_panel([this] { draw_row_list(map, 1, visible, keys, -1, ui.look); });
+
+  RowList() { map.values = {9, 9, 9, 9, 0.1F, -0.9F, 0.5F, -0.2F}; }
+
+  float height_of(const char* key) {
+    const auto at = ui.find_text(key);
+    EXPECT_TRUE(at) << key;
+    return at ? at->y : 0;
+  }
+};
+
+TEST_F(RowList, IsOrderedBySizeWithoutSign) {
+  ui.frames(2, draw);
+  EXPECT_LT(height_of("two"), height_of("three"));
+  EXPECT_LT(height_of("three"), height_of("four"));
+  EXPECT_LT(height_of("four"), height_of("one"));
+  EXPECT_TRUE(ui.drew("-0.900"));
+}
+
+TEST_F(RowList, LeavesOutWhatTheQueryCannotSee) {
+  visible = 2;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("two"));
+  EXPECT_FALSE(ui.drew("three"));
+}
+
+// A query looks more at one piece and less at another; the tooltip on its lines has room for five of sixteen.
+TEST(ChangesOfAQuery, AreToldTheLargestFirst) {
+  auto changed = animal_snapshot(2);
+  changed->source[1].piece = "raised";
+  changed->source[2].piece = "lowered";
+  changed->source[10].piece = "watching";
+  changed->untouched = std::make_shared<Snapshot>(*changed);
+  changed->encoder[1][0].at(10, 1) += 0.125F;
+  changed->encoder[1][0].at(10, 2) -= 0.25F;
+  Scope scope;
+  UiHarness ui{{1600, 1000}};
+  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.look); };
+  scope.layout.setup_open = scope.layout.curves_open = false;
+  scope.attention.begun = true;
+  scope.attention.level = AttentionLevel::head;
+  scope.attention.mix = HeadMix::difference;
+  select(scope.attention, {AttentionPart::encoder, 1, 0});
+  receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, changed);
+  ui.frames(3, draw);
+  ASSERT_EQ(scope.attention.map.choice.mix, HeadMix::difference);
+  for (int nth = 0; !ui.drew("+0.1250 raised"); ++nth) {
+    const auto token = ui.find_text("watching", nth);  // of the matrix, the lines and the list
+    ASSERT_TRUE(token) << "its lines are not on the screen";
+    ui.move(*token, draw);
+    ui.frames(3, draw);
+  }
+  const auto less = ui.find_text("-0.2500 lowered");
+  ASSERT_TRUE(less);
+  EXPECT_LT(less->y, ui.find_text("+0.1250 raised")->y);
+}
+
+}  // namespace
+}  // namespace attnscope
