@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "measures/head_stages.h"
-#include "measures/head_stages.h"
 #include "plain/position_schemes.h"
 #include "plain/snapshot.h"
 
