@@ -295,6 +295,7 @@ TEST(CurvesPanel, empty_small_and_large) {
   const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("no measurements yet"));
+  EXPECT_TRUE(ui.drew("Learning rate"));
   curves = measured(1);
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("Loss, nats/token"));
@@ -302,6 +303,8 @@ TEST(CurvesPanel, empty_small_and_large) {
   curves = measured(50'000);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("50k"));
+  EXPECT_FALSE(ui.drew("Learning rate")) << "there is no plot of what a run did not measure";
+  EXPECT_TRUE(ui.drew("Gradient norm"));
 }
 
 TEST(CurvesPanel, plots_share_the_steps_shown) {
@@ -312,12 +315,12 @@ TEST(CurvesPanel, plots_share_the_steps_shown) {
   ui.wheel({200, 150}, 5, draw);
   ASSERT_TRUE(view.axis.window);
   EXPECT_LT(view.axis.window->width(), 600);
-  EXPECT_TRUE(view.plots[0].window);
-  EXPECT_FALSE(view.plots[1].window);
+  EXPECT_TRUE(view.plots[metric("loss")].window);
+  EXPECT_FALSE(view.plots[metric("gradient_norm")].window);
   view.weight_plot.window = PlotRange{0, 1};
   ASSERT_TRUE(ui.click_text("Fit", draw));
   EXPECT_FALSE(view.axis.window);
-  EXPECT_FALSE(view.plots[0].window);
+  EXPECT_FALSE(view.plots[metric("loss")].window);
   EXPECT_FALSE(view.weight_plot.window);
 }
 
@@ -327,8 +330,8 @@ TEST(CurvesPanel, controls_work_and_csv_is_copied) {
   const Curves curves = measured(10);
   const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
   ASSERT_TRUE(ui.click_text("Log", draw));
-  EXPECT_TRUE(view.plots[0].log);
-  EXPECT_FALSE(view.plots[1].log) << "the learning rate";
+  EXPECT_TRUE(view.plots[metric("loss")].log);
+  EXPECT_FALSE(view.plots[metric("gradient_norm")].log);
   ASSERT_TRUE(ui.click_text("Follow", draw));
   EXPECT_FALSE(view.axis.follow);
   ASSERT_TRUE(ui.click_text("CSV", draw));

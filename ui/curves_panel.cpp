@@ -146,44 +146,60 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
 
 constexpr float weights_height = 1.6F;  // in that of the lowest plots
 
-// What the plots' heights add up to, in that of the lowest.
-float total_height(const std::vector<std::vector<std::size_t>>& plots, const CurvesView& view) {
-  float total = view.weights.empty() ? 0 : weights_height;
-  for (const std::vector<std::size_t>& plot : plots) total += metric_rows[plot.front()].plot.height;
-  return total;
+struct MetricLines {
+  std::size_t first;  // of the metrics that share the plot
+  std::vector<PlotLine> lines;
+};
+
+// The plots of what was measured; of all metrics before anything was.
+std::vector<MetricLines> plots_of(const Curves& curves, const CurvesView& view, const Look& look) {
+  const auto& colors = look.theme.series;
+  std::size_t next_color = 0;
+  std::vector<MetricLines> measured;
+  std::vector<MetricLines> empty;
+  for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
+    MetricLines plot{metrics.front(), {}};
+    for (const std::size_t place : metrics) {
+      const MetricRow& row = metric_rows[place];
+      const Color32 color = colors[next_color++ % colors.size()];
+      plot.lines.push_back({row.line, &curves[place], color, row.noisy ? view.smoothing : 0});
+    }
+    const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].x.empty(); });
+    (any ? measured : empty).push_back(std::move(plot));
+  }
+  return measured.empty() ? empty : measured;
+}
+
+void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotRange x, bool last, const Look& look) {
+  const MetricRow& row = metric_rows[lines.first];
+  const bool log = view.log && row.plot.log;
+  PlotView& plot = view.plots[lines.first];
+  if (std::exchange(plot.log, log) != log) plot.window.reset();
+  draw_plot(row.key, lines.lines, size, view.axis, plot,
+            {.title = row.plot.title, .help = row.plot.help, .x_numbers = last, .x_data = x}, look);
 }
 
 }  // namespace
 
 void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
-  const std::vector<std::vector<std::size_t>> plots = metrics_by_plot();
-  view.plots.resize(plots.size());
+  view.plots.resize(metric_rows.size());
   draw_controls(curves, view, look);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
+  const std::vector<MetricLines> plots = plots_of(curves, view, look);
   const bool weights = !view.weights.empty();
   const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 3 * spacing : 0;
   const float gaps = static_cast<float>(plots.size() - 1) * spacing;
-  const float share = std::max(look.px(44), (room.y - gaps - names - axis_height - 1) / total_height(plots, view));
+  float total = weights ? weights_height : 0;  // of the plots' heights, in that of the lowest
+  for (const MetricLines& lines : plots) total += metric_rows[lines.first].plot.height;
+  const float share = std::max(look.px(44), (room.y - gaps - names - axis_height - 1) / total);
   const PlotRange x = extent(curves, view);
-  const auto& colors = look.theme.series;
-  std::size_t next_color = 0;
 
   for (std::size_t i = 0; i < plots.size(); ++i) {
-    std::vector<PlotLine> lines;
-    for (const std::size_t place : plots[i]) {
-      const MetricRow& row = metric_rows[place];
-      const Color32 color = colors[next_color++ % colors.size()];
-      lines.push_back({row.line, &curves[place], color, row.noisy ? view.smoothing : 0});
-    }
-    const auto& [title, help, height, can_be_log] = metric_rows[plots[i].front()].plot;
-    const bool log = view.log && can_be_log;
     const bool last = i + 1 == plots.size();
-    PlotView& plot = view.plots[i];
-    if (std::exchange(plot.log, log) != log) plot.window.reset();
-    draw_plot(metric_rows[plots[i].front()].key, lines, {room.x, share * height + (last ? axis_height : 0)}, view.axis,
-              plot, {.title = title, .help = help, .x_numbers = last, .x_data = x}, look);
+    const float height = share * metric_rows[plots[i].first].plot.height + (last ? axis_height : 0);
+    draw_metrics(plots[i], view, {room.x, height}, x, last, look);
     if (i == 0 && weights) draw_weights(view, x, share * weights_height, look);
   }
 }

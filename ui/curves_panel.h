@@ -33,7 +33,7 @@ inline constexpr std::size_t max_weight_curves = 7;  // told apart by colour
 
 struct CurvesView {
   PlotAxis axis;
-  std::vector<PlotView> plots;  // of the metrics, from the first frame on
+  std::vector<PlotView> plots;  // by the first metric of each, from the first frame on
   bool log = false;             // in the plots that can be drawn so
   std::vector<WeightCurve> weights;
   PlotView weight_plot;
