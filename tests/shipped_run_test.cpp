@@ -14,13 +14,18 @@
 namespace attnscope {
 namespace {
 
+// Other tests run at the same time: threads that spin for a core would make this many times slower.
+RunOpened open_with_one_thread(TorchEngine& engine) {
+  RunOpened opened = engine.open_run(shipped_run().string(), {});
+  at::set_num_threads(1);
+  return opened;
+}
+
 class ShippedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     engine = std::make_unique<TorchEngine>();
-    opened = engine->open_run(shipped_run().string(), {});
-    // Other tests run at the same time: threads that spin for a core would make this many times slower.
-    at::set_num_threads(1);
+    opened = open_with_one_thread(*engine);
     for (const Pair& pair : engine->corpus()->test) {
       if (!pair.pronoun.empty()) pronoun_pairs.push_back(pair);
     }
@@ -86,8 +91,8 @@ TEST_F(ShippedRun, RemembersHowItCameToLookAtTheAnimal) {
 }
 
 TEST_F(ShippedRun, CanBeTrainedFurther) {
-  TorchEngine further(one_thread);
-  further.open_run(shipped_run().string(), {});
+  TorchEngine further;
+  open_with_one_thread(further);
   const MetricPoint point = further.train_step({});
   EXPECT_EQ(point.step, opened.step + 1);
   EXPECT_LT(point[metric("loss")].value(), 2);

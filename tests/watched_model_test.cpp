@@ -5,24 +5,18 @@
 #include <memory>
 #include <string>
 
-#include "engine/torch_engine.h"
+#include "run_fixture.h"
 
 namespace attnscope {
 namespace {
 
 constexpr const char* sentence = "a b c";
 
-Config tiny() {
-  Config config;
-  config.corpus.source = "copy";
-  config.tokenizer.vocab_size = 64;
-  config.model = {.d_model = 16, .num_heads = 2, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 32};
-  config.model.max_length = 20;
-  config.training.batch_size = 8;
-  config.training.warmup_steps = 2;  // weights that differ clearly from step to step
+// Validates at every update, with weights that differ clearly from step to step.
+Config restless() {
+  Config config = tiny_config();
   config.training.validation_interval = 1;
-  config.training.threads = 1;
-  config.training.device = "cpu";
+  config.training.warmup_steps = 2;
   return config;
 }
 
@@ -45,8 +39,8 @@ void expect_same_weights(const Snapshot& found, const Snapshot& expected) {
 class WatchedModelTest : public testing::Test {
  protected:
   WatchedModelTest() {
-    engine.reset(tiny(), {});
-    undisturbed.reset(tiny(), {});
+    engine.reset(restless(), {});
+    undisturbed.reset(restless(), {});
   }
 
   TorchEngine engine;
