@@ -85,7 +85,7 @@ std::uint64_t hash_of(const std::string& part, std::uint64_t state) {
   return fnv1a(part, state);
 }
 
-// Of a Corpus of pairs, or of a Text.
+// Parts: a Corpus of pairs, or a Text.
 template <typename Parts>
 std::string hash_of(const Parts& parts) {
   std::uint64_t state = fnv_start;

@@ -47,7 +47,7 @@ struct Extension {
   Fate fate = Fate::kept;
 };
 
-// Of one source, step by step; within a step the best total first, 2·beam of them: half of those may end there.
+// One source's, step by step; within a step the best total first, 2·beam of them: half of those may end there.
 using SearchTree = std::vector<Extension>;
 
 // Log-probabilities of the next piece, N×V. Row n goes on from row rows[n] (int64 N, CPU) of the step before with

@@ -37,7 +37,7 @@ class TorchEngine final : public Engine {
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
   void average(std::int64_t count);
 
-  // Of the present run; there must be one.
+  // The present run; there must be one.
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }

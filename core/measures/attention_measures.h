@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Of every row (one query's distribution over keys), in nats: 0 looks at one key, ln(keys) at all alike.
+// The entropy of every row (one query's distribution over keys), in nats: 0 looks at one key, ln(keys) at all alike.
 std::vector<float> row_entropies(const Matrix& map);
 float mean_entropy(const Matrix& map);
 

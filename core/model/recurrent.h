@@ -16,7 +16,7 @@ namespace attnscope {
 //
 // Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
 // each decoder layer in turn. DecoderCache::cross[0].keys holds what attention needs of the source alone.
-// Of an inspection's changes only replaced pieces are made.
+// An inspection changes replaced pieces alone: there is no head and no layer to switch off.
 class Recurrent final : public SequenceModel {
  public:
   Recurrent(const ModelConfig& config, std::int64_t vocab_size);

@@ -24,7 +24,7 @@ torch::Tensor RecurrentAttentionImpl::keys(const Memory& memory) {
   return W_ ? W_(memory.states) : memory.states;
 }
 
-// Of every state s with every source position h, B×T×S. Dot: sᵀh. General: sᵀWh. Additive: vᵀtanh(W s + U h);
+// The score of every state s with every source position h, B×T×S. Dot: sᵀh. General: sᵀWh. Additive: vᵀtanh(W s + U h);
 // Luong's W[s; h] is the same with W and U in one matrix. Bahdanau's s is the state before the token, Luong's the one
 // after it: that is the caller's.
 torch::Tensor RecurrentAttentionImpl::scores(const torch::Tensor& states, const torch::Tensor& keys) {

@@ -74,7 +74,7 @@ class StackImpl : public torch::nn::Module {
   std::vector<PositionTensor> positions(const std::string& name);
 
  private:
-  // Of a scheme with vectors: those of every layer.
+  // The vectors of every layer, where the scheme has such.
   std::vector<PositionTensor> relative_vectors(const std::string& name) const;
 
   bool causal_;

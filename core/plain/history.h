@@ -55,7 +55,7 @@ class History {
   const std::vector<PinnedSentence>& sentences() const { return sentences_; }  // as they were pinned
   const PinnedSentence* find(const std::string& text) const;                   // null if it is not pinned
 
-  // Of all frames. Above the budget only when the first and last frame of each sentence alone are.
+  // What all frames take. Above the budget only when the first and last frame of each sentence alone are.
   std::size_t bytes() const { return bytes_; }
   std::size_t budget() const { return budget_; }
 

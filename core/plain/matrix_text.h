@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Of that row or column: its label, or without any its number, counted from `first`.
+// A row's or column's label, or without any its number, counted from `first`.
 std::string label_of(std::span<const std::string> labels, int index, int first);
 
 // As RFC 4180 has it: quoted where it must be.

@@ -25,7 +25,7 @@ struct NextProbabilities {
   std::vector<double> after;   // of the pieces that top-k and then top-p left, renormalised; exactly 0 for all others
 };
 
-// Of equally probable pieces the one with the smaller id counts as the more probable: a cut never keeps more pieces
+// Among equally probable pieces the one with the smaller id counts as the more probable: a cut never keeps more pieces
 // than it says. A piece with logit −∞ is never drawn; throws std::domain_error when a logit is +∞ or not a number, or
 // all are −∞.
 NextProbabilities next_probabilities(std::span<const float> logits, const SamplingOptions& options);

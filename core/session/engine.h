@@ -30,7 +30,7 @@ class Engine {
   virtual std::int64_t steps_wanted() const = 0;
   virtual std::int64_t history_interval() const = 0;  // training.history_interval
 
-  // Of the present run: saved and opened with it. A reset empties it but for the sentences.
+  // The present run's: saved and opened with it. A reset empties it but for the sentences.
   virtual History& history() = 0;
 
   // One optimizer update, with a validation when it is due. Calls `breathe` between its phases (batch, forward,

@@ -33,7 +33,7 @@ class Trainer {
 
  private:
   Batch batch(std::int64_t number);
-  // Of the coming update: accumulation_steps of them.
+  // The accumulation_steps batches of the coming update.
   std::vector<Batch> next_batches();
   // Adds `share` of the gradient of the batch's mean loss, and returns that loss.
   double add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe);

@@ -18,14 +18,14 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 
 inline constexpr std::int64_t all_windows = std::numeric_limits<std::int64_t>::max();
 
-// Of a language model on a stream of text. It is read in windows of max_length pieces, one behind the other; the first
+// A language model reads a stream of text in windows of max_length pieces, one behind the other; the first
 // begins with eos, as if a line had just ended, and every other with the last piece of the one before. So each piece is
 // predicted once, from what its window holds to its left. Of more than `max_windows` windows, that many are taken,
 // spread evenly and always the same.
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows, const Breath& breathe);
 
-// Of the validation part or, where it is large, of some of it, spread evenly: nats/token. There must be one.
+// Nats/token of the validation part or, where it is large, of some of it, spread evenly. There must be one.
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe);
 
 }  // namespace attnscope
