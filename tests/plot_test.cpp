@@ -320,6 +320,23 @@ TEST(CurvesPanel, plots_share_the_steps_shown) {
   EXPECT_FALSE(view.loss.window);
 }
 
+TEST(CurvesPanel, fit_shows_all_of_every_plot) {
+  UiHarness ui({360, 900});
+  CurvesView view;
+  WeightCurve& weight = view.weights.emplace_back();
+  weight.title = "it → animal";
+  weight.series = {{1, 500, 1000}, {0.1, 0.4, 0.9}};
+  const Curves curves = measured(1000);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  ui.frames(2, draw);
+  const auto title = ui.find_text("Weight");
+  ASSERT_TRUE(title);
+  ui.wheel({200, title->y + 60}, 5, draw);
+  ASSERT_TRUE(view.weight_plot.window);
+  ASSERT_TRUE(ui.click_text("Fit", draw));
+  EXPECT_FALSE(view.weight_plot.window);
+}
+
 TEST(CurvesPanel, controls_work_and_csv_is_copied) {
   UiHarness ui({460, 700});
   CurvesView view;

@@ -45,7 +45,8 @@ constexpr const char* loss_help =
 
 void fit_everything(CurvesView& view) {
   view.axis.window.reset();
-  for (PlotView* plot : {&view.loss, &view.learning_rate, &view.gradient_norm, &view.tokens_per_second})
+  for (PlotView* plot :
+       {&view.loss, &view.learning_rate, &view.gradient_norm, &view.tokens_per_second, &view.weight_plot})
     plot->window.reset();
 }
 
