@@ -6,13 +6,13 @@
 #include <memory>
 #include <utility>
 
+#include "base/input.h"
 #include "font_files.h"
-#include "input.h"
 #include "model/model.h"
 #include "offscreen.h"
 #include "probe/probe.h"
 #include "renderer.h"
-#include "scope.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "commands.h"
 #ifdef ATTNSCOPE_GUI
-#include "layout.h"
+#include "shell/layout.h"
 #include "workspaces/attention/attention.h"
 #include "workspaces/decoding/decoding.h"
 #endif

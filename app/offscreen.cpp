@@ -15,9 +15,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/input.h"
 #include "font_files.h"
 #include "gl_drivers.h"
-#include "input.h"
 #include "renderer.h"
 #include "widgets/png.h"
 

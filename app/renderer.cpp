@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "export.h"
-#include "input.h"
-#include "shell.h"
+#include "base/input.h"
+#include "shell/export.h"
+#include "shell/shell.h"
 #include "widgets/drawn_frame.h"
 #include "widgets/png.h"
 #include "widgets/svg.h"

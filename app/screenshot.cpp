@@ -11,10 +11,10 @@
 #include "machine.h"
 #include "offscreen.h"
 #include "paths.h"
-#include "scope.h"
 #include "session/session.h"
+#include "shell/scope.h"
+#include "shell/timeline.h"
 #include "storage/file.h"
-#include "timeline.h"
 
 namespace attnscope {
 namespace {

@@ -21,9 +21,9 @@
 #include "paths.h"
 #include "plain/channel.h"
 #include "renderer.h"
-#include "scope.h"
 #include "session/session.h"
 #include "settings.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 namespace {

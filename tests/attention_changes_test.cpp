@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "inside_fixture.h"
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/changes.h"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "inside_fixture.h"
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/inside_arithmetic.h"

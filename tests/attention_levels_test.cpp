@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/order.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "decodings_fixture.h"
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 

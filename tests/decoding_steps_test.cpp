@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/candidates.h"

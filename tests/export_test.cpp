@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "export.h"
 #include "plain/matrix_text.h"
-#include "shell.h"
+#include "shell/export.h"
+#include "shell/shell.h"
+#include "shell/timeline.h"
 #include "snapshot_fixture.h"
-#include "timeline.h"
 #include "ui_harness.h"
 #include "widgets/drawn_frame.h"
 #include "widgets/svg.h"

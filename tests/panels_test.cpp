@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "shell.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "curves_panel.h"
+#include "shell/curves_panel.h"
 #include "ui_harness.h"
 #include "widgets/plot.h"
 #include "workspaces/positions.h"

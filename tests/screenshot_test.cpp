@@ -16,7 +16,7 @@
 
 #include "font_files.h"
 #include "offscreen.h"
-#include "scope.h"
+#include "shell/scope.h"
 #include "snapshot_fixture.h"
 #include "storage/file.h"
 

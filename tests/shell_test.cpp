@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "setup.h"
-#include "shell.h"
+#include "shell/setup.h"
+#include "shell/shell.h"
+#include "shell/toasts.h"
+#include "shell/toolbar.h"
 #include "snapshot_fixture.h"
-#include "toasts.h"
-#include "toolbar.h"
 #include "ui_harness.h"
 
 namespace attnscope {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "shell.h"
+#include "shell/shell.h"
+#include "shell/timeline.h"
+#include "shell/weight_choice.h"
 #include "snapshot_fixture.h"
-#include "timeline.h"
 #include "ui_harness.h"
-#include "weight_choice.h"
 
 namespace attnscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "input.h"
+#include "base/input.h"
 
 namespace attnscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/messages.h"
 
 namespace attnscope {

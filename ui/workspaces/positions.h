@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
-#include "textures.h"
 #include "widgets/plot.h"
 
 namespace attnscope {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -1,7 +1,7 @@
 // What changing the model did: the output, the probability of the reference, the weight that moved most.
 #pragma once
 
-#include "look.h"
+#include "base/look.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

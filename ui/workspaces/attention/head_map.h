@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.h"
 #include "metrics/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 
 namespace attnscope {
 

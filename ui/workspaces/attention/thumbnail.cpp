@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "input.h"
+#include "base/input.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "workspaces/attention/text.h"

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/shown.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 #include "widgets/heatmap.h"
 #include "workspaces/attention/changes_view.h"
 #include "workspaces/attention/head_map.h"

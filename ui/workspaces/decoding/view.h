@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.h"
 #include "plain/decodings.h"
 #include "plain/probe.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 #include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/tree_canvas.h"
 

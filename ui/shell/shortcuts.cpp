@@ -1,10 +1,10 @@
-#include "shortcuts.h"
+#include "shell/shortcuts.h"
 
 #include <imgui.h>
 
-#include "input.h"
-#include "timeline.h"
-#include "toolbar.h"
+#include "base/input.h"
+#include "shell/timeline.h"
+#include "shell/toolbar.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -1,4 +1,4 @@
-#include "toasts.h"
+#include "shell/toasts.h"
 
 #include <fmt/format.h>
 

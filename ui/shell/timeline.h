@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -1,4 +1,4 @@
-#include "setup.h"
+#include "shell/setup.h"
 
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "plain/presets.h"
-#include "toolbar.h"
+#include "shell/toolbar.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {

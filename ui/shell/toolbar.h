@@ -1,8 +1,8 @@
 // The first line of the window: menu, training buttons, where the run stands.
 #pragma once
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -1,4 +1,4 @@
-#include "curves_panel.h"
+#include "shell/curves_panel.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

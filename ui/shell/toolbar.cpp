@@ -1,12 +1,12 @@
-#include "toolbar.h"
+#include "shell/toolbar.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "timeline.h"
-#include "weight_choice.h"
+#include "shell/timeline.h"
+#include "shell/weight_choice.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {

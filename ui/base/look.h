@@ -1,8 +1,8 @@
 // How things look now: passed to everything that draws, so that nothing needs a global.
 #pragma once
 
-#include "fonts.h"
-#include "theme.h"
+#include "base/fonts.h"
+#include "base/theme.h"
 
 namespace attnscope {
 

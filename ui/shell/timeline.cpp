@@ -1,4 +1,4 @@
-#include "timeline.h"
+#include "shell/timeline.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "toolbar.h"
-#include "weight_choice.h"
+#include "shell/toolbar.h"
+#include "shell/weight_choice.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
 

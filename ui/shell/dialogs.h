@@ -1,8 +1,8 @@
 // What opens over the window: the file browser, the question after a dropped file, the keys.
 #pragma once
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -1,10 +1,10 @@
-#include "sentence_bar.h"
+#include "shell/sentence_bar.h"
 
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
 
-#include "timeline.h"
-#include "toolbar.h"
+#include "shell/timeline.h"
+#include "shell/toolbar.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
 

@@ -1,4 +1,4 @@
-#include "scope.h"
+#include "shell/scope.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "fonts.h"
+#include "base/fonts.h"
 
 #include <ft2build.h>
 #include FT_FREETYPE_H

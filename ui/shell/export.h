@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/history.h"
 #include "plain/messages.h"
 #include "widgets/capture.h"

@@ -1,4 +1,4 @@
-#include "weight_choice.h"
+#include "shell/weight_choice.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "timeline.h"
+#include "shell/timeline.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {

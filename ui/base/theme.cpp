@@ -1,4 +1,4 @@
-#include "theme.h"
+#include "base/theme.h"
 
 #include <imgui.h>
 

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "curves_panel.h"
-#include "export.h"
-#include "layout.h"
+#include "base/shown.h"
 #include "plain/curves.h"
 #include "plain/history.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
-#include "shown.h"
+#include "shell/curves_panel.h"
+#include "shell/export.h"
+#include "shell/layout.h"
 #include "widgets/file_browser.h"
 #include "workspaces/attention/attention.h"
 #include "workspaces/decoding/decoding.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "theme.h"
+#include "base/theme.h"
 
 namespace attnscope {
 

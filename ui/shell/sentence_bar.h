@@ -1,8 +1,8 @@
 // The sentence everything is about, and what the model makes of it.
 #pragma once
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

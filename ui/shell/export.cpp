@@ -1,4 +1,4 @@
-#include "export.h"
+#include "shell/export.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "input.h"
+#include "base/input.h"
 #include "plain/matrix_text.h"
-#include "scope.h"
-#include "timeline.h"
-#include "toolbar.h"
+#include "shell/scope.h"
+#include "shell/timeline.h"
+#include "shell/toolbar.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
 #include "workspaces/attention/controls.h"

@@ -1,10 +1,10 @@
-#include "dialogs.h"
+#include "shell/dialogs.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "input.h"
+#include "base/input.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {

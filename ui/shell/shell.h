@@ -1,9 +1,9 @@
 // The whole window: menu, toolbar, setup, workspaces, curves, sentence bar, messages.
 #pragma once
 
-#include "look.h"
-#include "scope.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

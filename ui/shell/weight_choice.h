@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scope.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -1,8 +1,8 @@
 // Messages and long work, over the lower right corner of the workspace.
 #pragma once
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "look.h"
-#include "scope.h"
+#include "base/look.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scope.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 
