@@ -12,7 +12,7 @@
 #include "pacing.h"
 #include "renderer.h"
 #include "session/session.h"
-#include "shell/scope.h"
+#include "shell/receive.h"
 
 namespace attnscope {
 namespace {

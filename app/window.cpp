@@ -23,7 +23,8 @@
 #include "renderer.h"
 #include "session/session.h"
 #include "settings.h"
-#include "shell/scope.h"
+#include "shell/receive.h"
+#include "shell/training.h"
 
 namespace attnscope {
 namespace {

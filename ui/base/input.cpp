@@ -12,6 +12,7 @@ namespace {
 // numbers, which are GLFW's.
 struct KeyRow {
   Key key;
+  const char* name;  // on the screen
   int glfw;
   int imgui;
 };
@@ -25,47 +26,47 @@ struct KeyRow {
 #endif
 
 constexpr KeyRow keys[] = {
-    {Key::tab, 258, ImGuiKey_Tab},
-    {Key::left, 263, ImGuiKey_LeftArrow},
-    {Key::right, 262, ImGuiKey_RightArrow},
-    {Key::up, 265, ImGuiKey_UpArrow},
-    {Key::down, 264, ImGuiKey_DownArrow},
-    {Key::page_up, 266, ImGuiKey_PageUp},
-    {Key::page_down, 267, ImGuiKey_PageDown},
-    {Key::home, 268, ImGuiKey_Home},
-    {Key::end, 269, ImGuiKey_End},
-    {Key::insert, 260, ImGuiKey_Insert},
-    {Key::del, 261, ImGuiKey_Delete},
-    {Key::backspace, 259, ImGuiKey_Backspace},
-    {Key::space, 32, ImGuiKey_Space},
-    {Key::enter, 257, ImGuiKey_Enter},
-    {Key::escape, 256, ImGuiKey_Escape},
-    {Key::keypad_enter, 335, ATTNSCOPE_KEYPAD_ENTER},
-    {Key::a, 65, ImGuiKey_A},
-    {Key::c, 67, ImGuiKey_C},
-    {Key::v, 86, ImGuiKey_V},
-    {Key::x, 88, ImGuiKey_X},
-    {Key::y, 89, ImGuiKey_Y},
-    {Key::z, 90, ImGuiKey_Z},
-    {Key::o, 79, ATTNSCOPE_LATER_KEY(O)},
-    {Key::s, 83, ATTNSCOPE_LATER_KEY(S)},
-    {Key::q, 81, ATTNSCOPE_LATER_KEY(Q)},
-    {Key::t, 84, ATTNSCOPE_LATER_KEY(T)},
-    {Key::r, 82, ATTNSCOPE_LATER_KEY(R)},
-    {Key::e, 69, ATTNSCOPE_LATER_KEY(E)},
-    {Key::p, 80, ATTNSCOPE_LATER_KEY(P)},
-    {Key::digit_0, 48, ATTNSCOPE_LATER_KEY(0)},
-    {Key::digit_1, 49, ATTNSCOPE_LATER_KEY(1)},
-    {Key::digit_2, 50, ATTNSCOPE_LATER_KEY(2)},
-    {Key::digit_3, 51, ATTNSCOPE_LATER_KEY(3)},
-    {Key::digit_4, 52, ATTNSCOPE_LATER_KEY(4)},
-    {Key::digit_5, 53, ATTNSCOPE_LATER_KEY(5)},
-    {Key::digit_6, 54, ATTNSCOPE_LATER_KEY(6)},
-    {Key::plus, 61, ATTNSCOPE_LATER_KEY(Equal)},
-    {Key::minus, 45, ATTNSCOPE_LATER_KEY(Minus)},
-    {Key::f1, 290, ATTNSCOPE_LATER_KEY(F1)},
-    {Key::f5, 294, ATTNSCOPE_LATER_KEY(F5)},
-    {Key::f11, 300, ATTNSCOPE_LATER_KEY(F11)},
+    {Key::tab, "Tab", 258, ImGuiKey_Tab},
+    {Key::left, "←", 263, ImGuiKey_LeftArrow},
+    {Key::right, "→", 262, ImGuiKey_RightArrow},
+    {Key::up, "↑", 265, ImGuiKey_UpArrow},
+    {Key::down, "↓", 264, ImGuiKey_DownArrow},
+    {Key::page_up, "Page up", 266, ImGuiKey_PageUp},
+    {Key::page_down, "Page down", 267, ImGuiKey_PageDown},
+    {Key::home, "Home", 268, ImGuiKey_Home},
+    {Key::end, "End", 269, ImGuiKey_End},
+    {Key::insert, "Insert", 260, ImGuiKey_Insert},
+    {Key::del, "Delete", 261, ImGuiKey_Delete},
+    {Key::backspace, "Backspace", 259, ImGuiKey_Backspace},
+    {Key::space, "Space", 32, ImGuiKey_Space},
+    {Key::enter, "Enter", 257, ImGuiKey_Enter},
+    {Key::escape, "Escape", 256, ImGuiKey_Escape},
+    {Key::keypad_enter, "Enter", 335, ATTNSCOPE_KEYPAD_ENTER},
+    {Key::a, "A", 65, ImGuiKey_A},
+    {Key::c, "C", 67, ImGuiKey_C},
+    {Key::v, "V", 86, ImGuiKey_V},
+    {Key::x, "X", 88, ImGuiKey_X},
+    {Key::y, "Y", 89, ImGuiKey_Y},
+    {Key::z, "Z", 90, ImGuiKey_Z},
+    {Key::o, "O", 79, ATTNSCOPE_LATER_KEY(O)},
+    {Key::s, "S", 83, ATTNSCOPE_LATER_KEY(S)},
+    {Key::q, "Q", 81, ATTNSCOPE_LATER_KEY(Q)},
+    {Key::t, "T", 84, ATTNSCOPE_LATER_KEY(T)},
+    {Key::r, "R", 82, ATTNSCOPE_LATER_KEY(R)},
+    {Key::e, "E", 69, ATTNSCOPE_LATER_KEY(E)},
+    {Key::p, "P", 80, ATTNSCOPE_LATER_KEY(P)},
+    {Key::digit_0, "0", 48, ATTNSCOPE_LATER_KEY(0)},
+    {Key::digit_1, "1", 49, ATTNSCOPE_LATER_KEY(1)},
+    {Key::digit_2, "2", 50, ATTNSCOPE_LATER_KEY(2)},
+    {Key::digit_3, "3", 51, ATTNSCOPE_LATER_KEY(3)},
+    {Key::digit_4, "4", 52, ATTNSCOPE_LATER_KEY(4)},
+    {Key::digit_5, "5", 53, ATTNSCOPE_LATER_KEY(5)},
+    {Key::digit_6, "6", 54, ATTNSCOPE_LATER_KEY(6)},
+    {Key::plus, "+", 61, ATTNSCOPE_LATER_KEY(Equal)},
+    {Key::minus, "-", 45, ATTNSCOPE_LATER_KEY(Minus)},
+    {Key::f1, "F1", 290, ATTNSCOPE_LATER_KEY(F1)},
+    {Key::f5, "F5", 294, ATTNSCOPE_LATER_KEY(F5)},
+    {Key::f11, "F11", 300, ATTNSCOPE_LATER_KEY(F11)},
 };
 static_assert(std::size(keys) == static_cast<std::size_t>(Key::count));
 
@@ -83,9 +84,14 @@ Modifiers modifiers() {
   return {.ctrl = io.KeyCtrl, .shift = io.KeyShift, .alt = io.KeyAlt};
 }
 
-bool ctrl_pressed(Key key) {
+bool pressed(const Chord& chord) {
   const Modifiers held = modifiers();
-  return held.ctrl && !held.alt && key_pressed(key);
+  const bool shift = chord.shift == held.shift || chord.key == Key::plus;  // many keyboards have + above =
+  return shift && chord.ctrl == held.ctrl && !held.alt && key_pressed(chord.key, chord.repeats);
+}
+
+std::string chord_text(const Chord& chord) {
+  return std::string(chord.ctrl ? "Ctrl+" : "") + (chord.shift ? "Shift+" : "") + row(chord.key).name;
 }
 
 #if IMGUI_VERSION_NUM >= 18700

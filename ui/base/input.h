@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <string>
 #include <string_view>
 
 namespace attnscope {
@@ -63,8 +64,19 @@ Modifiers modifiers();
 // Went down in this frame (or repeats, if asked), whatever the modifiers.
 bool key_pressed(Key key, bool repeat = false);
 
-// Ctrl and the key, without Alt.
-bool ctrl_pressed(Key key);
+// A key with what is held down with it.
+struct Chord {
+  Key key;
+  bool ctrl = false;
+  bool shift = false;
+  bool repeats = false;  // while it stays down
+};
+
+// Went down with just these modifiers.
+bool pressed(const Chord& chord);
+
+// "Ctrl+Shift+S", "→".
+std::string chord_text(const Chord& chord);
 
 // ---- for surfaces without a windowing backend: tests
 

@@ -1,3 +1,4 @@
+// What is on the screen: looks at the present model, or recorded ones.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,16 @@ namespace attnscope {
 struct Shown {
   std::shared_ptr<const Snapshot> snapshot;
   std::uint64_t version = 0;
+};
+
+// What every workspace shows. The sentence's pieces and the encoder's maps come from `newest`, the rest from
+// `complete`, which was decoded to its end; either snapshot may be null.
+struct ShownMaps {
+  const Shown& newest;
+  const Shown& complete;
+  const Shown& of(AttentionPart part) const { return part == AttentionPart::encoder ? newest : complete; }
+  // Nothing to draw: not decoded yet, or not in this model.
+  bool lacks(AttentionPart part) const { return !of(part).snapshot || maps_of(*of(part).snapshot, part).empty(); }
 };
 
 // Whether it was recorded, and is not the answer to a Probe of the window.

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "plain/matrix_text.h"
+#include "widgets/button.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
 
@@ -20,10 +21,6 @@ void same_line_if_room(float width) {
   const ImGuiStyle& style = ImGui::GetStyle();
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   if (ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= right) ImGui::SameLine();
-}
-
-float button_width(const char* label) {
-  return ImGui::CalcTextSize(label).x + ImGui::GetStyle().FramePadding.x * 2;
 }
 
 // A button that stays lit while it is on. True when it was pressed.

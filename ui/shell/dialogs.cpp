@@ -3,39 +3,18 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "base/input.h"
+#include "shell/actions.h"
+#include "shell/purposes.h"
+#include "shell/training.h"
 #include "widgets/tooltip.h"
 
 namespace attnscope {
 namespace {
 
-struct KeyLine {
-  const char* keys;
-  const char* what;
-};
-
-constexpr auto key_lines = std::to_array<KeyLine>({
-    {"Space", "train, pause"},
-    {"Ctrl + →", "one optimizer update (→ alone in Positions)"},
-    {"1  2  3", "the tabs (also Ctrl + Tab)"},
-    {"Ctrl + O", "open a run"},
-    {"Ctrl + S", "save the run (with Shift: somewhere else)"},
-    {"Ctrl + T", "type a sentence"},
-    {"Ctrl + E", "take a picture or numbers away"},
-    {"Ctrl + P", "pin the sentence: what the model makes of it is recorded while it trains"},
-    {"Shift + ← →  Home  End", "Pinned sentence: the recorded steps; End returns to the present"},
-    {"← → ↑ ↓", "Attention: the next head, the next layer"},
-    {"Page up, Page down", "Attention: the row whose weights are listed"},
-    {"Enter, Backspace", "Attention: the next nearer level, the next farther one"},
-    {"← →  Home  End", "Decoding: step by step, first, last"},
-    {"Enter", "Decoding: play, stop"},
-    {"↑ ↓  Enter", "Decoding: mark a candidate, go on with it"},
-    {"Backspace, Delete", "Decoding: let go of what was forced from this step on, of all"},
-    {"Ctrl + plus, minus, 0", "larger, smaller, normal size"},
-    {"F11", "presentation: full screen, larger text"},
-    {"Escape", "ends presentation, closes, unpins"},
-    {"", ""},
+constexpr auto mouse_lines = std::to_array<std::pair<const char*, const char*>>({
     {"hover", "the exact value and both tokens"},
     {"click", "selects a head, pins a query and a key, switches a curve"},
     {"Shift + click", "shows a head together with others, in colours"},
@@ -48,17 +27,29 @@ void center_next_window() {
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
 }
 
+void draw_key_line(const char* keys, const char* what, const Look& look) {
+  const float left = ImGui::GetCursorPosX();
+  {
+    const WithFont mono(look.fonts.mono);
+    ImGui::TextUnformatted(keys);
+  }
+  ImGui::SameLine(left + look.px(190));
+  ImGui::TextUnformatted(what);
+}
+
 void draw_help(Scope& scope, const Look& look) {
   if (scope.show_help && !ImGui::IsPopupOpen("Keys and mouse")) ImGui::OpenPopup("Keys and mouse");
   center_next_window();
   if (!ImGui::BeginPopupModal("Keys and mouse", &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  for (const KeyLine& line : key_lines) {
-    push_font(look.fonts.mono);
-    ImGui::TextUnformatted(line.keys);
-    pop_font();
-    ImGui::SameLine(look.px(230));
-    ImGui::TextUnformatted(line.what);
-  }
+  ImGui::BeginGroup();
+  for (const KeyLine& line : window_keys(scope)) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  ImGui::EndGroup();
+  ImGui::SameLine(0, look.px(24));
+  ImGui::BeginGroup();
+  for (const KeyLine& line : workspace_keys()) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  ImGui::Spacing();
+  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, look);
+  ImGui::EndGroup();
   ImGui::Spacing();
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
   ImGui::TextUnformatted("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.");
@@ -119,51 +110,19 @@ void draw_dropped(Scope& scope, const Look& look) {
   ImGui::EndPopup();
 }
 
-void take_choice(Scope& scope, const std::string& path) {
-  switch (scope.browsing) {
-    case Browsing::open_run:
-      scope.commands.push_back(OpenRun{path});
-      break;
-    case Browsing::save_run:
-      scope.saved_to = path;
-      scope.commands.push_back(SaveRun{path});
-      break;
-    case Browsing::open_corpus:
-      scope.dropped_file = path;  // the same question as after dropping it
-      break;
-    case Browsing::open_target:
-      scope.edited.corpus.target = path;
-      break;
-    case Browsing::open_tokenizer:
-      scope.edited.tokenizer.path = path;
-      break;
-    case Browsing::save_png:
-      export_to(scope, ExportKind::png, path);
-      break;
-    case Browsing::save_svg:
-      export_to(scope, ExportKind::svg, path);
-      break;
-    case Browsing::save_csv:
-      export_to(scope, ExportKind::csv, path);
-      break;
-    case Browsing::save_json:
-      export_to(scope, ExportKind::json, path);
-      break;
-    case Browsing::save_film:
-      export_to(scope, ExportKind::film, path);
-      break;
-    case Browsing::nothing:
-      break;
-  }
-  scope.browsing = Browsing::nothing;
+void draw_export_menu(Scope& scope, const Look& look) {
+  if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
+  center_next_window();
+  if (!ImGui::BeginPopup("export")) return;
+  draw_menu_items(scope, Menu::exports, look);
+  ImGui::EndPopup();
 }
 
 }  // namespace
 
 void draw_dialogs(Scope& scope, const Look& look) {
-  const auto chosen = draw_browser(scope.browser, scope.commands, look);
-  if (chosen) take_choice(scope, *chosen);
-  draw_export_dialogs(scope, look);
+  draw_choosing(scope, look);
+  draw_export_menu(scope, look);
   draw_dropped(scope, look);
   draw_help(scope, look);
 }

@@ -4,57 +4,21 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "base/input.h"
 #include "plain/matrix_text.h"
-#include "shell/scope.h"
 #include "shell/timeline.h"
-#include "shell/toolbar.h"
 #include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;  // paths as text alone
-
-struct KindText {
-  ExportKind kind;
-  const char* item;
-  const char* help;
-  const char* extension;
-  Browsing browsing;
-};
-
-constexpr std::array kinds = {
-    KindText{ExportKind::png, "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", ".png",
-             Browsing::save_png},
-    KindText{
-        ExportKind::svg, "Picture of the workspace as SVG…",
-        "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
-        ".svg", Browsing::save_svg},
-    KindText{ExportKind::csv, "Numbers as CSV…",
-             "The weights shown, or those of the selected head, with both tokens, as comma-separated values.", ".csv",
-             Browsing::save_csv},
-    KindText{ExportKind::json, "Numbers as JSON…",
-             "The weights shown, or those of the selected head, with both tokens, as JSON.", ".json",
-             Browsing::save_json},
-    KindText{
-        ExportKind::film, "Film as numbered PNGs…",
-        "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
-        "a folder.",
-        "", Browsing::save_film},
-};
-
-const KindText& text_of(ExportKind kind) {
-  return *std::ranges::find(kinds, kind, &KindText::kind);
-}
 
 // Files that the worker has not answered for yet: a slow disk must not fill the memory.
 constexpr std::size_t most_on_their_way = 3;
@@ -68,20 +32,22 @@ struct SelectedMap {
 
 // Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
 bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
-  const HeadMap& drawn = scope.attention.map;
-  return scope.layout.workspace == Workspace::attention && scope.attention.level == AttentionLevel::head &&
+  const AttentionView& view = scope.views.of<AttentionView>();
+  const HeadMap& drawn = view.map;
+  return scope.layout.workspace->name == "attention" && view.level == AttentionLevel::head &&
          !drawn.choice.heads.empty() && drawn.choice.heads.front() == place && drawn.version == shown.version &&
          !drawn.pending;
 }
 
 std::optional<SelectedMap> selected_map(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
-  if (!maps.newest.snapshot || maps.lacks(scope.attention.part)) return std::nullopt;
-  const Shown shown = maps.of(scope.attention.part);
+  const AttentionView& view = scope.views.of<AttentionView>();
+  if (!maps.newest.snapshot || maps.lacks(view.part)) return std::nullopt;
+  const Shown shown = maps.of(view.part);
   const Snapshot& snapshot = *shown.snapshot;
-  const HeadPlace place = selection_in(scope.attention, snapshot).place;
+  const HeadPlace place = selection_in(view, snapshot).place;
   if (draws(scope, place, shown)) {
-    const HeadMap& drawn = scope.attention.map;
+    const HeadMap& drawn = view.map;
     return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
   }
   const auto& layer = maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)];
@@ -89,50 +55,9 @@ std::optional<SelectedMap> selected_map(const Scope& scope) {
                      token_labels(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};
 }
 
-// A name to begin with.
-std::string proposed_name(const Scope& scope, ExportKind kind) {
-  const std::string extension = text_of(kind).extension;
-  if (kind == ExportKind::film) return "film";
-  if (kind == ExportKind::png || kind == ExportKind::svg) {
-    return std::string(workspace_name(scope.layout.workspace)) + extension;
-  }
-  std::string name = selected_map(scope)->title;
-  std::ranges::replace(name, ' ', '-');
-  return name + extension;
-}
-
-std::string with_extension(std::string path, ExportKind kind) {
-  const std::string_view extension = text_of(kind).extension;
-  return path.ends_with(extension) ? path : path.append(extension);
-}
-
-bool is_there(const Scope& scope, const std::string& path) {
-  const DirectoryListed& listing = scope.browser.listing;
-  const fs::path wanted(path);
-  return wanted.parent_path() == fs::path(listing.path) &&
-         std::ranges::find(listing.entries, wanted.filename().string(), &DirectoryEntry::name) != listing.entries.end();
-}
-
-void order(Scope& scope, ExportKind kind, const std::string& path, bool replace) {
-  switch (kind) {
-    case ExportKind::png:
-    case ExportKind::svg:
-      scope.exports.picture = PictureOrder{kind, path, replace};
-      break;
-    case ExportKind::csv:
-    case ExportKind::json:
-      if (const auto map = selected_map(scope)) {
-        const auto text = kind == ExportKind::csv ? matrix_csv : matrix_json;
-        scope.commands.push_back(WriteFile{path, text(map->map, map->rows, map->cols), replace});
-      }
-      break;
-    case ExportKind::film:
-      if (const PinnedSentence* sentence = recorded_sentence(scope)) {
-        scope.exports.film = FilmOrder{path, replace, sentence->frames};
-        scope.timeline.playing = false;
-      }
-      break;
-  }
+void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {
+  const auto map = selected_map(scope);
+  if (map) scope.commands.push_back(WriteFile{path, text(map->map, map->rows, map->cols), replace});
 }
 
 std::string film_path(const FilmOrder& film) {
@@ -157,7 +82,7 @@ std::optional<PictureOrder> next_of_film(Scope& scope) {
     return std::nullopt;
   }
   show_frame(scope, static_cast<std::size_t>(at - sentence->frames.begin()));
-  return PictureOrder{ExportKind::png, film_path(film), film.replace};
+  return PictureOrder{.path = film_path(film), .replace = film.replace};
 }
 
 void end_if_written(Scope& scope) {
@@ -180,65 +105,36 @@ bool is_of_film(const Scope& scope, const std::string& path) {
   return scope.exports.film && fs::path(path).parent_path() == fs::path(scope.exports.film->folder);
 }
 
-void draw_question(Scope& scope, const Look& look) {
-  constexpr const char* title = "Replace what is there?";
-  std::optional<ReplaceQuestion>& question = scope.exports.question;
-  if (question && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
-  ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
-  if (!ImGui::BeginPopupModal(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  if (!question) {
-    ImGui::CloseCurrentPopup();
-    return ImGui::EndPopup();
-  }
-  ImGui::PushTextWrapPos(look.px(460));
-  ImGui::TextUnformatted(question->path.c_str());
-  ImGui::TextUnformatted(question->kind == ExportKind::film
-                             ? "This folder is there already. Pictures in it that have a film's names are replaced."
-                             : "This file is there already.");
-  ImGui::PopTextWrapPos();
-  ImGui::Spacing();
-  const bool replace = ImGui::Button("Replace");
-  help_tooltip("The old file is gone once the new one is written whole.", look);
-  ImGui::SameLine();
-  const bool keep = ImGui::Button("Keep it") || key_pressed(Key::escape);
-  help_tooltip("Writes nothing.", look);
-  if (replace) order(scope, question->kind, question->path, true);
-  if (replace || keep) {
-    question.reset();
-    ImGui::CloseCurrentPopup();
-  }
-  ImGui::EndPopup();
-}
-
 }  // namespace
 
-bool can_export(const Scope& scope, ExportKind kind) {
-  switch (kind) {
-    case ExportKind::png:
-    case ExportKind::svg:
-      return scope.exports.area.high.x > scope.exports.area.low.x && !scope.exports.film;
-    case ExportKind::csv:
-    case ExportKind::json:
-      return selected_map(scope).has_value();
-    case ExportKind::film:
-      return recorded_sentence(scope) != nullptr && !scope.exports.film;
-  }
-  return false;
+bool can_take_picture(const Scope& scope) {
+  return scope.exports.area.high.x > scope.exports.area.low.x && !scope.exports.film;
 }
 
-void choose_export(Scope& scope, ExportKind kind) {
-  if (!can_export(scope, kind)) return;
-  browse(scope, text_of(kind).browsing);
-  scope.browser.name = proposed_name(scope, kind);
+void order_png(Scope& scope, const std::string& path, bool replace) {
+  scope.exports.picture = {.path = path, .replace = replace};
 }
 
-void export_to(Scope& scope, ExportKind kind, const std::string& path) {
-  const std::string whole = with_extension(path, kind);
-  if (is_there(scope, whole)) {
-    scope.exports.question = ReplaceQuestion{kind, whole};
-  } else {
-    order(scope, kind, whole, false);
-  }
+void order_svg(Scope& scope, const std::string& path, bool replace) {
+  scope.exports.picture = {.path = path, .replace = replace, .vector = true};
+}
+
+bool has_numbers(const Scope& scope) {
+  return selected_map(scope).has_value();
+}
+
+std::string numbers_name(const Scope& scope) {
+  std::string name = selected_map(scope)->title;
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+void write_csv(Scope& scope, const std::string& path, bool replace) {
+  write_numbers(scope, path, replace, matrix_csv);
+}
+
+void write_json(Scope& scope, const std::string& path, bool replace) {
+  write_numbers(scope, path, replace, matrix_json);
 }
 
 void copy_numbers(Scope& scope) {
@@ -248,25 +144,15 @@ void copy_numbers(Scope& scope) {
   notify(scope, Severity::info, fmt::format("Copied the weights of {}", map->title));
 }
 
-void draw_export_items(Scope& scope, const Look& look) {
-  for (const KindText& text : kinds) {
-    if (text.kind == ExportKind::csv || text.kind == ExportKind::film) ImGui::Separator();
-    if (ImGui::MenuItem(text.item, nullptr, false, can_export(scope, text.kind))) choose_export(scope, text.kind);
-    help_tooltip(text.help, look);
-    if (text.kind != ExportKind::json) continue;
-    if (ImGui::MenuItem("Copy numbers", nullptr, false, can_export(scope, ExportKind::csv))) copy_numbers(scope);
-    help_tooltip("The weights of the selected head, to be pasted into a spreadsheet.", look);
-  }
+bool can_film(const Scope& scope) {
+  return recorded_sentence(scope) != nullptr && !scope.exports.film;
 }
 
-void draw_export_dialogs(Scope& scope, const Look& look) {
-  if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
-  ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
-  if (ImGui::BeginPopup("export")) {
-    draw_export_items(scope, look);
-    ImGui::EndPopup();
-  }
-  draw_question(scope, look);
+void order_film(Scope& scope, const std::string& folder, bool replace) {
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence) return;
+  scope.exports.film = FilmOrder{folder, replace, sentence->frames};
+  scope.timeline.playing = false;
 }
 
 void stop_film(Scope& scope) {

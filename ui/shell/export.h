@@ -1,68 +1,29 @@
 // Taking pictures and numbers away: to the clipboard, or to files that the worker writes.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/look.h"
-#include "plain/history.h"
-#include "plain/messages.h"
-#include "widgets/capture.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 
-struct Scope;
+// ---- what can be taken now, and is then ordered; `replace`: what is at the path
 
-enum class ExportKind { png, svg, csv, json, film };
+bool can_take_picture(const Scope& scope);
+void order_png(Scope& scope, const std::string& path, bool replace);
+void order_svg(Scope& scope, const std::string& path, bool replace);
 
-struct PictureOrder {
-  ExportKind kind = ExportKind::png;  // or svg
-  std::string path;
-  bool replace = false;  // what is there
-  bool whole_window = false;
-};
-
-// A film on its way into a folder, a frame of the timeline at a time.
-struct FilmOrder {
-  std::string folder;
-  bool replace = false;
-  std::vector<Frame> frames;
-  std::size_t drawn = 0;
-  std::size_t written = 0;  // of those drawn
-};
-
-// A path that was chosen, where something is already.
-struct ReplaceQuestion {
-  ExportKind kind = ExportKind::png;
-  std::string path;
-};
-
-struct Exports {
-  PictureArea area;                     // of the workspace, in the last frame
-  std::optional<PictureOrder> picture;  // to be taken of the next frame
-  std::optional<FilmOrder> film;
-  std::optional<ReplaceQuestion> question;
-  bool menu_asked = false;  // to be opened as a popup
-  bool taking = false;      // this frame is a picture: nothing lies over the workspace
-};
-
-bool can_export(const Scope& scope, ExportKind kind);
-
-// Asks where to.
-void choose_export(Scope& scope, ExportKind kind);
-
-// A path was chosen: gives the order, or asks first if something is there.
-void export_to(Scope& scope, ExportKind kind, const std::string& path);
-
-// The selected head's weights, as comma-separated values.
+// The weights of the selected head, or what is drawn in its place.
+bool has_numbers(const Scope& scope);
+std::string numbers_name(const Scope& scope);
+void write_csv(Scope& scope, const std::string& path, bool replace);
+void write_json(Scope& scope, const std::string& path, bool replace);
 void copy_numbers(Scope& scope);
 
-void draw_export_items(Scope& scope, const Look& look);    // of a menu
-void draw_export_dialogs(Scope& scope, const Look& look);  // the menu as a popup, the question
-
+// The recorded steps of the sentence, as numbered pictures in a folder.
+bool can_film(const Scope& scope);
+void order_film(Scope& scope, const std::string& folder, bool replace);
 void stop_film(Scope& scope);
 
 // An order was carried out, or could not be.

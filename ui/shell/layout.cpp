@@ -3,17 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 namespace attnscope {
 namespace {
 
-constexpr std::array workspace_texts = {
-    WorkspaceText{Workspace::attention, "attention", "Attention", "Every head's weights (paper §3.2)."},
-    WorkspaceText{Workspace::decoding, "decoding", "Decoding", "What the model writes, piece by piece (paper §3.1)."},
-    WorkspaceText{Workspace::positions, "positions", "Positions", "How the model is told the order (paper §3.5)."},
-};
 constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
 
 // Takes known fields one by one and notes those it had to leave.
@@ -68,11 +62,13 @@ class Reader {
 };
 
 void read_names(Reader& reader, Layout& layout) {
-  std::string name(workspace_name(layout.workspace));
+  std::string name(layout.workspace->name);
   reader.text("workspace", name);
-  const std::optional<Workspace> workspace = workspace_from(name);
-  if (!workspace) reader.refuse("workspace");
-  layout.workspace = workspace.value_or(layout.workspace);
+  const Workspace* workspace = find_workspace(name);
+  if (workspace)
+    layout.workspace = workspace;
+  else
+    reader.refuse("workspace");
 
   name = theme_text(layout.theme);
   reader.text("theme", name);
@@ -82,34 +78,13 @@ void read_names(Reader& reader, Layout& layout) {
 
 }  // namespace
 
-std::span<const WorkspaceText> workspaces() {
-  return workspace_texts;
-}
-
-std::string_view workspace_name(Workspace workspace) {
-  return workspace_texts[static_cast<std::size_t>(workspace)].name;
-}
-
-std::optional<Workspace> workspace_from(std::string_view name) {
-  for (const WorkspaceText& text : workspace_texts) {
-    if (text.name == name) return text.workspace;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> workspace_names() {
-  std::vector<std::string> names;
-  for (const WorkspaceText& text : workspace_texts) names.emplace_back(text.name);
-  return names;
-}
-
 std::string layout_to_json(const Layout& layout) {
   const nlohmann::ordered_json json = {
       {"setup_width", layout.setup_width}, {"curves_width", layout.curves_width},
-      {"heads_width", layout.heads_width}, {"setup_open", layout.setup_open},
-      {"curves_open", layout.curves_open}, {"workspace", workspace_name(layout.workspace)},
+      {"heads_width", layout.side_width},  {"setup_open", layout.setup_open},
+      {"curves_open", layout.curves_open}, {"workspace", layout.workspace->name},
       {"theme", theme_text(layout.theme)}, {"zoom", layout.zoom},
-      {"sentence", layout.sentence},       {"history", layout.history},
+      {"sentence", layout.sentence},       {"recent", layout.recent},
   };
   // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -123,12 +98,13 @@ LayoutRead layout_from_json(std::string_view text) {
   Reader reader(json);
   reader.number("setup_width", read.layout.setup_width, 100, 2000);
   reader.number("curves_width", read.layout.curves_width, 100, 2000);
-  reader.number("heads_width", read.layout.heads_width, 100, 2000);
+  reader.number("heads_width", read.layout.side_width, 100, 2000);
   reader.flag("setup_open", read.layout.setup_open);
   reader.flag("curves_open", read.layout.curves_open);
   reader.number("zoom", read.layout.zoom, min_zoom, max_zoom);
   reader.text("sentence", read.layout.sentence);
-  reader.texts("history", read.layout.history, max_history);
+  // Older settings call them a history.
+  reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
   read_names(reader, read.layout);
   read.complaint = reader.complaint();
   return read;

@@ -13,12 +13,10 @@
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 #include "shell/curves_panel.h"
-#include "shell/export.h"
 #include "shell/layout.h"
+#include "widgets/capture.h"
 #include "widgets/file_browser.h"
-#include "workspaces/attention/attention.h"
-#include "workspaces/decoding/decoding.h"
-#include "workspaces/positions.h"
+#include "workspaces/workspace.h"
 
 namespace attnscope {
 
@@ -46,9 +44,9 @@ struct Requests {
   bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
 };
 
-// What the file browser was opened for.
-enum class Browsing {
-  nothing,
+// What a file or folder is chosen for.
+enum class Purpose {
+  // In the order of the table in purposes.cpp.
   open_run,
   open_corpus,
   open_target,
@@ -59,6 +57,36 @@ enum class Browsing {
   save_csv,
   save_json,
   save_film,
+};
+
+struct PictureOrder {
+  std::string path;
+  bool replace = false;  // what is there
+  bool vector = false;   // an SVG, not a PNG
+  bool whole_window = false;
+};
+
+// A film on its way into a folder, a frame of the timeline at a time.
+struct FilmOrder {
+  std::string folder;
+  bool replace = false;
+  std::vector<Frame> frames;
+  std::size_t drawn = 0;
+  std::size_t written = 0;  // of those drawn
+};
+
+struct Exports {
+  PictureArea area;                     // of the workspace, in the last frame
+  std::optional<PictureOrder> picture;  // to be taken of the next frame
+  std::optional<FilmOrder> film;
+  bool menu_asked = false;  // to be opened as a popup
+  bool taking = false;      // this frame is a picture: nothing lies over the workspace
+};
+
+// A path that was chosen, where something is already.
+struct ReplaceQuestion {
+  Purpose purpose = Purpose::save_png;
+  std::string path;
 };
 
 // The way through what was recorded of the sentence, which is then a pinned one.
@@ -88,19 +116,18 @@ struct Scope {
 
   // ---- the user's
   Layout layout;
-  Config edited;              // the setup column; differs from run.config while edits wait for Reset
-  bool presentation = false;  // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
-  std::string dropped_file;   // waiting for "train on it?"; empty: none
-  Browsing browsing = Browsing::nothing;
+  Config edited;                   // the setup column; differs from run.config while edits wait for Reset
+  bool presentation = false;       // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
+  std::string dropped_file;        // waiting for "train on it?"; empty: none
+  std::optional<Purpose> purpose;  // of the file browser, while it is open
+  std::optional<ReplaceQuestion> replace_question;
   std::string saved_to;  // where the user had the present run saved; empty: nowhere yet
   bool show_help = false;
   bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   FileBrowser browser;
   std::string reference;  // what the sentence should become; empty: not known
-  AttentionView attention;
-  DecodingView decoding;
-  PositionsView positions;
+  Views views;            // of the workspaces
   CurvesView curves_view;
   Timeline timeline;
   Exports exports;
@@ -111,48 +138,14 @@ struct Scope {
   Requests requests;
 };
 
-// Folds in what the session reported. A null snapshot leaves the present one. A new run replaces configuration and
-// curves and is asked to look at the sentence.
-void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot);
-
 // What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it.
 ShownMaps shown_maps(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 void notify(Scope& scope, Severity severity, std::string text);
 
-// Replaces the sentence and asks for a look at it. What was chosen by places in the old one is let go; the reference is
-// the corpus's, where the sentence is one of its examples.
-void set_sentence(Scope& scope, std::string text);
-
-// The look that the window needs now: of the sentence, and with what the open workspace shows.
-Probe wanted_probe(const Scope& scope);
-
-// Asks for that look if it is another than the one asked for last; once a frame.
-void ask_for_look(Scope& scope);
-
-// Asks for it anew: the model is another one.
-void probe_sentence(Scope& scope);
-
 // Nothing but spaces.
 bool is_blank(const std::string& text);
-
-// Puts the sentence at the head of the history.
-void remember_sentence(Scope& scope);
-
-// ---- what the buttons, the menu and the keys do; nothing when it cannot be done now
-bool can_train(const Scope& scope);
-bool can_reset(const Scope& scope);
-void play_or_pause(Scope& scope);
-void step_once(Scope& scope);
-void reset(Scope& scope);   // with the edited configuration
-void adjust(Scope& scope);  // brings edited live fields into force
-
-// What is wrong with the configuration; empty when nothing is.
-std::string config_complaint(const Config& config);
-
-// A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
-void drop_path(Scope& scope, const std::string& path, bool is_folder);
 
 // True while frames are wanted without input: something plays or fades.
 bool animating(const Scope& scope);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
 
+#include "shell/actions.h"
+#include "shell/looking.h"
 #include "shell/timeline.h"
-#include "shell/toolbar.h"
+#include "widgets/button.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -20,9 +23,7 @@ void draw_choice(Scope& scope, const std::string& sentence, const std::string& s
 
 void draw_list_heading(const char* text, const Look& look) {
   const WithFont font(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(text);
-  ImGui::PopStyleColor();
+  dim_text(text, look);
 }
 
 void draw_sentence_list(Scope& scope, const Look& look) {
@@ -39,10 +40,10 @@ void draw_sentence_list(Scope& scope, const Look& look) {
                 example.target.empty() ? example.source : fmt::format("{}  →  {}", example.source, example.target));
     ImGui::PopID();
   }
-  // A copy: choosing one reorders the history.
-  const std::vector<std::string> history = scope.layout.history;
-  if (!history.empty()) draw_list_heading("Looked at before", look);
-  for (const std::string& sentence : history) {
+  // A copy: choosing one reorders them.
+  const std::vector<std::string> recent = scope.layout.recent;
+  if (!recent.empty()) draw_list_heading("Looked at before", look);
+  for (const std::string& sentence : recent) {
     ImGui::PushID(id++);
     draw_choice(scope, sentence, sentence);
     ImGui::PopID();
@@ -55,12 +56,9 @@ void draw_sentence_list(Scope& scope, const Look& look) {
 void draw_pin(Scope& scope, const Look& look) {
   const Theme& theme = look.theme;
   const bool pinned = is_pinned(scope);
-  ImGui::BeginDisabled(!can_pin(scope));
   ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
-  if (ImGui::Button("Pin")) toggle_pin(scope);
+  draw_action_button(scope, find_action("pin"), look, "Pin");
   ImGui::PopStyleColor();
-  ImGui::EndDisabled();
-  help_tooltip(pin_help(scope), look);
 }
 
 void draw_input(Scope& scope, float width, const Look& look) {
@@ -69,7 +67,7 @@ void draw_input(Scope& scope, float width, const Look& look) {
   ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
   ImGui::SameLine(0, look.px(8));
   const float button = ImGui::GetFrameHeight();
-  const float pin = ImGui::CalcTextSize("Pin").x + ImGui::GetStyle().FramePadding.x * 2;
+  const float pin = button_width("Pin");
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - look.px(8));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
@@ -97,24 +95,11 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-// That what is shown is not the present.
-void draw_past_step(const Snapshot& frame, const Scope& scope, const Look& look) {
-  ImGui::AlignTextToFramePadding();
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
-  ImGui::TextUnformatted(fmt::format("step {} of {}", grouped(frame.step), grouped(scope.status.step)).c_str());
-  ImGui::PopStyleColor();
-  help_tooltip("All views show what the model made of the sentence at that step. Live, in the line above, returns.",
-               look);
-  ImGui::SameLine(0, look.px(8));
-}
-
 void draw_output(const Scope& scope, const Look& look) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   ImGui::SameLine(0, look.px(14));
-  const bool past = is_recorded(*snapshot);
-  if (past) draw_past_step(*snapshot, scope, look);
-  const bool pending = !past && snapshot->request < scope.asked.request;
+  const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
   ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
   ImGui::AlignTextToFramePadding();
   const std::string text =

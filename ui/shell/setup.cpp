@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "plain/presets.h"
-#include "shell/toolbar.h"
+#include "shell/purposes.h"
+#include "shell/training.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -46,7 +49,7 @@ bool draw_corpus_combo(Scope& scope, const Look& look) {
   }
   if (!is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
   ImGui::Separator();
-  if (ImGui::Selectable("File…")) browse(scope, Browsing::open_corpus);
+  if (ImGui::Selectable("File…")) choose(scope, Purpose::open_corpus);
   help_tooltip("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model.", look);
   ImGui::EndCombo();
   return changed;
@@ -67,7 +70,7 @@ void show_end(const std::string& path, const Look& look) {
   list.PopClipRect();
 }
 
-bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Browsing purpose, const Look& look) {
+bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpose purpose, const Look& look) {
   const float button = ImGui::GetFrameHeight();
   ImGui::BeginGroup();  // one thing to point at
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - look.px(4));
@@ -75,7 +78,7 @@ bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Browsi
   const bool changed = ImGui::InputTextWithHint(id.c_str(), "none", &path);
   show_end(path, look);
   ImGui::SameLine(0, look.px(4));
-  if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) browse(scope, purpose);
+  if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) choose(scope, purpose);
   ImGui::EndGroup();
   return changed;
 }
@@ -112,8 +115,8 @@ bool draw_real(const ConfigField& field, double& value) {
 
 bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const Look& look) {
   if (field.key == "corpus.source") return draw_corpus_combo(scope, look);
-  if (field.key == "corpus.target") return draw_path(scope, field, value, Browsing::open_target, look);
-  if (field.key == "tokenizer.path") return draw_path(scope, field, value, Browsing::open_tokenizer, look);
+  if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, look);
+  if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, look);
   if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", "a tab", &value);
   return draw_choices(scope, field, value, look);
 }
@@ -145,9 +148,7 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
   ImGui::PushClipRect(corner, ImVec2(corner.x + width, corner.y + ImGui::GetFrameHeight()), true);
-  ImGui::PushStyleColor(ImGuiCol_Text, waits ? look.theme.text : mixed(look.theme.text, look.theme.text_dim, 0.6F));
-  ImGui::TextUnformatted(field.label.data(), field.label.data() + field.label.size());
-  ImGui::PopStyleColor();
+  colored_text(waits ? look.theme.text : mixed(look.theme.text, look.theme.text_dim, 0.6F), field.label);
   ImGui::PopClipRect();
   help_tooltip(help, look);
   if (!waits) return;

@@ -2,17 +2,26 @@
 
 #include <fmt/format.h>
 
-#include "base/input.h"
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "shell/actions.h"
+#include "shell/departures.h"
 #include "shell/dialogs.h"
+#include "shell/looking.h"
 #include "shell/sentence_bar.h"
 #include "shell/setup.h"
-#include "shell/shortcuts.h"
 #include "shell/timeline.h"
+#include "shell/timeline_bar.h"
 #include "shell/toasts.h"
 #include "shell/toolbar.h"
+#include "widgets/button.h"
+#include "widgets/choice_row.h"
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
 #include "widgets/tooltip.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -20,48 +29,95 @@ namespace {
 constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
-// A tab without ImGui's tab bar, which keeps a selection of its own.
-void draw_tab(Scope& scope, const WorkspaceText& text, const Look& look) {
-  const bool active = scope.layout.workspace == text.workspace;
+// A tab without ImGui's tab bar, which keeps a selection of its own. True when clicked.
+bool draw_tab(const char* title, bool active, const std::string& help, const Look& look) {
+  break_choices(title);
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, active ? look.theme.text : look.theme.text_dim);
-  if (ImGui::Button(text.title)) scope.layout.workspace = text.workspace;
+  const bool clicked = ImGui::Button(title);
   ImGui::PopStyleColor(2);
   if (active) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - look.px(2)), high, look.theme.accent);
   }
-  help_tooltip(fmt::format("{} Key {}.", text.help, static_cast<int>(text.workspace) + 1), look);
+  help_tooltip(help, look);
   ImGui::SameLine(0, look.px(2));
+  return clicked;
+}
+
+// Between two groups.
+void draw_group_edge(const Look& look) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float x = at.x + look.px(3);
+  ImGui::GetWindowDrawList()->AddLine({x, at.y + look.px(5)}, {x, at.y + ImGui::GetFrameHeight() - look.px(5)},
+                                      ImGui::GetColorU32(ImGuiCol_Separator));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(8));
+}
+
+bool contains(std::span<const Workspace> group, const Workspace* workspace) {
+  return workspace >= group.data() && workspace < group.data() + group.size();
+}
+
+// Whether the tabs of all workspaces stand in so wide a line.
+bool all_fit(float room, const Look& look) {
+  float width = 0;
+  for (const Workspace& workspace : workspaces()) width += button_width(workspace.title) + look.px(2);
+  return width + look.px(8) * static_cast<float>(workspace_groups().size()) <= room;
+}
+
+// Where there is no room for all, a group that is not open is one tab, which opens its first workspace.
+void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, const Look& look) {
+  const std::string key = chord_text(group_key(group.front()));
+  if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
+    std::string help;
+    for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", workspace.title, workspace.help);
+    if (draw_tab(group.front().group, false, fmt::format("{}Key: {}.", help, key), look))
+      scope.layout.workspace = &group.front();
+    return;
+  }
+  for (const Workspace& workspace : group) {
+    const bool active = scope.layout.workspace == &workspace;
+    if (draw_tab(workspace.title, active, fmt::format("{} Key: {}.", workspace.help, key), look))
+      scope.layout.workspace = &workspace;
+  }
 }
 
 // Shows or hides a column, from the workspace's own line.
-void draw_column_toggle(const char* label, bool& open, std::string_view help, const Look& look) {
+void draw_column_toggle(Scope& scope, const char* label, const Action& action, const Look& look) {
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  if (ImGui::Button(label)) open = !open;
+  draw_action_button(scope, action, look, label);
   ImGui::PopStyleColor(2);
-  help_tooltip(help, look);
 }
 
 void draw_tabs(Scope& scope, const Look& look) {
-  Layout& layout = scope.layout;
+  const Layout& layout = scope.layout;
+  const char* curves = layout.curves_open ? "›##curves" : "‹ Curves##curves";
+  const float curves_width = button_width(curves);
   if (!scope.presentation) {
-    draw_column_toggle(layout.setup_open ? "‹##setup" : "Setup ›##setup", layout.setup_open,
-                       "Shows or hides the setup column.", look);
+    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), look);
     ImGui::SameLine(0, look.px(6));
   }
-  for (const WorkspaceText& text : workspaces()) draw_tab(scope, text, look);
+  const bool spread = all_fit(ImGui::GetContentRegionAvail().x - curves_width, look);
+  for (const std::span<const Workspace> group : workspace_groups()) {
+    if (group.data() != workspaces().data()) draw_group_edge(look);
+    draw_group(scope, group, spread, look);
+  }
+  // In this line if there is room, so that nothing below it moves.
+  const float departures = departures_width(scope, look);
+  const bool beside = departures + curves_width + look.px(4) <= ImGui::GetContentRegionAvail().x;
+  if (departures > 0 && beside) {
+    draw_departures(scope, look);
+    ImGui::SameLine(0, 0);
+  }
   if (scope.presentation) {
     ImGui::NewLine();
-    return;
+  } else {
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
+    draw_column_toggle(scope, curves, find_action("curves"), look);
   }
-  const char* label = layout.curves_open ? "›##curves" : "‹ Curves##curves";
-  const float width = ImGui::CalcTextSize(label, nullptr, true).x + ImGui::GetStyle().FramePadding.x * 2;
-  ImGui::SameLine(0, 0);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
-  draw_column_toggle(label, layout.curves_open, "Shows or hides the curves.", look);
+  if (departures > 0 && !beside) draw_departures(scope, look);
 }
 
 // A click on the window's chrome must not take the arrow keys away from the workspace.
@@ -80,6 +136,17 @@ std::string waiting_text(const Scope& scope) {
   return "Looking at the sentence…";
 }
 
+// What the open workspace needs and has not; empty: nothing.
+std::string what_is_missing(const Scope& scope) {
+  const Workspace& workspace = *scope.layout.workspace;
+  const ShownMaps maps = shown_maps(scope);
+  const Snapshot* snapshot = (workspace.needs_decoding ? maps.complete : maps.newest).snapshot.get();
+  if (!snapshot) return waiting_text(scope);
+  const bool needs_text = workspace.needs_text && !scope.run.config.model.is_language_model();
+  if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
+  return workspace.needs_present && is_recorded(*snapshot) ? recorded_note : "";
+}
+
 void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   draw_tabs(scope, look);
   return_focus_after_click(scope);
@@ -89,29 +156,12 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
-  const ShownMaps maps = shown_maps(scope);
-  const bool positions = scope.layout.workspace == Workspace::positions;
-  const bool empty = scope.layout.workspace == Workspace::decoding ? !maps.complete.snapshot : !maps.newest.snapshot;
-  // A language model writes without a prompt too.
-  const bool needs_text = !positions && !scope.run.config.model.is_language_model();
-  if (!empty && needs_text && is_blank(scope.layout.sentence)) {
-    draw_quiet_note("Type a sentence below, or choose one there with ▼", ImGui::GetContentRegionAvail(), look);
-  } else if (empty) {
-    draw_quiet_note(waiting_text(scope).c_str(), ImGui::GetContentRegionAvail(), look);
-  } else if (positions && is_recorded(*maps.newest.snapshot)) {
-    draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
+  const std::string note = what_is_missing(scope);
+  if (note.empty()) {
+    WorkspaceContext context = context_of(scope, textures, look);
+    scope.layout.workspace->draw(context);
   } else {
-    switch (scope.layout.workspace) {
-      case Workspace::attention:
-        draw_attention(maps, scope.attention, scope.layout.heads_width, textures, look);
-        break;
-      case Workspace::decoding:
-        draw_decoding(maps.complete, scope.decoding, scope.reference, textures, look);
-        break;
-      case Workspace::positions:
-        draw_positions(maps.newest.snapshot.get(), scope.positions, textures, look);
-        break;
-    }
+    draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), look);
   }
   ImGui::EndChild();
 }
@@ -147,7 +197,7 @@ void draw_columns(Scope& scope, float height, TextureStore& textures, const Look
 
 void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
   settle_timeline(scope, ImGui::GetTime());
-  handle_shortcuts(scope);
+  handle_keys(scope, textures, look);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);
   ImGui::SetNextWindowSize(viewport.WorkSize);

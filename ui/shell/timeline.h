@@ -1,10 +1,9 @@
-// What the model made of a pinned sentence while it was trained: a bar to go through it, and to play it as a film.
+// What the model made of a pinned sentence while it was trained: gone through step by step, or played as a film.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-#include "base/look.h"
 #include "shell/scope.h"
 
 namespace attnscope {
@@ -34,9 +33,5 @@ inline constexpr double seconds_per_frame = 0.25;  // of a film at speed 1
 // Once a frame, before anything is drawn: goes on with the film, returns to the present when the frame shown has no
 // place in the history any more or another sentence was typed, and lets the curves follow.
 void settle_timeline(Scope& scope, double now);
-
-// At the cursor, as wide as the window; nothing while no sentence is pinned.
-void draw_timeline(Scope& scope, const Look& look);
-float timeline_height(const Scope& scope, const Look& look);
 
 }  // namespace attnscope

@@ -6,30 +6,26 @@
 #include <string_view>
 #include <utility>
 
+#include "plain/pieces.h"
 #include "shell/timeline.h"
 #include "workspaces/attention/text.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
 
-// Without the mark with which SentencePiece begins a word.
-std::string bare(const Token& token) {
-  constexpr std::string_view word_mark = "▁";
-  const std::string& piece = token.piece;
-  return piece.starts_with(word_mark) && piece.size() > word_mark.size() ? piece.substr(word_mark.size()) : piece;
-}
-
 std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
   const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
   const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
-  return fmt::format("{} → {} · {}", bare(query), bare(key), place_text(chosen.place, snapshot.model));
+  return fmt::format("{} → {} · {}", without_mark(query.piece), without_mark(key.piece),
+                     place_text(chosen.place, snapshot.model));
 }
 
 }  // namespace
 
 std::string weight_problem(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
-  const AttentionView& view = scope.attention;
+  const AttentionView& view = scope.views.of<AttentionView>();
   if (!maps.newest.snapshot || maps.lacks(view.part)) return "There is no attention to plot yet.";
   const Selection chosen = selection_in(view, *maps.of(view.part).snapshot);
   if (!chosen.row || !chosen.col) {
@@ -45,8 +41,9 @@ std::string weight_problem(const Scope& scope) {
 
 void plot_weight(Scope& scope) {
   if (!weight_problem(scope).empty()) return;
-  const Snapshot& snapshot = *shown_maps(scope).of(scope.attention.part).snapshot;
-  const Selection chosen = selection_in(scope.attention, snapshot);
+  const AttentionView& view = scope.views.of<AttentionView>();
+  const Snapshot& snapshot = *shown_maps(scope).of(view.part).snapshot;
+  const Selection chosen = selection_in(view, snapshot);
   WeightCurve curve;
   curve.sentence = scope.layout.sentence;
   curve.place = chosen.place;

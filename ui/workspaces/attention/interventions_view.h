@@ -1,4 +1,4 @@
-// What the strip of changes remembers: what is being put together in its popup, and what the changes did.
+// What is remembered of intervening: what is being put together in the popup, and what the interventions did.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-struct ChangesView {
+struct InterventionsView {
   int query = 0;  // to be forced
   int key = 0;
   bool target = false;  // the piece to be replaced is one of the decoder's input

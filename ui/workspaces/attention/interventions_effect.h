@@ -1,4 +1,4 @@
-// What changing the model did: the output, the probability of the reference, the weight that moved most.
+// What the interventions did: the output, the probability of the reference, the weight that moved most.
 #pragma once
 
 #include "base/look.h"

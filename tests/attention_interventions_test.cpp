@@ -2,21 +2,23 @@
 #include <gmock/gmock.h>
 
 #include "inside_fixture.h"
+#include "shell/receive.h"
 #include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/attention/changes.h"
+#include "workspaces/attention/interventions.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
 
 constexpr HeadPlace head{AttentionPart::encoder, 1, 2};
 
-class Changes : public testing::Test {
+class InterventionsTest : public testing::Test {
  protected:
-  Changes() {
-    scope.attention.begun = true;
-    select(scope.attention, head);
+  InterventionsTest() {
+    attention.begun = true;
+    select(attention, head);
   }
 
   void show(const std::shared_ptr<const Snapshot>& snapshot) {
@@ -24,7 +26,7 @@ class Changes : public testing::Test {
     ui.frames(3, draw);
   }
 
-  void open() { ASSERT_TRUE(ui.click_text("Change", draw)); }
+  void open() { ASSERT_TRUE(ui.click_text("Intervene", draw)); }
 
   // The popup is drawn last; its headings begin with the same words as its buttons.
   void click_last(const char* text) {
@@ -40,25 +42,26 @@ class Changes : public testing::Test {
     const auto at = ui.find_text(chip);
     ASSERT_TRUE(at) << chip;
     const float width = text_size(ui.look.fonts.ui, chip.c_str()).x;
-    ui.click({at->x + width / 2 + ImGui::GetStyle().FramePadding.x * 2 + 3, at->y}, draw);
+    ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
   }
 
-  Interventions& changes() { return scope.attention.changes; }
+  Interventions& changes() { return attention.interventions; }
 
   std::shared_ptr<Snapshot> untouched = fixture_snapshot({5, 6, 2, 4});
   Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
 
-TEST_F(Changes, WithoutAnyThereIsOneButton) {
+TEST_F(InterventionsTest, WithoutAnyThereIsOneButton) {
   show(untouched);
-  EXPECT_TRUE(ui.drew("Change"));
-  EXPECT_FALSE(ui.drew("Clear all"));
+  EXPECT_TRUE(ui.drew("Intervene"));
+  EXPECT_FALSE(ui.drew("Back to the plain model"));
   EXPECT_FALSE(ui.drew("largest change"));
 }
 
-TEST_F(Changes, TheSelectedHeadIsSwitchedOffAndOn) {
+TEST_F(InterventionsTest, TheSelectedHeadIsSwitchedOffAndOn) {
   show(untouched);
   open();
   ASSERT_TRUE(ui.click_text("This head", draw));
@@ -68,39 +71,39 @@ TEST_F(Changes, TheSelectedHeadIsSwitchedOffAndOn) {
   EXPECT_TRUE(changes().empty());
 }
 
-TEST_F(Changes, TheSelectedLayerIsSwitchedOff) {
+TEST_F(InterventionsTest, TheSelectedLayerIsSwitchedOff) {
   show(untouched);
   open();
   ASSERT_TRUE(ui.click_text("This layer", draw));
   EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}));
-  select(scope.attention, {AttentionPart::cross, 0, 0});
+  select(attention, {AttentionPart::cross, 0, 0});
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("This layer", draw));
   EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}, LayerPlace{true, 0}));
 }
 
-TEST_F(Changes, TheChosenQueryIsForcedToLookAtTheChosenKey) {
+TEST_F(InterventionsTest, TheChosenQueryIsForcedToLookAtTheChosenKey) {
   show(untouched);
-  scope.attention.pinned_row = 3;
-  scope.attention.pinned_col = 1;
+  attention.pinned_row = 3;
+  attention.pinned_col = 1;
   open();
   click_last("Force");
   EXPECT_THAT(changes().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
 }
 
-TEST_F(Changes, InTheDecoderNoLaterKeyCanBeForced) {
+TEST_F(InterventionsTest, InTheDecoderNoLaterKeyCanBeForced) {
   show(untouched);
-  select(scope.attention, {AttentionPart::decoder, 0, 0});
-  scope.attention.pinned_row = 1;
-  scope.attention.pinned_col = 4;
+  select(attention, {AttentionPart::decoder, 0, 0});
+  attention.pinned_row = 1;
+  attention.pinned_col = 4;
   open();
   ui.frames(2, draw);
-  EXPECT_EQ(scope.attention.change.key, 1);
+  EXPECT_EQ(attention.intervention.key, 1);
 }
 
-TEST_F(Changes, ATokenIsReplacedByWhatIsTyped) {
+TEST_F(InterventionsTest, ATokenIsReplacedByWhatIsTyped) {
   show(untouched);
-  scope.attention.pinned_row = 2;
+  attention.pinned_row = 2;
   open();
   click_last("a word");
   ui.type("dog", draw);
@@ -112,45 +115,45 @@ TEST_F(Changes, ATokenIsReplacedByWhatIsTyped) {
   EXPECT_TRUE(changes().replaced[1].target);
 }
 
-TEST_F(Changes, NothingTypedReplacesNothing) {
+TEST_F(InterventionsTest, NothingTypedReplacesNothing) {
   show(untouched);
   open();
   click_last("Replace");
   EXPECT_TRUE(changes().empty());
 }
 
-TEST_F(Changes, AChipTakesBackExactlyItsChange) {
+TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
   changes().heads_off = {head, {AttentionPart::cross, 0, 1}};
   changes().layers_off = {{true, 1}};
   changes().replaced = {{false, 1, -1, "dog"}};
   show(changed_look(untouched, changes()));
-  take_back("Cross L1 H2 off");
+  take_back("cross L1 H2 off");
   EXPECT_THAT(changes().heads_off, testing::ElementsAre(head));
   EXPECT_EQ(changes().layers_off.size(), 1U);
-  take_back("Decoder, layer 2 off");
+  take_back("decoder L2 off");
   EXPECT_TRUE(changes().layers_off.empty());
   EXPECT_EQ(changes().heads_off.size(), 1U);
   EXPECT_EQ(changes().replaced.size(), 1U);
 }
 
-TEST_F(Changes, AChipShowsItsHead) {
+TEST_F(InterventionsTest, AChipShowsItsHead) {
   changes().heads_off = {{AttentionPart::cross, 0, 1}};
   show(changed_look(untouched, changes()));
-  ASSERT_TRUE(ui.click_text("Cross L1 H2 off", draw));
-  EXPECT_EQ(scope.attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
+  ASSERT_TRUE(ui.click_text("cross L1 H2 off", draw));
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
   EXPECT_EQ(changes().heads_off.size(), 1U);
 }
 
-TEST_F(Changes, ClearAllTakesEverythingBack) {
+TEST_F(InterventionsTest, ClearAllTakesEverythingBack) {
   changes().heads_off = {head};
   changes().forced = {{head, 1, 0}};
   show(changed_look(untouched, changes()));
-  ASSERT_TRUE(ui.click_text("Clear all", draw));
+  ASSERT_TRUE(ui.click_text("Back to the plain model", draw));
   EXPECT_TRUE(changes().empty());
-  EXPECT_FALSE(ui.drew("Clear all"));
+  EXPECT_FALSE(ui.drew("Back to the plain model"));
 }
 
-TEST_F(Changes, WhatCameOfItIsShownBesideTheUntouchedOutput) {
+TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
   changes().heads_off = {head};
   show(changed_look(untouched, changes()));
   EXPECT_TRUE(ui.drew("then"));
@@ -158,20 +161,20 @@ TEST_F(Changes, WhatCameOfItIsShownBesideTheUntouchedOutput) {
   EXPECT_TRUE(ui.drew("untouched output"));
   EXPECT_TRUE(ui.drew("largest change"));
   ASSERT_TRUE(ui.click_text("Encoder, layer 1, head 2", draw));
-  EXPECT_EQ(scope.attention.place(), (HeadPlace{AttentionPart::encoder, 0, 1}));
-  EXPECT_EQ(scope.attention.pinned_row, 2);
-  EXPECT_EQ(scope.attention.pinned_col, 0);
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 0, 1}));
+  EXPECT_EQ(attention.pinned_row, 2);
+  EXPECT_EQ(attention.pinned_col, 0);
 }
 
-TEST_F(Changes, TheAnswerIsWaitedFor) {
+TEST_F(InterventionsTest, TheAnswerIsWaitedFor) {
   changes().heads_off = {head};
   show(untouched);
   EXPECT_TRUE(ui.drew("looking"));
 }
 
-class RecurrentChanges : public Changes, public testing::WithParamInterface<const char*> {};
+class RecurrentInterventions : public InterventionsTest, public testing::WithParamInterface<const char*> {};
 
-TEST_P(RecurrentChanges, OnlyTokensAreReplaced) {
+TEST_P(RecurrentInterventions, OnlyTokensAreReplaced) {
   ModelConfig model;
   model.architecture = "recurrent";
   model.attention = GetParam();
@@ -186,9 +189,9 @@ TEST_P(RecurrentChanges, OnlyTokensAreReplaced) {
   EXPECT_EQ(changes().replaced.size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Attention, RecurrentChanges, testing::Values("none", "bahdanau"));
+INSTANTIATE_TEST_SUITE_P(Attention, RecurrentInterventions, testing::Values("none", "bahdanau"));
 
-TEST_F(Changes, ALanguageModelReadsOneText) {
+TEST_F(InterventionsTest, ALanguageModelReadsOneText) {
   ModelConfig model;
   model.architecture = "decoder-only";
   show(snapshot_of_model(model));
@@ -201,7 +204,7 @@ TEST_F(Changes, ALanguageModelReadsOneText) {
   EXPECT_TRUE(changes().replaced[0].target);
 }
 
-TEST_F(Changes, ManyChangesAndLongSentencesAreDrawn) {
+TEST_F(InterventionsTest, ManyChangesAndLongSentencesAreDrawn) {
   for (const FixtureSize size : {FixtureSize{1, 1, 1, 1}, FixtureSize{128, 128, 6, 8}}) {
     for (int i = 0; i < size.source; ++i) changes().forced.push_back({{AttentionPart::cross, 0, 0}, i, 0});
     changes().replaced = {{true, 500, -1, "far away"}};

@@ -1,4 +1,4 @@
-#include "workspaces/attention/changes_effect.h"
+#include "workspaces/attention/interventions_effect.h"
 
 #include <fmt/format.h>
 
@@ -9,18 +9,13 @@
 
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t words_before = 2;  // of what is the same, before the first word that differs
-
-void dim_text(const char* text, const Look& look) {
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(text);
-  ImGui::PopStyleColor();
-}
 
 std::string joined(std::span<const ComparedWord> words) {
   std::string text;
@@ -58,7 +53,7 @@ void draw_output(const char* label, std::span<const ComparedWord> words, Color32
   paint.pop_clip();
 }
 
-// A piece of the reference over two bars: its probability without and with the changes.
+// A piece of the reference over two bars: its probability without and with the interventions.
 float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Look& look) {
   const float width = std::max(text_size(look.fonts.mono_small, after.token.piece.c_str()).x, look.px(14));
   const float line = font_size(look.fonts.mono_small);
@@ -93,7 +88,8 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
                   difference.log_prob_before, difference.log_prob_after);
   ImGui::TextUnformatted(sum.c_str());
   help_tooltip(
-      "How probable every piece is when the ones before it are given, without and with the changes (the bars: grey "
+      "How probable every piece is when the ones before it are given, without and with the interventions (the bars: "
+      "grey "
       "untouched, coloured now).",
       look);
   ImGui::SameLine(0, look.px(12));
@@ -133,10 +129,10 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
       look);
 }
 
-void refresh(ChangesView& change, const std::shared_ptr<const Snapshot>& snapshot) {
-  if (change.compared == snapshot) return;
-  change.difference = std::make_shared<const LookDifference>(look_difference(*snapshot));
-  change.compared = snapshot;
+void refresh(InterventionsView& intervention, const std::shared_ptr<const Snapshot>& snapshot) {
+  if (intervention.compared == snapshot) return;
+  intervention.difference = std::make_shared<const LookDifference>(look_difference(*snapshot));
+  intervention.compared = snapshot;
 }
 
 }  // namespace
@@ -145,8 +141,8 @@ void draw_effect(const ShownMaps& maps, AttentionView& view, const Look& look) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;
   if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note, look);
   if (!snapshot || !snapshot->untouched) return dim_text("looking…", look);
-  refresh(view.change, snapshot);
-  const LookDifference& difference = *view.change.difference;
+  refresh(view.intervention, snapshot);
+  const LookDifference& difference = *view.intervention.difference;
   draw_output("then", difference.before, look.theme.success, look);
   draw_output("now", difference.after, look.theme.warning, look);
   draw_gold(*snapshot, difference, look);
