@@ -6,13 +6,14 @@
 #include <memory>
 #include <utility>
 
+#include "base/input.h"
 #include "font_files.h"
-#include "input.h"
 #include "model/model.h"
 #include "offscreen.h"
 #include "probe/look_inside.h"
 #include "renderer.h"
-#include "scope.h"
+#include "shell/receive.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -32,8 +33,9 @@ class Stage {
   Stage() : screen_(width, height), renderer_(find_fonts()) {
     prepare_input(ImGui::GetIO());
     scope_.run.run = 1;
-    scope_.attention.begun = true;
-    select(scope_.attention, {AttentionPart::encoder, 0, 0});
+    AttentionView& view = scope_.views.of<AttentionView>();
+    view.begun = true;
+    select(view, {AttentionPart::encoder, 0, 0});
   }
 
   void show(std::shared_ptr<const Snapshot> snapshot) {

@@ -4,15 +4,15 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/input.h"
 #include "bench_window.h"
 #include "font_files.h"
-#include "input.h"
 #include "machine.h"
 #include "offscreen.h"
 #include "pacing.h"
 #include "renderer.h"
-#include "scope.h"
 #include "session/session.h"
+#include "shell/receive.h"
 
 namespace attnscope {
 namespace {

@@ -1,7 +1,7 @@
 // The fonts of the system, found with fontconfig.
 #pragma once
 
-#include "fonts.h"
+#include "base/fonts.h"
 
 namespace attnscope {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "textures.h"
+#include "base/textures.h"
 
 namespace attnscope {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "scope.h"
 #include "session/engine.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -8,9 +8,7 @@
 
 #include "commands.h"
 #ifdef ATTNSCOPE_GUI
-#include "layout.h"
-#include "workspaces/attention/attention.h"
-#include "workspaces/decoding/decoding.h"
+#include "workspaces/workspaces.h"
 #endif
 #include "plain/config.h"
 #include "plain/presets.h"
@@ -175,11 +173,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG or SVG, without a display");
   sub->add_option("--run", o.run, "A run's folder; left out: the one that came with the program")->type_name("RUN");
   sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
-  std::vector<std::string> views = level_names();
-  for (const std::string& name : mode_names()) views.push_back(name);
-  sub->add_option("--view", o.view,
-                  "Level of the attention workspace, or mode of the decoding workspace, and that workspace")
-      ->check(CLI::IsMember(views));
+  sub->add_option("--view", o.view, "Level or mode of a workspace, and that workspace")
+      ->check(CLI::IsMember(view_names()));
   sub->add_option("--reference", o.reference, "What the sentence should become")->type_name("TEXT");
   sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();
   sub->add_option("--pin-step", o.pin_step,

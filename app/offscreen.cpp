@@ -15,9 +15,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/input.h"
 #include "font_files.h"
 #include "gl_drivers.h"
-#include "input.h"
 #include "renderer.h"
 #include "widgets/png.h"
 
@@ -126,7 +126,7 @@ std::string draw_offscreen_svg(Scope& scope, int width, int height, float scale)
   Renderer renderer(find_pinned_fonts());
   prepare_input(ImGui::GetIO());
   for (int i = 0; i < settling_frames; ++i) draw_frame(renderer, scope, width, height, scale);
-  scope.exports.picture = PictureOrder{.kind = ExportKind::svg, .path = {}, .replace = true, .whole_window = true};
+  scope.exports.picture = PictureOrder{.path = {}, .replace = true, .vector = true, .whole_window = true};
   draw_frame(renderer, scope, width, height, scale);
   std::string svg = std::move(std::get<WriteFile>(scope.commands.back()).bytes);
   scope.commands.pop_back();

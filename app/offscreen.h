@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scope.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

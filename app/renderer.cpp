@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "export.h"
-#include "input.h"
-#include "shell.h"
+#include "base/input.h"
+#include "shell/export.h"
+#include "shell/shell.h"
 #include "widgets/drawn_frame.h"
 #include "widgets/png.h"
 #include "widgets/svg.h"
@@ -100,7 +100,7 @@ void Renderer::draw(Scope& scope, float content_scale, const std::function<void(
 // what is drawn, where the fringes that smooth edges are shapes too.
 void Renderer::begin_picture(const PictureOrder& order) {
   feed_mouse(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
-  if (order.kind != ExportKind::svg) return;
+  if (!order.vector) return;
   smooth_edges(false);
   recorder_.begin({{0, 0}, ImGui::GetIO().DisplaySize});
 }
@@ -109,7 +109,7 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
   const ImDrawData& data = *ImGui::GetDrawData();
   const PictureArea window{{0, 0}, data.DisplaySize};
   const PictureArea area = order.whole_window ? window : common_area(workspace, window).value_or(window);
-  if (order.kind == ExportKind::png) return pixels_of(area, data);
+  if (!order.vector) return pixels_of(area, data);
   smooth_edges(true);
   return to_svg(cropped(with_all_drawn(recorder_.end(), data, look_), area), look_.theme.background);
 }

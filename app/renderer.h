@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "base/look.h"
 #include "gl_textures.h"
-#include "look.h"
-#include "scope.h"
+#include "shell/scope.h"
 
 namespace attnscope {
 

@@ -11,10 +11,11 @@
 #include "machine.h"
 #include "offscreen.h"
 #include "paths.h"
-#include "scope.h"
 #include "session/session.h"
+#include "shell/receive.h"
+#include "shell/scope.h"
+#include "shell/timeline.h"
 #include "storage/file.h"
-#include "timeline.h"
 
 namespace attnscope {
 namespace {
@@ -58,19 +59,6 @@ void hear(Scope& scope, Session& session, const std::string& run) {
   scope.progress.reset();
 }
 
-// A level of the attention workspace or a mode of the decoding workspace, by the names of the command line; no two
-// views share a name, so the view says which workspace it is in.
-void show_view(Scope& scope, const std::string& name) {
-  if (const auto level = level_from(name)) {
-    scope.layout.workspace = Workspace::attention;
-    scope.attention.level = *level;
-  }
-  if (const auto mode = mode_from(name)) {
-    scope.layout.workspace = Workspace::decoding;
-    scope.decoding.mode = *mode;
-  }
-}
-
 // What was recorded nearest to that step.
 void show_step(Scope& scope, std::int64_t step) {
   const PinnedSentence* sentence = recorded_sentence(scope);
@@ -84,11 +72,12 @@ int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
   Scope scope;
   scope.facts = machine_facts();
-  scope.layout.workspace = workspace_from(options.workspace).value();  // checked at the door
+  // Names are checked at the door; a view's brings its workspace.
+  const Workspace* of_view = show_view(scope.views, options.view);
+  scope.layout.workspace = of_view ? of_view : find_workspace(options.workspace);
   scope.layout.theme = theme_from(options.theme);
   scope.layout.sentence = options.source;
   scope.reference = options.reference;
-  show_view(scope, options.view);
   {
     Session session([] { return make_torch_engine(0); });
     session.post(OpenRun{run});

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "layout.h"
+#include "shell/layout.h"
 
 namespace attnscope {
 

@@ -21,9 +21,10 @@
 #include "paths.h"
 #include "plain/channel.h"
 #include "renderer.h"
-#include "scope.h"
 #include "session/session.h"
 #include "settings.h"
+#include "shell/receive.h"
+#include "shell/training.h"
 
 namespace attnscope {
 namespace {

@@ -90,7 +90,7 @@ TEST_F(SettingsFile, ComesBackAsItWasWritten) {
   Settings settings;
   settings.layout.sentence = "Où est l'âne ?";
   settings.layout.theme = ThemeName::light;
-  settings.layout.workspace = Workspace::decoding;
+  settings.layout.workspace = find_workspace("decoding");
   settings.window_width = 1111;
   settings.window_height = 777;
   const std::filesystem::path deep = folder_ / "a" / "b" / "settings.json";

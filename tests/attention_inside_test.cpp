@@ -7,12 +7,15 @@
 
 #include "inside_fixture.h"
 #include "plain/position_schemes.h"
-#include "shell.h"
+#include "shell/looking.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/inside_arithmetic.h"
 #include "workspaces/attention/inside_mask.h"
 #include "workspaces/attention/sublayer_units.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -165,12 +168,12 @@ TEST(HeadNumbers, WithoutDividingTheScoresLieFartherApart) {
 
 class Inside : public testing::Test {
  protected:
-  Inside() { scope.attention.begun = true; }
+  Inside() { attention.begun = true; }
 
   void show(const std::shared_ptr<const Snapshot>& snapshot, AttentionLevel level = AttentionLevel::inside) {
     receive(scope, {fixture_run(3), Status{Activity::paused, 3, "CPU"}}, snapshot);
-    scope.attention.level = level;
-    if (snapshot->inside) select(scope.attention, snapshot->inside->place);
+    attention.level = level;
+    if (snapshot->inside) select(attention, snapshot->inside->place);
     ui.frames(3, draw);
     scope.commands.clear();
   }
@@ -180,7 +183,7 @@ class Inside : public testing::Test {
     for (float y = 120; y < 700; y += 7) {
       for (float x = 500; x < 1200; x += 7) {
         ui.move({x, y}, draw);
-        const auto& pointed = scope.attention.inside.pointed;
+        const auto& pointed = attention.inside.pointed;
         if (pointed && pointed->row == row && pointed->col == col) return ImVec2{x, y};
         if (pointed && pointed->row != row) break;
       }
@@ -188,9 +191,10 @@ class Inside : public testing::Test {
     return std::nullopt;
   }
 
-  const HeadNumbers& numbers() const { return *scope.attention.inside.numbers; }
+  const HeadNumbers& numbers() const { return *attention.inside.numbers; }
 
   Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -201,7 +205,7 @@ TEST_F(Inside, TheLevelAsksForTheHeadThatIsSelectedAndWaitsForIt) {
   ui.io().DisplaySize = {1600, 1600};
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("softmax"));
-  select(scope.attention, {AttentionPart::encoder, 0, 0});
+  select(attention, {AttentionPart::encoder, 0, 0});
   ui.frames(2, draw);
   EXPECT_EQ(scope.asked.inside, (HeadPlace{AttentionPart::encoder, 0, 0}));
   EXPECT_TRUE(ui.drew("looking"));
@@ -219,29 +223,29 @@ TEST_F(Inside, ATitleShowsItsStageAlone) {
   ui.io().DisplaySize = {1600, 1600};
   show(with_inside(encoder_head));
   ASSERT_TRUE(ui.click_text("concat", draw));
-  EXPECT_EQ(scope.attention.inside.alone, Stage::heads);
+  EXPECT_EQ(attention.inside.alone, Stage::heads);
   EXPECT_FALSE(ui.drew("W_O"));
   ASSERT_TRUE(ui.click_text("concat", draw));
-  EXPECT_FALSE(scope.attention.inside.alone);
+  EXPECT_FALSE(attention.inside.alone);
 }
 
 TEST_F(Inside, ACellShowsItsArithmeticAndAClickKeepsItsPieces) {
   show(with_inside(encoder_head));
-  scope.attention.inside.alone = Stage::weights;
+  attention.inside.alone = Stage::weights;
   const auto at = find_cell(2, 1);
   ASSERT_TRUE(at);
   EXPECT_TRUE(ui.drew("exp("));
   ui.click(*at, draw);
-  EXPECT_EQ(scope.attention.pinned_row, 2);
-  EXPECT_EQ(scope.attention.pinned_col, 1);
+  EXPECT_EQ(attention.pinned_row, 2);
+  EXPECT_EQ(attention.pinned_col, 1);
   ui.click(*at, draw);
-  EXPECT_FALSE(scope.attention.pinned_row);
-  EXPECT_FALSE(scope.attention.pinned_col);
+  EXPECT_FALSE(attention.pinned_row);
+  EXPECT_FALSE(attention.pinned_col);
 }
 
 TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
   show(with_inside(encoder_head));
-  scope.attention.inside.alone = Stage::masked;
+  attention.inside.alone = Stage::masked;
   const auto at = find_cell(2, 1);
   ASSERT_TRUE(at);
   ui.click(*at, draw);
@@ -249,13 +253,13 @@ TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
   EXPECT_EQ(numbers().stages.weights.at(2, 1), 0);
   EXPECT_TRUE(ui.drew("What if"));
   ui.click(*at, draw);
-  EXPECT_FALSE(scope.attention.inside.painted) << "the model's again";
+  EXPECT_FALSE(attention.inside.painted) << "the model's again";
   EXPECT_FALSE(ui.drew("What if"));
 }
 
 TEST_F(Inside, DraggingHidesEveryCellOnTheWay) {
   show(with_inside(encoder_head));
-  scope.attention.inside.alone = Stage::masked;
+  attention.inside.alone = Stage::masked;
   const auto from = find_cell(1, 0);
   const auto to = find_cell(1, 4);
   ASSERT_TRUE(from && to);
@@ -293,22 +297,22 @@ TEST_F(Inside, AKeyIsHiddenFromEveryQuery) {
 
 TEST_F(Inside, APaintedMaskIsLetGoWithTheSentenceAndWithThePart) {
   show(with_inside(encoder_head));
-  scope.attention.inside.painted = CellMask(5, 5);
-  scope.attention.inside.painted->set(1, 1, true);
+  attention.inside.painted = CellMask(5, 5);
+  attention.inside.painted->set(1, 1, true);
   ui.frames(2, draw);
   EXPECT_TRUE(numbers().what_if);
   show(with_inside({AttentionPart::cross, 1, 1}, "sinusoidal", {5, 5, 2, 4}));
   EXPECT_FALSE(numbers().what_if) << "painted elsewhere";
-  scope.attention.inside.painted->set(2, 2, true);
+  attention.inside.painted->set(2, 2, true);
   set_sentence(scope, "another one");
-  EXPECT_FALSE(scope.attention.inside.painted);
+  EXPECT_FALSE(attention.inside.painted);
 }
 
 TEST_F(Inside, DividingIsComparedSideBySide) {
   show(with_inside(encoder_head));
   EXPECT_FALSE(ui.drew("not divided"));
   ASSERT_TRUE(ui.click_text("Compare", draw));
-  EXPECT_TRUE(scope.attention.inside.compare);
+  EXPECT_TRUE(attention.inside.compare);
   EXPECT_TRUE(ui.drew("not divided"));
   EXPECT_TRUE(ui.find_text("mean entropy", 1));
   EXPECT_TRUE(ui.find_text("softmax gradient", 1));
@@ -316,17 +320,17 @@ TEST_F(Inside, DividingIsComparedSideBySide) {
 
 TEST_F(Inside, NothingIsComputedOrSentAnewWhileNothingChanges) {
   show(with_inside(encoder_head));
-  const auto before = scope.attention.inside.numbers;
+  const auto before = attention.inside.numbers;
   const int uploads = ui.textures.uploads;
   ui.frames(5, draw);
-  EXPECT_EQ(scope.attention.inside.numbers, before);
+  EXPECT_EQ(attention.inside.numbers, before);
   EXPECT_EQ(ui.textures.uploads, uploads);
 }
 
 TEST_F(Inside, ALayerThatIsOffSaysSo) {
   auto snapshot = fixture_snapshot({5, 6, 2, 4});
   snapshot->changes.layers_off = {{false, 1}};
-  scope.attention.part = AttentionPart::encoder;
+  attention.part = AttentionPart::encoder;
   show(snapshot);
   EXPECT_TRUE(ui.drew("switched off"));
 }
@@ -337,11 +341,11 @@ TEST_F(Inside, SmallLargeAndMaskedHeadsAreDrawn) {
                                   HeadPlace{AttentionPart::cross, 0, 1}}) {
       for (const ImVec2 window : {ImVec2(320, 240), ImVec2(2000, 1400)}) {
         ui.io().DisplaySize = window;
-        scope.attention.inside.compare = true;
+        attention.inside.compare = true;
         show(with_inside(place, "shaw", size));
-        scope.attention.inside.painted_part = place.part;
-        scope.attention.inside.painted = CellMask(numbers().mask.rows, numbers().mask.cols);
-        for (char& hidden : scope.attention.inside.painted->hidden) hidden = 1;
+        attention.inside.painted_part = place.part;
+        attention.inside.painted = CellMask(numbers().mask.rows, numbers().mask.cols);
+        for (char& hidden : attention.inside.painted->hidden) hidden = 1;
         ui.frames(2, draw);
         EXPECT_GT(ui.vertices(), 300);
         EXPECT_THAT(numbers().stages.weights.values, testing::Each(0.0F));
@@ -382,19 +386,19 @@ TEST_F(Sublayers, EverySublayerHasItsRowAndTheNormItsName) {
 
 TEST_F(Sublayers, AClickOnASublayerSelectsItsLayerAndPiece) {
   ui.io().DisplaySize = {1800, 1600};
-  scope.attention.part = AttentionPart::decoder;
+  attention.part = AttentionPart::decoder;
   show(with_flow(), AttentionLevel::sublayers);
   const auto row = ui.find_text("L1 self");
   ASSERT_TRUE(row);
   ui.click({row->x + 60, row->y}, draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
-  EXPECT_EQ(scope.attention.layer, 0);
-  ASSERT_TRUE(scope.attention.pinned_row);
+  EXPECT_EQ(attention.part, AttentionPart::encoder);
+  EXPECT_EQ(attention.layer, 0);
+  ASSERT_TRUE(attention.pinned_row);
   const auto cross = ui.find_text("L2 cross");
   ASSERT_TRUE(cross);
   ui.click({cross->x + 60, cross->y}, draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::cross);
-  EXPECT_EQ(scope.attention.layer, 1);
+  EXPECT_EQ(attention.part, AttentionPart::cross);
+  EXPECT_EQ(attention.layer, 1);
 }
 
 TEST_F(Sublayers, EveryArchitectureAndSizeIsDrawn) {

@@ -5,10 +5,14 @@
 
 #include <numeric>
 
-#include "shell.h"
+#include "shell/purposes.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/attention/attention.h"
 #include "workspaces/attention/order.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -67,7 +71,8 @@ class Levels : public testing::Test {
   static constexpr int row_label = 0;
 
   Scope scope;
-  AttentionView& view = scope.attention;
+  AttentionView& attention = scope.views.of<AttentionView>();
+  AttentionView& view = attention;
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -454,7 +459,7 @@ TEST_F(Levels, ADifferenceIsOfferedWhileSomethingIsChanged) {
   changed->encoder[1][0].at(10, 2) -= 0.125F;
   const float untouched = changed->untouched->encoder[1][0].at(10, 1);
   show(changed);
-  choose("changed");
+  choose("with interventions");
   EXPECT_EQ(view.map.choice.mix, HeadMix::difference);
   EXPECT_NEAR(view.map.map.at(10, 1), 0.25F, 1e-6);
   EXPECT_NEAR(view.map.map.at(10, 2), -0.125F, 1e-6);
@@ -545,11 +550,11 @@ TEST_F(HugeLevels, AFrameMeasuresAFewHeadsUntilAllAreMeasured) {
   const std::uint64_t first = view.measures.changes;
   EXPECT_GE(first, 1U);
   EXPECT_LE(first, 3U);
-  EXPECT_TRUE(working(view));
+  EXPECT_TRUE(is_measuring(scope.views));
   EXPECT_TRUE(animating(scope));
   ui.frames(220, draw);
   EXPECT_EQ(view.measures.changes, 12U * 16 + 2);
-  EXPECT_FALSE(working(view));
+  EXPECT_FALSE(is_measuring(scope.views));
   ui.frames(3, draw);
   EXPECT_EQ(view.measures.changes, 12U * 16 + 2);
 }

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "shell.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/branches.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -175,8 +178,8 @@ TEST_F(DecodingBranches, ClearingLeavesTheShownOne) {
 class DrawnBranches : public testing::Test {
  protected:
   DrawnBranches() {
-    scope.layout.workspace = Workspace::decoding;
-    scope.decoding.picture = StepPicture::branches;
+    scope.layout.workspace = find_workspace("decoding");
+    decoding.picture = StepPicture::branches;
     receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
     show(output({1, 2, 3}, 0));
   }
@@ -189,6 +192,7 @@ class DrawnBranches : public testing::Test {
   }
 
   Scope scope;
+  DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -206,11 +210,11 @@ TEST_F(DrawnBranches, AClickReturnsToABranch) {
   ui.move(*second, draw);
   EXPECT_TRUE(ui.drew("log p = -2.0794 over 3 pieces, of which 2 were given"));
   ui.click(*second, draw);
-  EXPECT_THAT(scope.decoding.prefix_ids, ElementsAre(1, 5));
+  EXPECT_THAT(decoding.prefix_ids, ElementsAre(1, 5));
   ASSERT_FALSE(scope.commands.empty());
   show(output({1, 5, 66}, 2));
   ASSERT_TRUE(ui.click_text("text 3", draw));
-  EXPECT_THAT(scope.decoding.prefix_ids, IsEmpty());
+  EXPECT_THAT(decoding.prefix_ids, IsEmpty());
 }
 
 TEST_F(DrawnBranches, OldOnesSayWhenTheyWereSeen) {
@@ -223,7 +227,7 @@ TEST_F(DrawnBranches, OldOnesSayWhenTheyWereSeen) {
 TEST_F(DrawnBranches, AreCleared) {
   show(output({1, 5, 66}, 2));
   ASSERT_TRUE(ui.click_text("Clear", draw));
-  EXPECT_THAT(scope.decoding.branches.all, SizeIs(1));
+  EXPECT_THAT(decoding.branches.all, SizeIs(1));
   EXPECT_TRUE(ui.drew("Click a candidate on the right"));
 }
 

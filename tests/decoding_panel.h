@@ -7,17 +7,20 @@
 #include <utility>
 
 #include "decodings_fixture.h"
-#include "shell.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 
 class DecodingPanel : public testing::Test {
  protected:
   explicit DecodingPanel(DecodingMode mode) {
-    scope.layout.workspace = Workspace::decoding;
-    scope.decoding.mode = mode;
+    scope.layout.workspace = find_workspace("decoding");
+    decoding.mode = mode;
     receive(scope, {fixture_run(3), Status{Activity::paused, 3, "CPU"}}, nullptr);
   }
 
@@ -45,6 +48,7 @@ class DecodingPanel : public testing::Test {
   const Decodings& decodings() const { return *scope.complete.snapshot->decodings; }
 
   Scope scope;
+  DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };

@@ -34,10 +34,10 @@ TEST_F(Readings, AClickLooksAtOneAndAButtonStepsThroughIt) {
   for (const Token& token : decodings().readings[2].tokens) ids.push_back(token.id);
   EXPECT_EQ(scope.asked.hypothesis, ids);
   click("drawn1");
-  EXPECT_EQ(scope.decoding.hypothesis.front(), 901);
+  EXPECT_EQ(decoding.hypothesis.front(), 901);
   click("Step through");
-  EXPECT_EQ(scope.decoding.mode, DecodingMode::steps);
-  EXPECT_EQ(scope.decoding.prefix_ids, decodings().hypothesis.ids);
+  EXPECT_EQ(decoding.mode, DecodingMode::steps);
+  EXPECT_EQ(decoding.prefix_ids, decodings().hypothesis.ids);
 }
 
 TEST_F(Readings, AreSortedByWhatIsInAColumn) {
@@ -83,7 +83,7 @@ TEST_F(Readings, FollowTheNextSnapshot) {
   EXPECT_TRUE(ui.drew("zq4") || ui.drew("zq3"));
   show({3, 1, 0});
   EXPECT_FALSE(ui.drew("beam 2"));
-  EXPECT_EQ(scope.decoding.readings.differing.size(), decodings().readings.size());
+  EXPECT_EQ(decoding.readings.differing.size(), decodings().readings.size());
 }
 
 TEST_F(Readings, TakeManyAndLongOnesInWindowsOfEverySize) {
@@ -154,8 +154,8 @@ TEST_F(Forcing, AClickGoesToTheStep) {
   const auto at = ui.find_text("other");
   ASSERT_TRUE(at);
   ui.click(*at, draw);
-  EXPECT_EQ(scope.decoding.step, 2);
-  EXPECT_FALSE(scope.decoding.playing);
+  EXPECT_EQ(decoding.time_step, 2);
+  EXPECT_FALSE(decoding.playing);
 }
 
 TEST_F(Forcing, IsAlignedBehindAPrompt) {
@@ -169,7 +169,7 @@ TEST_F(Forcing, IsAlignedBehindAPrompt) {
   const auto at = ui.find_text("other");
   ASSERT_TRUE(at);
   ui.click(*at, draw);
-  EXPECT_EQ(scope.decoding.step, static_cast<int>(first) + 1);
+  EXPECT_EQ(decoding.time_step, static_cast<int>(first) + 1);
 }
 
 TEST_F(Forcing, ComparesWithTheUntouchedModelWhenNothingElseIsKnown) {

@@ -6,11 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "shell.h"
+#include "shell/looking.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/candidates.h"
 #include "workspaces/decoding/ranks.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -74,7 +78,7 @@ std::shared_ptr<const Decodings> made_decodings(const Snapshot& snapshot) {
 class DecodingSteps : public testing::Test {
  protected:
   DecodingSteps() {
-    scope.layout.workspace = Workspace::decoding;
+    scope.layout.workspace = find_workspace("decoding");
     receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
     show(fixture_snapshot({5, 6, 2, 4}));
   }
@@ -87,7 +91,7 @@ class DecodingSteps : public testing::Test {
   }
 
   const Snapshot& snapshot() const { return *scope.complete.snapshot; }
-  DecodingView& view() { return scope.decoding; }
+  DecodingView& view() { return decoding; }
 
   // The newest one posted; a default one when there is none.
   Probe asked() const {
@@ -115,6 +119,7 @@ class DecodingSteps : public testing::Test {
   }
 
   Scope scope;
+  DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -208,7 +213,7 @@ TEST_F(DecodingSteps, AClickOnACandidateAsksForExactlyThatPrefix) {
   EXPECT_EQ(view().prefix_ids, expected);
   EXPECT_EQ(asked().prefix_ids, expected);
   EXPECT_EQ(asked().prefix, "");
-  EXPECT_EQ(view().step, 3);
+  EXPECT_EQ(view().time_step, 3);
 }
 
 TEST_F(DecodingSteps, ForcingTakesThePlaceOfWhatWasTyped) {
@@ -453,7 +458,7 @@ TEST_F(DecodingSteps, TheLensShowsEveryLayersGuess) {
   ui.move(*third, draw);
   EXPECT_TRUE(ui.drew("step 4, after layer 1"));
   ui.click(*third, draw);
-  EXPECT_EQ(view().step, 3);
+  EXPECT_EQ(view().time_step, 3);
 }
 
 TEST_F(DecodingSteps, ARecurrentModelSaysWhyItHasNoLens) {

@@ -121,12 +121,12 @@ TEST_F(BeamTree, SaysThatItIsComingAndThenKeepsTheTreeWhileTheNextIs) {
 TEST_F(BeamTree, AClickLooksAtThatHypothesis) {
   show({5, 3, 2});
   click("x1_0_1");
-  const std::vector<int>& wanted = scope.decoding.hypothesis;
+  const std::vector<int>& wanted = decoding.hypothesis;
   ASSERT_EQ(wanted.size(), 2U);
   EXPECT_EQ(wanted, (std::vector<int>{1000, 1101}));
   EXPECT_EQ(scope.asked.hypothesis, wanted);
   click("Best");
-  EXPECT_TRUE(scope.decoding.hypothesis.empty());
+  EXPECT_TRUE(decoding.hypothesis.empty());
 }
 
 TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
@@ -146,7 +146,7 @@ TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
 
 TEST_F(BeamTree, TheScoresNameTheBestThoughThereIsNoRoomForAll) {
   show({5, 3, 2});
-  ASSERT_GT(scope.decoding.tree.scores.size(), 2U);
+  ASSERT_GT(decoding.tree.scores.size(), 2U);
   const auto title = ui.find_text("Score by step");
   const auto best = ui.find_text("best", 1);  // the first one is in the tree's key
   ASSERT_TRUE(title && best);
@@ -161,18 +161,19 @@ TEST_F(BeamTree, PrunedNodesCanBeHidden) {
   const std::string piece = pruned->token.piece;
   EXPECT_TRUE(ui.drew(piece));
   click("Show pruned");
-  EXPECT_FALSE(scope.decoding.tree.with_pruned);
+  EXPECT_FALSE(decoding.tree.with_pruned);
   EXPECT_FALSE(ui.drew(piece));
   EXPECT_TRUE(ui.drew("zq1"));
 }
 
 TEST_F(BeamTree, SteeringMakesTheOutputBeginWithWhatIsLookedAt) {
   show({5, 3, 2});
-  scope.decoding.prefix = "typed";
+  decoding.prefix = "typed";
+  ui.frames(2, draw);
   click("Steer this way");
-  EXPECT_EQ(scope.decoding.prefix_ids, decodings().hypothesis.ids);
-  EXPECT_TRUE(scope.decoding.prefix.empty());
-  EXPECT_EQ(scope.decoding.mode, DecodingMode::tree);
+  EXPECT_EQ(decoding.prefix_ids, decodings().hypothesis.ids);
+  EXPECT_TRUE(decoding.prefix.empty());
+  EXPECT_EQ(decoding.mode, DecodingMode::tree);
 }
 
 TEST_F(BeamTree, TheWheelZoomsAtTheCursorADragPansADoubleClickFits) {
@@ -191,13 +192,13 @@ TEST_F(BeamTree, TheWheelZoomsAtTheCursorADragPansADoubleClickFits) {
   ui.frames(2, draw);
   ASSERT_TRUE(ui.find_text("zq4"));
   EXPECT_LT(ui.find_text("zq4")->x, after->x);
-  EXPECT_TRUE(scope.decoding.hypothesis.empty()) << "a drag is no click";
+  EXPECT_TRUE(decoding.hypothesis.empty()) << "a drag is no click";
   EXPECT_FALSE(ui.drew("zq39"));
   ui.double_click(*after, draw);
   ui.frames(2, draw);
-  EXPECT_EQ(scope.decoding.tree.zoom, TreeZoom::whole);
+  EXPECT_EQ(decoding.tree.zoom, TreeZoom::whole);
   ui.double_click(*after, draw);
-  EXPECT_EQ(scope.decoding.tree.zoom, TreeZoom::readable);
+  EXPECT_EQ(decoding.tree.zoom, TreeZoom::readable);
 }
 
 TEST_F(BeamTree, OnlyWhatIsInSightIsDrawn) {
@@ -205,7 +206,7 @@ TEST_F(BeamTree, OnlyWhatIsInSightIsDrawn) {
   const int few = ui.vertices();
   show({120, 16, 0});
   EXPECT_LT(ui.vertices(), few * 2);
-  scope.decoding.tree.zoom = TreeZoom::whole;
+  decoding.tree.zoom = TreeZoom::whole;
   ui.frames(2, draw);
   EXPECT_GT(ui.vertices(), 1000);
 }
@@ -215,7 +216,7 @@ TEST_F(BeamTree, TakesTreesOfEverySizeInWindowsOfEverySize) {
     ui.io().DisplaySize = size;
     for (const DecodingsSize tree : {DecodingsSize{1, 1, 0}, {2, 16, 16}, {60, 16, 0, false}}) {
       for (const TreeZoom zoom : {TreeZoom::readable, TreeZoom::whole}) {
-        scope.decoding.tree.zoom = zoom;
+        decoding.tree.zoom = zoom;
         show(tree);
         EXPECT_GT(ui.vertices(), 100);
       }
@@ -231,10 +232,10 @@ TEST_F(BeamTree, LayerAndHeadOfTheMapCanBeChosen) {
   show({5, 3, 2});
   click("layer 2");
   click("layer 1");
-  EXPECT_EQ(scope.decoding.layer, 0);
+  EXPECT_EQ(decoding.layer, 0);
   click("mean of heads");
   click("head 2");
-  EXPECT_EQ(scope.decoding.head, 1);
+  EXPECT_EQ(decoding.head, 1);
 }
 
 }  // namespace

@@ -4,15 +4,19 @@
 
 #include <vector>
 
-#include "export.h"
 #include "plain/matrix_text.h"
-#include "shell.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/purposes.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
+#include "shell/timeline.h"
 #include "snapshot_fixture.h"
-#include "timeline.h"
 #include "ui_harness.h"
 #include "widgets/drawn_frame.h"
 #include "widgets/svg.h"
 #include "widgets/token_strip.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -25,7 +29,7 @@ class ExportTest : public testing::Test {
     scope.layout.sentence = "src1 src2";
     receive(scope, {fixture_run(20), Status{Activity::paused, 1000, "CPU"}}, nullptr);
     receive(scope, {}, fixture_snapshot({3, 4, 2, 4}, scope.asked.request));
-    select(scope.attention, {AttentionPart::encoder, 1, 2});
+    select(attention, {AttentionPart::encoder, 1, 2});
     ui.frames(3, draw);
     scope.commands.clear();
   }
@@ -69,6 +73,7 @@ class ExportTest : public testing::Test {
   }
 
   Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -98,8 +103,8 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
 }
 
 TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
-  scope.attention.level = AttentionLevel::head;
-  scope.attention.mix = HeadMix::layer_mean;
+  attention.level = AttentionLevel::head;
+  attention.mix = HeadMix::layer_mean;
   ui.frames(3, draw);
   save_as("Numbers as CSV", "mean.csv");
   Matrix mean = scope.newest.snapshot->encoder[1][0];
@@ -112,10 +117,10 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
   const std::vector<std::string> labels = token_labels(scope.newest.snapshot->source);
   EXPECT_EQ(posted<WriteFile>()[0].bytes, matrix_csv(mean, labels, labels));
 
-  choose_export(scope, ExportKind::json);
+  choose(scope, Purpose::save_json);
   EXPECT_EQ(scope.browser.name, "encoder-L2-H3-layer-mean.json");
-  scope.attention.level = AttentionLevel::model;  // where every head is shown, the selected one counts
-  choose_export(scope, ExportKind::json);
+  attention.level = AttentionLevel::model;  // where every head is shown, the selected one counts
+  choose(scope, Purpose::save_json);
   EXPECT_EQ(scope.browser.name, "encoder-L2-H3.json");
 }
 
@@ -127,9 +132,9 @@ TEST_F(ExportTest, JsonHasItsEndingWhateverWasTyped) {
 }
 
 TEST_F(ExportTest, ANameIsProposed) {
-  choose_export(scope, ExportKind::csv);
+  choose(scope, Purpose::save_csv);
   EXPECT_EQ(scope.browser.name, "encoder-L2-H3.csv");
-  choose_export(scope, ExportKind::svg);
+  choose(scope, Purpose::save_svg);
   EXPECT_EQ(scope.browser.name, "attention.svg");
 }
 
@@ -180,7 +185,7 @@ TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
   EXPECT_TRUE(animating(scope));
   const auto order = next_picture(scope);
   ASSERT_TRUE(order);
-  EXPECT_EQ(order->kind, ExportKind::png);
+  EXPECT_FALSE(order->vector);
   EXPECT_TRUE(scope.exports.taking);
   deliver(scope, *order, "pixels");
   EXPECT_FALSE(scope.exports.taking);
@@ -202,7 +207,7 @@ TEST_F(ExportTest, NothingLiesOverAPicture) {
 // Draws as the window does: at most one picture a frame, answered by a worker that writes all.
 TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
   record({0, 100, 200, 300, 400});
-  export_to(scope, ExportKind::film, "/data/film");
+  order_film(scope, "/data/film", false);
   std::vector<std::int64_t> steps;
   std::size_t answered = 0;
   for (int i = 0; i < 40 && scope.exports.film; ++i) {
@@ -225,7 +230,7 @@ TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
 
 TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
   record({0, 100, 200, 300, 400});
-  export_to(scope, ExportKind::film, "/data/film");
+  order_film(scope, "/data/film", false);
   deliver(scope, *next_picture(scope), "png");
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("Stop the film", draw));
@@ -234,7 +239,7 @@ TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
   EXPECT_FALSE(scope.exports.film);
   EXPECT_EQ(scope.toasts.back().message.text, "Wrote 1 picture to /data/film");
 
-  export_to(scope, ExportKind::film, "/full/film");
+  order_film(scope, "/full/film", false);
   deliver(scope, *next_picture(scope), "png");
   receive(scope, {FileWritten{"/full/film/film-00001.png", "cannot write /full/film/film-00001.png: full"}}, nullptr);
   EXPECT_FALSE(scope.exports.film);
@@ -243,7 +248,7 @@ TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
 
 TEST_F(ExportTest, AFilmEndsWhenItsStepsAreNoLongerShown) {
   record({0, 100, 200});
-  export_to(scope, ExportKind::film, "/data/film");
+  order_film(scope, "/data/film", false);
   deliver(scope, *next_picture(scope), "png");
   set_sentence(scope, "another");
   EXPECT_FALSE(next_picture(scope));
@@ -252,14 +257,14 @@ TEST_F(ExportTest, AFilmEndsWhenItsStepsAreNoLongerShown) {
 
 TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
   Scope nothing;
-  for (const ExportKind kind :
-       {ExportKind::png, ExportKind::svg, ExportKind::csv, ExportKind::json, ExportKind::film}) {
-    EXPECT_FALSE(can_export(nothing, kind));
-    choose_export(nothing, kind);
+  for (const Purpose purpose :
+       {Purpose::save_png, Purpose::save_svg, Purpose::save_csv, Purpose::save_json, Purpose::save_film}) {
+    EXPECT_FALSE(can_choose(nothing, purpose));
+    choose(nothing, purpose);
   }
   copy_numbers(nothing);
   EXPECT_TRUE(nothing.commands.empty());
-  EXPECT_FALSE(can_export(scope, ExportKind::film));  // nothing is pinned
+  EXPECT_FALSE(can_choose(scope, Purpose::save_film));  // nothing is pinned
 }
 
 // ---- a whole frame as shapes

@@ -5,10 +5,15 @@
 #include <string>
 
 #include "plain/position_schemes.h"
-#include "shell.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/positions.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -26,26 +31,29 @@ class Panels : public testing::Test {
   }
 
   Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
+  DecodingView& decoding = scope.views.of<DecodingView>();
+  PositionsView& positions = scope.views.of<PositionsView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
 
 TEST_F(Panels, EveryWorkspaceSaysWhatIsGoingOnWhileThereIsNothing) {
   receive(scope, {Progress{"Reading pairs", 0.25}}, nullptr);
-  for (const auto& [workspace, name, title, help] : workspaces()) {
-    scope.layout.workspace = workspace;
+  for (const Workspace& workspace : workspaces()) {
+    scope.layout.workspace = &workspace;
     ui.frames(3, draw);
-    EXPECT_TRUE(ui.drew("Reading pairs")) << name;
+    EXPECT_TRUE(ui.drew("Reading pairs")) << workspace.name;
   }
 }
 
 TEST_F(Panels, EveryWorkspaceDrawsSmallAndLargeSnapshots) {
   for (const FixtureSize size : {small, large, FixtureSize{1, 1, 1, 1}, FixtureSize{40, 40, 12, 32}}) {
     show(size);
-    for (const auto& [workspace, name, title, help] : workspaces()) {
-      scope.layout.workspace = workspace;
+    for (const Workspace& workspace : workspaces()) {
+      scope.layout.workspace = &workspace;
       ui.frames(3, draw);
-      EXPECT_GT(ui.vertices(), 500) << name;
+      EXPECT_GT(ui.vertices(), 500) << workspace.name;
     }
   }
 }
@@ -54,10 +62,10 @@ TEST_F(Panels, EveryWorkspaceFitsTinyAndHugeWindows) {
   for (const ImVec2 size : {ImVec2(320, 240), ImVec2(4000, 3000)}) {
     ui.io().DisplaySize = size;
     show(small);
-    for (const auto& [workspace, name, title, help] : workspaces()) {
-      scope.layout.workspace = workspace;
+    for (const Workspace& workspace : workspaces()) {
+      scope.layout.workspace = &workspace;
       ui.frames(3, draw);
-      EXPECT_GT(ui.vertices(), 100) << name;
+      EXPECT_GT(ui.vertices(), 100) << workspace.name;
     }
   }
 }
@@ -95,29 +103,29 @@ TEST_F(Panels, AClickSelectsAHead) {
   const auto heading = ui.find_text("H3");
   ASSERT_TRUE(heading);
   ui.click(ImVec2(heading->x, heading->y + 25), draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
-  EXPECT_EQ(scope.attention.layer, 0);
-  EXPECT_EQ(scope.attention.head, 2);
+  EXPECT_EQ(attention.part, AttentionPart::encoder);
+  EXPECT_EQ(attention.layer, 0);
+  EXPECT_EQ(attention.head, 2);
   EXPECT_TRUE(ui.drew("Encoder, layer 1, head 3"));
 }
 
 TEST_F(Panels, ArrowKeysGoFromHeadToHeadThroughTheParts) {
   show(small);
-  scope.attention.part = AttentionPart::encoder;
-  scope.attention.layer = 0;
+  attention.part = AttentionPart::encoder;
+  attention.layer = 0;
   ui.key(Key::right, draw);
-  EXPECT_EQ(scope.attention.head, 1);
+  EXPECT_EQ(attention.head, 1);
   ui.key(Key::down, draw);
-  EXPECT_EQ(scope.attention.layer, 1);
+  EXPECT_EQ(attention.layer, 1);
   ui.key(Key::down, draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::decoder);
-  EXPECT_EQ(scope.attention.layer, 0);
+  EXPECT_EQ(attention.part, AttentionPart::decoder);
+  EXPECT_EQ(attention.layer, 0);
   ui.key(Key::up, draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
-  EXPECT_EQ(scope.attention.layer, 1);
+  EXPECT_EQ(attention.part, AttentionPart::encoder);
+  EXPECT_EQ(attention.layer, 1);
   ui.key(Key::left, draw);
   ui.key(Key::left, draw);
-  EXPECT_EQ(scope.attention.head, 0);
+  EXPECT_EQ(attention.head, 0);
 }
 
 TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
@@ -127,13 +135,13 @@ TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
   const auto label = ui.find_text("out2", 1);
   ASSERT_TRUE(label);
   ui.click(ImVec2(label->x + 60, label->y), draw);
-  ASSERT_EQ(scope.attention.pinned_row, 1);
+  ASSERT_EQ(attention.pinned_row, 1);
   ui.move(ImVec2(5, 5), draw);
   EXPECT_TRUE(ui.drew("out2 looks at"));
   ui.key(Key::page_down, draw);
-  EXPECT_EQ(scope.attention.pinned_row, 2);
+  EXPECT_EQ(attention.pinned_row, 2);
   ui.key(Key::escape, draw);
-  EXPECT_FALSE(scope.attention.pinned_row);
+  EXPECT_FALSE(attention.pinned_row);
 }
 
 TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
@@ -142,20 +150,20 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   const Snapshot& snapshot = *scope.newest.snapshot;
   const int it = telling_row(snapshot.source);
   EXPECT_EQ(snapshot.source[static_cast<std::size_t>(it)].piece, "▁it");
-  EXPECT_EQ(scope.attention.part, AttentionPart::encoder);
+  EXPECT_EQ(attention.part, AttentionPart::encoder);
   const auto place = telling_head(snapshot);
   ASSERT_TRUE(place);
-  EXPECT_EQ(*place, (HeadPlace{scope.attention.part, scope.attention.layer, scope.attention.head}));
+  EXPECT_EQ(*place, (HeadPlace{attention.part, attention.layer, attention.head}));
   EXPECT_TRUE(ui.drew("it looks at"));
-  EXPECT_FALSE(scope.attention.pinned_row);
+  EXPECT_FALSE(attention.pinned_row);
 
   // Chosen once: what the user looks at stays with the next sentence.
-  scope.attention.part = AttentionPart::cross;
-  scope.attention.head = 2;
+  attention.part = AttentionPart::cross;
+  attention.head = 2;
   receive(scope, {}, animal_snapshot(2));
   ui.frames(3, draw);
-  EXPECT_EQ(scope.attention.part, AttentionPart::cross);
-  EXPECT_EQ(scope.attention.head, 2);
+  EXPECT_EQ(attention.part, AttentionPart::cross);
+  EXPECT_EQ(attention.head, 2);
 }
 
 TEST(TellingRow, IsTheLastPronounElseTheLastWord) {
@@ -186,19 +194,19 @@ TEST(TellingHead, IsWhereThePronounWeighsAnEarlierWordMost) {
 
 TEST_F(Panels, ASelectionThatIsGoneFallsBackToWhatIsThere) {
   show(large);
-  scope.attention.layer = 5;
-  scope.attention.head = 7;
-  scope.attention.pinned_row = 100;
-  scope.decoding.step = 120;
-  scope.decoding.layer = 5;
-  scope.decoding.head = 7;
+  attention.layer = 5;
+  attention.head = 7;
+  attention.pinned_row = 100;
+  decoding.time_step = 120;
+  decoding.layer = 5;
+  decoding.head = 7;
   show(small);
-  EXPECT_EQ(scope.attention.layer, 1);
-  EXPECT_EQ(scope.attention.head, 3);
-  EXPECT_FALSE(scope.attention.pinned_row);
-  scope.layout.workspace = Workspace::decoding;
+  EXPECT_EQ(attention.layer, 1);
+  EXPECT_EQ(attention.head, 3);
+  EXPECT_FALSE(attention.pinned_row);
+  scope.layout.workspace = find_workspace("decoding");
   ui.frames(2, draw);
-  EXPECT_EQ(scope.decoding.step, 3);
+  EXPECT_EQ(decoding.time_step, 3);
 }
 
 TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
@@ -214,7 +222,7 @@ TEST_F(Panels, TheLastTranslationStaysWhileTheNextIsDecoded) {
   EXPECT_EQ(scope.newest.snapshot, partial);
   EXPECT_EQ(scope.complete.snapshot->source.size(), 3U);
   EXPECT_TRUE(ui.drew("Cross, layer 2, head 1"));
-  scope.layout.workspace = Workspace::decoding;
+  scope.layout.workspace = find_workspace("decoding");
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("step 1 of 4"));
 }
@@ -224,7 +232,7 @@ TEST_F(Panels, ArrowKeysStayWithTheWorkspaceAfterAClickOnTheToolbar) {
   ASSERT_TRUE(ui.click_text("Train", draw));
   ASSERT_TRUE(ui.click_text("Attention", draw));
   for (int i = 0; i < 3; ++i) ui.key(Key::right, draw);
-  EXPECT_EQ(scope.attention.head, 3);
+  EXPECT_EQ(attention.head, 3);
 }
 
 // ---- every architecture
@@ -269,10 +277,10 @@ TEST_F(Architectures, EveryWorkspaceShowsEachInEverySizeOfWindow) {
     ui.io().DisplaySize = size;
     for (const ModelConfig& model : fixture_models()) {
       open(model);
-      for (const WorkspaceText& text : workspaces()) {
-        scope.layout.workspace = text.workspace;
+      for (const Workspace& workspace : workspaces()) {
+        scope.layout.workspace = &workspace;
         ui.frames(3, draw);
-        EXPECT_GT(ui.vertices(), 100) << text.name << " of " << model.architecture << ", " << model.positions;
+        EXPECT_GT(ui.vertices(), 100) << workspace.name << " of " << model.architecture << ", " << model.positions;
       }
     }
   }
@@ -282,15 +290,15 @@ TEST_F(Architectures, CanBeChangedWhileASelectionIsHeld) {
   std::vector<ModelConfig> models = fixture_models();
   for (const std::size_t next : {0U, 7U, 9U, 0U, 8U, 7U, 5U, 8U, 10U, 3U, 6U, 4U, 9U, 1U}) {
     open(models[next]);
-    for (const WorkspaceText& text : workspaces()) {
-      scope.layout.workspace = text.workspace;
+    for (const Workspace& workspace : workspaces()) {
+      scope.layout.workspace = &workspace;
       ui.frames(2, draw);
       use();
     }
-    scope.layout.workspace = Workspace::attention;
+    scope.layout.workspace = find_workspace("attention");
     ui.frames(2, draw);
     const bool any = models[next].attention != "none" || !models[next].is_recurrent();
-    EXPECT_EQ(has_part(models[next], scope.attention.part), any);
+    EXPECT_EQ(has_part(models[next], attention.part), any);
   }
 }
 
@@ -304,8 +312,8 @@ TEST_F(Architectures, HalfASnapshotOfAnotherStandsBesideTheLastWholeOne) {
       half->decoder.clear();
       half->cross.clear();
       receive(scope, {}, half);
-      for (const WorkspaceText& text : workspaces()) {
-        scope.layout.workspace = text.workspace;
+      for (const Workspace& workspace : workspaces()) {
+        scope.layout.workspace = &workspace;
         ui.frames(2, draw);
         ui.key(Key::down, draw);
         ui.key(Key::right, draw);
@@ -320,7 +328,7 @@ TEST_F(Architectures, ALanguageModelHasOneGroupOfHeadsAndAPrompt) {
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("masked self-attention"));
   EXPECT_FALSE(ui.drew("decoder over source"));
-  EXPECT_EQ(scope.attention.part, AttentionPart::decoder);
+  EXPECT_EQ(attention.part, AttentionPart::decoder);
   EXPECT_TRUE(ui.drew("Decoder, layer 2, head 1"));
   EXPECT_TRUE(ui.drew("out2 looks at"));  // the prompt's last piece
   EXPECT_TRUE(ui.drew("Prompt"));
@@ -338,9 +346,9 @@ TEST_F(Architectures, AnEmptyPromptIsLookedAtToo) {
 
 TEST_F(Architectures, TheDecodingOfAPromptBeginsAfterIt) {
   open(language_model());
-  scope.layout.workspace = Workspace::decoding;
+  scope.layout.workspace = find_workspace("decoding");
   ui.frames(3, draw);
-  EXPECT_EQ(scope.decoding.step, 2);
+  EXPECT_EQ(decoding.time_step, 2);
   EXPECT_TRUE(ui.drew("Writes"));
   EXPECT_TRUE(ui.drew("Every head over the text"));
   EXPECT_FALSE(ui.drew("Every head over the source"));
@@ -348,7 +356,7 @@ TEST_F(Architectures, TheDecodingOfAPromptBeginsAfterIt) {
   EXPECT_TRUE(ui.drew("Given"));
   open(ModelConfig());
   ui.frames(3, draw);
-  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_EQ(decoding.time_step, 0);
 }
 
 TEST_F(Architectures, ARecurrentModelHasOneMapAndNoMask) {
@@ -356,7 +364,7 @@ TEST_F(Architectures, ARecurrentModelHasOneMapAndNoMask) {
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("Cross · bahdanau"));
   EXPECT_FALSE(ui.drew("self-attention"));
-  scope.layout.workspace = Workspace::decoding;
+  scope.layout.workspace = find_workspace("decoding");
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("Alignment"));
   EXPECT_FALSE(ui.drew("Look-ahead mask"));
@@ -364,16 +372,16 @@ TEST_F(Architectures, ARecurrentModelHasOneMapAndNoMask) {
 
 TEST_F(Architectures, WithoutAttentionTheBottleneckIsExplained) {
   open(recurrent("none"));
-  for (const Workspace workspace : {Workspace::attention, Workspace::decoding}) {
+  for (const Workspace* workspace : {find_workspace("attention"), find_workspace("decoding")}) {
     scope.layout.workspace = workspace;
     ui.frames(3, draw);
-    EXPECT_TRUE(ui.drew("No attention: the whole sentence passes through")) << workspace_name(workspace);
+    EXPECT_TRUE(ui.drew("No attention: the whole sentence passes through")) << workspace->name;
     EXPECT_TRUE(ui.drew("128 numbers"));
   }
 }
 
 TEST_F(Architectures, EveryWayToTellTheOrderSaysWhatItIs) {
-  scope.layout.workspace = Workspace::positions;
+  scope.layout.workspace = find_workspace("positions");
   for (const PositionScheme& scheme : position_schemes()) {
     ModelConfig model;
     model.positions = scheme.name;
@@ -389,24 +397,24 @@ TEST_F(Architectures, EveryWayToTellTheOrderSaysWhatItIs) {
 }
 
 TEST_F(Architectures, TheTableOfPositionsIsChosen) {
-  scope.layout.workspace = Workspace::positions;
+  scope.layout.workspace = find_workspace("positions");
   ModelConfig model;
   model.positions = "alibi";
   scope.layout.setup_open = false;  // which has these words too
   open(model);
   ui.frames(3, draw);
-  EXPECT_EQ(scope.positions.heads.cols, 41);  // the encoder sees both sides
+  EXPECT_EQ(positions.heads.cols, 41);  // the encoder sees both sides
   ASSERT_TRUE(ui.click_text("encoder", draw));
   ASSERT_TRUE(ui.click_text("decoder", draw));
   ui.frames(2, draw);
-  EXPECT_EQ(scope.positions.table, 1U);
-  EXPECT_EQ(scope.positions.heads.cols, 21);
+  EXPECT_EQ(positions.table, 1U);
+  EXPECT_EQ(positions.heads.cols, 21);
 }
 
 class Decoding : public Panels {
  protected:
   Decoding() {
-    scope.layout.workspace = Workspace::decoding;
+    scope.layout.workspace = find_workspace("decoding");
     show(small);
   }
 };
@@ -415,21 +423,21 @@ TEST_F(Decoding, KeysGoForwardsAndBack) {
   EXPECT_TRUE(ui.drew("step 1 of 4"));
   ui.key(Key::right, draw);
   ui.key(Key::right, draw);
-  EXPECT_EQ(scope.decoding.step, 2);
+  EXPECT_EQ(decoding.time_step, 2);
   EXPECT_TRUE(ui.drew("step 3 of 4"));
   ui.key(Key::left, draw);
-  EXPECT_EQ(scope.decoding.step, 1);
+  EXPECT_EQ(decoding.time_step, 1);
   ui.key(Key::end, draw);
-  EXPECT_EQ(scope.decoding.step, 3);
+  EXPECT_EQ(decoding.time_step, 3);
   ui.key(Key::right, draw);
-  EXPECT_EQ(scope.decoding.step, 3);
+  EXPECT_EQ(decoding.time_step, 3);
   ui.key(Key::home, draw);
-  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_EQ(decoding.time_step, 0);
   EXPECT_TRUE(scope.commands.empty());  // the arrows do not train here
 }
 
 TEST_F(Decoding, ShowsTheCandidatesOfTheStep) {
-  scope.decoding.step = 1;
+  decoding.time_step = 1;
   ui.frames(2, draw);
   const DecodingStep& step = scope.complete.snapshot->decoding[1];
   EXPECT_TRUE(ui.drew("mot3"));
@@ -438,21 +446,21 @@ TEST_F(Decoding, ShowsTheCandidatesOfTheStep) {
 
 TEST_F(Decoding, NothingMovesUnlessAsked) {
   ui.frames(120, draw);
-  EXPECT_EQ(scope.decoding.step, 0);
+  EXPECT_EQ(decoding.time_step, 0);
   EXPECT_FALSE(animating(scope));
 }
 
 TEST_F(Decoding, PlayGoesToTheEndAndStops) {
   ASSERT_TRUE(ui.click_text("Play", draw));
-  EXPECT_TRUE(scope.decoding.playing);
+  EXPECT_TRUE(decoding.playing);
   EXPECT_TRUE(animating(scope));
   const int frames = static_cast<int>(4 * seconds_per_step / static_cast<double>(ui.io().DeltaTime));
   ui.frames(frames, draw);
-  EXPECT_EQ(scope.decoding.step, 3);
-  EXPECT_FALSE(scope.decoding.playing);
+  EXPECT_EQ(decoding.time_step, 3);
+  EXPECT_FALSE(decoding.playing);
   ui.key(Key::enter, draw);  // from the beginning again
-  EXPECT_EQ(scope.decoding.step, 0);
-  EXPECT_TRUE(scope.decoding.playing);
+  EXPECT_EQ(decoding.time_step, 0);
+  EXPECT_TRUE(decoding.playing);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "curves_panel.h"
 #include "plain/metrics.h"
+#include "shell/curves_panel.h"
 #include "ui_harness.h"
 #include "widgets/plot.h"
 #include "workspaces/positions.h"
@@ -321,6 +321,23 @@ TEST(CurvesPanel, plots_share_the_steps_shown) {
   ASSERT_TRUE(ui.click_text("Fit", draw));
   EXPECT_FALSE(view.axis.window);
   EXPECT_FALSE(view.plots[metric("loss")].window);
+  EXPECT_FALSE(view.weight_plot.window);
+}
+
+TEST(CurvesPanel, fit_shows_all_of_every_plot) {
+  UiHarness ui({360, 900});
+  CurvesView view;
+  WeightCurve& weight = view.weights.emplace_back();
+  weight.title = "it → animal";
+  weight.series = {{1, 500, 1000}, {0.1, 0.4, 0.9}};
+  const Curves curves = measured(1000);
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  ui.frames(2, draw);
+  const auto title = ui.find_text("Weight");
+  ASSERT_TRUE(title);
+  ui.wheel({200, title->y + 60}, 5, draw);
+  ASSERT_TRUE(view.weight_plot.window);
+  ASSERT_TRUE(ui.click_text("Fit", draw));
   EXPECT_FALSE(view.weight_plot.window);
 }
 

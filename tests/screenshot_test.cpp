@@ -16,9 +16,11 @@
 
 #include "font_files.h"
 #include "offscreen.h"
-#include "scope.h"
+#include "shell/receive.h"
+#include "shell/scope.h"
 #include "snapshot_fixture.h"
 #include "storage/file.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -192,8 +194,7 @@ TEST(Screenshot, APictureOfTheWorkspaceIsThatPartOfTheWindow) {
   const PictureArea area = scope.exports.area;
   Scope again = animal_scope();
   const Picture whole = draw_offscreen(again, width, height, 1);
-  scope.exports.picture =
-      PictureOrder{.kind = ExportKind::png, .path = "x.png", .replace = false, .whole_window = false};
+  scope.exports.picture = PictureOrder{.path = "x.png"};
   draw_offscreen(scope, width, height, 1);
   ASSERT_EQ(scope.commands.size(), 1U);
   const auto& file = std::get<WriteFile>(scope.commands[0]);

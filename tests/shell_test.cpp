@@ -8,12 +8,19 @@
 #include <vector>
 
 #include "plain/metrics.h"
-#include "setup.h"
-#include "shell.h"
+#include "base/numbers.h"
+#include "shell/looking.h"
+#include "shell/purposes.h"
+#include "shell/receive.h"
+#include "shell/setup.h"
+#include "shell/shell.h"
+#include "shell/toasts.h"
+#include "shell/toolbar.h"
+#include "shell/training.h"
 #include "snapshot_fixture.h"
-#include "toasts.h"
-#include "toolbar.h"
 #include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -52,6 +59,7 @@ class Shell : public testing::Test {
   }
 
   Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
 };
@@ -92,15 +100,17 @@ TEST_F(Shell, SpacePlaysAndPauses) {
 
 TEST_F(Shell, ShortcutsOfTheWindow) {
   ui.key(Key::digit_2, draw);
-  EXPECT_EQ(scope.layout.workspace, Workspace::decoding);
-  ui.key(Key::digit_3, draw);
-  EXPECT_EQ(scope.layout.workspace, Workspace::positions);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("decoding"));
+  ui.key(Key::digit_1, draw);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));
+  ui.key(Key::digit_1, draw);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("positions"));
   ui.key(Key::right, draw);
   EXPECT_EQ(posted<attnscope::Step>().size(), 1U);
   ui.key(Key::digit_1, draw);
   ui.key(Key::right, draw, {.ctrl = true});
   EXPECT_EQ(posted<attnscope::Step>().size(), 2U);
-  EXPECT_EQ(scope.attention.head, 0);
+  EXPECT_EQ(attention.head, 0);
   ui.key(Key::plus, draw, {.ctrl = true});
   EXPECT_FLOAT_EQ(scope.layout.zoom, 1.1F);
   ui.key(Key::minus, draw, {.ctrl = true});
@@ -119,12 +129,12 @@ TEST_F(Shell, TheKeyboardWalksThroughTheSetupAndBack) {
   ui.key(Key::down, draw);
   ui.key(Key::down, draw);
   EXPECT_TRUE(ui.io().NavVisible);
-  EXPECT_EQ(scope.attention.layer, 1);
-  EXPECT_EQ(scope.attention.part, AttentionPart::cross);
+  EXPECT_EQ(attention.layer, 1);
+  EXPECT_EQ(attention.part, AttentionPart::cross);
   ui.key(Key::escape, draw);
   ui.key(Key::right, draw);
   ui.key(Key::right, draw);
-  EXPECT_EQ(scope.attention.head, 2);
+  EXPECT_EQ(attention.head, 2);
 }
 
 TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {
@@ -156,11 +166,11 @@ TEST_F(Shell, EveryKeystrokeAsksForALook) {
     EXPECT_GT(posted<Probe>()[0].request, last);
     last = posted<Probe>()[0].request;
   }
-  EXPECT_TRUE(posted<Train>().empty());                     // the space was typed
-  EXPECT_EQ(scope.layout.workspace, Workspace::attention);  // and so was the digit
+  EXPECT_TRUE(posted<Train>().empty());                            // the space was typed
+  EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));  // and so was the digit
   ui.key(Key::enter, draw);
-  ASSERT_FALSE(scope.layout.history.empty());
-  EXPECT_EQ(scope.layout.history[0], "1 c");
+  ASSERT_FALSE(scope.layout.recent.empty());
+  EXPECT_EQ(scope.layout.recent[0], "1 c");
 }
 
 TEST_F(Shell, SpacePlaysInTheFrameAfterEnterLeftAField) {
@@ -408,12 +418,12 @@ TEST_F(Shell, ARunIsFoundInTheBrowser) {
   }
   ASSERT_EQ(posted<OpenRun>().size(), 1U);
   EXPECT_EQ(posted<OpenRun>()[0].path, "/data/english-french");
-  EXPECT_EQ(scope.browsing, Browsing::nothing);
+  EXPECT_FALSE(scope.purpose);
 }
 
 TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   ui.key(Key::s, draw, {.ctrl = true});
-  EXPECT_EQ(scope.browsing, Browsing::save_run);
+  EXPECT_EQ(scope.purpose, Purpose::save_run);
   receive(scope, {DirectoryListed{"/data", {}, ""}}, nullptr);
   ui.frames(3, draw);
   ui.type("mine", draw);
@@ -424,27 +434,27 @@ TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   ui.key(Key::s, draw, {.ctrl = true});
   ASSERT_EQ(posted<SaveRun>().size(), 2U);
   EXPECT_EQ(posted<SaveRun>()[1].path, "/data/mine");
-  EXPECT_EQ(scope.browsing, Browsing::nothing);
+  EXPECT_FALSE(scope.purpose);
 
   ui.key(Key::s, draw, {.ctrl = true, .shift = true});
-  EXPECT_EQ(scope.browsing, Browsing::save_run);
+  EXPECT_EQ(scope.purpose, Purpose::save_run);
   ui.key(Key::escape, draw);
   ui.key(Key::escape, draw);
   ui.frames(2, draw);
 
   receive(scope, {fixture_run(0)}, nullptr);
-  scope.browsing = Browsing::nothing;
+  scope.purpose.reset();
   ui.frames(2, draw);
   ui.key(Key::s, draw, {.ctrl = true});
   EXPECT_EQ(posted<SaveRun>().size(), 2U);
-  EXPECT_EQ(scope.browsing, Browsing::save_run);
+  EXPECT_EQ(scope.purpose, Purpose::save_run);
 }
 
 TEST_F(Shell, AnEmptySentenceAsksForOne) {
   set_sentence(scope, " ");
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Type a sentence below"));
-  scope.layout.workspace = Workspace::positions;
+  scope.layout.workspace = find_workspace("positions");
   ui.frames(2, draw);
   EXPECT_FALSE(ui.drew("Type a sentence below"));
 }
@@ -486,11 +496,11 @@ TEST(LayoutJson, RoundTrips) {
   Layout layout;
   layout.setup_width = 301;
   layout.curves_open = false;
-  layout.workspace = Workspace::positions;
+  layout.workspace = find_workspace("positions");
   layout.theme = ThemeName::light;
   layout.zoom = 1.25F;
   layout.sentence = "L'été, “ça” va → ñ";
-  layout.history = {"b", "a"};
+  layout.recent = {"b", "a"};
   const LayoutRead read = layout_from_json(layout_to_json(layout));
   EXPECT_EQ(read.layout, layout);
   EXPECT_EQ(read.complaint, "");
@@ -512,7 +522,7 @@ TEST(LayoutJson, UnusableFieldsAreNamedAndTheOthersKept) {
   EXPECT_EQ(read.layout.zoom, 1);
   EXPECT_EQ(read.layout.setup_width, Layout{}.setup_width);
   EXPECT_TRUE(read.layout.curves_open);
-  EXPECT_EQ(read.layout.workspace, Workspace::attention);
+  EXPECT_EQ(read.layout.workspace, find_workspace("attention"));
   EXPECT_EQ(read.layout.sentence, "kept");
   EXPECT_EQ(read.layout.curves_width, 400);
   for (const char* key : {"zoom", "setup_width", "curves_open", "workspace", "theme", "history"}) {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "input.h"
-#include "look.h"
-#include "textures.h"
+#include "base/input.h"
+#include "base/look.h"
+#include "base/textures.h"
 
 namespace attnscope {
 

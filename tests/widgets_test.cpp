@@ -352,6 +352,11 @@ TEST(Tooltip, comes_after_a_rest_and_on_disabled_items_too) {
 
 // ---- file browser
 
+constexpr FileChoice a_run = {.title = "Open a run", .accept = "Open", .advice = "A run is a folder.", .runs = true};
+constexpr FileChoice a_corpus = {.title = "Open a corpus", .accept = "Open", .advice = "A text file.", .files = true};
+constexpr FileChoice a_new_run = {
+    .title = "Save the run", .accept = "Save", .advice = "A new folder.", .thing = "run", .runs = true};
+
 struct BrowserTest : testing::Test {
   UiHarness ui;
   FileBrowser browser;
@@ -361,8 +366,8 @@ struct BrowserTest : testing::Test {
     if (auto path = draw_browser(browser, commands, ui.look)) chosen = path;
   });
 
-  void open(BrowseFor purpose) {
-    open_browser(browser, purpose, "", commands);
+  void open(const FileChoice& choice) {
+    open_browser(browser, choice, "", commands);
     receive(browser,
             {.path = "/home/u/work",
              .entries = {{"papers", true, false, 0}, {"tiny", true, true, 0}, {"pairs.tsv", false, false, 3400}},
@@ -374,7 +379,7 @@ struct BrowserTest : testing::Test {
 };
 
 TEST_F(BrowserTest, asks_for_a_listing_when_opened) {
-  open_browser(browser, BrowseFor::run, "/data", commands);
+  open_browser(browser, a_run, "/data", commands);
   ASSERT_EQ(commands.size(), 1U);
   EXPECT_EQ(asked(), "/data");
   ui.frames(3, draw);
@@ -382,7 +387,7 @@ TEST_F(BrowserTest, asks_for_a_listing_when_opened) {
 }
 
 TEST_F(BrowserTest, double_click_chooses_a_run) {
-  open(BrowseFor::run);
+  open(a_run);
   EXPECT_FALSE(ui.drew("pairs.tsv"));  // no run
   ui.double_click(*ui.find_text("tiny/"), draw);
   EXPECT_EQ(chosen, "/home/u/work/tiny");
@@ -391,7 +396,7 @@ TEST_F(BrowserTest, double_click_chooses_a_run) {
 }
 
 TEST_F(BrowserTest, double_click_goes_into_a_folder) {
-  open(BrowseFor::run);
+  open(a_run);
   ui.double_click(*ui.find_text("papers/"), draw);
   EXPECT_EQ(asked(), "/home/u/work/papers");
   EXPECT_FALSE(chosen);
@@ -399,7 +404,7 @@ TEST_F(BrowserTest, double_click_goes_into_a_folder) {
 }
 
 TEST_F(BrowserTest, click_and_button_choose_a_corpus) {
-  open(BrowseFor::corpus);
+  open(a_corpus);
   EXPECT_TRUE(ui.drew("3.4 kB"));
   ASSERT_TRUE(ui.click_text("pairs.tsv", draw));
   EXPECT_FALSE(chosen);
@@ -409,13 +414,13 @@ TEST_F(BrowserTest, click_and_button_choose_a_corpus) {
 }
 
 TEST_F(BrowserTest, breadcrumb_goes_up) {
-  open(BrowseFor::run);
+  open(a_run);
   ASSERT_TRUE(ui.click_text("home", draw));
   EXPECT_EQ(asked(), "/home");
 }
 
 TEST_F(BrowserTest, typed_path_is_gone_to) {
-  open(BrowseFor::run);
+  open(a_run);
   ui.click(*ui.find_text("/home/u/work"), draw);
   ui.key(Key::a, draw, {.ctrl = true});
   ui.type("/srv/runs", draw);
@@ -424,7 +429,7 @@ TEST_F(BrowserTest, typed_path_is_gone_to) {
 }
 
 TEST_F(BrowserTest, error_is_shown_and_the_folder_stays) {
-  open(BrowseFor::run);
+  open(a_run);
   receive(browser, {.path = "/root", .entries = {}, .error = "/root: Permission denied"});
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("/root: Permission denied"));
@@ -433,7 +438,7 @@ TEST_F(BrowserTest, error_is_shown_and_the_folder_stays) {
 }
 
 TEST_F(BrowserTest, filter_narrows_the_list_whatever_the_case) {
-  open(BrowseFor::corpus);
+  open(a_corpus);
   ui.click(*ui.find_text("filter"), draw);
   ui.type("PAIR", draw);
   EXPECT_TRUE(ui.drew("pairs.tsv"));
@@ -441,7 +446,7 @@ TEST_F(BrowserTest, filter_narrows_the_list_whatever_the_case) {
 }
 
 TEST_F(BrowserTest, hidden_entries_are_listed_only_when_asked_for) {
-  open(BrowseFor::run);
+  open(a_run);
   receive(browser, {.path = "/home/u", .entries = {{".cache", true, false, 0}, {"runs", true, false, 0}}, .error = {}});
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("runs/"));
@@ -452,7 +457,7 @@ TEST_F(BrowserTest, hidden_entries_are_listed_only_when_asked_for) {
 }
 
 TEST_F(BrowserTest, saves_under_a_name) {
-  open(BrowseFor::save);
+  open(a_new_run);
   EXPECT_TRUE(ui.drew("give the run a name"));
   ui.click(*ui.find_text("name of the run"), draw);
   ui.type("a/b", draw);
@@ -466,14 +471,14 @@ TEST_F(BrowserTest, saves_under_a_name) {
 }
 
 TEST_F(BrowserTest, says_when_a_run_would_be_replaced) {
-  open(BrowseFor::save);
+  open(a_new_run);
   ui.click(*ui.find_text("tiny/"), draw);
   EXPECT_EQ(browser.name, "tiny");
   EXPECT_TRUE(ui.drew("will be replaced"));
 }
 
 TEST_F(BrowserTest, escape_and_backspace) {
-  open(BrowseFor::run);
+  open(a_run);
   ui.key(Key::backspace, draw);
   EXPECT_EQ(asked(), "/home/u");
   ui.key(Key::escape, draw);
@@ -482,21 +487,21 @@ TEST_F(BrowserTest, escape_and_backspace) {
 }
 
 TEST_F(BrowserTest, arrows_and_enter_choose_a_run) {
-  open(BrowseFor::run);
+  open(a_run);
   ui.key(Key::down, draw);  // from papers/ to tiny/
   ui.key(Key::enter, draw);
   EXPECT_EQ(chosen, "/home/u/work/tiny");
 }
 
 TEST_F(BrowserTest, enter_goes_into_the_first_folder) {
-  open(BrowseFor::run);
+  open(a_run);
   ui.key(Key::enter, draw);
   EXPECT_EQ(asked(), "/home/u/work/papers");
   EXPECT_FALSE(chosen);
 }
 
 TEST_F(BrowserTest, a_name_can_be_typed_and_entered_at_once) {
-  open(BrowseFor::save);
+  open(a_new_run);
   ui.type("mine", draw);
   ui.key(Key::enter, draw);
   EXPECT_EQ(chosen, "/home/u/work/mine");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace attnscope {
 
@@ -14,5 +15,11 @@ struct HeadPlace {
   int head = 0;
   bool operator==(const HeadPlace&) const = default;
 };
+
+// "encoder", "decoder", "cross".
+const char* part_name(AttentionPart part);
+
+// "encoder L2 H3".
+std::string head_name(const HeadPlace& place);
 
 }  // namespace attnscope

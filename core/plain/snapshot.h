@@ -122,4 +122,21 @@ inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part
   return snapshot.encoder;
 }
 
+// Queries and keys of a part's maps.
+inline const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part) {
+  switch (part) {
+    case AttentionPart::encoder:
+      return snapshot.source;
+    case AttentionPart::decoder:
+      return snapshot.target_in;
+    case AttentionPart::cross:
+      return snapshot.target_out;
+  }
+  return snapshot.source;
+}
+
+inline const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
+  return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
+}
+
 }  // namespace attnscope

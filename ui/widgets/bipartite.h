@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/matrix.h"
 
 namespace attnscope {

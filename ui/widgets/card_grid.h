@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "widgets/color_map.h"
 
 namespace attnscope {

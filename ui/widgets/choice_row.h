@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

@@ -10,45 +10,12 @@
 #include <cctype>
 #include <filesystem>
 
-#include "input.h"
+#include "base/input.h"
 
 namespace attnscope {
 namespace {
 
 namespace fs = std::filesystem;  // paths as text alone: nothing here asks the disk
-
-struct Words {
-  const char* title;
-  const char* accept;
-  const char* advice;
-  const char* thing = "";  // what is given a name
-};
-
-Words words(BrowseFor purpose) {
-  switch (purpose) {
-    case BrowseFor::run:
-      return {"Open a run", "Open", "A run is a folder with a config.json."};
-    case BrowseFor::corpus:
-      return {"Open a corpus", "Open", "A text file with a sentence pair a line, source and target parted by a tab."};
-    case BrowseFor::save:
-      return {"Save the run", "Save", "A new folder of that name is made here.", "run"};
-    case BrowseFor::file:
-      return {"Save as a file", "Save", "A file of that name is made here.", "file"};
-    case BrowseFor::film:
-      return {"Save the film", "Save", "A folder of that name is made here, with a picture a recorded step.", "folder"};
-  }
-  return {};
-}
-
-// By a name that is typed in.
-bool is_named(BrowseFor purpose) {
-  return purpose == BrowseFor::save || purpose == BrowseFor::file || purpose == BrowseFor::film;
-}
-
-// Files are shown only where one can be chosen or overwritten.
-bool shows_files(BrowseFor purpose) {
-  return purpose == BrowseFor::corpus || purpose == BrowseFor::file;
-}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -123,17 +90,18 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
 std::optional<std::string> open_entry(FileBrowser& browser, const DirectoryEntry& entry,
                                       std::vector<Command>& commands) {
   const std::string path = path_of(browser, entry.name);
-  if (entry.is_directory && !(entry.is_run && browser.purpose == BrowseFor::run)) {
+  const FileChoice& choice = *browser.choice;
+  if (entry.is_directory && (choice.thing || !choice.runs || !entry.is_run)) {
     go_to(browser, path, commands);
     return std::nullopt;
   }
-  if (entry.is_directory || browser.purpose == BrowseFor::corpus) return path;
+  if (entry.is_directory || !choice.thing) return path;
   return std::nullopt;
 }
 
 // Whether what is to be made could take its place.
-bool can_take_name(BrowseFor purpose, const DirectoryEntry& entry) {
-  return purpose == BrowseFor::file ? !entry.is_directory : purpose == BrowseFor::save && entry.is_run;
+bool can_take_name(const FileChoice& choice, const DirectoryEntry& entry) {
+  return choice.files ? !entry.is_directory : choice.runs && entry.is_run;
 }
 
 std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vector<Command>& commands,
@@ -146,11 +114,11 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(80));
   const std::string wanted = lower(browser.filter);
   // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
-  bool take_focus = browser.take_focus && !is_named(browser.purpose) && !ImGui::IsWindowAppearing();
+  bool take_focus = browser.take_focus && !browser.choice->thing && !ImGui::IsWindowAppearing();
   int shown = 0;
   for (std::size_t i = 0; i < browser.listing.entries.size(); ++i) {
     const DirectoryEntry& entry = browser.listing.entries[i];
-    if (!entry.is_directory && !shows_files(browser.purpose)) continue;
+    if (!entry.is_directory && !browser.choice->files) continue;
     if (lower(entry.name).find(wanted) == std::string::npos) continue;
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden, unless asked for
     ++shown;
@@ -160,7 +128,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     ImGui::PopID();
     if (deed == RowDeed::nothing) continue;
     browser.selected = static_cast<int>(i);
-    if (can_take_name(browser.purpose, entry)) browser.name = entry.name;
+    if (can_take_name(*browser.choice, entry)) browser.name = entry.name;
     if (deed == RowDeed::open) opened = static_cast<int>(i);
   }
   if (shown == 0 && !browser.waiting) {
@@ -183,19 +151,15 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 
 // Why the present name cannot be saved under; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
-  if (browser.name.empty()) return fmt::format("give the {} a name", words(browser.purpose).thing);
+  if (browser.name.empty()) return fmt::format("give the {} a name", browser.choice->thing);
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
     return "a name has no slash and is not . or ..";
   const DirectoryEntry* entry = entry_named(browser, browser.name);
   if (!entry) return "";
-  switch (browser.purpose) {
-    case BrowseFor::file:
-      return entry->is_directory ? fmt::format("\u201C{}\u201D is a folder", browser.name) : "";
-    case BrowseFor::film:
-      return entry->is_directory ? "" : fmt::format("\u201C{}\u201D is there already and is no folder", browser.name);
-    default:
-      return entry->is_run ? "" : fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
-  }
+  if (browser.choice->files) return entry->is_directory ? fmt::format("\u201C{}\u201D is a folder", browser.name) : "";
+  if (browser.choice->runs)
+    return entry->is_run ? "" : fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
+  return entry->is_directory ? "" : fmt::format("\u201C{}\u201D is there already and is no folder", browser.name);
 }
 
 // True when Enter was pressed in it.
@@ -203,17 +167,17 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
   if (browser.take_focus) ImGui::SetKeyboardFocusHere();
   browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
-  const std::string hint = fmt::format("name of the {}", words(browser.purpose).thing);
+  const std::string hint = fmt::format("name of the {}", browser.choice->thing);
   const bool entered =
       ImGui::InputTextWithHint("##name", hint.c_str(), &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);
   if (replaces)
-    ImGui::TextUnformatted(browser.purpose == BrowseFor::save ? "This run is there already and will be replaced."
-                                                              : "This is there already: you will be asked.");
+    ImGui::TextUnformatted(browser.choice->runs ? "This run is there already and will be replaced."
+                                                : "This is there already: you will be asked.");
   else
-    ImGui::TextUnformatted(problem.empty() ? words(browser.purpose).advice : problem.c_str());
+    ImGui::TextUnformatted(problem.empty() ? browser.choice->advice : problem.c_str());
   ImGui::PopStyleColor();
   return entered;
 }
@@ -221,16 +185,16 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
 // The path that the accepting button would choose.
 std::optional<std::string> acceptable(const FileBrowser& browser) {
   if (browser.waiting || browser.listing.path.empty() || !browser.listing.error.empty()) return std::nullopt;
-  if (is_named(browser.purpose)) {
+  if (browser.choice->thing) {
     if (!name_problem(browser).empty()) return std::nullopt;
     return path_of(browser, browser.name);
   }
   if (browser.selected < 0) {
-    if (browser.purpose == BrowseFor::run) return browser.listing.path;  // the folder one stands in
+    if (browser.choice->runs) return browser.listing.path;  // the folder one stands in
     return std::nullopt;
   }
   const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
-  const bool fits = browser.purpose == BrowseFor::run ? entry.is_run : !entry.is_directory;
+  const bool fits = browser.choice->runs ? entry.is_run : !entry.is_directory;
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 
@@ -238,13 +202,13 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Look& look) 
   std::optional<std::string> chosen;
   const std::optional<std::string> candidate = acceptable(browser);
   ImGui::BeginDisabled(!candidate);
-  if (ImGui::Button(words(browser.purpose).accept, {look.px(110), 0})) chosen = candidate;
+  if (ImGui::Button(browser.choice->accept, {look.px(110), 0})) chosen = candidate;
   ImGui::EndDisabled();
   ImGui::SameLine();
   if (ImGui::Button("Cancel", {look.px(110), 0})) browser.open = false;
-  if (!is_named(browser.purpose)) {
+  if (!browser.choice->thing) {
     ImGui::SameLine();
-    ImGui::TextDisabled("%s", words(browser.purpose).advice);
+    ImGui::TextDisabled("%s", browser.choice->advice);
   }
   return chosen;
 }
@@ -261,9 +225,9 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
     ImGui::PopStyleColor();
   }
   float beneath = ImGui::GetFrameHeightWithSpacing();
-  if (is_named(browser.purpose)) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
+  if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
   std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, look);
-  const bool named = is_named(browser.purpose) && draw_name_entry(browser, look);
+  const bool named = browser.choice->thing && draw_name_entry(browser, look);
   if (named) chosen = acceptable(browser);
   if (const auto accepted = draw_buttons(browser, look)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
@@ -273,8 +237,9 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
 
 }  // namespace
 
-void open_browser(FileBrowser& browser, BrowseFor purpose, const std::string& start, std::vector<Command>& commands) {
-  browser.purpose = purpose;
+void open_browser(FileBrowser& browser, const FileChoice& choice, const std::string& start,
+                  std::vector<Command>& commands) {
+  browser.choice = &choice;
   browser.open = true;
   browser.just_opened = true;
   go_to(browser, start.empty() ? browser.listing.path : start, commands);
@@ -295,7 +260,7 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
 
 std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
   if (!browser.open) return std::nullopt;
-  const std::string title = fmt::format("{}###browser", words(browser.purpose).title);
+  const std::string title = fmt::format("{}###browser", browser.choice->title);
   if (browser.just_opened) {
     ImGui::OpenPopup("###browser");
     browser.just_opened = false;

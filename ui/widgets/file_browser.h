@@ -5,21 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/messages.h"
 
 namespace attnscope {
 
-enum class BrowseFor {
-  run,     // an existing run's folder
-  corpus,  // a text file
-  save,    // a run's folder, by a name typed in
-  file,    // a file to write, by a name typed in
-  film,    // a folder to write into, by a name typed in
+// What is to be chosen, and how the dialog says it.
+struct FileChoice {
+  const char* title;
+  const char* accept;  // on the button
+  const char* advice;
+  const char* thing = nullptr;  // what is given a name and made; none: what is there is chosen
+  bool files = false;           // it is a file, not a folder
+  bool runs = false;            // it is a run's folder
 };
 
 struct FileBrowser {
-  BrowseFor purpose = BrowseFor::run;
+  const FileChoice* choice = nullptr;  // while it is open
   bool open = false;
   bool just_opened = false;
   bool waiting = false;     // a listing was asked for and has not come
@@ -31,8 +33,10 @@ struct FileBrowser {
   bool take_focus = false;  // the keyboard goes to the list (saving: to the name) with the next frame
 };
 
-// Shows the dialog, in `start` (empty: the last folder shown, or the home folder), and asks for its listing.
-void open_browser(FileBrowser& browser, BrowseFor purpose, const std::string& start, std::vector<Command>& commands);
+// Shows the dialog, in `start` (empty: the last folder shown, or the home folder), and asks for its listing. `choice`
+// outlives it.
+void open_browser(FileBrowser& browser, const FileChoice& choice, const std::string& start,
+                  std::vector<Command>& commands);
 
 // A listing has come.
 void receive(FileBrowser& browser, const DirectoryListed& listing);

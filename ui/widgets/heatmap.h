@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "plain/matrix.h"
-#include "textures.h"
 #include "widgets/color_map.h"
 
 namespace attnscope {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
+#include "base/textures.h"
 #include "plain/matrix.h"
-#include "textures.h"
 #include "widgets/color_map.h"
 #include "widgets/painter.h"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "widgets/capture.h"
 
 namespace attnscope {

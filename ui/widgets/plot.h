@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/curves.h"
 
 namespace attnscope {

@@ -1,7 +1,7 @@
 // The edge between two columns.
 #pragma once
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "plain/pieces.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
-
-constexpr std::string_view word_mark = "\u2581";  // ▁, with which SentencePiece begins a word
 
 struct Chip {
   ImVec2 low, high;

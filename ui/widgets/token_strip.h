@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {

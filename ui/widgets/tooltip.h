@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

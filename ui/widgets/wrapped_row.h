@@ -1,7 +1,7 @@
 // Buttons in a row that goes on in the next line where it has no room.
 #pragma once
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

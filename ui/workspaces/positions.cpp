@@ -301,6 +301,10 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
   }
 }
 
+void draw_positions(WorkspaceContext& context) {
+  draw_positions(context.maps.newest.snapshot.get(), context.views.of<PositionsView>(), context.textures, context.look);
+}
+
 Matrix dot_products(const Matrix& rows) {
   Matrix dots(rows.rows, rows.rows);
   for (int i = 0; i < rows.rows; ++i)

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
-#include "textures.h"
 #include "widgets/plot.h"
+#include "workspaces/workspace.h"
 
 namespace attnscope {
 
@@ -35,6 +36,7 @@ struct PositionsView {
 
 // Fills what is left of the window. `snapshot` may be null.
 void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Look& look);
+void draw_positions(WorkspaceContext& context);
 
 // Row i, column j: the dot product of rows i and j.
 Matrix dot_products(const Matrix& rows);

@@ -1,5 +1,7 @@
 #include "workspaces/attention/attention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,9 +9,10 @@
 #include "widgets/heatmap.h"
 #include "widgets/splitter.h"
 #include "widgets/tooltip.h"
-#include "workspaces/attention/changes.h"
 #include "workspaces/attention/head.h"
 #include "workspaces/attention/inside.h"
+#include "workspaces/attention/interventions.h"
+#include "workspaces/attention/interventions_effect.h"
 #include "workspaces/attention/model.h"
 #include "workspaces/attention/sublayers.h"
 #include "workspaces/attention/text.h"
@@ -17,26 +20,64 @@
 namespace attnscope {
 namespace {
 
-struct LevelText {
-  AttentionLevel level;
-  std::string_view name;  // on the command line
-  const char* title;
-  const char* help;
+constexpr std::array levels = {
+    WorkspaceView{"model", "Model", "Every head of every layer, to be sorted and compared."},
+    WorkspaceView{"head", "Head", "One head: who looks at whom, and how much."},
+    WorkspaceView{"inside", "Inside one head",
+                  "The head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
+    WorkspaceView{"sublayers", "Add & norm, feed-forward",
+                  "What every sublayer does to every piece's vector (paper §3.1, §3.3)."},
+};
+static_assert(levels.size() == static_cast<std::size_t>(AttentionLevel::sublayers) + 1);
+
+// ---- the keys
+
+// Whole snapshots have all parts that there are, so that the selection can go from one to the next; null: there is
+// nothing to move in.
+const Snapshot* walked(const WorkspaceContext& context) {
+  const Shown& shown = context.maps.of(context.views.of<AttentionView>().part);
+  if (!shown.snapshot) return nullptr;
+  const Shown& complete = context.maps.complete;
+  return complete.snapshot ? complete.snapshot.get() : shown.snapshot.get();
+}
+
+template <int heads, int layers>
+void move_head(WorkspaceContext& context) {
+  if (const Snapshot* snapshot = walked(context))
+    move_selection(context.views.of<AttentionView>(), *snapshot, heads, layers);
+}
+
+template <int by>
+void move_row(WorkspaceContext& context) {
+  if (const Snapshot* snapshot = walked(context)) move_pinned_row(context.views.of<AttentionView>(), *snapshot, by);
+}
+
+template <int by>
+void change_level(WorkspaceContext& context) {
+  if (const Snapshot* snapshot = walked(context)) move_level(context.views.of<AttentionView>(), snapshot->model, by);
+}
+
+constexpr const char* next_head = "the next head, the next layer";
+constexpr const char* next_row = "the row whose weights are listed";
+constexpr const char* next_level = "the next nearer level, the next farther one";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::left, .repeats = true}, next_head, move_head<-1, 0>},
+    WorkspaceKey{{.key = Key::right, .repeats = true}, next_head, move_head<1, 0>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, next_head, move_head<0, -1>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, next_head, move_head<0, 1>},
+    WorkspaceKey{{.key = Key::page_up, .repeats = true}, next_row, move_row<-1>},
+    WorkspaceKey{{.key = Key::page_down, .repeats = true}, next_row, move_row<1>},
+    WorkspaceKey{{.key = Key::enter}, next_level, change_level<1>},
+    WorkspaceKey{{.key = Key::backspace}, next_level, change_level<-1>},
 };
 
-constexpr std::array levels = {
-    LevelText{AttentionLevel::model, "model", "Model", "Every head of every layer, to be sorted and compared."},
-    LevelText{AttentionLevel::head, "head", "Head", "One head: who looks at whom, and how much."},
-    LevelText{AttentionLevel::inside, "inside", "Inside one head",
-              "The head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
-    LevelText{AttentionLevel::sublayers, "sublayers", "Add & norm, feed-forward",
-              "What every sublayer does to every piece's vector (paper §3.1, §3.3)."},
-};
+// ---- the picture
 
 void draw_levels(AttentionView& view, const Look& look) {
-  for (const LevelText& text : levels) {
-    const std::string help = std::string(text.help) + " Enter: the next nearer level, Backspace: the next farther one.";
-    if (draw_choice(text.title, view.level == text.level, help, look)) view.level = text.level;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const auto level = static_cast<AttentionLevel>(i);
+    const std::string help = fmt::format("{} {}: {}.", levels[i].help, keys_text(keys, next_level), next_level);
+    if (draw_choice(levels[i].title, view.level == level, help, look)) view.level = level;
   }
 }
 
@@ -61,55 +102,70 @@ bool is_of_the_present(AttentionLevel level) {
   return level == AttentionLevel::inside || level == AttentionLevel::sublayers;
 }
 
-void draw_level(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  if (is_of_the_present(view.level) && is_recorded(*maps.newest.snapshot))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
+void draw_level(const WorkspaceContext& context, AttentionView& view) {
+  const auto draw = [&](auto* draw_it) { draw_it(context.maps, view, context.textures, context.look); };
+  if (is_of_the_present(view.level) && is_recorded(*context.maps.newest.snapshot))
+    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.look);
   switch (view.level) {
     case AttentionLevel::model:
-      return draw_model(maps, view, textures, look);
+      return draw(draw_model);
     case AttentionLevel::head:
-      return draw_head(maps, view, textures, look);
+      return draw(draw_head);
     case AttentionLevel::inside:
-      return draw_inside(maps, view, textures, look);
+      return draw(draw_inside);
     case AttentionLevel::sublayers:
-      return draw_sublayers(maps, view, textures, look);
+      return draw(draw_sublayers);
   }
 }
 
 // The thumbnails beside every nearer level: to choose from.
-void draw_heads_column(const ShownMaps& maps, AttentionView& view, float& width, TextureStore& textures,
-                       const Look& look) {
+void draw_heads_column(const WorkspaceContext& context, AttentionView& view) {
+  const Look& look = context.look;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   // In a narrow window the large map comes first.
-  ImGui::BeginChild("heads", ImVec2(std::min(look.px(width), room.x * 0.4F), room.y), false,
+  ImGui::BeginChild("heads", ImVec2(std::min(look.px(context.side_width), room.x * 0.4F), room.y), false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
-  draw_heads(maps, view, textures, look);
+  draw_heads(context.maps, view, context.textures, look);
   ImGui::EndChild();
   ImGui::SameLine(0, 0);
-  draw_splitter("heads_edge", width, room.y, {.min = 140, .max = 900, .standard = 340}, look);
+  draw_splitter("heads_edge", context.side_width, room.y, {.min = 140, .max = 900, .standard = 340}, look);
   ImGui::SameLine(0, look.px(4));
 }
 
 }  // namespace
 
-std::optional<AttentionLevel> level_from(std::string_view name) {
-  const auto found = std::ranges::find(levels, name, &LevelText::name);
-  return found == levels.end() ? std::nullopt : std::optional(found->level);
+std::span<const WorkspaceKey> attention_keys() {
+  return keys;
 }
 
-std::vector<std::string> level_names() {
-  std::vector<std::string> names;
-  for (const LevelText& text : levels) names.emplace_back(text.name);
-  return names;
+std::span<const WorkspaceView> attention_levels() {
+  return levels;
 }
 
-void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_width, TextureStore& textures,
-                    const Look& look) {
+void show_level(Views& views, std::size_t level) {
+  views.of<AttentionView>().level = static_cast<AttentionLevel>(level);
+}
+
+void ask_for_level(const Views& views, Probe& probe) {
+  const AttentionView& view = views.of<AttentionView>();
+  if (view.level == AttentionLevel::inside) probe.inside = view.place();
+  probe.flow = view.level == AttentionLevel::sublayers;
+}
+
+bool is_measuring(const Views& views) {
+  const AttentionView& view = views.of<AttentionView>();
+  return view.measures.pending || view.map.pending;
+}
+
+void draw_attention(WorkspaceContext& context) {
+  const ShownMaps& maps = context.maps;
+  const Look& look = context.look;
+  AttentionView& view = context.views.of<AttentionView>();
   const ModelConfig& model = maps.newest.snapshot->model;
   begin(view, *maps.newest.snapshot);
   settle(view, model);
   if (!has_part(model, view.part)) {
-    draw_changes(maps, view, look);
+    draw_interventions(maps, view, look);
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
   }
   measure_heads(maps, view);
@@ -119,19 +175,15 @@ void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_widt
   } else {
     draw_levels(view, look);
   }
-  // While nothing is changed there is but a button, which needs no line of its own.
-  const bool unchanged = view.changes.empty();
-  if (unchanged) {
-    draw_changes(maps, view, look);
-    ImGui::SameLine(0, look.px(4));
-  }
+  draw_interventions(maps, view, look);
+  ImGui::SameLine(0, look.px(4));
   draw_contrast(view, look);
-  if (!unchanged) draw_changes(maps, view, look);
+  if (!view.interventions.empty()) draw_effect(maps, view, look);
   if (!model.is_recurrent() && view.level != AttentionLevel::model) {
-    draw_heads_column(maps, view, grid_width, textures, look);
+    draw_heads_column(context, view);
   }
   ImGui::BeginChild("level", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_level(maps, view, textures, look);
+  draw_level(context, view);
   ImGui::EndChild();
 }
 

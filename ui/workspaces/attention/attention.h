@@ -1,23 +1,21 @@
 // The attention workspace (paper §3.2): from the whole model to one head's own numbers.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "look.h"
-#include "textures.h"
-#include "workspaces/attention/view.h"
+#include "workspaces/workspace.h"
 
 namespace attnscope {
 
-// By its name on the command line: "model", "head", "inside", "sublayers".
-std::optional<AttentionLevel> level_from(std::string_view name);
-std::vector<std::string> level_names();
+void draw_attention(WorkspaceContext& context);
 
-// Fills what is left of the window. `grid_width` is that of the column of thumbnails, in pixels at scale 1.
-void draw_attention(const ShownMaps& maps, AttentionView& view, float& grid_width, TextureStore& textures,
-                    const Look& look);
+std::span<const WorkspaceKey> attention_keys();
+
+// In the order of AttentionLevel.
+std::span<const WorkspaceView> attention_levels();
+void show_level(Views& views, std::size_t level);
+
+void ask_for_level(const Views& views, Probe& probe);
+
+// Something about the heads is still being worked out.
+bool is_measuring(const Views& views);
 
 }  // namespace attnscope

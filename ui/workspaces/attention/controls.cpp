@@ -53,8 +53,8 @@ constexpr std::array mixes = {
             "How much of every input reaches every place through the layers up to this one, residuals counted: the "
             "product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, arXiv "
             "2005.00928 §3)."},
-    MixText{HeadMix::difference, "difference", "changed − untouched",
-            "What your changes to the model do to this head: its weights now minus its weights without them."},
+    MixText{HeadMix::difference, "difference", "with interventions − untouched",
+            "What your interventions do to this head: its weights now minus its weights without them."},
 };
 
 const MixText& text_of(HeadMix mix) {

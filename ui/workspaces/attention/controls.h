@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

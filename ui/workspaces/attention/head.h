@@ -1,8 +1,8 @@
 // One head: its map with labels, and the row that is looked at as a list.
 #pragma once
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

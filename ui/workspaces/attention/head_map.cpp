@@ -123,11 +123,13 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
   const HeadPlace& place = choice.heads.front();
   if (mix == HeadMix::one) return nullptr;
   if (mix == HeadMix::difference) {
-    if (!snapshot.untouched) return "Nothing is changed in the model.";
+    if (!snapshot.untouched) return "There is no intervention in the model.";
     const Matrix* before = untouched_map(snapshot, place);
     const Matrix& now = map_at(snapshot, place);
     const bool alike = before && before->rows == now.rows && before->cols == now.cols;
-    return alike ? nullptr : "The changed model writes an output of another length: the maps do not fit each other.";
+    return alike
+               ? nullptr
+               : "With the interventions the model writes an output of another length: the maps do not fit each other.";
   }
   if (snapshot.model.is_recurrent()) return "This model has one map only.";
   if (mix == HeadMix::together_mean && choice.heads.size() < 2)

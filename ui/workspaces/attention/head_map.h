@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "measures/attention_measures.h"
+#include "base/shown.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 
 namespace attnscope {
 

@@ -1,8 +1,8 @@
 // One head from the inside: q·k, ÷√d_k, mask, softmax, ×V, W_O, stage after stage (paper §3.2.1).
 #pragma once
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plain/pieces.h"
+
 namespace attnscope {
 namespace {
 
@@ -31,10 +33,7 @@ std::string operand(float value) {
 
 // "it" of "▁it".
 std::string name_of(std::span<const std::string> labels, int index) {
-  constexpr std::string_view mark = "\u2581";
-  const std::string& label = labels[static_cast<std::size_t>(index)];
-  const bool begins_word = label.starts_with(mark) && label.size() > mark.size();
-  return begins_word ? label.substr(mark.size()) : label;
+  return std::string(without_mark(labels[static_cast<std::size_t>(index)]));
 }
 
 // Σ a_i b_i over `count` terms.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

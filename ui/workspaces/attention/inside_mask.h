@@ -1,7 +1,7 @@
 // The mask of one head, painted cell by cell: what would this head do? The model stays as it is.
 #pragma once
 
-#include "look.h"
+#include "base/look.h"
 #include "widgets/heatmap.h"
 #include "workspaces/attention/view.h"
 

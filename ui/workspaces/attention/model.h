@@ -2,8 +2,8 @@
 // order.
 #pragma once
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

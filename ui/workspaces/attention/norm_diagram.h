@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

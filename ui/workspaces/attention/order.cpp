@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "plain/pieces.h"
 #include "widgets/choice_row.h"
 #include "workspaces/attention/text.h"
 
@@ -86,10 +87,7 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
 std::string title_of_order(const OrderText& text, const std::optional<SelectedToken>& token) {
   if (text.order != HeadOrder::attention) return text.title;
   if (!token) return fmt::format("{} a piece", text.title);
-  constexpr std::string_view word_mark = "▁";
-  const std::string_view piece = token->piece;
-  const bool marked = piece.starts_with(word_mark) && piece != word_mark;
-  return fmt::format("{} {}", text.title, marked ? piece.substr(word_mark.size()) : piece);
+  return fmt::format("{} {}", text.title, without_mark(token->piece));
 }
 
 }  // namespace

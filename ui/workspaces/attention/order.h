@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

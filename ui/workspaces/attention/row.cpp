@@ -9,25 +9,21 @@
 #include <numeric>
 #include <string_view>
 
+#include "plain/pieces.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::string_view word_mark = "\u2581";  // ▁, with which SentencePiece begins a word
 constexpr std::array<std::string_view, 6> pronouns = {"it", "they", "il", "elle", "ils", "elles"};
 
 // Two heads that look at a word with nearly the same weight are alike to the eye; the first of them is taken.
 constexpr float clearly_more = 0.02F;
 
-// Without the mark; after an apostrophe a word has none: qu'il.
-std::string_view bare(std::string_view piece) {
-  return piece.starts_with(word_mark) ? piece.substr(word_mark.size()) : piece;
-}
-
+// After an apostrophe a word has no mark: qu'il.
 bool is_pronoun(std::string_view piece) {
-  return std::find(pronouns.begin(), pronouns.end(), bare(piece)) != pronouns.end();
+  return std::find(pronouns.begin(), pronouns.end(), without_mark(piece)) != pronouns.end();
 }
 
 // Begins with a letter, a digit or whatever other alphabets write in several bytes.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/heads.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "plain/flow.h"
-#include "textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -10,6 +10,7 @@
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/norm_diagram.h"
 #include "workspaces/attention/sublayer_units.h"
 
@@ -147,10 +148,7 @@ void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureSt
   const Tower tower = tower_of(*shown.snapshot, decoder);
   if (tower.sublayers.empty()) return;
   ImGui::PushID(decoder ? "decoder" : "encoder");
-  {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(decoder ? "Decoder" : "Encoder");
-  }
+  bold_text(decoder ? "Decoder" : "Encoder", look);
   const float height = std::min(look.px(400), look.px(88) + static_cast<float>(tower.rows.size()) * look.px(15));
   CardGrid grid = card_grid(ImGui::GetContentRegionAvail().x, look.px(240), 4, height, look.px(10), look);
   for (const Measure& measure : measures) {

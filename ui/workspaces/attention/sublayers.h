@@ -1,8 +1,8 @@
 // What every sublayer does to every piece's vector: add & norm, feed-forward (paper §3.1, §3.3).
 #pragma once
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -68,10 +68,7 @@ std::string short_title_of(const HeadPlace& place) {
 }
 
 std::string place_text(const HeadPlace& place, const ModelConfig& model) {
-  constexpr std::array names = {"encoder", "decoder", "cross"};
-  const char* const name = names[static_cast<std::size_t>(place.part)];
-  if (model.is_recurrent()) return name;
-  return fmt::format("{} L{} H{}", name, place.layer + 1, place.head + 1);
+  return model.is_recurrent() ? part_name(place.part) : head_name(place);
 }
 
 std::string no_attention_text(const ModelConfig& model) {

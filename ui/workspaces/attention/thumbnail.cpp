@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "input.h"
+#include "base/input.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
+#include "widgets/words.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
@@ -29,9 +30,7 @@ void tell_measures(const MapMeasures& measures, const Look& look) {
               static_cast<double>(measures.most_entropy));
   ImGui::Text("mean distance |query − key|: %.1f pieces", static_cast<double>(measures.distance));
   if (!near_uniform(measures)) return;
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
-  ImGui::TextUnformatted("near-uniform: untrained or idle");
-  ImGui::PopStyleColor();
+  colored_text(look.theme.warning, "near-uniform: untrained or idle");
 }
 
 void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionView& view, const Look& look) {

@@ -1,8 +1,8 @@
 // One head as a small picture, which can be chosen.
 #pragma once
 
-#include "look.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/textures.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -26,11 +26,6 @@ HeadChoice AttentionView::choice() const {
   return choice;
 }
 
-bool ShownMaps::lacks(AttentionPart part) const {
-  const Shown& shown = of(part);
-  return !shown.snapshot || maps_of(*shown.snapshot, part).empty();
-}
-
 bool has_part(const ModelConfig& model, AttentionPart part) {
   if (model.is_language_model()) return part == AttentionPart::decoder;
   if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none";
@@ -140,10 +135,6 @@ void measure_heads(const ShownMaps& maps, AttentionView& view) {
   }
 }
 
-bool working(const AttentionView& view) {
-  return view.measures.pending || view.map.pending;
-}
-
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers) {
   clamp_to(view, snapshot);
   if (view.level == AttentionLevel::model && !view.ranking.heads.empty())
@@ -168,22 +159,6 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
   if (count == 0) return;
   const int from = view.pinned_row.value_or(first_row(snapshot, view.part));
   view.pinned_row = std::clamp(from + rows, 0, count - 1);
-}
-
-const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return snapshot.source;
-    case AttentionPart::decoder:
-      return snapshot.target_in;
-    case AttentionPart::cross:
-      return snapshot.target_out;
-  }
-  return snapshot.source;
-}
-
-const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
-  return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
 }
 
 int first_row(const Snapshot& snapshot, AttentionPart part) {

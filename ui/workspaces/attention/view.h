@@ -5,15 +5,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/shown.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 #include "widgets/heatmap.h"
-#include "workspaces/attention/changes_view.h"
 #include "workspaces/attention/head_map.h"
 #include "workspaces/attention/head_measures.h"
 #include "workspaces/attention/inside_view.h"
+#include "workspaces/attention/interventions_view.h"
 
 namespace attnscope {
 
@@ -61,9 +61,9 @@ struct AttentionView {
   std::optional<int> pinned_row;    // the query whose weights are listed
   std::optional<int> pinned_col;    // a key, if one was chosen too
 
-  bool full_contrast = false;  // colours go to each map's largest weight instead of 1
-  Interventions changes;       // to the model while it is looked at
-  ChangesView change;          // and what is remembered of choosing them
+  bool full_contrast = false;      // colours go to each map's largest weight instead of 1
+  Interventions interventions;     // in the model while it is looked at
+  InterventionsView intervention;  // and what is remembered of choosing them
   InsideView inside;
 
   // ---- the level "Model"
@@ -86,15 +86,6 @@ struct AttentionView {
 
   HeadPlace place() const { return {part, layer, head}; }
   HeadChoice choice() const;
-};
-
-// The encoder's maps come from `newest`, which has a snapshot, the others from `complete`, whose snapshot may be null.
-struct ShownMaps {
-  const Shown& newest;
-  const Shown& complete;
-  const Shown& of(AttentionPart part) const { return part == AttentionPart::encoder ? newest : complete; }
-  // Nothing to draw: not decoded yet, or not in this model.
-  bool lacks(AttentionPart part) const;
 };
 
 // Chooses the first head to show, once: where a pronoun finds its antecedent, if the sentence has one; else the first
@@ -140,19 +131,12 @@ void let_go(AttentionView& view);
 // Brings the numbers about the heads up to date, some of them a frame.
 void measure_heads(const ShownMaps& maps, AttentionView& view);
 
-// Something is still being worked out: further frames are wanted.
-bool working(const AttentionView& view);
-
 // Moves the selection by heads (columns of the grid) and layers (its rows), through the parts in turn; in a sorted list
 // by as many of its columns and rows.
 void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, int layers);
 
 // Pins the row that many rows further than the one listed.
 void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows);
-
-// Queries and keys of a part's maps.
-const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part);
-const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part);
 
 // The row to see first: a language model's last given piece, which decides the first new one; else a pronoun.
 int first_row(const Snapshot& snapshot, AttentionPart part);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/shown.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 
 namespace attnscope {
 

@@ -9,6 +9,7 @@
 
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -243,9 +244,9 @@ void draw_sum(const DecodingStep& step, float height, const Columns& columns, co
 
 void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, float height, const Columns& columns,
                     const Look& look) {
-  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.step)];
+  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
-  const bool can_force = view.step >= first_output(snapshot);
+  const bool can_force = view.time_step >= first_output(snapshot);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(std::max(1.0F, ImGui::GetContentRegionAvail().x), height);
   ImGui::PushID(index);
@@ -260,7 +261,7 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
              columns, look);
     if (index == view.candidate) Painter(look).rect(at, high, look.theme.accent, look.px(3), look.px(2));
   }
-  if (clicked && can_force) force(view, snapshot, view.step, candidate.token.id);
+  if (clicked && can_force) force(view, snapshot, view.time_step, candidate.token.id);
 }
 
 // ---- above the list
@@ -268,23 +269,16 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
 void draw_choice_line(const Snapshot& snapshot, int step, const Look& look) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
-  {
-    const WithFont bold(look.fonts.bold);
-    ImGui::TextUnformatted(given ? "Given" : "Writes");
-  }
+  bold_text(given ? "Given" : "Writes", look);
   ImGui::SameLine(0, look.px(8));
   push_font(look.fonts.mono);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.success);
-  ImGui::TextUnformatted(snapshot.target_out[static_cast<std::size_t>(step)].piece.c_str());
-  ImGui::PopStyleColor();
+  colored_text(look.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
   pop_font();
   help_tooltip(given ? "Given, whatever the model expects; below it is what it would have chosen from."
                      : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
                look);
   ImGui::SameLine(0, look.px(10));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(fmt::format("entropy {:.2f} nats", decided.entropy).c_str());
-  ImGui::PopStyleColor();
+  dim_text(fmt::format("entropy {:.2f} nats", decided.entropy), look);
   help_tooltip(
       "Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is no "
       "idea at all.",
@@ -341,9 +335,9 @@ float candidates_height(const Snapshot& snapshot, int step, const Look& look) {
 }
 
 void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look) {
-  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.step)];
-  draw_choice_line(snapshot, view.step, look);
-  draw_reference_line(snapshot, view.step, look);
+  const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
+  draw_choice_line(snapshot, view.time_step, look);
+  draw_reference_line(snapshot, view.time_step, look);
   ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, look);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 

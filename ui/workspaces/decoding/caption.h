@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "look.h"
+#include "base/look.h"
 
 namespace attnscope {
 

@@ -1,7 +1,7 @@
 // Whose attention the decoding workspace shows: a layer's, and there one head's or the mean of all.
 #pragma once
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 

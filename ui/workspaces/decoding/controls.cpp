@@ -7,6 +7,7 @@
 
 #include "plain/config.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -48,13 +49,8 @@ void draw_slider(const Slider& slider, Number& value, Number least, Number most,
   help_tooltip(slider.help, look);
 }
 
-void draw_heading(const char* title, const Look& look) {
-  const WithFont bold(look.fonts.bold);
-  ImGui::TextUnformatted(title);
-}
-
 void draw_sampling(SamplingOptions& sampling, const Look& look) {
-  draw_heading("Sampling", look);
+  bold_text("Sampling", look);
   draw_slider(
       {"temperature T", "%.2f",
        "Logits are divided by T before the softmax: below 1 the likeliest pieces win more often, above 1 chances "
@@ -76,7 +72,7 @@ void draw_search(DecodingOptions& options, const Look& look) {
   draw_slider({"samples", "%lld", "How many outputs are drawn at random, for the mode Side by side."},
               options.num_samples, std::int64_t{0}, max_probe_samples, look);
   ImGui::Spacing();
-  draw_heading("Beam search", look);
+  bold_text("Beam search", look);
   draw_slider({"beam", "%lld", "How many hypotheses are kept at each step; 1 is greedy (the paper uses 4, §6.1)."},
               options.beam, std::int64_t{1}, max_probe_beam, look);
   draw_slider({"length penalty α", "%.2f",

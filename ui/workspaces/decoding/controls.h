@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 

@@ -10,28 +10,80 @@
 #include "workspaces/decoding/readings.h"
 #include "workspaces/decoding/steps.h"
 #include "workspaces/decoding/tree.h"
+#include "workspaces/decoding/view.h"
 
 namespace attnscope {
 namespace {
 
-struct ModeText {
-  DecodingMode mode;
-  std::string_view name;  // on the command line
-  const char* title;
-  const char* help;
+constexpr std::array modes = {
+    WorkspaceView{"steps", "Step by step", "The output grows a piece at a time (paper §3.1)."},
+    WorkspaceView{"tree", "Beam tree", "Every hypothesis of the beam search and where it was pruned."},
+    WorkspaceView{"readings", "Side by side", "Greedy, beam and samples on the same sentence."},
+    WorkspaceView{"forcing", "Teacher forcing",
+                  "What the decoder thinks of the reference, beside what it writes by itself."},
+};
+static_assert(modes.size() == static_cast<std::size_t>(DecodingMode::forcing) + 1);
+
+// ---- the keys
+
+// What they go through step by step; null in another mode, or when there is nothing.
+const Snapshot* stepped(const WorkspaceContext& context) {
+  const bool by_step = context.views.of<DecodingView>().mode == DecodingMode::steps;
+  return by_step ? context.maps.complete.snapshot.get() : nullptr;
+}
+
+template <int by>
+void step_by(WorkspaceContext& context) {
+  if (const Snapshot* snapshot = stepped(context)) move_step(context.views.of<DecodingView>(), *snapshot, by);
+}
+
+template <int by>
+void step_to_end(WorkspaceContext& context) {
+  const Snapshot* snapshot = stepped(context);
+  if (!snapshot) return;
+  move_step(context.views.of<DecodingView>(), *snapshot, by * static_cast<int>(snapshot->decoding.size()));
+}
+
+template <int by>
+void mark(WorkspaceContext& context) {
+  if (const Snapshot* snapshot = stepped(context)) move_candidate(context.views.of<DecodingView>(), *snapshot, by);
+}
+
+void force_or_play(WorkspaceContext& context) {
+  DecodingView& view = context.views.of<DecodingView>();
+  const Snapshot* snapshot = stepped(context);
+  if (snapshot && !force_candidate(view, *snapshot)) toggle_play(view, *snapshot, ImGui::GetTime());
+}
+
+void rewind(WorkspaceContext& context) {
+  DecodingView& view = context.views.of<DecodingView>();
+  if (const Snapshot* snapshot = stepped(context)) rewind_to(view, *snapshot, view.time_step);
+}
+
+void let_go_of_all(WorkspaceContext& context) {
+  if (stepped(context)) let_go(context.views.of<DecodingView>());
+}
+
+constexpr const char* stepping = "step by step, first, last";
+constexpr const char* marking = "mark a candidate";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::left, .repeats = true}, stepping, step_by<-1>},
+    WorkspaceKey{{.key = Key::right, .repeats = true}, stepping, step_by<1>},
+    WorkspaceKey{{.key = Key::home}, stepping, step_to_end<-1>},
+    WorkspaceKey{{.key = Key::end}, stepping, step_to_end<1>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark<-1>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark<1>},
+    WorkspaceKey{{.key = Key::enter}, "go on with the marked candidate; play, stop", force_or_play},
+    WorkspaceKey{{.key = Key::backspace}, "let go of what was forced from this step on", rewind},
+    WorkspaceKey{{.key = Key::del}, "let go of all that was forced", let_go_of_all},
 };
 
-constexpr std::array modes = {
-    ModeText{DecodingMode::steps, "steps", "Step by step", "The output grows a piece at a time (paper §3.1)."},
-    ModeText{DecodingMode::tree, "tree", "Beam tree", "Every hypothesis of the beam search and where it was pruned."},
-    ModeText{DecodingMode::readings, "readings", "Side by side", "Greedy, beam and samples on the same sentence."},
-    ModeText{DecodingMode::forcing, "forcing", "Teacher forcing",
-             "What the decoder thinks of the reference, beside what it writes by itself."},
-};
+// ---- the picture
 
 void draw_modes(DecodingView& view, const Look& look) {
-  for (const ModeText& text : modes) {
-    if (draw_choice(text.title, view.mode == text.mode, text.help, look)) view.mode = text.mode;
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const auto mode = static_cast<DecodingMode>(i);
+    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, look)) view.mode = mode;
   }
   draw_options_button(view, look);
 }
@@ -54,24 +106,38 @@ void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, c
 
 }  // namespace
 
-std::optional<DecodingMode> mode_from(std::string_view name) {
-  const auto found = std::ranges::find(modes, name, &ModeText::name);
-  return found == modes.end() ? std::nullopt : std::optional(found->mode);
+std::span<const WorkspaceKey> decoding_keys() {
+  return keys;
 }
 
-std::vector<std::string> mode_names() {
-  std::vector<std::string> names;
-  for (const ModeText& text : modes) names.emplace_back(text.name);
-  return names;
+std::span<const WorkspaceView> decoding_modes() {
+  return modes;
 }
 
-void draw_decoding(const Shown& shown, DecodingView& view, std::string& reference, TextureStore& textures,
-                   const Look& look) {
+void show_mode(Views& views, std::size_t mode) {
+  views.of<DecodingView>().mode = static_cast<DecodingMode>(mode);
+}
+
+void ask_for_decodings(const Views& views, Probe& probe) {
+  const DecodingView& view = views.of<DecodingView>();
+  probe.decoding = true;
+  probe.options = view.options;
+  probe.hypothesis = view.hypothesis;
+}
+
+bool is_playing(const Views& views) {
+  return views.of<DecodingView>().playing;
+}
+
+void draw_decoding(WorkspaceContext& context) {
+  const Shown& shown = context.maps.complete;
+  const Look& look = context.look;
+  DecodingView& view = context.views.of<DecodingView>();
   note_branch(view.branches, shown, view.prefix.empty() ? 0 : view.typing);
   draw_modes(view, look);
-  draw_beginning_and_reference(*shown.snapshot, view, reference, look);
+  draw_beginning_and_reference(*shown.snapshot, view, context.reference, look);
   ImGui::BeginChild("mode", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_mode(shown, view, textures, look);
+  draw_mode(shown, view, context.textures, look);
   ImGui::EndChild();
 }
 

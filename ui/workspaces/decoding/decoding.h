@@ -1,25 +1,21 @@
 // The decoding workspace: every choice the decoder had (paper §3.1, §3.2.3).
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
-#include "workspaces/decoding/view.h"
+#include "workspaces/workspace.h"
 
 namespace attnscope {
 
-// By its name on the command line: "steps", "tree", "readings", "forcing".
-std::optional<DecodingMode> mode_from(std::string_view name);
-std::vector<std::string> mode_names();
+// What the sentence should become can be edited here.
+void draw_decoding(WorkspaceContext& context);
 
-// Fills what is left of the window. `shown` holds a snapshot decoded to its end; its decodings may still be coming.
-// `reference` is what the sentence should become, and can be edited here.
-void draw_decoding(const Shown& shown, DecodingView& view, std::string& reference, TextureStore& textures,
-                   const Look& look);
+std::span<const WorkspaceKey> decoding_keys();
+
+// In the order of DecodingMode.
+std::span<const WorkspaceView> decoding_modes();
+void show_mode(Views& views, std::size_t mode);
+
+void ask_for_decodings(const Views& views, Probe& probe);
+
+bool is_playing(const Views& views);
 
 }  // namespace attnscope

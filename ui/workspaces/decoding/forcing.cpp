@@ -9,6 +9,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/decoding/outputs.h"
 #include "workspaces/decoding/score_text.h"
 
@@ -112,9 +113,7 @@ void draw_verdict(const Courses& courses, const Look& look) {
   const std::string text =
       same ? "It writes the reference by itself: both read the same at every step."
            : fmt::format("They part at step {}: from here the decoder reads its own mistake.", courses.divergence + 1);
-  ImGui::PushStyleColor(ImGuiCol_Text, same ? look.theme.success : look.theme.warning);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopStyleColor();
+  colored_text(same ? look.theme.success : look.theme.warning, text);
   help_tooltip(
       "In training the decoder is given the reference's pieces so far, whatever it would have written (teacher "
       "forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its own, so that one "
@@ -154,9 +153,7 @@ void draw_bar(float probability, Color32 color, const Look& look) {
 
 void draw_piece(const std::string& piece, Color32 color, const Look& look) {
   const WithFont mono(look.fonts.mono);
-  ImGui::PushStyleColor(ImGuiCol_Text, color);
-  ImGui::TextUnformatted(piece.c_str());
-  ImGui::PopStyleColor();
+  colored_text(color, piece);
 }
 
 std::string gold_text(const GoldStep& step) {
@@ -225,9 +222,10 @@ class StepTable {
     ImGui::TableNextColumn();
     const int step = static_cast<int>(courses_.first + row);
     const auto last = static_cast<int>(courses_.snapshot.decoding.size()) - 1;
-    if (ImGui::Selectable(std::to_string(row + 1).c_str(), view_.step == step, ImGuiSelectableFlags_SpanAllColumns)) {
+    if (ImGui::Selectable(std::to_string(row + 1).c_str(), view_.time_step == step,
+                          ImGuiSelectableFlags_SpanAllColumns)) {
       view_.playing = false;
-      view_.step = std::min(step, last);
+      view_.time_step = std::min(step, last);
     }
     row_tooltip(courses_, row, look_);
     if (row < courses_.snapshot.gold.size()) draw_gold(courses_.snapshot.gold[row]);

@@ -1,9 +1,9 @@
 // Teacher forcing against free running: what the decoder thinks of the reference, and where it leaves it.
 #pragma once
 
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

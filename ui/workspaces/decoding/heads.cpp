@@ -111,7 +111,7 @@ void draw_cross_rows(const Shown& shown, const DecodingView& view, float height,
   draw_caption("Every head over the source", "layer × head",
                "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", look);
   const auto sources = static_cast<int>(snapshot.source.size());
-  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.step, ImVec2(0, height),
+  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.time_step, ImVec2(0, height),
                  textures, look);
 }
 
@@ -122,7 +122,7 @@ void draw_self_rows(const Shown& shown, const DecodingView& view, float height, 
                "layer × head",
                "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
                look);
-  draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.step + 1}, shown, view.step,
+  draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.time_step + 1}, shown, view.time_step,
                  ImVec2(0, height), textures, look);
 }
 
@@ -132,7 +132,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   draw_caption("Alignment", "row: word written, column: source",
                "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", look);
   Matrix weights = snapshot.cross.front().front();
-  for (int row = view.step + 1; row < weights.rows; ++row) {
+  for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
   const std::vector<std::string> rows = token_labels(snapshot.target_out);
@@ -141,18 +141,18 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   options.row_labels = rows;
   options.col_labels = cols;
   options.stretch = 3;
-  options.selected_row = view.step;
+  options.selected_row = view.time_step;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
     mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
-    if (row > view.step) {
+    if (row > view.time_step) {
       ImGui::TextUnformatted("not written yet at this step");
     } else {
       ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
     }
   };
   const HeatmapResult result =
-      draw_heatmap("alignment", weights, step_version(shown, view.step), ImVec2(0, 0), options, textures, look);
+      draw_heatmap("alignment", weights, step_version(shown, view.time_step), ImVec2(0, 0), options, textures, look);
   if (result.clicked) {
     view.playing = false;
     go_to(view, snapshot, result.row);
@@ -182,7 +182,7 @@ void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureS
       "(paper §3.2.3). Click a row to go to its step.",
       look);
   const std::vector<std::string> labels = token_labels(snapshot.target_in);
-  HeatmapOptions options = mask_options(labels, view.step);
+  HeatmapOptions options = mask_options(labels, view.time_step);
   options.tooltip = [&](int row, int col) {
     mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), look);
     ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");

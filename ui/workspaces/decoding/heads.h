@@ -1,9 +1,9 @@
 // Where every head looked in one step, and what the look-ahead mask let it see (paper §3.2.3).
 #pragma once
 
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

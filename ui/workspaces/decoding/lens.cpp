@@ -8,6 +8,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -108,7 +109,7 @@ void draw_cells(const Picture& picture, DecodingView& view) {
     const ImVec2 low(origin.x + picture.columns[step], origin.y);
     const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height);
     if (!ImGui::IsRectVisible(low, {high.x, low.y + height})) continue;
-    const bool current = static_cast<int>(step) == view.step;
+    const bool current = static_cast<int>(step) == view.time_step;
     draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].piece,
                    picture.look);
     for (int layer = 0; layer < picture.layers(); ++layer) draw_cell(paint, picture, layer, step, origin);
@@ -144,9 +145,9 @@ void follow_step(const Picture& picture, DecodingView& view) {
   if (ImGui::IsWindowAppearing()) view.lens_scrolled_to = -1;
   // A window that was just opened does not know yet how far it can scroll.
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
-  if (view.lens_scrolled_to == view.step || !can_scroll) return;
-  view.lens_scrolled_to = view.step;
-  const auto step = static_cast<std::size_t>(view.step);
+  if (view.lens_scrolled_to == view.time_step || !can_scroll) return;
+  view.lens_scrolled_to = view.time_step;
+  const auto step = static_cast<std::size_t>(view.time_step);
   const float middle = (picture.columns[step] + picture.columns[step + 1]) * 0.5F;
   ImGui::SetScrollX(std::max(0.0F, middle - ImGui::GetWindowWidth() * 0.5F));
 }
@@ -222,10 +223,7 @@ void draw_explanation(const Look& look) {
 
 void draw_step_guesses(const Picture& picture, int step) {
   ImGui::Spacing();
-  {
-    const WithFont bold(picture.look.fonts.bold);
-    ImGui::TextUnformatted(fmt::format("At step {}", step + 1).c_str());
-  }
+  bold_text(fmt::format("At step {}", step + 1), picture.look);
   ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
   ImGui::EndChild();
@@ -248,7 +246,7 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
   const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, look), row_height, look};
   draw_grid_of_guesses(picture, view);
   draw_explanation(look);
-  draw_step_guesses(picture, view.step);
+  draw_step_guesses(picture, view.time_step);
 }
 
 }  // namespace attnscope

@@ -1,8 +1,8 @@
 // The logit lens: what each layer would already say at each step, if it were the last.
 #pragma once
 
-#include "look.h"
-#include "shown.h"
+#include "base/look.h"
+#include "base/shown.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "widgets/button.h"
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/decoding/choosers.h"
 
 namespace attnscope {
 namespace {
-
-float button_width(const char* label) {
-  return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
-}
 
 // What comes next stands in the same line if it has room there.
 void beside(float width, const Look& look) {
@@ -34,7 +32,7 @@ void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Lo
   if (ImGui::Button("Step through")) {
     steer(view, hypothesis.ids);
     view.mode = DecodingMode::steps;
-    view.step = -1;
+    view.time_step = -1;
   }
   help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", look);
   beside(button_width("Best"), look);
@@ -81,9 +79,7 @@ const Shown& settled(const Shown& shown, DecodingView& view, const Look& look) {
 }
 
 void quiet_words(const std::string& words, std::string_view help, const Look& look) {
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(words.c_str());
-  ImGui::PopStyleColor();
+  dim_text(words, look);
   help_tooltip(help, look);
 }
 

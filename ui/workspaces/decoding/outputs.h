@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "plain/decodings.h"
-#include "shown.h"
-#include "textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "shown.h"
+#include "base/shown.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"

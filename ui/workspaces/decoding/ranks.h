@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/decodings.h"
 #include "plain/snapshot.h"
 

@@ -1,9 +1,9 @@
 // Greedy, beam and samples of one model on one sentence, side by side with their scores.
 #pragma once
 
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -9,6 +9,7 @@
 #include "widgets/heatmap.h"
 #include "widgets/token_strip.h"
 #include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "widgets/wrapped_row.h"
 #include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/candidates.h"
@@ -25,7 +26,7 @@ namespace {
 
 void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look) {
   const int last = static_cast<int>(snapshot.decoding.size()) - 1;
-  ImGui::BeginDisabled(view.step == 0);
+  ImGui::BeginDisabled(view.time_step == 0);
   if (ImGui::ArrowButton("##back", ImGuiDir_Left)) move_step(view, snapshot, -1);
   ImGui::EndDisabled();
   help_tooltip("One step back (←; Home: the first).", look);
@@ -33,13 +34,13 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look)
   if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
   help_tooltip("Writes the output before your eyes, step by step (Enter).", look);
   ImGui::SameLine(0, look.px(4));
-  ImGui::BeginDisabled(view.step == last);
+  ImGui::BeginDisabled(view.time_step == last);
   if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
   ImGui::EndDisabled();
   help_tooltip("One step on (→; End: the last).", look);
   ImGui::SameLine(0, look.px(8));
   ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(410), look.px(120), look.px(420)));
-  int shown = view.step + 1;
+  int shown = view.time_step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp)) {
     view.playing = false;
@@ -50,8 +51,8 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look)
 
 void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Look& look) {
   ImGui::SameLine(0, look.px(8));
-  ImGui::BeginDisabled(view.step < first_output(snapshot));
-  if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.step);
+  ImGui::BeginDisabled(view.time_step < first_output(snapshot));
+  if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.time_step);
   ImGui::EndDisabled();
   help_tooltip(
       "Keeps what is written before this step as given, and lets the model go on from here by itself: whatever was "
@@ -110,7 +111,7 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
 std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
   if (layer_count(snapshot) == 0) return {};
   const auto layer = static_cast<std::size_t>(shown_layer(view, snapshot));
-  return row_weights(coloring_maps(snapshot)[layer], view.head, view.step);
+  return row_weights(coloring_maps(snapshot)[layer], view.head, view.time_step);
 }
 
 void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
@@ -152,11 +153,9 @@ void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, cons
 void draw_limit(const Snapshot& snapshot, const Look& look) {
   if (!snapshot.stopped_at_limit) return;
   const WithFont font(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  ImGui::TextUnformatted(fmt::format("stopped at the limit of {} pieces",
-                                     static_cast<int>(snapshot.target_out.size()) - first_output(snapshot))
-                             .c_str());
-  ImGui::PopStyleColor();
+  dim_text(fmt::format("stopped at the limit of {} pieces",
+                       static_cast<int>(snapshot.target_out.size()) - first_output(snapshot)),
+           look);
   help_tooltip(
       snapshot.model.is_language_model()
           ? "A language model never ends by itself: so many pieces are written after the prompt, or as many as "
@@ -172,15 +171,15 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Look& 
   const std::vector<float> weights = text ? step_weights(snapshot, view) : std::vector<float>();
   TokenStripOptions options;
   options.show_ids = false;
-  options.selected = view.step;
+  options.selected = view.time_step;
   options.weights = weights;
   options.underlined = snapshot.forced > 0 ? static_cast<int>(snapshot.forced) + 1 : text ? 1 : 0;
-  options.masked_from = view.step + 1;
+  options.masked_from = view.time_step + 1;
   options.masked_note = snapshot.model.is_recurrent()
                             ? "later than this step: not read yet"
                             : "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
-  const int reveal = view.scrolled_to == view.step ? -1 : view.step;
-  view.scrolled_to = view.step;
+  const int reveal = view.scrolled_to == view.time_step ? -1 : view.time_step;
+  view.scrolled_to = view.time_step;
   const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, look);
   if (input.clicked >= 0) {
     view.playing = false;
@@ -247,19 +246,19 @@ void draw_right(const Shown& shown, DecodingView& view, const Look& look) {
   const auto vocab_size =
       decodings && !decodings->ranks.empty() ? std::optional(decodings->ranks.back()) : std::nullopt;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float wanted = candidates_height(*shown.snapshot, view.step, look);
+  const float wanted = candidates_height(*shown.snapshot, view.time_step, look);
   const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, look.px(110)), look.px(360));
   ImGui::BeginChild("choice", ImVec2(0, room.y - plot - look.px(10)), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(*shown.snapshot, view, vocab_size, look);
   ImGui::EndChild();
-  draw_ranks(*shown.snapshot, view.step, decodings, {room.x, plot}, look);
+  draw_ranks(*shown.snapshot, view.time_step, decodings, {room.x, plot}, look);
 }
 
 }  // namespace
 
 void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
   const Snapshot& snapshot = *shown.snapshot;
-  go_to(view, snapshot, view.step);
+  go_to(view, snapshot, view.time_step);
   advance(view, snapshot, ImGui::GetTime());
 
   draw_player(snapshot, view, look);

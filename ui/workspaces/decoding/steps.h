@@ -1,9 +1,9 @@
 // The output built token by token: what the decoder saw, where it looked, what it chose from (paper §3.1, §3.2.3).
 #pragma once
 
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -1,9 +1,9 @@
 // All that the beam search considered, as a tree: where each hypothesis went on, ended or was pruned.
 #pragma once
 
-#include "look.h"
-#include "shown.h"
-#include "textures.h"
+#include "base/look.h"
+#include "base/shown.h"
+#include "base/textures.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "look.h"
+#include "base/look.h"
 #include "plain/decodings.h"
 #include "plain/series.h"
 #include "widgets/plot.h"

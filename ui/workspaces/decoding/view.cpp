@@ -26,28 +26,28 @@ bool same_output(const Snapshot& older, const Snapshot& newer) {
 }  // namespace
 
 void go_to(DecodingView& view, const Snapshot& snapshot, int step) {
-  const int wanted = step < 0 && view.step < 0 ? static_cast<int>(snapshot.forced) : step;
+  const int wanted = step < 0 && view.time_step < 0 ? static_cast<int>(snapshot.forced) : step;
   const int reached = std::clamp(wanted, 0, last_step(snapshot));
-  if (reached != view.step) view.candidate = -1;
-  view.step = reached;
+  if (reached != view.time_step) view.candidate = -1;
+  view.time_step = reached;
 }
 
 void move_step(DecodingView& view, const Snapshot& snapshot, int steps) {
   view.playing = false;
-  go_to(view, snapshot, view.step + steps);
+  go_to(view, snapshot, view.time_step + steps);
 }
 
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now) {
   view.playing = !view.playing && last_step(snapshot) > 0;
-  view.step_began = now;
-  if (view.playing && view.step == last_step(snapshot)) go_to(view, snapshot, static_cast<int>(snapshot.forced));
+  view.time_step_began = now;
+  if (view.playing && view.time_step == last_step(snapshot)) go_to(view, snapshot, static_cast<int>(snapshot.forced));
 }
 
 void advance(DecodingView& view, const Snapshot& snapshot, double now) {
-  if (!view.playing || now - view.step_began < seconds_per_step) return;
-  view.step_began = now;
-  go_to(view, snapshot, view.step + 1);
-  if (view.step == last_step(snapshot)) view.playing = false;
+  if (!view.playing || now - view.time_step_began < seconds_per_step) return;
+  view.time_step_began = now;
+  go_to(view, snapshot, view.time_step + 1);
+  if (view.time_step == last_step(snapshot)) view.playing = false;
 }
 
 int first_output(const Snapshot& snapshot) {
@@ -78,17 +78,17 @@ void let_go(DecodingView& view) {
 }
 
 void move_candidate(DecodingView& view, const Snapshot& snapshot, int by) {
-  if (view.step < 0 || view.step > last_step(snapshot)) return;
-  const auto count = static_cast<int>(snapshot.decoding[static_cast<std::size_t>(view.step)].candidates.size());
+  if (view.time_step < 0 || view.time_step > last_step(snapshot)) return;
+  const auto count = static_cast<int>(snapshot.decoding[static_cast<std::size_t>(view.time_step)].candidates.size());
   view.playing = false;
   view.candidate = std::clamp(view.candidate + by, -1, count - 1);
 }
 
 bool force_candidate(DecodingView& view, const Snapshot& snapshot) {
-  if (view.candidate < 0 || view.step < 0 || view.step > last_step(snapshot)) return false;
-  const auto& candidates = snapshot.decoding[static_cast<std::size_t>(view.step)].candidates;
+  if (view.candidate < 0 || view.time_step < 0 || view.time_step > last_step(snapshot)) return false;
+  const auto& candidates = snapshot.decoding[static_cast<std::size_t>(view.time_step)].candidates;
   if (view.candidate >= static_cast<int>(candidates.size())) return false;
-  force(view, snapshot, view.step, candidates[static_cast<std::size_t>(view.candidate)].token.id);
+  force(view, snapshot, view.time_step, candidates[static_cast<std::size_t>(view.candidate)].token.id);
   return true;
 }
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/shown.h"
 #include "plain/decodings.h"
 #include "plain/probe.h"
 #include "plain/snapshot.h"
-#include "shown.h"
 #include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/tree_canvas.h"
 
@@ -30,13 +30,13 @@ struct ReadingsView {
 struct DecodingView {
   DecodingMode mode = DecodingMode::steps;
   StepPicture picture = StepPicture::heads;
-  int step = -1;  // 0 … T-1; −1: the first that was chosen, not given
+  int time_step = -1;  // of the output, 0 … T-1; −1: the first that was chosen, not given
   bool playing = false;
-  double step_began = 0;  // ImGui::GetTime() when the present step was reached; meaningful while playing
-  int layer = -1;         // whose attention is shown; -1: the last
-  int head = -1;          // -1: the mean over the layer's heads
-  int candidate = -1;     // chosen with the keyboard, to be forced next; -1: none
-  int scrolled_to = -1;   // the step a long decoder input was last scrolled to
+  double time_step_began = 0;  // ImGui::GetTime() when it was reached; meaningful while playing
+  int layer = -1;              // whose attention is shown; -1: the last
+  int head = -1;               // -1: the mean over the layer's heads
+  int candidate = -1;          // chosen with the keyboard, to be forced next; -1: none
+  int scrolled_to = -1;        // the step a long decoder input was last scrolled to
   int lens_scrolled_to = -1;
   Branches branches;  // every output that was steered
 

@@ -1,0 +1,68 @@
+#include "plain/departures.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "plain/pieces.h"
+
+namespace attnscope {
+namespace {
+
+// A piece by its place; of a sentence that has become shorter, its number.
+std::string piece(const std::vector<Token>& tokens, int index) {
+  if (index < 0 || index >= static_cast<int>(tokens.size())) return fmt::format("piece {}", index + 1);
+  return std::string(without_mark(tokens[static_cast<std::size_t>(index)].piece));
+}
+
+std::string layer_name(const LayerPlace& layer) {
+  return fmt::format("{} L{}", layer.decoder ? "decoder" : "encoder", layer.layer + 1);
+}
+
+std::string text_of(const ForcedAttention& forced, const Snapshot& seen) {
+  const AttentionPart part = forced.place.part;
+  return fmt::format("{}: {} → {}", head_name(forced.place), piece(row_tokens(seen, part), forced.query),
+                     piece(col_tokens(seen, part), forced.key));
+}
+
+std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
+  return fmt::format("{} read as “{}”", piece(replaced.target ? seen.target_in : seen.source, replaced.position),
+                     replaced.text);
+}
+
+// What was typed, else the pieces that were chosen.
+std::string prefix_text(const Departures& departures, const Snapshot& seen) {
+  if (!departures.prefix.empty()) return fmt::format("begins with “{}”", departures.prefix);
+  std::string text = "begins with";
+  const std::size_t first = seen.forced - seen.prefix;
+  for (std::size_t i = 0; i < departures.prefix_ids.size(); ++i)
+    text += " " + piece(seen.target_out, static_cast<int>(first + i));
+  return text;
+}
+
+}  // namespace
+
+std::vector<Departure> listed(const Departures& departures, const Snapshot* seen) {
+  const Snapshot nothing;
+  const Snapshot& named = seen ? *seen : nothing;
+  std::vector<Departure> list;
+  const auto add = [&](DepartureKind kind, std::size_t index, std::string text) {
+    list.push_back({kind, index, std::move(text)});
+  };
+  const Interventions& interventions = departures.interventions;
+  for (std::size_t i = 0; i < interventions.heads_off.size(); ++i)
+    add(DepartureKind::head_off, i, head_name(interventions.heads_off[i]) + " off");
+  for (std::size_t i = 0; i < interventions.layers_off.size(); ++i)
+    add(DepartureKind::layer_off, i, layer_name(interventions.layers_off[i]) + " off");
+  for (std::size_t i = 0; i < interventions.forced.size(); ++i)
+    add(DepartureKind::forced_attention, i, text_of(interventions.forced[i], named));
+  for (std::size_t i = 0; i < interventions.replaced.size(); ++i)
+    add(DepartureKind::replaced_token, i, text_of(interventions.replaced[i], named));
+  if (!departures.prefix.empty() || !departures.prefix_ids.empty())
+    add(DepartureKind::prefix, 0, prefix_text(departures, named));
+  if (departures.painted_mask) add(DepartureKind::painted_mask, 0, "painted mask");
+  if (departures.step) add(DepartureKind::recorded_step, 0, fmt::format("recorded step {}", *departures.step));
+  return list;
+}
+
+}  // namespace attnscope

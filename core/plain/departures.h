@@ -1,0 +1,36 @@
+// All in which what is shown is not the plain model at the present step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plain/heads.h"
+#include "plain/interventions.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+struct Departures {
+  Interventions interventions;
+  std::string prefix;                // the output has to begin with this …
+  std::vector<int> prefix_ids;       // … and then with these pieces
+  bool painted_mask = false;         // for one head's numbers alone
+  std::optional<std::int64_t> step;  // a recorded one
+};
+
+enum class DepartureKind { head_off, layer_off, forced_attention, replaced_token, prefix, painted_mask, recorded_step };
+
+// One of them, in words.
+struct Departure {
+  DepartureKind kind = DepartureKind::head_off;
+  std::size_t index = 0;  // among those of its kind
+  std::string text;
+};
+
+// Each of them; pieces are named as in `seen`, or by their numbers where it has not so many. `seen` may be null.
+std::vector<Departure> listed(const Departures& departures, const Snapshot* seen);
+
+}  // namespace attnscope

@@ -1,0 +1,162 @@
+// What is not the plain model: said in every workspace, taken back one by one or all at once.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shell/departures.h"
+#include "shell/looking.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
+#include "shell/timeline.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+constexpr HeadPlace head{AttentionPart::encoder, 1, 2};
+
+class DeparturesTest : public testing::Test {
+ protected:
+  DeparturesTest() {
+    scope.layout.sentence = "src1 src2";
+    scope.layout.setup_open = false;
+    receive(scope, {fixture_run(20), Status{Activity::paused, 1000, "CPU"}}, nullptr);
+    receive(scope, {}, fixture_snapshot({3, 4, 2, 4}, scope.asked.request));
+    receive(scope, {SentencePinned{"src1 src2"}}, nullptr);
+    auto past = fixture_snapshot({3, 4, 2, 4});
+    past->step = 400;
+    receive(scope, {FrameRecorded{frame_of(*past)}}, nullptr);
+    ui.frames(3, draw);
+  }
+
+  void depart(DepartureKind kind) {
+    Interventions& interventions = attention.interventions;
+    switch (kind) {
+      case DepartureKind::head_off:
+        return interventions.heads_off.push_back(head);
+      case DepartureKind::layer_off:
+        return interventions.layers_off.push_back({true, 0});
+      case DepartureKind::forced_attention:
+        return interventions.forced.push_back({head, 1, 0});
+      case DepartureKind::replaced_token:
+        return interventions.replaced.push_back({.position = 1, .text = "dog"});
+      case DepartureKind::prefix:
+        decoding.prefix = "zq";
+        return;
+      case DepartureKind::painted_mask:
+        attention.inside.painted = CellMask(3, 3);
+        return;
+      case DepartureKind::recorded_step:
+        return show_frame(scope, 0);
+    }
+  }
+
+  std::vector<Departure> list() const { return listed(departures_of(scope), scope.newest.snapshot.get()); }
+
+  // The fonts of tests have "?" in the place of signs beyond Latin.
+  static std::string drawn(std::string text) {
+    for (const std::string sign : {"→", "“", "”"})
+      for (std::size_t at; (at = text.find(sign)) != std::string::npos;) text.replace(at, sign.size(), "?");
+    return text;
+  }
+
+  void click_cross_behind(const std::string& text) {
+    const auto at = ui.find_text(text);
+    ASSERT_TRUE(at) << text;
+    const float width = text_size(ui.look.fonts.ui, text.c_str()).x;
+    ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
+  }
+
+  Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
+  DecodingView& decoding = scope.views.of<DecodingView>();
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+};
+
+constexpr std::array kinds = {
+    std::pair{DepartureKind::head_off, "encoder L2 H3 off"},
+    std::pair{DepartureKind::layer_off, "decoder L1 off"},
+    std::pair{DepartureKind::forced_attention, "encoder L2 H3: src2 → src1"},
+    std::pair{DepartureKind::replaced_token, "src2 read as “dog”"},
+    std::pair{DepartureKind::prefix, "begins with “zq”"},
+    std::pair{DepartureKind::painted_mask, "painted mask"},
+    std::pair{DepartureKind::recorded_step, "recorded step 400"},
+};
+
+TEST_F(DeparturesTest, ThePlainModelHasNoBar) {
+  EXPECT_TRUE(list().empty());
+  EXPECT_FALSE(ui.drew("Back to the plain model"));
+}
+
+TEST_F(DeparturesTest, EachIsSaidInEveryWorkspaceAndItsCrossTakesJustItBack) {
+  for (const Workspace& workspace : workspaces()) {
+    scope.layout.workspace = &workspace;
+    for (const auto& [kind, text] : kinds) {
+      for (const auto& [other, unused] : kinds) depart(other);
+      ui.frames(2, draw);
+      for (const auto& [other, its_text] : kinds)
+        EXPECT_TRUE(ui.drew(drawn(its_text))) << its_text << " in " << workspace.name;
+      click_cross_behind(drawn(text));
+      ui.frames(2, draw);
+      EXPECT_FALSE(ui.drew(drawn(text))) << text << " in " << workspace.name;
+      EXPECT_EQ(list().size(), kinds.size() - 1) << text << " in " << workspace.name;
+      back_to_plain_model(scope);
+    }
+  }
+}
+
+TEST_F(DeparturesTest, OneButtonTakesAllBackAndThePlainModelIsAsked) {
+  for (const auto& [kind, text] : kinds) depart(kind);
+  ui.frames(2, draw);
+  EXPECT_FALSE(scope.asked.changes.empty());
+  EXPECT_EQ(scope.asked.prefix, "zq");
+  ASSERT_TRUE(ui.click_text("Back to the plain model", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(list().empty());
+  EXPECT_FALSE(ui.drew("Back to the plain model"));
+  EXPECT_TRUE(scope.asked.changes.empty());
+  EXPECT_EQ(scope.asked.prefix, "");
+  EXPECT_FALSE(scope.timeline.past.snapshot);
+}
+
+TEST_F(DeparturesTest, NothingMovesWhereOneHasRoomInTheLineOfTabs) {
+  ui.io().DisplaySize = {1600, 1000};
+  ui.frames(3, draw);
+  const auto before = ui.find_text("Full contrast");
+  depart(DepartureKind::painted_mask);
+  ui.frames(3, draw);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(ui.find_text("Full contrast")->y, before->y);
+}
+
+TEST_F(DeparturesTest, AClickShowsIt) {
+  depart(DepartureKind::forced_attention);
+  scope.layout.workspace = find_workspace("positions");
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text(drawn("encoder L2 H3: src2 → src1"), draw));
+  EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));
+  EXPECT_EQ(attention.place(), head);
+  EXPECT_EQ(attention.pinned_row, 1);
+  EXPECT_EQ(attention.pinned_col, 0);
+}
+
+TEST(Listed, PiecesThatAreNotThereAreNumbered) {
+  Departures departures;
+  departures.interventions.forced = {{head, 7, 0}};
+  departures.prefix_ids = {4};
+  const std::vector<Departure> list = listed(departures, nullptr);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].text, "encoder L2 H3: piece 8 → piece 1");
+  EXPECT_EQ(list[1].text, "begins with piece 1");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,179 @@
+#include "base/fonts.h"
+
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include <imgui_freetype.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace attnscope {
+namespace {
+
+// First and last code points, ended by 0. Read by the atlas until it is built.
+constexpr ImWchar glyph_ranges[] = {
+    0x0020, 0x024F,  // Latin, Latin-1, Latin Extended A and B
+    0x0300, 0x036F,  // combining accents
+    0x0370, 0x03FF,  // Greek
+    0x0400, 0x052F,  // Cyrillic
+    0x1E00, 0x1EFF,  // Latin Extended Additional
+    0x2010, 0x203A,  // dashes, quotation marks, dots, guillemets
+    0x2070, 0x209F,  // superscripts and subscripts
+    0x20AC, 0x20AC,  // €
+    0x2122, 0x2122,  // ™
+    0x2190, 0x21FF,  // arrows
+    0x2200, 0x22FF,  // mathematical operators
+    0x23CE, 0x23FF,  // keys; play, pause, step
+    0x2580, 0x25FF,  // blocks (SentencePiece's ▁ among them) and shapes
+    0x2713, 0x2717,  // ticks and crosses
+    0xFFFD, 0xFFFD,  // replacement
+    0,
+};
+
+float pixels(float size, float scale) {
+  return std::round(size * scale);
+}
+
+ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig config) {
+  void* copy = ImGui::MemAlloc(bytes.size());  // the atlas frees it
+  std::memcpy(copy, bytes.data(), bytes.size());
+  ImFont* font =
+      atlas.AddFontFromMemoryTTF(copy, static_cast<int>(bytes.size()), config.SizePixels, &config, glyph_ranges);
+  if (!font) throw std::runtime_error("the font file cannot be read");
+  return font;
+}
+
+ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string& fallback, float size) {
+  ImFontConfig config;
+  config.OversampleH = 1;
+  config.PixelSnapH = true;
+  config.SizePixels = size;
+  ImFont* font = bytes.empty() ? atlas.AddFontDefault(&config) : add_file(atlas, bytes, config);
+  config.MergeMode = true;  // adds what is not there yet
+  if (!fallback.empty()) add_file(atlas, fallback, config);
+  return font;
+}
+
+struct FaceFacts {
+  float em = 1;
+  std::string family;
+};
+
+// FreeType sets a font so that its ascender and descender fill the height that Dear ImGui asks for.
+FaceFacts face_facts(const std::string& bytes) {
+  FaceFacts facts;
+  if (bytes.empty()) return facts;
+  FT_Library library = nullptr;
+  if (FT_Init_FreeType(&library) != 0) return facts;
+  FT_Face face = nullptr;
+  const auto* begin = reinterpret_cast<const FT_Byte*>(bytes.data());
+  if (FT_New_Memory_Face(library, begin, static_cast<FT_Long>(bytes.size()), 0, &face) == 0) {
+    const int height = face->ascender - face->descender;
+    if (height > 0) facts.em = static_cast<float>(face->units_per_EM) / static_cast<float>(height);
+    if (face->family_name) facts.family = face->family_name;
+    FT_Done_Face(face);
+  }
+  FT_Done_FreeType(library);
+  return facts;
+}
+
+}  // namespace
+
+Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
+  atlas.Clear();
+#if IMGUI_VERSION_NUM >= 19200
+  atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+#else
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+#endif
+  Fonts fonts;
+  fonts.ui = add_font(atlas, files.ui, files.ui_fallback, pixels(15, scale));  // the first is the default
+  fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, files.ui_fallback, pixels(15, scale));
+  fonts.small = add_font(atlas, files.ui, files.ui_fallback, pixels(12, scale));
+  fonts.mono = add_font(atlas, files.mono, files.mono_fallback, pixels(14, scale));
+  fonts.mono_small = add_font(atlas, files.mono, files.mono_fallback, pixels(12, scale));
+#if IMGUI_VERSION_NUM < 19200
+  if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
+#endif
+  const FaceFacts ui = face_facts(files.ui);
+  const FaceFacts mono = face_facts(files.mono);
+  fonts.ui_em = ui.em;
+  fonts.bold_em = face_facts(files.ui_bold.empty() ? files.ui : files.ui_bold).em;
+  fonts.mono_em = mono.em;
+  fonts.ui_family = ui.family;
+  fonts.mono_family = mono.family;
+  return fonts;
+}
+
+#if IMGUI_VERSION_NUM >= 19200
+float font_size(const ImFont* font) {
+  return font->LegacySize;
+}
+float font_ascent(const ImFont* font) {
+  return const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize)->Ascent;
+}
+std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
+  const ImFontBaked& baked = *const_cast<ImFont*>(font)->GetFontBaked(font->LegacySize);
+  return {baked.Glyphs.Data, static_cast<std::size_t>(baked.Glyphs.Size)};
+}
+bool has_glyph(const ImFont* font, ImWchar sign) {
+  return const_cast<ImFont*>(font)->IsGlyphInFont(sign);
+}
+static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
+  return const_cast<ImFont*>(font)->CalcWordWrapPosition(font->LegacySize, begin, end, width);
+}
+void push_font(ImFont* font) {
+  ImGui::PushFont(font, font->LegacySize);
+}
+#else
+float font_size(const ImFont* font) {
+  return font->FontSize;
+}
+float font_ascent(const ImFont* font) {
+  return font->Ascent;
+}
+std::span<const ImFontGlyph> glyphs_of(const ImFont* font) {
+  return {font->Glyphs.Data, static_cast<std::size_t>(font->Glyphs.Size)};
+}
+bool has_glyph(const ImFont* font, ImWchar sign) {
+  return font->FindGlyphNoFallback(sign) != nullptr;
+}
+static const char* wrap_position(const ImFont* font, const char* begin, const char* end, float width) {
+  return font->CalcWordWrapPositionA(1, begin, end, width);
+}
+void push_font(ImFont* font) {
+  ImGui::PushFont(font);
+}
+#endif
+
+void pop_font() {
+  ImGui::PopFont();
+}
+
+ImVec2 text_size(const ImFont* font, const char* begin, const char* end) {
+  // CalcTextSizeA is const before 1.92 only.
+  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, begin, end);
+}
+
+std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::string_view paragraph = text.substr(0, text.find('\n'));
+    const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
+    const std::size_t fitting = std::max<std::size_t>(1, static_cast<std::size_t>(end - paragraph.data()));
+    lines.push_back(paragraph.substr(0, fitting));
+    text.remove_prefix(lines.back().size());
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
+    if (text.starts_with('\n')) text.remove_prefix(1);
+  }
+  return lines;
+}
+
+void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin, const char* end) {
+  list.AddText(font, font_size(font), position, color, begin, end);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,27 @@
+#include "base/numbers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attnscope {
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t place = digits.size(); place > first + 3;) {
+    place -= 3;
+    digits.insert(place, "\u00A0");  // not broken at the end of a line
+  }
+  return digits;
+}
+
+std::string rounded(double number) {
+  if (!std::isfinite(number)) return "–";
+  if (std::abs(number) >= 999500) return fmt::format("{:.2f}M", number / 1e6);
+  if (std::abs(number) >= 9995) return fmt::format("{:.0f}k", number / 1e3);
+  if (std::abs(number) >= 999.5) return fmt::format("{:.1f}k", number / 1e3);
+  return fmt::format("{:.0f}", number);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,36 @@
+// What is on the screen: looks at the present model, or recorded ones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// A snapshot on the screen, and a number that changes whenever it does: the version of the textures made from it.
+struct Shown {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::uint64_t version = 0;
+};
+
+// What every workspace shows. The sentence's pieces and the encoder's maps come from `newest`, the rest from
+// `complete`, which was decoded to its end; either snapshot may be null.
+struct ShownMaps {
+  const Shown& newest;
+  const Shown& complete;
+  const Shown& of(AttentionPart part) const { return part == AttentionPart::encoder ? newest : complete; }
+  // Nothing to draw: not decoded yet, or not in this model.
+  bool lacks(AttentionPart part) const { return !of(part).snapshot || maps_of(*of(part).snapshot, part).empty(); }
+};
+
+// Whether it was recorded, and is not the answer to a Probe of the window.
+inline bool is_recorded(const Snapshot& snapshot) {
+  return snapshot.request == 0;
+}
+
+// In place of what recorded frames do not hold.
+inline constexpr const char* recorded_note =
+    "Recorded steps keep maps and decoding only: return to live (below) to see this";
+
+}  // namespace attnscope

@@ -1,0 +1,150 @@
+#include "base/theme.h"
+
+#include <imgui.h>
+
+namespace attnscope {
+namespace {
+
+// 0xRRGGBB as people write it → bytes R G B A as they are drawn.
+constexpr Color32 opaque(unsigned hex) {
+  return (hex >> 16 & 0xFFU) | (hex & 0xFF00U) | (hex & 0xFFU) << 16 | 0xFF000000U;
+}
+
+// Okabe & Ito 2008, "Color Universal Design".
+constexpr Color32 orange = opaque(0xE69F00);
+constexpr Color32 sky_blue = opaque(0x56B4E9);
+constexpr Color32 green = opaque(0x009E73);
+constexpr Color32 yellow = opaque(0xF0E442);
+constexpr Color32 blue = opaque(0x0072B2);
+constexpr Color32 vermillion = opaque(0xD55E00);
+constexpr Color32 purple = opaque(0xCC79A7);
+
+constexpr Theme dark_theme{
+    .name = ThemeName::dark,
+    .background = opaque(0x0F1217),
+    .panel = opaque(0x171B22),
+    .raised = opaque(0x242A35),
+    .hovered = opaque(0x303847),
+    .border = opaque(0x2B323E),
+    .grid = opaque(0x222833),
+    .text = opaque(0xDFE5EE),
+    .text_dim = opaque(0x8E99AB),
+    .accent = opaque(0x5AA9E6),
+    .success = opaque(0x6CC08B),
+    .warning = opaque(0xE9B44C),
+    .error = opaque(0xF0716D),
+    .masked = opaque(0x1D222B),
+    .series = {sky_blue, orange, green, purple, vermillion, yellow, blue},
+    .diverging = ColorMap::blue_orange,
+};
+
+constexpr Theme light_theme{
+    .name = ThemeName::light,
+    .background = opaque(0xFFFFFF),
+    .panel = opaque(0xF3F5F8),
+    .raised = opaque(0xE3E8EF),
+    .hovered = opaque(0xD3DBE6),
+    .border = opaque(0xC9D1DC),
+    .grid = opaque(0xE8ECF1),
+    .text = opaque(0x18202C),
+    .text_dim = opaque(0x566273),
+    .accent = opaque(0x1668B5),
+    .success = opaque(0x1E7F45),
+    .warning = opaque(0x8F5F00),
+    .error = opaque(0xC0322B),
+    .masked = opaque(0xE6E9EE),
+    .series = {blue, vermillion, green, purple, orange, sky_blue, yellow},
+    .diverging = ColorMap::blue_red,
+};
+
+void set_colors(ImGuiStyle& style, const Theme& theme) {
+  const auto set = [&](ImGuiCol item, Color32 color) { style.Colors[item] = ImGui::ColorConvertU32ToFloat4(color); };
+  if (theme.name == ThemeName::dark)
+    ImGui::StyleColorsDark(&style);
+  else
+    ImGui::StyleColorsLight(&style);
+  set(ImGuiCol_Text, theme.text);
+  set(ImGuiCol_TextDisabled, theme.text_dim);
+  set(ImGuiCol_WindowBg, theme.panel);
+  set(ImGuiCol_ChildBg, 0);
+  set(ImGuiCol_PopupBg, theme.panel);
+  set(ImGuiCol_MenuBarBg, theme.panel);
+  set(ImGuiCol_Border, theme.border);
+  set(ImGuiCol_BorderShadow, 0);
+  set(ImGuiCol_FrameBg, theme.raised);
+  set(ImGuiCol_FrameBgHovered, theme.hovered);
+  set(ImGuiCol_FrameBgActive, theme.hovered);
+  set(ImGuiCol_TitleBg, theme.raised);
+  set(ImGuiCol_TitleBgActive, theme.raised);
+  set(ImGuiCol_TitleBgCollapsed, theme.raised);
+  set(ImGuiCol_ScrollbarBg, 0);
+  set(ImGuiCol_ScrollbarGrab, theme.raised);
+  set(ImGuiCol_ScrollbarGrabHovered, theme.hovered);
+  set(ImGuiCol_ScrollbarGrabActive, theme.accent);
+  set(ImGuiCol_CheckMark, theme.accent);
+  set(ImGuiCol_SliderGrab, faded(theme.accent, 0.55F));  // the value stands over it
+  set(ImGuiCol_SliderGrabActive, theme.accent);
+  set(ImGuiCol_Button, theme.raised);
+  set(ImGuiCol_ButtonHovered, theme.hovered);
+  set(ImGuiCol_ButtonActive, mixed(theme.hovered, theme.accent, 0.35F));
+  set(ImGuiCol_Header, mixed(theme.panel, theme.accent, 0.22F));
+  set(ImGuiCol_HeaderHovered, theme.hovered);
+  set(ImGuiCol_HeaderActive, mixed(theme.hovered, theme.accent, 0.35F));
+  set(ImGuiCol_Separator, theme.border);
+  set(ImGuiCol_SeparatorHovered, theme.accent);
+  set(ImGuiCol_SeparatorActive, theme.accent);
+  set(ImGuiCol_ResizeGrip, 0);
+  set(ImGuiCol_Tab, theme.panel);
+  set(ImGuiCol_TabHovered, theme.hovered);
+  set(ImGuiCol_TabActive, mixed(theme.panel, theme.accent, 0.3F));
+  set(ImGuiCol_PlotHistogram, theme.accent);
+  set(ImGuiCol_TableHeaderBg, theme.raised);
+  set(ImGuiCol_TableBorderStrong, theme.border);
+  set(ImGuiCol_TableBorderLight, theme.grid);
+  set(ImGuiCol_TableRowBgAlt, 0);
+  set(ImGuiCol_TextSelectedBg, faded(theme.accent, 0.4F));
+  set(ImGuiCol_NavHighlight, theme.accent);
+  set(ImGuiCol_ModalWindowDimBg, faded(opaque(0x000000), 0.45F));
+}
+
+}  // namespace
+
+const Theme& theme(ThemeName name) {
+  return name == ThemeName::light ? light_theme : dark_theme;
+}
+
+ThemeName theme_from(std::string_view text) {
+  return text == "light" ? ThemeName::light : ThemeName::dark;
+}
+
+std::string_view theme_text(ThemeName name) {
+  return name == ThemeName::light ? "light" : "dark";
+}
+
+void apply_theme(const Theme& theme, float scale) {
+  ImGuiStyle style;
+  style.WindowPadding = {10, 8};
+  style.FramePadding = {8, 4};
+  style.CellPadding = {6, 3};
+  style.ItemSpacing = {8, 6};
+  style.ItemInnerSpacing = {6, 4};
+  style.IndentSpacing = 16;
+  style.ScrollbarSize = 12;
+  style.GrabMinSize = 10;
+  style.WindowRounding = 0;
+  style.ChildRounding = 4;
+  style.FrameRounding = 4;
+  style.PopupRounding = 6;
+  style.ScrollbarRounding = 6;
+  style.GrabRounding = 4;
+  style.TabRounding = 4;
+  style.WindowBorderSize = 1;
+  style.FrameBorderSize = 0;
+  style.WindowTitleAlign = {0, 0.5F};
+  style.DisabledAlpha = 0.45F;
+  style.ScaleAllSizes(scale);
+  set_colors(style, theme);
+  ImGui::GetStyle() = style;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,90 @@
+// What can be done to the window, as one table: menus, keys, buttons and the list of keys are made from it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/input.h"
+#include "shell/scope.h"
+#include "widgets/icon_button.h"
+
+namespace attnscope {
+
+// Text that is always the same, or that depends on what is the case.
+class Text {
+ public:
+  constexpr Text(const char* fixed) : fixed_(fixed) {}
+  constexpr Text(std::string (*made)(const Scope&)) : made_(made) {}
+  std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : fixed_; }
+
+ private:
+  const char* fixed_ = nullptr;
+  std::string (*made_)(const Scope&) = nullptr;
+};
+
+enum class Menu { file, run, exports, view, help };
+
+inline constexpr std::array menus = {
+    std::pair{Menu::file, "File"}, std::pair{Menu::run, "Run"},   std::pair{Menu::exports, "Export"},
+    std::pair{Menu::view, "View"}, std::pair{Menu::help, "Help"},
+};
+
+// How far a key reaches into what else the keyboard is used for.
+enum class Reach {
+  everywhere,    // over dialogs too
+  typing,        // while text is typed
+  window,        // while neither is
+  not_pressing,  // nor the keyboard walks through controls, which Space presses
+  not_walking,   // nor could it: arrows go from one control to the next
+};
+
+struct Action {
+  std::string_view name;            // no two share one
+  Text title;                       // in its menu and in the list of keys, where neighbours of one title share a line
+  Text help = "";                   // while the mouse rests on it; also why it does not apply
+  std::optional<Chord> chord = {};  // no two share one
+  std::optional<Chord> also = {};   // another, where the open workspace has no use for it
+  Reach reach = Reach::window;
+  std::optional<Menu> menu = {};            // in the order of the table
+  bool separated = false;                   // from those before it in the menu
+  bool (*applies)(const Scope&) = nullptr;  // null: always
+  bool (*is_on)(const Scope&) = nullptr;    // of what is switched on and off
+  void (*act)(Scope&) = nullptr;
+};
+
+std::span<const Action> actions();
+const Action& find_action(std::string_view name);  // there must be one
+bool applies(const Action& action, const Scope& scope);
+
+// What the keys do; once a frame, before anything is drawn.
+void handle_keys(Scope& scope, TextureStore& textures, const Look& look);
+
+void draw_menu_items(Scope& scope, Menu menu, const Look& look);
+
+// A button that does it, with its help and its key as tooltip; `label` instead of its title, if one is given.
+void draw_action_button(Scope& scope, const Action& action, const Look& look, const char* label = nullptr);
+void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Look& look,
+                        const char* label = nullptr);
+
+struct KeyLine {
+  std::string keys;
+  std::string what;
+};
+std::vector<KeyLine> window_keys(const Scope& scope);
+std::vector<KeyLine> workspace_keys();
+
+// ---- the workspaces
+
+// The number key of its group: goes to the group's first, then to the next one in it.
+Chord group_key(const Workspace& workspace);
+void show_workspace(Scope& scope, const Workspace& workspace);
+
+// What the open one is given.
+WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Look& look);
+
+}  // namespace attnscope

@@ -1,0 +1,244 @@
+#include "shell/curves_panel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "plain/matrix_text.h"
+#include "plain/metrics.h"
+#include "widgets/button.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+void same_line_if_room(float width) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= right) ImGui::SameLine();
+}
+
+// A button that stays lit while it is on. True when it was pressed.
+bool draw_toggle(const char* label, bool& on, const Look& look) {
+  const Theme& theme = look.theme;
+  ImGui::PushStyleColor(ImGuiCol_Button, on ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.text_dim);
+  const bool pressed = ImGui::Button(label);
+  ImGui::PopStyleColor(2);
+  if (pressed) on = !on;
+  return pressed;
+}
+
+void fit_everything(CurvesView& view) {
+  view.axis.window.reset();
+  view.weight_plot.window.reset();
+  for (PlotView& plot : view.plots) plot.window.reset();
+}
+
+void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(5), ImGui::GetStyle().ItemSpacing.y));
+  float buttons = 0;
+  for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + look.px(5);
+  const float rest = std::clamp(ImGui::GetContentRegionAvail().x - buttons, look.px(44), look.px(160));
+  ImGui::SetNextItemWidth(rest);
+  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < look.px(84) ? "%.2f" : "smooth %.2f");
+  help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
+  same_line_if_room(button_width("Log"));
+  draw_toggle("Log", view.log, look);
+  help_tooltip("Loss on a logarithmic axis.", look);
+  same_line_if_room(button_width("Follow"));
+  draw_toggle("Follow", view.axis.follow, look);
+  help_tooltip("When zoomed in on the newest steps, go along with them.", look);
+  same_line_if_room(button_width("Fit"));
+  if (ImGui::Button("Fit")) fit_everything(view);
+  help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
+               look);
+  same_line_if_room(button_width("CSV"));
+  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights).c_str());
+  help_tooltip("Copies all series as comma-separated values, a line a step.", look);
+  ImGui::PopStyleVar();
+}
+
+PlotRange extent(const Curves& curves, const CurvesView& view) {
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) lines.push_back({"", &curves[i]});
+  for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
+  return fitted_x(lines);
+}
+
+float legend_row_height(const Look& look) {
+  return font_size(look.fonts.small) + look.px(4);
+}
+
+// One line of the legend; true when its curve is to go.
+bool draw_weight_name(const WeightCurve& weight, Color32 color, const Look& look) {
+  const WithFont font(look.fonts.small);
+  Painter paint(look);
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float height = font_size(look.fonts.small);
+  const float cross = ImGui::CalcTextSize("✕").x + look.px(10);
+  const float width = std::max(look.px(20), ImGui::GetContentRegionAvail().x - cross);
+  const ImVec2 end{corner.x + width, corner.y + height};
+  ImGui::InvisibleButton("name", {width, height});
+  help_tooltip(weight.title + "\nIn: " + weight.sentence, look);
+  paint.filled_rect({corner.x, corner.y + height * 0.42F},
+                    {corner.x + look.px(10), corner.y + height * 0.42F + look.px(3)}, color, look.px(1.5F));
+  paint.push_clip(corner, end);
+  paint.text(look.fonts.small, {corner.x + look.px(14), corner.y}, look.theme.text, weight.title);
+  paint.pop_clip();
+  ImGui::SameLine(0, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(4), 0});
+  ImGui::PushStyleColor(ImGuiCol_Button, 0);
+  const bool gone = ImGui::Button("✕", {cross, height});
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  help_tooltip("Takes the curve away.", look);
+  return gone;
+}
+
+constexpr const char* weights_help =
+    "How much the chosen query attends to the chosen key, at every recorded step of the pinned sentence (Plot weight "
+    "in "
+    "the line of recorded steps).";
+
+// From 0, so that heights can be compared.
+PlotRange weight_limits(std::span<const WeightCurve> weights) {
+  double largest = 0.1;
+  for (const WeightCurve& weight : weights)
+    for (const double y : weight.series.y) largest = std::max(largest, y);
+  return {0, largest * 1.05};
+}
+
+void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look) {
+  const auto& colors = look.theme.series;
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < view.weights.size(); ++i) {
+    lines.push_back({view.weights[i].title, &view.weights[i].series, colors[i % colors.size()]});
+  }
+  draw_plot("weights", lines, {ImGui::GetContentRegionAvail().x, height}, view.axis, view.weight_plot,
+            {.title = "Weight",
+             .help = weights_help,
+             .legend = false,
+             .x_numbers = false,
+             .x_data = x,
+             .y_limits = weight_limits(view.weights)},
+            look);
+  std::size_t gone = view.weights.size();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, look.px(4)});
+  for (std::size_t i = 0; i < view.weights.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (draw_weight_name(view.weights[i], lines[i].color, look)) gone = i;
+    ImGui::PopID();
+  }
+  ImGui::PopStyleVar();
+  ImGui::Spacing();
+  if (gone < view.weights.size()) view.weights.erase(view.weights.begin() + static_cast<std::ptrdiff_t>(gone));
+}
+
+constexpr float weights_height = 1.6F;  // in that of the lowest plots
+
+struct MetricLines {
+  std::size_t first;  // of the metrics that share the plot
+  std::vector<PlotLine> lines;
+};
+
+// The plots of what was measured; of all metrics before anything was.
+std::vector<MetricLines> plots_of(const Curves& curves, const CurvesView& view, const Look& look) {
+  const auto& colors = look.theme.series;
+  std::size_t next_color = 0;
+  std::vector<MetricLines> measured;
+  std::vector<MetricLines> empty;
+  for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
+    MetricLines plot{metrics.front(), {}};
+    for (const std::size_t place : metrics) {
+      const MetricRow& row = metric_rows[place];
+      const Color32 color = colors[next_color++ % colors.size()];
+      plot.lines.push_back({row.line, &curves[place], color, row.noisy ? view.smoothing : 0});
+    }
+    const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].x.empty(); });
+    (any ? measured : empty).push_back(std::move(plot));
+  }
+  return measured.empty() ? empty : measured;
+}
+
+void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotRange x, bool last, const Look& look) {
+  const MetricRow& row = metric_rows[lines.first];
+  const bool log = view.log && row.plot.log;
+  PlotView& plot = view.plots[lines.first];
+  if (std::exchange(plot.log, log) != log) plot.window.reset();
+  draw_plot(row.key, lines.lines, size, view.axis, plot,
+            {.title = row.plot.title, .help = row.plot.help, .x_numbers = last, .x_data = x}, look);
+}
+
+}  // namespace
+
+void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
+  view.plots.resize(metric_rows.size());
+  draw_controls(curves, view, look);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;
+  const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
+  const std::vector<MetricLines> plots = plots_of(curves, view, look);
+  const bool weights = !view.weights.empty();
+  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 3 * spacing : 0;
+  const float gaps = static_cast<float>(plots.size() - 1) * spacing;
+  float total = weights ? weights_height : 0;  // of the plots' heights, in that of the lowest
+  for (const MetricLines& lines : plots) total += metric_rows[lines.first].plot.height;
+  const float share = std::max(look.px(44), (room.y - gaps - names - axis_height - 1) / total);
+  const PlotRange x = extent(curves, view);
+
+  for (std::size_t i = 0; i < plots.size(); ++i) {
+    const bool last = i + 1 == plots.size();
+    const float height = share * metric_rows[plots[i].first].plot.height + (last ? axis_height : 0);
+    draw_metrics(plots[i], view, {room.x, height}, x, last, look);
+    if (i == 0 && weights) draw_weights(view, x, share * weights_height, look);
+  }
+}
+
+void follow_history(std::vector<WeightCurve>& weights, const History& history) {
+  std::erase_if(weights, [&](const WeightCurve& weight) { return weight.pinned && !history.find(weight.sentence); });
+  for (WeightCurve& weight : weights) {
+    const PinnedSentence* sentence = history.find(weight.sentence);
+    weight.pinned = sentence != nullptr;
+    if (!sentence) continue;  // about to be pinned
+    const std::vector<Frame>& frames = sentence->frames;
+    const Frame newest = frames.empty() ? nullptr : frames.back();
+    if (weight.frames == frames.size() && weight.newest == newest) continue;
+    weight.frames = frames.size();
+    weight.newest = newest;
+    weight.series = weight_curve(frames, weight.place, weight.row, weight.col);
+  }
+}
+
+std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights) {
+  std::string csv = "step";
+  std::vector<const Series*> series;
+  for (const std::vector<std::size_t>& plot : metrics_by_plot())
+    for (const std::size_t place : plot) {
+      series.push_back(&curves[place]);
+      csv += fmt::format(",{}", metric_rows[place].column);
+    }
+  for (const WeightCurve& weight : weights) {
+    series.push_back(&weight.series);
+    csv += ',' + csv_field(weight.title);
+  }
+  csv += '\n';
+  std::map<double, std::vector<std::string>> rows;  // step → what was measured at it
+  for (std::size_t column = 0; column < series.size(); ++column)
+    for (std::size_t i = 0; i < series[column]->x.size(); ++i) {
+      std::vector<std::string>& cells = rows[series[column]->x[i]];
+      cells.resize(series.size());
+      cells[column] = fmt::format("{}", series[column]->y[i]);
+    }
+  for (const auto& [step, cells] : rows)
+    fmt::format_to(std::back_inserter(csv), "{},{}\n", step, fmt::join(cells, ","));
+  return csv;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,199 @@
+#include "shell/departures.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <string>
+#include <vector>
+
+#include "shell/timeline.h"
+#include "widgets/heatmap_layout.h"
+#include "widgets/tooltip.h"
+#include "widgets/words.h"
+#include "widgets/wrapped_row.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+const char* help_of(DepartureKind kind) {
+  switch (kind) {
+    case DepartureKind::head_off:
+      return "This head is switched off: its part of what goes into W_O is zero. Click: shows it.";
+    case DepartureKind::layer_off:
+      return "This layer passes its input on unchanged. Click: shows it.";
+    case DepartureKind::forced_attention:
+      return "All of this query's weight goes to this key. Click: shows it.";
+    case DepartureKind::replaced_token:
+      return "The model reads another piece here.";
+    case DepartureKind::prefix:
+      return "The decoder is given this beginning, and goes on by itself. Click: shows it.";
+    case DepartureKind::painted_mask:
+      return "Inside one head the numbers are computed with this mask; everything else is the model's. Click: shows "
+             "it.";
+    case DepartureKind::recorded_step:
+      return "What the model made of the sentence at that step of its training, not what it makes of it now.";
+  }
+  return "";
+}
+
+void show_head(Scope& scope, const HeadPlace& place) {
+  scope.layout.workspace = find_workspace("attention");
+  select(scope.views.of<AttentionView>(), place);
+}
+
+// Goes where it can be seen.
+void show(Scope& scope, const Departure& departure) {
+  AttentionView& view = scope.views.of<AttentionView>();
+  switch (departure.kind) {
+    case DepartureKind::head_off:
+      return show_head(scope, view.interventions.heads_off[departure.index]);
+    case DepartureKind::layer_off: {
+      const LayerPlace& layer = view.interventions.layers_off[departure.index];
+      return show_head(scope,
+                       {layer.decoder ? AttentionPart::decoder : AttentionPart::encoder, layer.layer, view.head});
+    }
+    case DepartureKind::forced_attention: {
+      const ForcedAttention& forced = view.interventions.forced[departure.index];
+      show_head(scope, forced.place);
+      view.pinned_row = forced.query;
+      view.pinned_col = forced.key;
+      return;
+    }
+    case DepartureKind::prefix:
+      scope.layout.workspace = find_workspace("decoding");
+      return;
+    case DepartureKind::painted_mask:
+      show_head(scope, {view.inside.painted_part, view.layer, view.head});
+      view.level = AttentionLevel::inside;
+      return;
+    case DepartureKind::replaced_token:
+    case DepartureKind::recorded_step:
+      return;
+  }
+}
+
+template <typename T>
+void drop(std::vector<T>& items, std::size_t index) {
+  items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+constexpr const char* back = "Back to the plain model";
+
+std::string label_of(const Departure& departure, const Look& look) {
+  return shortened(look.fonts.ui, departure.text, look.px(260));
+}
+
+// Narrow, so that one has room in the line of tabs.
+ImVec2 chip_padding(const Look& look) {
+  return {look.px(3), ImGui::GetStyle().FramePadding.y};
+}
+
+float chip_width(const std::string& label, const Look& look) {
+  return ImGui::CalcTextSize((label + "✕").c_str()).x + chip_padding(look).x * 4;
+}
+
+enum class Wish { nothing, show, take_back };
+
+Wish draw_departure(const Departure& departure, const Look& look) {
+  const std::string label = label_of(departure, look);
+  next_in_row(chip_width(label, look), look);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+  Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
+  ImGui::PopStyleColor();
+  help_tooltip(fmt::format("{}: {}", departure.text, help_of(departure.kind)), look);
+  ImGui::SameLine(0, 0);
+  if (ImGui::SmallButton("✕")) wish = Wish::take_back;
+  help_tooltip("Takes this back.", look);
+  return wish;
+}
+
+std::vector<Departure> present_departures(const Scope& scope) {
+  const ShownMaps maps = shown_maps(scope);
+  const Shown& seen = maps.complete.snapshot ? maps.complete : maps.newest;
+  return listed(departures_of(scope), seen.snapshot.get());
+}
+
+}  // namespace
+
+Departures departures_of(const Scope& scope) {
+  const AttentionView& attention = scope.views.of<AttentionView>();
+  const DecodingView& decoding = scope.views.of<DecodingView>();
+  Departures departures{attention.interventions, decoding.prefix, decoding.prefix_ids, false, {}};
+  departures.painted_mask = attention.inside.painted.has_value();
+  if (const Snapshot* past = scope.timeline.past.snapshot.get()) departures.step = past->step;
+  return departures;
+}
+
+void take_back(Scope& scope, const Departure& departure) {
+  AttentionView& attention = scope.views.of<AttentionView>();
+  switch (departure.kind) {
+    case DepartureKind::head_off:
+      return drop(attention.interventions.heads_off, departure.index);
+    case DepartureKind::layer_off:
+      return drop(attention.interventions.layers_off, departure.index);
+    case DepartureKind::forced_attention:
+      return drop(attention.interventions.forced, departure.index);
+    case DepartureKind::replaced_token:
+      return drop(attention.interventions.replaced, departure.index);
+    case DepartureKind::prefix:
+      return let_go(scope.views.of<DecodingView>());
+    case DepartureKind::painted_mask:
+      return attention.inside.painted.reset();
+    case DepartureKind::recorded_step:
+      return show_present(scope);
+  }
+}
+
+void back_to_plain_model(Scope& scope) {
+  scope.views.of<AttentionView>().interventions = {};
+  let_go_of_places(scope);
+  show_present(scope);
+}
+
+void let_go_of_places(Scope& scope) {
+  AttentionView& attention = scope.views.of<AttentionView>();
+  attention.interventions.forced.clear();
+  attention.interventions.replaced.clear();
+  attention.inside.painted.reset();
+  let_go_of_output(scope);
+}
+
+void let_go_of_output(Scope& scope) {
+  DecodingView& decoding = scope.views.of<DecodingView>();
+  decoding.prefix.clear();
+  decoding.prefix_ids.clear();
+  decoding.hypothesis.clear();
+}
+
+float departures_width(const Scope& scope, const Look& look) {
+  const std::vector<Departure> departures = present_departures(scope);
+  if (departures.empty()) return 0;
+  float width = ImGui::CalcTextSize(back).x + chip_padding(look).x * 2;
+  for (const Departure& departure : departures) width += chip_width(label_of(departure, look), look) + look.px(6);
+  return width;
+}
+
+void draw_departures(Scope& scope, const Look& look) {
+  const std::vector<Departure> departures = present_departures(scope);
+  ImGui::PushID("departures");
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, chip_padding(look));
+  for (std::size_t i = 0; i < departures.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::AlignTextToFramePadding();
+    const Wish wish = draw_departure(departures[i], look);
+    ImGui::PopID();
+    if (wish == Wish::show) show(scope, departures[i]);
+    if (wish == Wish::take_back) take_back(scope, departures[i]);
+  }
+  next_in_row(back, look);
+  ImGui::AlignTextToFramePadding();
+  if (ImGui::SmallButton(back)) back_to_plain_model(scope);
+  help_tooltip("Takes all of it back: the model as it is now, and its own output.", look);
+  ImGui::PopStyleVar();
+  ImGui::PopID();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,130 @@
+#include "shell/dialogs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/input.h"
+#include "shell/actions.h"
+#include "shell/purposes.h"
+#include "shell/training.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+constexpr auto mouse_lines = std::to_array<std::pair<const char*, const char*>>({
+    {"hover", "the exact value and both tokens"},
+    {"click", "selects a head, pins a query and a key, switches a curve"},
+    {"Shift + click", "shows a head together with others, in colours"},
+    {"double-click", "opens a head; a curve alone; fits a plot or a map; resets a splitter"},
+    {"wheel, drag", "zooms at the cursor, pans (plots, maps)"},
+    {"drop a file", "a run's folder is opened, a text file becomes the corpus"},
+});
+
+void center_next_window() {
+  ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
+}
+
+void draw_key_line(const char* keys, const char* what, const Look& look) {
+  const float left = ImGui::GetCursorPosX();
+  {
+    const WithFont mono(look.fonts.mono);
+    ImGui::TextUnformatted(keys);
+  }
+  ImGui::SameLine(left + look.px(190));
+  ImGui::TextUnformatted(what);
+}
+
+void draw_help(Scope& scope, const Look& look) {
+  if (scope.show_help && !ImGui::IsPopupOpen("Keys and mouse")) ImGui::OpenPopup("Keys and mouse");
+  center_next_window();
+  if (!ImGui::BeginPopupModal("Keys and mouse", &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  ImGui::BeginGroup();
+  for (const KeyLine& line : window_keys(scope)) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  ImGui::EndGroup();
+  ImGui::SameLine(0, look.px(24));
+  ImGui::BeginGroup();
+  for (const KeyLine& line : workspace_keys()) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  ImGui::Spacing();
+  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, look);
+  ImGui::EndGroup();
+  ImGui::Spacing();
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::TextUnformatted("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.");
+  if (!scope.facts.version.empty()) ImGui::Text("attnscope %s", scope.facts.version.c_str());
+  ImGui::PopStyleColor();
+  if (ImGui::Button("Close") || key_pressed(Key::escape)) scope.show_help = false;
+  if (!scope.show_help) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
+void train_on(Scope& scope, const std::string& path) {
+  scope.edited.corpus.source = path;
+  scope.edited.corpus.target.clear();
+}
+
+void draw_dropped(Scope& scope, const Look& look) {
+  if (!scope.dropped_file.empty() && !ImGui::IsPopupOpen("Train on this file?")) {
+    ImGui::OpenPopup("Train on this file?");
+  }
+  center_next_window();
+  if (!ImGui::BeginPopupModal("Train on this file?", nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  push_font(look.fonts.mono);
+  ImGui::TextUnformatted(scope.dropped_file.c_str());
+  pop_font();
+  ImGui::PushTextWrapPos(look.px(460));
+  ImGui::TextUnformatted(
+      "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
+      "tokenizer on them and starts a new model from "
+      "random weights. The present weights are gone unless saved.");
+  ImGui::PopTextWrapPos();
+  ImGui::Spacing();
+  bool close = false;
+  if (ImGui::Button("Reset and train on it")) {
+    train_on(scope, scope.dropped_file);
+    if (can_reset(scope)) {
+      reset(scope);
+      scope.commands.push_back(Train{});
+    } else {
+      notify(scope, Severity::warning,
+             "The file is in the setup; Reset is not possible now. " + config_complaint(scope.edited));
+    }
+    close = true;
+  }
+  help_tooltip("Makes corpus, tokenizer and model anew and starts training.", look);
+  ImGui::SameLine();
+  if (ImGui::Button("Only put it in the setup")) {
+    train_on(scope, scope.dropped_file);
+    close = true;
+  }
+  help_tooltip("Change other values first, then Reset.", look);
+  ImGui::SameLine();
+  if (ImGui::Button("Cancel") || key_pressed(Key::escape)) close = true;
+  help_tooltip("Forgets the file.", look);
+  if (close) {
+    scope.dropped_file.clear();
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+void draw_export_menu(Scope& scope, const Look& look) {
+  if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
+  center_next_window();
+  if (!ImGui::BeginPopup("export")) return;
+  draw_menu_items(scope, Menu::exports, look);
+  ImGui::EndPopup();
+}
+
+}  // namespace
+
+void draw_dialogs(Scope& scope, const Look& look) {
+  draw_choosing(scope, look);
+  draw_export_menu(scope, look);
+  draw_dropped(scope, look);
+  draw_help(scope, look);
+}
+
+}  // namespace attnscope

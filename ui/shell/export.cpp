@@ -1,0 +1,184 @@
+#include "shell/export.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "plain/matrix_text.h"
+#include "shell/timeline.h"
+#include "widgets/token_strip.h"
+#include "workspaces/attention/controls.h"
+#include "workspaces/attention/text.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;  // paths as text alone
+
+// Files that the worker has not answered for yet: a slow disk must not fill the memory.
+constexpr std::size_t most_on_their_way = 3;
+
+struct SelectedMap {
+  const Matrix& map;
+  std::vector<std::string> rows;
+  std::vector<std::string> cols;
+  std::string title;
+};
+
+// Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
+bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
+  const AttentionView& view = scope.views.of<AttentionView>();
+  const HeadMap& drawn = view.map;
+  return scope.layout.workspace->name == "attention" && view.level == AttentionLevel::head &&
+         !drawn.choice.heads.empty() && drawn.choice.heads.front() == place && drawn.version == shown.version &&
+         !drawn.pending;
+}
+
+std::optional<SelectedMap> selected_map(const Scope& scope) {
+  const ShownMaps maps = shown_maps(scope);
+  const AttentionView& view = scope.views.of<AttentionView>();
+  if (!maps.newest.snapshot || maps.lacks(view.part)) return std::nullopt;
+  const Shown shown = maps.of(view.part);
+  const Snapshot& snapshot = *shown.snapshot;
+  const HeadPlace place = selection_in(view, snapshot).place;
+  if (draws(scope, place, shown)) {
+    const HeadMap& drawn = view.map;
+    return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
+  }
+  const auto& layer = maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)];
+  return SelectedMap{layer[static_cast<std::size_t>(place.head)], token_labels(row_tokens(snapshot, place.part)),
+                     token_labels(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};
+}
+
+void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {
+  const auto map = selected_map(scope);
+  if (map) scope.commands.push_back(WriteFile{path, text(map->map, map->rows, map->cols), replace});
+}
+
+std::string film_path(const FilmOrder& film) {
+  return (fs::path(film.folder) / fmt::format("film-{:05}.png", film.drawn + 1)).string();
+}
+
+void end_film(Scope& scope, Severity severity, const std::string& text) {
+  scope.exports.film.reset();
+  show_present(scope);
+  notify(scope, severity, text);
+}
+
+std::optional<PictureOrder> next_of_film(Scope& scope) {
+  FilmOrder& film = *scope.exports.film;
+  if (film.drawn == film.frames.size() || film.drawn - film.written >= most_on_their_way) return std::nullopt;
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  const Frame& frame = film.frames[film.drawn];
+  const auto at = sentence ? std::ranges::find(sentence->frames, frame) : std::vector<Frame>::const_iterator();
+  if (!sentence || at == sentence->frames.end()) {
+    end_film(scope, Severity::warning,
+             fmt::format("The film ends after {} pictures: its steps are no longer shown.", film.drawn));
+    return std::nullopt;
+  }
+  show_frame(scope, static_cast<std::size_t>(at - sentence->frames.begin()));
+  return PictureOrder{.path = film_path(film), .replace = film.replace};
+}
+
+void end_if_written(Scope& scope) {
+  const FilmOrder& film = *scope.exports.film;
+  if (film.written < film.frames.size()) return;
+  end_film(scope, Severity::info,
+           fmt::format("Wrote {} picture{} to {}", film.written, film.written == 1 ? "" : "s", film.folder));
+}
+
+void film_written(Scope& scope, const FileWritten& written) {
+  FilmOrder& film = *scope.exports.film;
+  if (!written.error.empty()) {
+    return end_film(scope, Severity::error, fmt::format("The film could not be written: {}", written.error));
+  }
+  ++film.written;
+  end_if_written(scope);
+}
+
+bool is_of_film(const Scope& scope, const std::string& path) {
+  return scope.exports.film && fs::path(path).parent_path() == fs::path(scope.exports.film->folder);
+}
+
+}  // namespace
+
+bool can_take_picture(const Scope& scope) {
+  return scope.exports.area.high.x > scope.exports.area.low.x && !scope.exports.film;
+}
+
+void order_png(Scope& scope, const std::string& path, bool replace) {
+  scope.exports.picture = {.path = path, .replace = replace};
+}
+
+void order_svg(Scope& scope, const std::string& path, bool replace) {
+  scope.exports.picture = {.path = path, .replace = replace, .vector = true};
+}
+
+bool has_numbers(const Scope& scope) {
+  return selected_map(scope).has_value();
+}
+
+std::string numbers_name(const Scope& scope) {
+  std::string name = selected_map(scope)->title;
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+void write_csv(Scope& scope, const std::string& path, bool replace) {
+  write_numbers(scope, path, replace, matrix_csv);
+}
+
+void write_json(Scope& scope, const std::string& path, bool replace) {
+  write_numbers(scope, path, replace, matrix_json);
+}
+
+void copy_numbers(Scope& scope) {
+  const auto map = selected_map(scope);
+  if (!map) return;
+  ImGui::SetClipboardText(matrix_csv(map->map, map->rows, map->cols).c_str());
+  notify(scope, Severity::info, fmt::format("Copied the weights of {}", map->title));
+}
+
+bool can_film(const Scope& scope) {
+  return recorded_sentence(scope) != nullptr && !scope.exports.film;
+}
+
+void order_film(Scope& scope, const std::string& folder, bool replace) {
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence) return;
+  scope.exports.film = FilmOrder{folder, replace, sentence->frames};
+  scope.timeline.playing = false;
+}
+
+void stop_film(Scope& scope) {
+  if (!scope.exports.film) return;
+  FilmOrder& film = *scope.exports.film;
+  film.frames.resize(film.drawn);  // those that are drawn are still written
+  end_if_written(scope);
+}
+
+void receive(Scope& scope, const FileWritten& written) {
+  if (is_of_film(scope, written.path)) return film_written(scope, written);
+  if (written.error.empty()) return notify(scope, Severity::info, "Wrote " + written.path);
+  notify(scope, Severity::error, "Nothing was written: " + written.error);
+}
+
+std::optional<PictureOrder> next_picture(Scope& scope) {
+  std::optional<PictureOrder> next = std::exchange(scope.exports.picture, std::nullopt);
+  if (!next && scope.exports.film) next = next_of_film(scope);
+  scope.exports.taking = next.has_value();
+  return next;
+}
+
+void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
+  scope.exports.taking = false;
+  if (is_of_film(scope, order.path)) ++scope.exports.film->drawn;
+  scope.commands.push_back(WriteFile{order.path, std::move(bytes), order.replace});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,113 @@
+#include "shell/layout.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
+
+// Takes known fields one by one and notes those it had to leave.
+class Reader {
+ public:
+  explicit Reader(const nlohmann::json& json) : json_(json) {}
+
+  void number(const char* key, float& value, float low, float high) {
+    if (!json_.contains(key)) return;
+    const auto& field = json_[key];
+    // The comparison also refuses what is not a number at all.
+    if (!field.is_number() || !(field.get<double>() >= low && field.get<double>() <= high)) return refuse(key);
+    value = field.get<float>();
+  }
+
+  void flag(const char* key, bool& value) {
+    if (!json_.contains(key)) return;
+    if (!json_[key].is_boolean()) return refuse(key);
+    value = json_[key].get<bool>();
+  }
+
+  void text(const char* key, std::string& value) {
+    if (!json_.contains(key)) return;
+    if (!usable_text(json_[key])) return refuse(key);
+    value = json_[key].get<std::string>();
+  }
+
+  void texts(const char* key, std::vector<std::string>& values, std::size_t most) {
+    if (!json_.contains(key)) return;
+    if (!json_[key].is_array()) return refuse(key);
+    for (const auto& item : json_[key]) {
+      if (values.size() == most) break;
+      if (!usable_text(item)) return refuse(key);
+      values.push_back(item.get<std::string>());
+    }
+  }
+
+  std::string complaint() const {
+    if (refused_.empty()) return {};
+    return fmt::format("Settings: could not use {}; the standard is used instead.", fmt::join(refused_, ", "));
+  }
+
+  void refuse(const char* key) { refused_.push_back(fmt::format("\"{}\"", key)); }
+
+ private:
+  static bool usable_text(const nlohmann::json& field) {
+    return field.is_string() && field.get_ref<const std::string&>().size() <= longest_sentence;
+  }
+
+  const nlohmann::json& json_;
+  std::vector<std::string> refused_;
+};
+
+void read_names(Reader& reader, Layout& layout) {
+  std::string name(layout.workspace->name);
+  reader.text("workspace", name);
+  const Workspace* workspace = find_workspace(name);
+  if (workspace)
+    layout.workspace = workspace;
+  else
+    reader.refuse("workspace");
+
+  name = theme_text(layout.theme);
+  reader.text("theme", name);
+  layout.theme = theme_from(name);
+  if (name != theme_text(layout.theme)) reader.refuse("theme");
+}
+
+}  // namespace
+
+std::string layout_to_json(const Layout& layout) {
+  const nlohmann::ordered_json json = {
+      {"setup_width", layout.setup_width}, {"curves_width", layout.curves_width},
+      {"heads_width", layout.side_width},  {"setup_open", layout.setup_open},
+      {"curves_open", layout.curves_open}, {"workspace", layout.workspace->name},
+      {"theme", theme_text(layout.theme)}, {"zoom", layout.zoom},
+      {"sentence", layout.sentence},       {"recent", layout.recent},
+  };
+  // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+LayoutRead layout_from_json(std::string_view text) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return {Layout{}, "Settings: the file is not a JSON object; the standard is used instead."};
+
+  LayoutRead read;
+  Reader reader(json);
+  reader.number("setup_width", read.layout.setup_width, 100, 2000);
+  reader.number("curves_width", read.layout.curves_width, 100, 2000);
+  reader.number("heads_width", read.layout.side_width, 100, 2000);
+  reader.flag("setup_open", read.layout.setup_open);
+  reader.flag("curves_open", read.layout.curves_open);
+  reader.number("zoom", read.layout.zoom, min_zoom, max_zoom);
+  reader.text("sentence", read.layout.sentence);
+  // Older settings call them a history.
+  reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
+  read_names(reader, read.layout);
+  read.complaint = reader.complaint();
+  return read;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,29 @@
+// The sentence that is looked at, and what is asked of the model about it.
+#pragma once
+
+#include <string>
+
+#include "shell/scope.h"
+
+namespace attnscope {
+
+// Replaces the sentence and asks for a look at it. What was chosen by places in the old one is let go; the reference is
+// the corpus's, where the sentence is one of its examples.
+void set_sentence(Scope& scope, std::string text);
+
+// Puts the sentence at the head of the recent ones.
+void remember_sentence(Scope& scope);
+
+// The corpus's example that the present sentence is; null when it is none.
+const Example* example_of(const Scope& scope);
+
+// The look that the window needs now: of the sentence, and with what the open workspace shows.
+Probe wanted_probe(const Scope& scope);
+
+// Asks for that look if it is another than the one asked for last; once a frame.
+void ask_for_look(Scope& scope);
+
+// Asks for it anew: the model is another one.
+void probe_sentence(Scope& scope);
+
+}  // namespace attnscope

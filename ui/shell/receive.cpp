@@ -1,0 +1,79 @@
+#include "shell/receive.h"
+
+#include <utility>
+
+#include "shell/departures.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/study.h"
+#include "workspaces/decoding/view.h"
+
+namespace attnscope {
+namespace {
+
+struct Receiver {
+  Scope& scope;
+
+  void operator()(const MetricPoint& point) {
+    scope.curves.append(point);
+    scope.status.step = point.step;
+  }
+
+  void operator()(const Status& status) {
+    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) scope.progress.reset();
+    scope.status = status;
+  }
+
+  void operator()(const Progress& progress) {
+    if (progress.fraction >= 1) {
+      scope.progress.reset();
+    } else {
+      scope.progress = progress;
+    }
+  }
+
+  void operator()(const StudyProgress& progress) { receive(scope, progress); }
+  void operator()(const StudyEnded& ended) { receive(scope, ended); }
+
+  void operator()(const Message& message) { notify(scope, message.severity, message.text); }
+
+  void operator()(RunOpened& opened) {
+    scope.progress.reset();
+    scope.curves = {};
+    scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
+    for (const MetricPoint& point : opened.metrics) (*this)(point);
+    scope.status.step = opened.step;
+    scope.edited = opened.config;
+    for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
+    const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
+    if (other_kind)
+      scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
+    scope.run = std::move(opened);
+    let_go_of_output(scope);
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
+    scope.saved_to.clear();  // another run must not silently take the place of the one saved there
+    scope.curves_view.axis.window.reset();
+    probe_sentence(scope);
+  }
+
+  void operator()(const SentencePinned& pinned) { scope.history.pin(pinned.text); }
+  void operator()(const SentenceUnpinned& unpinned) { scope.history.unpin(unpinned.text); }
+  void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
+
+  void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+  void operator()(const FileWritten& written) { receive(scope, written); }
+};
+
+}  // namespace
+
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot) {
+  Receiver receiver{scope};
+  for (Event& event : events) std::visit(receiver, event);
+
+  if (!snapshot || snapshot == scope.newest.snapshot) return;
+  const bool decoded = snapshot->is_whole();
+  scope.newest = {std::move(snapshot), ++scope.versions};
+  if (decoded) scope.complete = scope.newest;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,41 @@
+#include "shell/scope.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_toasts = 50;
+
+}  // namespace
+
+ShownMaps shown_maps(const Scope& scope) {
+  const Shown& past = scope.timeline.past;
+  if (past.snapshot) return {past, past};
+  return {scope.newest, scope.complete};
+}
+
+void notify(Scope& scope, Severity severity, std::string text) {
+  const auto same = [&](const Toast& toast) {
+    return toast.message.severity == severity && toast.message.text == text;
+  };
+  // Said again: once on the screen is enough, but from now on.
+  std::erase_if(scope.toasts, same);
+  scope.toasts.push_back({{severity, std::move(text)}});
+  if (scope.toasts.size() > most_toasts) scope.toasts.erase(scope.toasts.begin());
+}
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t") == std::string::npos;
+}
+
+bool animating(const Scope& scope) {
+  const auto fades = [](const Toast& toast) { return toast.message.severity != Severity::error; };
+  const Workspace& workspace = *scope.layout.workspace;
+  const bool busy = workspace.is_busy && workspace.is_busy(scope.views);
+  const bool exporting = scope.exports.picture || scope.exports.film;
+  return busy || exporting || scope.timeline.playing || std::ranges::any_of(scope.toasts, fades);
+}
+
+}  // namespace attnscope

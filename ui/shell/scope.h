@@ -1,0 +1,159 @@
+// All the window shows, what the user is doing to it, and what it wants done: one plain struct, no threads, no files.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/shown.h"
+#include "plain/curves.h"
+#include "plain/history.h"
+#include "plain/messages.h"
+#include "plain/snapshot.h"
+#include "shell/curves_panel.h"
+#include "shell/layout.h"
+#include "widgets/capture.h"
+#include "widgets/file_browser.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+struct BuiltinCorpus {
+  std::string name;         // as corpus.source takes it
+  std::string description;  // one line
+};
+
+// About the machine and the build; filled in by the app before the first frame.
+struct Facts {
+  bool cuda_available = false;
+  std::string version;
+  std::vector<BuiltinCorpus> corpora;
+};
+
+// A message of the worker or of the window itself. Errors stay until dismissed, the others fade by themselves.
+struct Toast {
+  Message message;
+  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
+};
+
+// Long work over the model (plain/study.h) that was asked for.
+struct StudyUnderWay {
+  std::uint64_t number = 0;
+  double fraction = 0;  // 0…1
+  std::string what;     // "Translating the held-out pairs"
+};
+
+// What only the app can do. It clears each after doing it.
+struct Requests {
+  bool quit = false;
+  bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
+};
+
+// What a file or folder is chosen for.
+enum class Purpose {
+  // In the order of the table in purposes.cpp.
+  open_run,
+  open_corpus,
+  open_target,
+  open_tokenizer,
+  save_run,
+  save_png,
+  save_svg,
+  save_csv,
+  save_json,
+  save_film,
+};
+
+struct PictureOrder {
+  std::string path;
+  bool replace = false;  // what is there
+  bool vector = false;   // an SVG, not a PNG
+  bool whole_window = false;
+};
+
+// A film on its way into a folder, a frame of the timeline at a time.
+struct FilmOrder {
+  std::string folder;
+  bool replace = false;
+  std::vector<Frame> frames;
+  std::size_t drawn = 0;
+  std::size_t written = 0;  // of those drawn
+};
+
+struct Exports {
+  PictureArea area;                     // of the workspace, in the last frame
+  std::optional<PictureOrder> picture;  // to be taken of the next frame
+  std::optional<FilmOrder> film;
+  bool menu_asked = false;  // to be opened as a popup
+  bool taking = false;      // this frame is a picture: nothing lies over the workspace
+};
+
+// A path that was chosen, where something is already.
+struct ReplaceQuestion {
+  Purpose purpose = Purpose::save_png;
+  std::string path;
+};
+
+// The way through what was recorded of the sentence, which is then a pinned one.
+struct Timeline {
+  Shown past;  // a recorded frame that is shown instead of the present; no snapshot: the present is
+  bool playing = false;
+  double frame_began = 0;  // ImGui::GetTime() when the frame was reached; meaningful while playing
+  float speed = 1;         // of the film
+  bool focused = false;    // has the keyboard
+};
+
+struct Scope {
+  // ---- received
+  Status status;
+  RunOpened run;  // run.run is 0 until the first one is there
+  Curves curves;
+  History history;                   // the pinned sentences; the same frames as the worker's
+  std::optional<Progress> progress;  // only while something long is under way
+  std::optional<StudyUnderWay> study;
+  std::uint64_t studies = 0;   // asked for so far
+  Shown newest;                // may have only pieces and encoder yet
+  Shown complete;              // the newest that was decoded to its end; shown until the next one is
+  std::uint64_t versions = 0;  // of what was shown so far: every one is another
+  std::vector<Toast> toasts;   // oldest first
+  Facts facts;
+
+  // ---- the user's
+  Layout layout;
+  Config edited;                   // the setup column; differs from run.config while edits wait for Reset
+  bool presentation = false;       // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
+  std::string dropped_file;        // waiting for "train on it?"; empty: none
+  std::optional<Purpose> purpose;  // of the file browser, while it is open
+  std::optional<ReplaceQuestion> replace_question;
+  std::string saved_to;  // where the user had the present run saved; empty: nowhere yet
+  bool show_help = false;
+  bool focus_workspace = true;  // gives it the keyboard in the next frame
+  bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
+  FileBrowser browser;
+  std::string reference;  // what the sentence should become; empty: not known
+  Views views;            // of the workspaces
+  CurvesView curves_view;
+  Timeline timeline;
+  Exports exports;
+
+  // ---- wanted
+  Probe asked;                    // the newest Probe posted
+  std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
+  Requests requests;
+};
+
+// What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it.
+ShownMaps shown_maps(const Scope& scope);
+
+// Shows a message of the window's own side (settings that could not be read, a file that could not be written).
+void notify(Scope& scope, Severity severity, std::string text);
+
+// Nothing but spaces.
+bool is_blank(const std::string& text);
+
+// True while frames are wanted without input: something plays or fades.
+bool animating(const Scope& scope);
+
+}  // namespace attnscope

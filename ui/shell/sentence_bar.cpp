@@ -1,0 +1,157 @@
+#include "shell/sentence_bar.h"
+
+#include <fmt/format.h>
+#include <imgui_stdlib.h>
+
+#include "shell/actions.h"
+#include "shell/looking.h"
+#include "shell/timeline.h"
+#include "widgets/button.h"
+#include "widgets/token_strip.h"
+#include "widgets/tooltip.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+// Clicks in the list replace the sentence.
+void draw_choice(Scope& scope, const std::string& sentence, const std::string& shown) {
+  if (!ImGui::Selectable(shown.c_str(), sentence == scope.layout.sentence)) return;
+  set_sentence(scope, sentence);
+  remember_sentence(scope);
+}
+
+void draw_list_heading(const char* text, const Look& look) {
+  const WithFont font(look.fonts.small);
+  dim_text(text, look);
+}
+
+void draw_sentence_list(Scope& scope, const Look& look) {
+  ImGui::SetNextWindowSizeConstraints(ImVec2(look.px(320), 0), ImVec2(look.px(900), look.px(420)));
+  if (!ImGui::BeginPopup("sentences")) return;
+  int id = 0;
+  const bool prompt = scope.run.config.model.is_language_model();
+  if (!scope.run.examples.empty()) {
+    draw_list_heading(prompt ? "From the test part of the corpus" : "Test pairs of the corpus: source → target", look);
+  }
+  for (const Example& example : scope.run.examples) {
+    ImGui::PushID(id++);
+    draw_choice(scope, example.source,
+                example.target.empty() ? example.source : fmt::format("{}  →  {}", example.source, example.target));
+    ImGui::PopID();
+  }
+  // A copy: choosing one reorders them.
+  const std::vector<std::string> recent = scope.layout.recent;
+  if (!recent.empty()) draw_list_heading("Looked at before", look);
+  for (const std::string& sentence : recent) {
+    ImGui::PushID(id++);
+    draw_choice(scope, sentence, sentence);
+    ImGui::PopID();
+  }
+  if (id == 0) ImGui::TextUnformatted("Examples appear here once a run is open.");
+  ImGui::EndPopup();
+}
+
+// Lit while the sentence is pinned.
+void draw_pin(Scope& scope, const Look& look) {
+  const Theme& theme = look.theme;
+  const bool pinned = is_pinned(scope);
+  ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
+  draw_action_button(scope, find_action("pin"), look, "Pin");
+  ImGui::PopStyleColor();
+}
+
+void draw_input(Scope& scope, float width, const Look& look) {
+  const bool prompt = scope.run.config.model.is_language_model();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
+  ImGui::SameLine(0, look.px(8));
+  const float button = ImGui::GetFrameHeight();
+  const float pin = button_width("Pin");
+  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - look.px(8));
+  if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
+  scope.focus_sentence = false;
+  const bool committed = ImGui::InputTextWithHint(
+      "##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at", &scope.layout.sentence,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  if (ImGui::IsItemEdited()) set_sentence(scope, scope.layout.sentence);
+  if (committed) {
+    remember_sentence(scope);
+    scope.focus_workspace = true;  // the arrow keys are for looking around next
+  }
+  help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", look);
+  ImGui::SameLine(0, look.px(4));
+  draw_pin(scope, look);
+  ImGui::SameLine(0, look.px(4));
+  if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
+  help_tooltip("Examples of the corpus, and sentences looked at before.", look);
+  draw_sentence_list(scope, look);
+}
+
+// Line breaks as signs.
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
+  return line;
+}
+
+void draw_output(const Scope& scope, const Look& look) {
+  const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
+  if (snapshot == nullptr) return;
+  ImGui::SameLine(0, look.px(14));
+  const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
+  ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
+  ImGui::AlignTextToFramePadding();
+  const std::string text =
+      fmt::format("→ {}{}", on_one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+  const bool continues = snapshot->model.is_language_model();
+  help_tooltip(fmt::format("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
+                           continues                    ? "; ⏎ begins a new line, and it could go on"
+                           : snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>"
+                                                        : "",
+                           pending ? "; of the sentence before, the new one is on its way" : ""),
+               look);
+}
+
+// One row of chips with their numbers beneath.
+float pieces_height(const Look& look) {
+  return font_size(look.fonts.mono) + font_size(look.fonts.mono_small) + look.px(10);
+}
+
+void draw_pieces(const Scope& scope, const Look& look) {
+  const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
+  if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", look);
+  if (snapshot->truncated) {
+    const WithFont font(look.fonts.small);
+    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+    ImGui::AlignTextToFramePadding();
+    const bool prompt = snapshot->model.is_language_model();
+    ImGui::Text(prompt ? "the last %d pieces" : "cut after %d pieces", static_cast<int>(snapshot->typed().size()));
+    ImGui::PopStyleColor();
+    help_tooltip(prompt ? "The model's context, model.max_length, is too short for all of the prompt and what follows."
+                        : "The sentence is longer than model.max_length; the rest is not looked at.",
+                 look);
+    ImGui::SameLine(0, look.px(8));
+  }
+  // One row; longer sentences scroll.
+  ImGui::BeginChild("pieces", ImVec2(0, pieces_height(look)));
+  draw_token_strip("strip", snapshot->typed(), {}, look);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+float sentence_bar_height(const Look& look) {
+  return ImGui::GetFrameHeightWithSpacing() + pieces_height(look) + look.px(6);
+}
+
+void draw_sentence_bar(Scope& scope, const Look& look) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_input(scope, width * 0.56F, look);
+  draw_output(scope, look);
+  draw_pieces(scope, look);
+}
+
+}  // namespace attnscope

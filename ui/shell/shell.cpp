@@ -1,0 +1,227 @@
+#include "shell/shell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "shell/actions.h"
+#include "shell/departures.h"
+#include "shell/dialogs.h"
+#include "shell/looking.h"
+#include "shell/sentence_bar.h"
+#include "shell/setup.h"
+#include "shell/timeline.h"
+#include "shell/timeline_bar.h"
+#include "shell/toasts.h"
+#include "shell/toolbar.h"
+#include "widgets/button.h"
+#include "widgets/choice_row.h"
+#include "widgets/heatmap.h"
+#include "widgets/splitter.h"
+#include "widgets/tooltip.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
+constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
+
+// A tab without ImGui's tab bar, which keeps a selection of its own. True when clicked.
+bool draw_tab(const char* title, bool active, const std::string& help, const Look& look) {
+  break_choices(title);
+  ImGui::PushStyleColor(ImGuiCol_Button, 0);
+  ImGui::PushStyleColor(ImGuiCol_Text, active ? look.theme.text : look.theme.text_dim);
+  const bool clicked = ImGui::Button(title);
+  ImGui::PopStyleColor(2);
+  if (active) {
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - look.px(2)), high, look.theme.accent);
+  }
+  help_tooltip(help, look);
+  ImGui::SameLine(0, look.px(2));
+  return clicked;
+}
+
+// Between two groups.
+void draw_group_edge(const Look& look) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float x = at.x + look.px(3);
+  ImGui::GetWindowDrawList()->AddLine({x, at.y + look.px(5)}, {x, at.y + ImGui::GetFrameHeight() - look.px(5)},
+                                      ImGui::GetColorU32(ImGuiCol_Separator));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(8));
+}
+
+bool contains(std::span<const Workspace> group, const Workspace* workspace) {
+  return workspace >= group.data() && workspace < group.data() + group.size();
+}
+
+// Whether the tabs of all workspaces stand in so wide a line.
+bool all_fit(float room, const Look& look) {
+  float width = 0;
+  for (const Workspace& workspace : workspaces()) width += button_width(workspace.title) + look.px(2);
+  return width + look.px(8) * static_cast<float>(workspace_groups().size()) <= room;
+}
+
+// Where there is no room for all, a group that is not open is one tab, which opens its first workspace.
+void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, const Look& look) {
+  const std::string key = chord_text(group_key(group.front()));
+  if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
+    std::string help;
+    for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", workspace.title, workspace.help);
+    if (draw_tab(group.front().group, false, fmt::format("{}Key: {}.", help, key), look))
+      scope.layout.workspace = &group.front();
+    return;
+  }
+  for (const Workspace& workspace : group) {
+    const bool active = scope.layout.workspace == &workspace;
+    if (draw_tab(workspace.title, active, fmt::format("{} Key: {}.", workspace.help, key), look))
+      scope.layout.workspace = &workspace;
+  }
+}
+
+// Shows or hides a column, from the workspace's own line.
+void draw_column_toggle(Scope& scope, const char* label, const Action& action, const Look& look) {
+  ImGui::PushStyleColor(ImGuiCol_Button, 0);
+  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  draw_action_button(scope, action, look, label);
+  ImGui::PopStyleColor(2);
+}
+
+void draw_tabs(Scope& scope, const Look& look) {
+  const Layout& layout = scope.layout;
+  const char* curves = layout.curves_open ? "›##curves" : "‹ Curves##curves";
+  const float curves_width = button_width(curves);
+  if (!scope.presentation) {
+    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), look);
+    ImGui::SameLine(0, look.px(6));
+  }
+  const bool spread = all_fit(ImGui::GetContentRegionAvail().x - curves_width, look);
+  for (const std::span<const Workspace> group : workspace_groups()) {
+    if (group.data() != workspaces().data()) draw_group_edge(look);
+    draw_group(scope, group, spread, look);
+  }
+  // In this line if there is room, so that nothing below it moves.
+  const float departures = departures_width(scope, look);
+  const bool beside = departures + curves_width + look.px(4) <= ImGui::GetContentRegionAvail().x;
+  if (departures > 0 && beside) {
+    draw_departures(scope, look);
+    ImGui::SameLine(0, 0);
+  }
+  if (scope.presentation) {
+    ImGui::NewLine();
+  } else {
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
+    draw_column_toggle(scope, curves, find_action("curves"), look);
+  }
+  if (departures > 0 && !beside) draw_departures(scope, look);
+}
+
+// A click on the window's chrome must not take the arrow keys away from the workspace.
+void return_focus_after_click(Scope& scope) {
+  const bool popup = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
+  if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::IsWindowFocused() && !popup &&
+      !ImGui::GetIO().WantTextInput) {
+    scope.focus_workspace = true;
+  }
+}
+
+// What to say while there is nothing to look at.
+std::string waiting_text(const Scope& scope) {
+  if (scope.progress) return scope.progress->what + "…";
+  if (scope.run.run == 0) return "Opening the run…  Or choose one: File, Open run";
+  return "Looking at the sentence…";
+}
+
+// What the open workspace needs and has not; empty: nothing.
+std::string what_is_missing(const Scope& scope) {
+  const Workspace& workspace = *scope.layout.workspace;
+  const ShownMaps maps = shown_maps(scope);
+  const Snapshot* snapshot = (workspace.needs_decoding ? maps.complete : maps.newest).snapshot.get();
+  if (!snapshot) return waiting_text(scope);
+  const bool needs_text = workspace.needs_text && !scope.run.config.model.is_language_model();
+  if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
+  return workspace.needs_present && is_recorded(*snapshot) ? recorded_note : "";
+}
+
+void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
+  draw_tabs(scope, look);
+  return_focus_after_click(scope);
+  if (scope.focus_workspace) ImGui::SetNextWindowFocus();
+  scope.focus_workspace = false;
+  ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  const ImVec2 corner = ImGui::GetWindowPos();
+  const ImVec2 size = ImGui::GetWindowSize();
+  scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
+  const std::string note = what_is_missing(scope);
+  if (note.empty()) {
+    WorkspaceContext context = context_of(scope, textures, look);
+    scope.layout.workspace->draw(context);
+  } else {
+    draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), look);
+  }
+  ImGui::EndChild();
+}
+
+void draw_columns(Scope& scope, float height, TextureStore& textures, const Look& look) {
+  Layout& layout = scope.layout;
+  const bool setup = layout.setup_open && !scope.presentation;
+  const bool curves = layout.curves_open && !scope.presentation;
+  if (setup) {
+    ImGui::BeginChild("setup", ImVec2(look.px(layout.setup_width), height));
+    draw_setup(scope, look);
+    ImGui::EndChild();
+    ImGui::SameLine(0, 0);
+    draw_splitter("setup_edge", layout.setup_width, height, setup_edge, look);
+    ImGui::SameLine(0, look.px(4));
+  }
+  const float edge = look.px(splitter_width + 4);
+  // The curves give way when the window is too narrow for both.
+  const float curves_width = std::min(look.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.38F);
+  ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge : 0, height));
+  draw_workspace(scope, textures, look);
+  ImGui::EndChild();
+  if (!curves) return;
+  ImGui::SameLine(0, 0);
+  draw_splitter("curves_edge", layout.curves_width, height, curves_edge, look);
+  ImGui::SameLine(0, look.px(4));
+  ImGui::BeginChild("curves", ImVec2(0, height));
+  draw_curves(scope.curves, scope.curves_view, look);
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
+  settle_timeline(scope, ImGui::GetTime());
+  handle_keys(scope, textures, look);
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport.WorkPos);
+  ImGui::SetNextWindowSize(viewport.WorkSize);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  constexpr ImGuiWindowFlags standard = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                                        ImGuiWindowFlags_NoScrollWithMouse;
+  ImGui::Begin("attnscope", nullptr, standard | (scope.presentation ? 0 : ImGuiWindowFlags_MenuBar));
+  ImGui::PopStyleVar(2);
+  if (!scope.presentation) draw_menu_bar(scope, look);
+
+  const float bar = sentence_bar_height(look) + timeline_height(scope, look);
+  const float height = std::max(look.px(80), ImGui::GetContentRegionAvail().y - bar - look.px(10));
+  draw_columns(scope, height, textures, look);
+  const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - look.px(12), ImGui::GetCursorScreenPos().y);
+  ImGui::Separator();
+  draw_timeline(scope, look);
+  draw_sentence_bar(scope, look);
+  return_focus_after_click(scope);
+  draw_dialogs(scope, look);
+  ImGui::End();
+  if (!scope.exports.taking) draw_toasts(scope, corner, look);
+  ask_for_look(scope);
+}
+
+}  // namespace attnscope

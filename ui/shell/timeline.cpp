@@ -1,0 +1,121 @@
+#include "shell/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+// The place of the frame shown; the number of frames when the present is.
+std::size_t frame_index(const Scope& scope, const std::vector<Frame>& frames) {
+  const auto found = std::ranges::find(frames, scope.timeline.past.snapshot);
+  return static_cast<std::size_t>(found - frames.begin());
+}
+
+// The frame may have been thinned out, or the training that it saw taken back.
+void return_to_what_there_is(Scope& scope) {
+  Shown& past = scope.timeline.past;
+  if (!past.snapshot) return;
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence || past.snapshot->source_text != sentence->text || past.snapshot->run != sentence->frames.back()->run) {
+    return show_present(scope);
+  }
+  const bool there = frame_index(scope, sentence->frames) < sentence->frames.size();
+  if (!there) show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(past.snapshot->step)));
+}
+
+void go_on_with_film(Scope& scope, double now) {
+  Timeline& timeline = scope.timeline;
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence || !timeline.past.snapshot) timeline.playing = false;
+  if (!timeline.playing || now - timeline.frame_began < seconds_per_frame / static_cast<double>(timeline.speed)) return;
+  const std::size_t next = frame_index(scope, sentence->frames) + 1;
+  timeline.frame_began = now;
+  if (next < sentence->frames.size()) show_frame(scope, next);
+  timeline.playing = next + 1 < sentence->frames.size();
+}
+
+}  // namespace
+
+bool is_pinned(const Scope& scope) {
+  return scope.history.find(scope.layout.sentence) != nullptr;
+}
+
+bool can_pin(const Scope& scope) {
+  if (scope.run.run == 0 || scope.status.activity == Activity::preparing) return false;
+  return is_pinned(scope) || (scope.history.sentences().size() < max_pinned && !is_blank(scope.layout.sentence));
+}
+
+void toggle_pin(Scope& scope) {
+  if (!can_pin(scope)) return;
+  if (is_pinned(scope)) {
+    scope.commands.push_back(Unpin{scope.layout.sentence});
+  } else {
+    scope.commands.push_back(Pin{scope.layout.sentence});
+  }
+}
+
+std::string pin_help(const Scope& scope) {
+  if (is_pinned(scope)) return "Unpins the sentence; what was recorded of it is forgotten.";
+  if (scope.history.sentences().size() >= max_pinned) {
+    return fmt::format("{} sentences are pinned, and no more can be: unpin one first.", max_pinned);
+  }
+  return fmt::format(
+      "Pins the sentence: what the model makes of it is recorded now and every {} updates, saved with the run, and can "
+      "be gone through and played as a film.",
+      scope.run.config.training.history_interval);
+}
+
+const PinnedSentence* recorded_sentence(const Scope& scope) {
+  const PinnedSentence* sentence = scope.history.find(scope.layout.sentence);
+  return sentence && !sentence->frames.empty() ? sentence : nullptr;
+}
+
+std::size_t nearest_frame(const std::vector<Frame>& frames, double step) {
+  const auto distance = [step](const Frame& frame) { return std::abs(static_cast<double>(frame->step) - step); };
+  return static_cast<std::size_t>(std::ranges::min_element(frames, {}, distance) - frames.begin());
+}
+
+void show_frame(Scope& scope, std::size_t index) {
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence || index >= sentence->frames.size()) return;
+  Shown& past = scope.timeline.past;
+  if (past.snapshot != sentence->frames[index]) past = {sentence->frames[index], ++scope.versions};
+}
+
+void show_present(Scope& scope) {
+  scope.timeline.past = {};
+  scope.timeline.playing = false;
+}
+
+void move_frame(Scope& scope, int by) {
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence) return;
+  scope.timeline.playing = false;
+  const auto count = static_cast<int>(sentence->frames.size());
+  const int index = std::clamp(static_cast<int>(frame_index(scope, sentence->frames)) + by, 0, count);
+  if (index == count) return show_present(scope);
+  show_frame(scope, static_cast<std::size_t>(index));
+}
+
+void toggle_film(Scope& scope, double now) {
+  Timeline& timeline = scope.timeline;
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  if (!sentence) return;
+  timeline.playing = !timeline.playing;
+  if (!timeline.playing) return;
+  timeline.frame_began = now;
+  if (frame_index(scope, sentence->frames) + 1 >= sentence->frames.size()) show_frame(scope, 0);
+}
+
+void settle_timeline(Scope& scope, double now) {
+  return_to_what_there_is(scope);
+  go_on_with_film(scope, now);
+  follow_history(scope.curves_view.weights, scope.history);
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;
+}
+
+}  // namespace attnscope

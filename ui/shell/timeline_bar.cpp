@@ -1,0 +1,234 @@
+#include "shell/timeline_bar.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "shell/actions.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/timeline.h"
+#include "widgets/button.h"
+#include "widgets/painter.h"
+#include "widgets/tooltip.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array speeds = {0.25F, 0.5F, 1.0F, 2.0F, 4.0F, 8.0F};
+
+// From the beginning of training to its present step, or the last frame's.
+double last_step(const Scope& scope, const PinnedSentence& sentence) {
+  return static_cast<double>(std::max({scope.status.step, sentence.frames.back()->step, std::int64_t{1}}));
+}
+
+struct Track {
+  ImVec2 low, high;  // of the line on which the frames lie
+  double last = 1;   // step at its right end
+
+  float at(double step) const { return low.x + static_cast<float>(step / last) * (high.x - low.x); }
+  double step_at(float x) const { return static_cast<double>((x - low.x) / (high.x - low.x)) * last; }
+};
+
+void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track& track, bool hovered,
+                const Look& look) {
+  Painter paint(look);
+  const Theme& theme = look.theme;
+  const float middle = (track.low.y + track.high.y) / 2;
+  paint.filled_rect({track.low.x, middle - look.px(2)}, {track.high.x, middle + look.px(2)}, theme.raised, look.px(2));
+  float drawn = -1e9F;  // ticks that would lie on one another are one
+  for (const Frame& frame : sentence.frames) {
+    const float x = std::floor(track.at(static_cast<double>(frame->step)));
+    if (x < drawn + look.px(2)) continue;
+    drawn = x;
+    paint.line({x, middle - look.px(5)}, {x, middle + look.px(5)}, theme.text_dim);
+  }
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  const float handle = track.at(past ? static_cast<double>(past->step) : track.last);
+  const Color32 color = past ? theme.warning : theme.success;
+  paint.filled_rect({track.low.x, middle - look.px(2)}, {handle, middle + look.px(2)}, faded(color, 0.6F), look.px(2));
+  paint.filled_circle({handle, middle}, look.px(hovered ? 7.0F : 6.0F), color, 24);
+}
+
+void track_tooltip(const Frame& frame) {
+  ImGui::BeginTooltip();
+  ImGui::Text("step %s", grouped(frame->step).c_str());
+  ImGui::TextUnformatted(frame->output_text.c_str());
+  ImGui::EndTooltip();
+}
+
+// Right of the last frame, nearer to the right end, is the present.
+void choose_at(Scope& scope, const PinnedSentence& sentence, const Track& track, float x) {
+  const double step = track.step_at(x);
+  const double newest = static_cast<double>(sentence.frames.back()->step);
+  if (step > newest && step - newest > track.last - step) {
+    show_present(scope);
+  } else {
+    show_frame(scope, nearest_frame(sentence.frames, step));
+  }
+  scope.timeline.playing = false;
+}
+
+// Empty while the sentence in the sentence bar is another than those pinned.
+void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, const Look& look) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight();
+  ImGui::InvisibleButton("track", {width, height});
+  if (!recorded)
+    return help_tooltip("Nothing is recorded of the sentence below. Choose a pinned one on the left.", look);
+  const PinnedSentence& sentence = *recorded;
+  const bool hovered = ImGui::IsItemHovered();
+  const float margin = look.px(7);
+  const Track track{
+      {corner.x + margin, corner.y}, {corner.x + width - margin, corner.y + height}, last_step(scope, sentence)};
+  const float mouse = std::clamp(ImGui::GetIO().MousePos.x, track.low.x, track.high.x);
+  if (ImGui::IsItemActive()) choose_at(scope, sentence, track, mouse);
+  draw_track(scope, sentence, track, hovered || ImGui::IsItemActive(), look);
+  if (hovered) track_tooltip(sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
+}
+
+void draw_film_buttons(Scope& scope, bool recorded, const Look& look) {
+  Timeline& timeline = scope.timeline;
+  const bool playing = timeline.playing;
+  draw_action_button(scope, find_action("film"), playing ? Icon::pause : Icon::play, look.theme.accent, look,
+                     playing ? "Stop" : "Film");
+  ImGui::SameLine(0, look.px(4));
+  ImGui::BeginDisabled(!recorded);
+  ImGui::SetNextItemWidth(ImGui::CalcTextSize("0.25×").x + ImGui::GetStyle().FramePadding.x * 2);
+  if (ImGui::BeginCombo("##speed", fmt::format("{:g}×", timeline.speed).c_str(), ImGuiComboFlags_NoArrowButton)) {
+    for (const float speed : speeds) {
+      if (ImGui::Selectable(fmt::format("{:g}×", speed).c_str(), speed == timeline.speed)) timeline.speed = speed;
+    }
+    ImGui::EndCombo();
+  }
+  help_tooltip(fmt::format("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), look);
+  ImGui::EndDisabled();
+}
+
+void draw_sentences(Scope& scope, float width, const Look& look) {
+  ImGui::SetNextItemWidth(width);
+  const std::string shown = is_pinned(scope) ? scope.layout.sentence : "a pinned sentence…";
+  if (ImGui::BeginCombo("##pinned", shown.c_str())) {
+    std::string chosen;
+    for (const PinnedSentence& sentence : scope.history.sentences()) {
+      ImGui::PushID(&sentence);
+      if (ImGui::Selectable(sentence.text.c_str(), sentence.text == scope.layout.sentence)) chosen = sentence.text;
+      ImGui::PopID();
+    }
+    if (!chosen.empty() && chosen != scope.layout.sentence) set_sentence(scope, chosen);
+    ImGui::EndCombo();
+  }
+  help_tooltip(
+      "The pinned sentences. The one chosen comes into the sentence bar; what the model made of it at every "
+      "recorded step lies on the line beside.",
+      look);
+}
+
+std::string memory_text(const History& history) {
+  std::size_t frames = 0;
+  for (const PinnedSentence& sentence : history.sentences()) frames += sentence.frames.size();
+  constexpr double mebibyte = 1 << 20;
+  return fmt::format("{:.1f} of {:.0f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte,
+                     static_cast<double>(history.budget()) / mebibyte, frames);
+}
+
+std::string step_text(const Scope& scope) {
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (!past) return fmt::format("now, step {}", grouped(scope.status.step));
+  return fmt::format("step {} of {}", grouped(past->step), grouped(scope.status.step));
+}
+
+void draw_step(const Scope& scope, float width) {
+  const float x = ImGui::GetCursorPosX();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(step_text(scope).c_str());
+  ImGui::SameLine(x + width);
+}
+
+void draw_memory(const Scope& scope, const std::string& text, const Look& look) {
+  const WithFont font(look.fonts.small);
+  ImGui::AlignTextToFramePadding();
+  dim_text(text, look);
+  help_tooltip(fmt::format("Memory that the recorded frames of all pinned sentences take, and their budget. One is "
+                           "recorded every {} updates; near the budget those go whose neighbours are closest.",
+                           scope.run.config.training.history_interval),
+               look);
+}
+
+// While pictures of the recorded steps are being written.
+void draw_film_order(Scope& scope, const Look& look) {
+  const FilmOrder& film = *scope.exports.film;
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("Writing the film");
+  ImGui::SameLine(0, look.px(8));
+  const float share = static_cast<float>(film.written) / static_cast<float>(film.frames.size());
+  const std::string text = fmt::format("{} of {}", film.written, film.frames.size());
+  ImGui::ProgressBar(share, {-button_width("Stop the film") - look.px(8), ImGui::GetFrameHeight()}, text.c_str());
+  ImGui::SameLine(0, look.px(8));
+  if (ImGui::Button("Stop the film")) stop_film(scope);
+  help_tooltip("The pictures written so far stay.", look);
+}
+
+void draw_bar(Scope& scope, const Look& look) {
+  if (scope.exports.film) return draw_film_order(scope, look);
+  const PinnedSentence* sentence = recorded_sentence(scope);
+  const float gap = look.px(8);
+  draw_film_buttons(scope, sentence != nullptr, look);
+  ImGui::SameLine(0, gap);
+  const std::string memory = memory_text(scope.history);
+  float rest = ImGui::GetContentRegionAvail().x - button_width("Live") - gap;
+  // What there is no room for beside a useful line of frames is left out.
+  const auto takes = [&](float width) {
+    const bool fits = rest - width - gap > look.px(120);
+    if (fits) rest -= width + gap;
+    return fits;
+  };
+  const float sentences_width = std::clamp(rest * 0.2F, look.px(80), look.px(260));
+  const float step_width = text_size(look.fonts.ui, "step 000 000 of 000 000").x;
+  const bool with_sentences = takes(sentences_width);
+  const bool with_step = takes(step_width);
+  const bool with_weight = takes(button_width("Plot weight"));
+  const bool with_memory = takes(text_size(look.fonts.small, memory.c_str()).x);
+  if (with_sentences) {
+    draw_sentences(scope, sentences_width, look);
+    ImGui::SameLine(0, gap);
+  }
+  draw_scrub_bar(scope, sentence, std::max(look.px(30), rest), look);
+  ImGui::SameLine(0, gap);
+  if (with_step) draw_step(scope, step_width + gap);
+  draw_action_button(scope, find_action("live"), look, "Live");
+  if (with_weight) {
+    ImGui::SameLine(0, gap);
+    draw_action_button(scope, find_action("plot-weight"), look, "Plot weight");
+  }
+  if (with_memory) {
+    ImGui::SameLine(0, gap);
+    draw_memory(scope, memory, look);
+  }
+}
+
+}  // namespace
+
+void draw_timeline(Scope& scope, const Look& look) {
+  if (scope.history.sentences().empty()) {
+    scope.timeline.focused = false;
+    return;
+  }
+  // The keys go through the frames, not from one control to the next.
+  ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false,
+                    ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar);
+  scope.timeline.focused = ImGui::IsWindowFocused();
+  draw_bar(scope, look);
+  ImGui::EndChild();
+}
+
+float timeline_height(const Scope& scope, const Look&) {
+  return scope.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
+}
+
+}  // namespace attnscope

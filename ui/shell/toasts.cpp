@@ -1,0 +1,118 @@
+#include "shell/toasts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shell/study.h"
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_shown = 4;
+constexpr float toast_width = 380;
+
+Color32 severity_color(Severity severity, const Theme& theme) {
+  switch (severity) {
+    case Severity::info:
+      return theme.accent;
+    case Severity::warning:
+      return theme.warning;
+    case Severity::error:
+      return theme.error;
+  }
+  return theme.text;
+}
+
+bool expired(const Toast& toast, double now) {
+  if (toast.shown_at < 0 || toast.message.severity == Severity::error) return false;
+  return now - toast.shown_at > (toast.message.severity == Severity::info ? info_seconds : warning_seconds);
+}
+
+// True when it is to go.
+bool draw_toast(Toast& toast, const Look& look) {
+  if (toast.shown_at < 0) toast.shown_at = ImGui::GetTime();
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float button = ImGui::GetFrameHeight();
+  const float left = ImGui::GetCursorPosX();
+
+  ImGui::BeginGroup();
+  ImGui::SetCursorPosX(left + look.px(10));
+  ImGui::PushTextWrapPos(left + look.px(toast_width) - button - look.px(8));
+  ImGui::TextUnformatted(toast.message.text.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndGroup();
+  const float bottom = ImGui::GetItemRectMax().y;
+
+  ImGui::SameLine(left + look.px(toast_width) - button);
+  const bool dismissed = ImGui::SmallButton("×");
+  help_tooltip("Dismisses the message.", look);
+  ImGui::GetWindowDrawList()->AddRectFilled(corner, ImVec2(corner.x + look.px(3), bottom),
+                                            severity_color(toast.message.severity, look.theme));
+  return dismissed;
+}
+
+// True when it is to be given up.
+bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Look& look) {
+  ImGui::PushID(cancel_help);
+  ImGui::TextUnformatted(what.c_str());
+  const float cancel_width = ImGui::CalcTextSize("Cancel").x + look.px(20);
+  const ImVec2 bar(look.px(toast_width) - cancel_width - look.px(8), ImGui::GetFrameHeight());
+  if (fraction >= 0) {
+    ImGui::ProgressBar(static_cast<float>(fraction), bar);
+  } else {
+    // How long is not known: a bar without a number.
+    ImGui::ProgressBar(0, bar, "…");
+  }
+  ImGui::SameLine(0, look.px(8));
+  const bool cancelled = ImGui::Button("Cancel", ImVec2(cancel_width, 0));
+  help_tooltip(cancel_help, look);
+  ImGui::PopID();
+  return cancelled;
+}
+
+void draw_work_under_way(Scope& scope, const Look& look) {
+  if (scope.progress && draw_progress(scope.progress->what, scope.progress->fraction,
+                                      "Gives this up; the present run stays as it is.", look)) {
+    scope.commands.push_back(Cancel{});
+  }
+  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, "Gives this up.", look)) {
+    cancel_study(scope);
+  }
+}
+
+}  // namespace
+
+void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
+  const double now = ImGui::GetTime();
+  std::erase_if(scope.toasts, [&](const Toast& toast) { return expired(toast, now); });
+  if (scope.toasts.empty() && !scope.progress && !scope.study) return;
+
+  ImGui::SetNextWindowPos(corner, ImGuiCond_Always, ImVec2(1, 1));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, look.theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_Button, look.theme.hovered);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, look.theme.background);
+  constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
+                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                     ImGuiWindowFlags_NoFocusOnAppearing;
+  if (ImGui::Begin("##toasts", nullptr, flags)) {
+    const std::size_t hidden = scope.toasts.size() > most_shown ? scope.toasts.size() - most_shown : 0;
+    std::size_t gone = scope.toasts.size();
+    for (std::size_t index = hidden; index < scope.toasts.size(); ++index) {
+      ImGui::PushID(static_cast<int>(index));
+      if (draw_toast(scope.toasts[index], look)) gone = index;
+      ImGui::PopID();
+    }
+    if (gone < scope.toasts.size()) scope.toasts.erase(scope.toasts.begin() + static_cast<std::ptrdiff_t>(gone));
+    if (hidden > 0) {
+      if (ImGui::SmallButton(fmt::format("{} older; dismiss all", hidden).c_str())) scope.toasts.clear();
+      help_tooltip("Dismisses every message.", look);
+    }
+    draw_work_under_way(scope, look);
+  }
+  ImGui::End();
+  ImGui::PopStyleColor(3);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,23 @@
+// What the buttons, the menu and the keys do to the run; nothing when it cannot be done now.
+#pragma once
+
+#include <string>
+
+#include "shell/scope.h"
+
+namespace attnscope {
+
+bool can_train(const Scope& scope);
+bool can_reset(const Scope& scope);
+void play_or_pause(Scope& scope);
+void step_once(Scope& scope);
+void reset(Scope& scope);   // with the edited configuration
+void adjust(Scope& scope);  // brings edited live fields into force
+
+// What is wrong with the configuration; empty when nothing is.
+std::string config_complaint(const Config& config);
+
+// A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
+void drop_path(Scope& scope, const std::string& path, bool is_folder);
+
+}  // namespace attnscope

@@ -1,0 +1,55 @@
+#include "widgets/icon_button.h"
+
+#include <imgui.h>
+
+#include <string>
+
+#include "widgets/tooltip.h"
+
+namespace attnscope {
+namespace {
+
+void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float r, Color32 color) {
+  const auto at = [&](float x, float y) { return ImVec2(center.x + x * r, center.y + y * r); };
+  switch (icon) {
+    case Icon::play:
+      list.AddTriangleFilled(at(-0.7F, -0.9F), at(0.9F, 0), at(-0.7F, 0.9F), color);
+      break;
+    case Icon::pause:
+      list.AddRectFilled(at(-0.75F, -0.85F), at(-0.2F, 0.85F), color);
+      list.AddRectFilled(at(0.2F, -0.85F), at(0.75F, 0.85F), color);
+      break;
+    case Icon::step:
+      list.AddTriangleFilled(at(-0.85F, -0.85F), at(0.4F, 0), at(-0.85F, 0.85F), color);
+      list.AddRectFilled(at(0.45F, -0.85F), at(0.85F, 0.85F), color);
+      break;
+    case Icon::reset:
+      list.PathArcTo(center, r * 0.8F, -0.5F, 4.4F, 20);
+      list.PathStroke(color, 0, r * 0.28F);
+      list.AddTriangleFilled(at(0.15F, -0.62F), at(1.05F, -0.9F), at(0.95F, 0.15F), color);
+      break;
+  }
+}
+
+}  // namespace
+
+bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
+                 const Look& look) {
+  ImGui::BeginDisabled(!enabled);
+  const float height = ImGui::GetFrameHeight();
+  const float text_width = ImGui::CalcTextSize(label).x;
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const std::string id = std::string("##") + label;
+  const bool clicked = ImGui::Button(id.c_str(), ImVec2(text_width + height + look.px(8), height));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float alpha = enabled ? 1.0F : 0.45F;
+  draw_icon(list, icon, ImVec2(corner.x + height * 0.58F, corner.y + height * 0.5F), height * 0.23F,
+            faded(icon_color, alpha));
+  list.AddText(ImVec2(corner.x + height * 1.02F, corner.y + (height - ImGui::GetFontSize()) * 0.5F),
+               faded(look.theme.text, alpha), label);
+  ImGui::EndDisabled();
+  help_tooltip(help, look);
+  return clicked;
+}
+
+}  // namespace attnscope

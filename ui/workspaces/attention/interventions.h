@@ -1,0 +1,21 @@
+// Interventions in the model while it is looked at: heads and layers switched off, attention forced, tokens replaced.
+#pragma once
+
+#include <string>
+
+#include "base/look.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+
+// The button whose popup makes them. What was made is listed, and taken back, in the bar of departures.
+void draw_interventions(const ShownMaps& maps, AttentionView& view, const Look& look);
+
+// ---- one at a time; what contradicts it is taken back
+
+void toggle_head(Interventions& interventions, const HeadPlace& place);
+void toggle_layer(Interventions& interventions, const LayerPlace& place);
+void force(Interventions& interventions, const ForcedAttention& forced);
+void replace(Interventions& interventions, ReplacedToken replaced);
+
+}  // namespace attnscope

@@ -1,0 +1,100 @@
+#include "workspaces/workspaces.h"
+
+#include <algorithm>
+#include <array>
+
+#include "workspaces/attention/attention.h"
+#include "workspaces/decoding/decoding.h"
+#include "workspaces/positions.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array table = {
+    Workspace{.name = "attention",
+              .title = "Attention",
+              .group = "Model",
+              .help = "Every head's weights (paper §3.2).",
+              .draw = draw_attention,
+              .keys = attention_keys,
+              .views = attention_levels,
+              .show = show_level,
+              .ask = ask_for_level,
+              .is_busy = is_measuring},
+    Workspace{.name = "positions",
+              .title = "Positions",
+              .group = "Model",
+              .help = "How the model is told the order (paper §3.5).",
+              .needs_text = false,
+              .needs_present = true,
+              .draw = draw_positions},
+    Workspace{.name = "decoding",
+              .title = "Decoding",
+              .group = "Decoding",
+              .help = "What the model writes, piece by piece (paper §3.1).",
+              .needs_decoding = true,
+              .draw = draw_decoding,
+              .keys = decoding_keys,
+              .views = decoding_modes,
+              .show = show_mode,
+              .ask = ask_for_decodings,
+              .is_busy = is_playing},
+};
+
+bool same_group(const Workspace& one, const Workspace& other) {
+  return std::string_view(one.group) == other.group;
+}
+
+std::span<const WorkspaceView> views_of(const Workspace& workspace) {
+  return workspace.views ? workspace.views() : std::span<const WorkspaceView>();
+}
+
+}  // namespace
+
+std::span<const Workspace> workspaces() {
+  return table;
+}
+
+std::span<const Workspace> group_of(const Workspace& workspace) {
+  const auto is_neighbour = [&](const Workspace& other) { return same_group(other, workspace); };
+  const auto first = std::ranges::find_if(table, is_neighbour);
+  return {first, std::find_if_not(first, table.end(), is_neighbour)};
+}
+
+std::vector<std::span<const Workspace>> workspace_groups() {
+  std::vector<std::span<const Workspace>> groups;
+  for (const Workspace& workspace : table)
+    if (groups.empty() || !same_group(groups.back().front(), workspace)) groups.push_back(group_of(workspace));
+  return groups;
+}
+
+const Workspace* find_workspace(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Workspace::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> workspace_names() {
+  std::vector<std::string> names;
+  for (const Workspace& workspace : table) names.emplace_back(workspace.name);
+  return names;
+}
+
+std::vector<std::string> view_names() {
+  std::vector<std::string> names;
+  for (const Workspace& workspace : table)
+    for (const WorkspaceView& view : views_of(workspace)) names.emplace_back(view.name);
+  return names;
+}
+
+const Workspace* show_view(Views& views, std::string_view name) {
+  for (const Workspace& workspace : table) {
+    const std::span<const WorkspaceView> all = views_of(workspace);
+    const auto found = std::ranges::find(all, name, &WorkspaceView::name);
+    if (found == all.end()) continue;
+    workspace.show(views, static_cast<std::size_t>(found - all.begin()));
+    return &workspace;
+  }
+  return nullptr;
+}
+
+}  // namespace attnscope
