@@ -53,7 +53,7 @@ class GlfwWindow {
     int width = 0;
     int height = 0;
   };
-  // The window's, when it is not full-screen, in screen coordinates.
+  // The window's size when it is not full-screen, in screen coordinates.
   Size size() const;
 
   // Frames are drawn by the processor (Mesa's llvmpipe or softpipe).

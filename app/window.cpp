@@ -51,7 +51,7 @@ std::string window_title(const Scope& scope) {
   return scope.run.name + doing + " — attnscope";
 }
 
-// What went wrong while it was saved and the window closed: there is no window left to say it in.
+// What could not be saved while the window closed: there is no window left to say it in.
 void tell_errors(const std::vector<Event>& events) {
   for (const Event& event : events) {
     if (const auto* message = std::get_if<Message>(&event); message && message->severity == Severity::error)

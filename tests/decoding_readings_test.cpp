@@ -159,8 +159,9 @@ TEST_F(Forcing, AClickGoesToTheStep) {
 }
 
 TEST_F(Forcing, IsAlignedBehindAPrompt) {
-  auto snapshot = snapshot_of_model(fixture_models()[7]);
-  ASSERT_TRUE(snapshot->model.is_language_model());
+  ModelConfig model;
+  model.architecture = "decoder-only";
+  auto snapshot = snapshot_of_model(model);
   const std::size_t first = snapshot->forced - snapshot->prefix;
   add_gold(*snapshot, snapshot->target_out[first], 0.5F);
   add_gold(*snapshot, {777, "▁other"}, 0.25F);

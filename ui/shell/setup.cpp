@@ -166,7 +166,7 @@ void draw_complaint(const std::string& text, const Look& look) {
   ImGui::PopStyleColor();
 }
 
-// Of the widest label, if that leaves the values enough.
+// As wide as the widest label, if that leaves the values enough.
 float label_column(const Look& look) {
   float width = 0;
   for (const ConfigField& field : config_fields()) {

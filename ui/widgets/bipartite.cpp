@@ -17,7 +17,7 @@ namespace {
 
 using Side = BipartiteSide;
 
-// Of one frame. Dear ImGui's indices have 16 bits on older OpenGL, and a line takes up to 8 vertices.
+// In one frame. Dear ImGui's indices have 16 bits on older OpenGL, and a line takes up to 8 vertices.
 constexpr std::size_t most_lines = 4000;
 
 Side other(Side side) {

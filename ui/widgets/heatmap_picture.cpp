@@ -43,7 +43,7 @@ class CellColors {
   Color32 masked_ = 0;
 };
 
-// Of the block of cells behind a pixel.
+// The value of the block of cells behind a pixel.
 float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink) {
   if (shrink == 1) return matrix.at(pixel_row, pixel_col);
   const int last_row = std::min(matrix.rows, (pixel_row + 1) * shrink);

@@ -21,7 +21,7 @@ std::vector<std::span<const Workspace>> workspace_groups();
 const Workspace* find_workspace(std::string_view name);  // null: there is none of that name
 std::vector<std::string> workspace_names();
 
-// Of all workspaces.
+// The names of all workspaces' views.
 std::vector<std::string> view_names();
 
 // Brings the view of that name into its workspace, which is returned; null: there is none of that name.

@@ -14,7 +14,7 @@ const Matrix& map_at(const Snapshot& snapshot, const HeadPlace& place) {
   return maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
 }
 
-// Of the model as it is, if it has such a head there.
+// The map in the model as it is, if it has such a head there.
 const Matrix* untouched_map(const Snapshot& snapshot, const HeadPlace& place) {
   if (!snapshot.untouched) return nullptr;
   const AttentionMaps& maps = maps_of(*snapshot.untouched, place.part);

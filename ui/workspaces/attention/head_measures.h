@@ -29,7 +29,7 @@ struct HeadMeasures {
 void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
              std::size_t& budget);
 
-// Of the head's last map that was measured; null: none was.
+// The measures of the head's last map; null: none was measured.
 const MapMeasures* measures_at(const HeadMeasures& all, const HeadPlace& place);
 
 }  // namespace attnscope

@@ -15,13 +15,13 @@ struct ActiveUnit {
   float value = 0;
 };
 
-// Of one piece, the largest values first; only those above 0.
+// One piece's units, the largest values first; only those above 0.
 std::vector<ActiveUnit> most_active(const Matrix& active, int token, int count);
 
 // The share of units above 0.
 float active_share(const Matrix& active, int token);
 
-// Of the selected layer: pieces × units, and the most active units of the selected piece. Advances the cursor.
+// The selected layer's pieces × units, and the most active units of the selected piece. Advances the cursor.
 void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Look& look);
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ namespace attnscope {
 // From far to near.
 enum class AttentionLevel { model, head, inside, sublayers };
 
-// Of the thumbnails at the level "Model".
+// The order of the thumbnails at the level "Model".
 enum class HeadOrder { place, entropy, distance, attention };
 
 struct RankedHead {

@@ -31,7 +31,7 @@ struct BranchRow {
   bool operator==(const BranchRow&) const = default;
 };
 
-// Of one sentence in one run.
+// The branches of one sentence in one run.
 struct Branches {
   std::uint64_t run = 0;
   std::string sentence;

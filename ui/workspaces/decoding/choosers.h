@@ -10,7 +10,7 @@ namespace attnscope {
 // view.layer brought into what `maps` have, which is not nothing.
 int shown_layer(const AttentionMaps& maps, const DecodingView& view);
 
-// Of the layer and head chosen, or the mean over its heads. `maps` is not empty.
+// The map of the layer and head chosen, or the mean over its heads. `maps` is not empty.
 Matrix shown_map(const AttentionMaps& maps, const DecodingView& view);
 
 // Changes whenever that map does.

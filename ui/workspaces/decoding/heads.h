@@ -13,7 +13,7 @@ namespace attnscope {
 // This step's row of every map, or a recurrent decoder's alignment; why there is none, where there is none.
 void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look);
 
-// Of a Transformer.
+// A Transformer's.
 void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look);
 
 }  // namespace attnscope

@@ -19,7 +19,7 @@ struct RankMark {
   bool exact = true;  // otherwise at least that rank: known only between two that are plotted
 };
 
-// Of what the step wrote. `decodings` as they belong to the snapshot.
+// The rank of what the step wrote. `decodings` as they belong to the snapshot.
 RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& decodings);
 
 // Fills `size`. `decodings` is null while they are on their way.

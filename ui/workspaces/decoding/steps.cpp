@@ -107,7 +107,7 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
   return result;
 }
 
-// Of the layer and head chosen, at this step; empty without attention.
+// The weights of the layer and head chosen, at this step; empty without attention.
 std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
   if (layer_count(snapshot) == 0) return {};
   const auto layer = static_cast<std::size_t>(shown_layer(view, snapshot));

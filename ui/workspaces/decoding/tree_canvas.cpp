@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Of nodes in sight at once: a draw list takes 65 536 corners.
+// Nodes in sight at once: a draw list takes 65 536 corners.
 constexpr int most_ornate = 200;
 constexpr int most_boxes = 700;
 
@@ -106,7 +106,7 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
                                                        : look.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
-  // Of many, each is a few corners: the smaller ones are the pruned.
+  // Where there are many, each is a few corners: the smaller ones are the pruned.
   if (radius < look.px(2.5F)) {
     const float half = style.fate == Fate::pruned ? radius * 0.6F : radius;
     return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
