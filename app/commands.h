@@ -51,7 +51,7 @@ struct EvaluateOptions {
   std::string corpus;  // empty: the run's own
   std::string target;
   std::string split;       // "test", "validation" or "all"; empty: all of what was not trained on, else the test part
-  std::int64_t limit = 0;      // pairs at most, spread evenly; 0: all
+  std::int64_t limit = 0;  // pairs at most, spread evenly; 0: all
   std::int64_t beam = 1;
   std::int64_t average = 1;  // as TranslateOptions
   bool json = false;

@@ -6,12 +6,12 @@
 #include <system_error>
 
 #include "commands.h"
-#include "plain/spread.h"
-#include "evaluation/antecedents.h"
-#include "progress.h"
 #include "engine/torch_engine.h"
-#include "storage/run_folder.h"
+#include "evaluation/antecedents.h"
 #include "evaluation/evaluation.h"
+#include "plain/spread.h"
+#include "progress.h"
+#include "storage/run_folder.h"
 
 namespace attnscope {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <map>
 
-#include "run_fixture.h"
 #include "engine/checkpoint.h"
+#include "run_fixture.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer_fixture.h"
 #include "evaluation/evaluation.h"
+#include "tokenizer_fixture.h"
 #include "training/trainer.h"
 
 namespace attnscope {

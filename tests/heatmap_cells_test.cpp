@@ -33,19 +33,19 @@ Matrix ramp(int rows, int cols) {
 class HeatmapCells : public testing::Test {
  protected:
   HeatmapCells() {
-    ui.look.recorder = &recorder;
+    ui.skin.recorder = &recorder;
     options.legend = options.print_values = false;
   }
 
   Capture taken() {
     recorder.begin({{0, 0}, {1280, 720}});
     ui.panel([&] {
-      layout = heatmap_layout(matrix, options, ImGui::GetCursorScreenPos(), size, ui.look);
-      draw_heatmap("m", matrix, ++version, size, options, ui.textures, ui.look);
+      layout = heatmap_layout(matrix, options, ImGui::GetCursorScreenPos(), size, ui.skin);
+      draw_heatmap("m", matrix, ++version, size, options, ui.textures, ui.skin);
     });
     return recorder.end();
   }
-  std::string svg() { return to_svg(taken(), ui.look.theme.background); }
+  std::string svg() { return to_svg(taken(), ui.skin.theme.background); }
 
   Color32 color(int row, int col) const { return map_color(ColorMap::viridis, matrix.at(row, col)); }
 
@@ -139,7 +139,7 @@ class MaskedCells : public HeatmapCells {
   MaskedCells() { options.mask_upper = true; }
 
   UiHarness::Draw draw() {
-    return ui.in_panel([this] { draw_heatmap("m", matrix, version, size, options, ui.textures, ui.look); });
+    return ui.in_panel([this] { draw_heatmap("m", matrix, version, size, options, ui.textures, ui.skin); });
   }
 
   static constexpr std::array<std::array<int, 2>, 3> places{{{2, 1}, {2, 2}, {2, 3}}};  // left of it, on it, right
@@ -153,7 +153,7 @@ TEST_F(MaskedCells, HaveTheirColour) {
   for (int row = 0; row < 4; ++row) {
     for (int col = 0; col < 6; ++col) {
       EXPECT_EQ(picture.rgba[static_cast<std::size_t>(row * 6 + col)],
-                col > row ? ui.look.theme.masked : color(row, col));
+                col > row ? ui.skin.theme.masked : color(row, col));
     }
   }
 }

@@ -17,7 +17,7 @@ struct RowList : testing::Test {
   Matrix map{2, 4};
   const std::vector<std::string> keys{"one", "two", "three", "four"};
   int visible = 4;
-  UiHarness::Draw draw = ui.in_panel([this] { draw_row_list(map, 1, visible, keys, -1, ui.look); });
+  UiHarness::Draw draw = ui.in_panel([this] { draw_row_list(map, 1, visible, keys, -1, ui.skin); });
 
   RowList() { map.values = {9, 9, 9, 9, 0.1F, -0.9F, 0.5F, -0.2F}; }
 
@@ -54,7 +54,7 @@ TEST(ChangesOfAQuery, AreToldTheLargestFirst) {
   changed->encoder[1][0].at(10, 2) -= 0.25F;
   Scope scope;
   UiHarness ui{{1600, 1000}};
-  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.look); };
+  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
   scope.layout.setup_open = scope.layout.curves_open = false;
   scope.attention.begun = true;
   scope.attention.level = AttentionLevel::head;

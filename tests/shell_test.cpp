@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "plain/metrics.h"
 #include "base/numbers.h"
+#include "plain/metrics.h"
 #include "shell/looking.h"
 #include "shell/purposes.h"
 #include "shell/receive.h"
@@ -61,7 +61,7 @@ class Shell : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(Shell, ButtonsPostWhatTheySay) {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "run_fixture.h"
 #include "evaluation/evaluation.h"
+#include "run_fixture.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
 #include "training/validation.h"

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-struct Look;
+struct Skin;
 
 using Color32 = std::uint32_t;  // bytes R G B A, as Dear ImGui's ImU32 and as a texture's pixel
 
@@ -34,6 +34,6 @@ Color32 faded(Color32 color, float alpha);
 Color32 mixed(Color32 a, Color32 b, float t);
 
 // A bar of the map with its ends labelled, advancing the cursor by `size`. Upright when higher than wide.
-void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Look& look);
+void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

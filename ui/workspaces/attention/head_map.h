@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "measures/attention_measures.h"
 #include "base/shown.h"
+#include "measures/attention_measures.h"
 #include "plain/heads.h"
 #include "plain/snapshot.h"
 
