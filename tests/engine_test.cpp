@@ -9,6 +9,7 @@
 #include <map>
 
 #include "engine/checkpoint.h"
+#include "losses.h"
 #include "run_fixture.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"

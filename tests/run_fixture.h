@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/torch_engine.h"
-#include "plain/metrics.h"
 
 namespace attnscope {
 
@@ -47,12 +46,6 @@ inline Config tiny_config(const std::string& corpus = letters_file()) {
   config.training.threads = 1;
   config.training.device = "cpu";
   return config;
-}
-
-inline std::vector<double> losses(TorchEngine& engine, int steps) {
-  std::vector<double> values;
-  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({})[metric("loss")].value());
-  return values;
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evaluation/evaluation.h"
+#include "losses.h"
 #include "run_fixture.h"
 #include "training/schedule.h"
 #include "training/trainer.h"

@@ -1,0 +1,17 @@
+// The losses of updates, apart from run_fixture.h: who needs them is compiled anew with the table of metrics.
+#pragma once
+
+#include <vector>
+
+#include "engine/torch_engine.h"
+#include "plain/metrics.h"
+
+namespace attnscope {
+
+inline std::vector<double> losses(TorchEngine& engine, int steps) {
+  std::vector<double> values;
+  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({})[metric("loss")].value());
+  return values;
+}
+
+}  // namespace attnscope
