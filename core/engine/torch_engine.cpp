@@ -8,11 +8,9 @@
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "evaluation/evaluation.h"
-#include "plain/metrics.h"
 #include "probe/look_inside.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
-#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -216,13 +214,10 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
-  const TrainingConfig& training = run_.config.training;
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
-  if (point.step % training.validation_interval == 0 && run_.dataset->can_validate()) {
-    point.set(metric("validation_nll"), validate(*watch()->model, *run_.dataset, training.batch_size, breathe));
-  }
-  if (checkpoint_folder_ && point.step % training.checkpoint_interval == 0) checkpoint();
+  if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
+  if (checkpoint_folder_ && point.step % run_.config.training.checkpoint_interval == 0) checkpoint();
   return point;
 }
 

@@ -11,6 +11,7 @@
 #include "training/loss.h"
 #include "training/schedule.h"
 #include "training/text_batches.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -113,6 +114,14 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
   point.set(metric("gradient_norm"), gradient_norm);
   point.set(metric("tokens_per_second"), static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds()));
   return point;
+}
+
+bool Trainer::validation_due() const {
+  return step_ % config_.training.validation_interval == 0 && dataset_->can_validate();
+}
+
+void Trainer::validate(SequenceModel& watched, MetricPoint& point, const Breath& breathe) const {
+  point.set(metric("validation_nll"), attnscope::validate(watched, *dataset_, config_.training.batch_size, breathe));
 }
 
 void Trainer::adjust(const Config& config) {

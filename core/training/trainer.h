@@ -23,6 +23,12 @@ class Trainer {
   // One update; no validation. `breathe` is called between its phases. Throws NotFinite.
   MetricPoint step(const Breath& breathe);
 
+  // After an update: true if it is one that validates.
+  bool validation_due() const;
+
+  // Adds the validation loss of `watched`, which stands still with the trainer's weights, to the update's point.
+  void validate(SequenceModel& watched, MetricPoint& point, const Breath& breathe) const;
+
   // Takes over the live fields.
   void adjust(const Config& config);
 
