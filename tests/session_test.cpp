@@ -34,6 +34,7 @@ TEST_F(SessionTest, APollTakesAllThatAFloodOfUpdatesLeftAndTheNextOneOnlyWhatIsN
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for_gate());
+  poll();  // what was sent since the last one
   const auto points = all<MetricPoint>();
   ASSERT_EQ(points.size(), 4999u);
   for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i) + 1);
