@@ -6,7 +6,7 @@
 #include <new>
 #include <string>
 
-#include "commands.h"
+#include "commands/commands.h"
 #ifdef ATTNSCOPE_GUI
 #include "workspaces/workspaces.h"
 #endif

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "font_files.h"
-#include "pacing.h"
-#include "settings.h"
 #include "storage/file.h"
+#include "window/font_files.h"
+#include "window/pacing.h"
+#include "window/settings.h"
 
 namespace attnscope {
 namespace {

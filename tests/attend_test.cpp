@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "changes_text.h"
-#include "commands.h"
+#include "commands/changes_text.h"
+#include "commands/commands.h"
 #include "engine/torch_engine.h"
 
 namespace attnscope {

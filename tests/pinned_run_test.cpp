@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/torch_engine.h"
 #include "storage/file.h"
 #include "storage/run_folder.h"

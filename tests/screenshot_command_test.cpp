@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "storage/file.h"
 
 namespace attnscope {

@@ -14,12 +14,12 @@
 #include <set>
 #include <string>
 
-#include "font_files.h"
-#include "offscreen.h"
 #include "shell/receive.h"
 #include "shell/scope.h"
 #include "snapshot_fixture.h"
 #include "storage/file.h"
+#include "window/font_files.h"
+#include "window/offscreen.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "commands/paths.h"
 #include "engine/torch_engine.h"
 #include "evaluation/antecedents.h"
 #include "evaluation/evaluation.h"
-#include "paths.h"
 #include "plain/metrics.h"
 
 namespace attnscope {

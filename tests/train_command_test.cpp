@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "run_fixture.h"
 #include "storage/run_folder.h"
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/torch_engine.h"
 
 namespace attnscope {

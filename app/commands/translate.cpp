@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "attention_json.h"
-#include "commands.h"
+#include "commands/attention_json.h"
+#include "commands/commands.h"
 #include "decoding/continuation.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"

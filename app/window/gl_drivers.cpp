@@ -1,4 +1,4 @@
-#include "gl_drivers.h"
+#include "window/gl_drivers.h"
 
 #include <dlfcn.h>
 

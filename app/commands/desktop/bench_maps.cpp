@@ -1,4 +1,4 @@
-#include "bench_maps.h"
+#include "commands/desktop/bench_maps.h"
 
 #include <array>
 #include <chrono>
@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/input.h"
-#include "font_files.h"
 #include "model/model.h"
-#include "offscreen.h"
 #include "probe/look_inside.h"
-#include "renderer.h"
 #include "shell/receive.h"
+#include "window/font_files.h"
+#include "window/offscreen.h"
+#include "window/renderer.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {

@@ -1,4 +1,4 @@
-#include "bench_decoding.h"
+#include "commands/bench_decoding.h"
 
 #include <fmt/format.h>
 #include <torch/torch.h>

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <optional>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "plain/metrics.h"
 #include "plain/presets.h"
-#include "progress.h"
 #include "storage/file.h"
 #include "storage/run_folder.h"
 

@@ -1,4 +1,4 @@
-#include "machine.h"
+#include "commands/desktop/machine.h"
 
 #include <torch/cuda.h>
 

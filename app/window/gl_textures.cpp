@@ -1,4 +1,4 @@
-#include "gl_textures.h"
+#include "window/gl_textures.h"
 
 #include <GL/gl.h>
 

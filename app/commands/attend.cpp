@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attention_json.h"
-#include "changes_text.h"
-#include "commands.h"
+#include "commands/attention_json.h"
+#include "commands/changes_text.h"
+#include "commands/commands.h"
 #include "engine/torch_engine.h"
 #include "plain/matrix_text.h"
 #include "probe/look_inside.h"

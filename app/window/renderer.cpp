@@ -1,4 +1,4 @@
-#include "renderer.h"
+#include "window/renderer.h"
 
 #include <GL/gl.h>
 #include <backends/imgui_impl_opengl3.h>

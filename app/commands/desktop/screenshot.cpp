@@ -7,15 +7,15 @@
 #include <thread>
 #include <utility>
 
-#include "commands.h"
-#include "machine.h"
-#include "offscreen.h"
-#include "paths.h"
+#include "commands/commands.h"
+#include "commands/desktop/machine.h"
+#include "commands/paths.h"
 #include "session/session.h"
 #include "shell/receive.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
 #include "storage/file.h"
+#include "window/offscreen.h"
 
 namespace attnscope {
 namespace {

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "evaluation/antecedents.h"
 #include "evaluation/evaluation.h"
 #include "plain/spread.h"
-#include "progress.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {

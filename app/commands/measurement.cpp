@@ -1,4 +1,4 @@
-#include "measurement.h"
+#include "commands/measurement.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "measurement.h"
+#include "commands/measurement.h"
 
 namespace attnscope {
 

@@ -1,4 +1,4 @@
-#include "settings.h"
+#include "window/settings.h"
 
 #include <fmt/format.h>
 

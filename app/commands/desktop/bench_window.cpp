@@ -5,14 +5,14 @@
 #include <thread>
 
 #include "base/input.h"
-#include "bench_window.h"
-#include "font_files.h"
-#include "machine.h"
-#include "offscreen.h"
-#include "pacing.h"
-#include "renderer.h"
+#include "commands/desktop/bench_window.h"
+#include "commands/desktop/machine.h"
 #include "session/session.h"
 #include "shell/receive.h"
+#include "window/font_files.h"
+#include "window/offscreen.h"
+#include "window/pacing.h"
+#include "window/renderer.h"
 
 namespace attnscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "changes_text.h"
+#include "commands/changes_text.h"
 #include "plain/sampling.h"
 
 namespace attnscope {

@@ -8,18 +8,18 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "bench_decoding.h"
-#include "commands.h"
+#include "commands/bench_decoding.h"
+#include "commands/commands.h"
+#include "commands/measurement.h"
+#include "commands/paths.h"
+#include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "measurement.h"
 #include "model/transformer.h"
-#include "paths.h"
 #include "probe/look_inside.h"
-#include "progress.h"
 #include "training/trainer.h"
 #ifdef ATTNSCOPE_GUI
-#include "bench_maps.h"
-#include "bench_window.h"
+#include "commands/desktop/bench_maps.h"
+#include "commands/desktop/bench_window.h"
 #endif
 
 namespace attnscope {

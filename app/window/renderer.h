@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/skin.h"
-#include "gl_textures.h"
 #include "shell/scope.h"
+#include "window/gl_textures.h"
 
 namespace attnscope {
 

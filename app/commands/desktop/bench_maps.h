@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "measurement.h"
+#include "commands/measurement.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {

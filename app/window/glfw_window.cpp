@@ -1,4 +1,4 @@
-#include "glfw_window.h"
+#include "window/glfw_window.h"
 
 #define GLFW_INCLUDE_NONE
 #include <GL/gl.h>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "gl_drivers.h"
+#include "window/gl_drivers.h"
 
 namespace attnscope {
 namespace {

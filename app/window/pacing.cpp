@@ -1,4 +1,4 @@
-#include "pacing.h"
+#include "window/pacing.h"
 
 #include <algorithm>
 

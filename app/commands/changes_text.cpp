@@ -1,4 +1,4 @@
-#include "changes_text.h"
+#include "commands/changes_text.h"
 
 #include <fmt/format.h>
 

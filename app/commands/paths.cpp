@@ -1,4 +1,4 @@
-#include "paths.h"
+#include "commands/paths.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "offscreen.h"
+#include "window/offscreen.h"
 
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -16,10 +16,10 @@
 #include <variant>
 
 #include "base/input.h"
-#include "font_files.h"
-#include "gl_drivers.h"
-#include "renderer.h"
 #include "widgets/png.h"
+#include "window/font_files.h"
+#include "window/gl_drivers.h"
+#include "window/renderer.h"
 
 namespace attnscope {
 namespace {

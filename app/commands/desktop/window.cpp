@@ -13,18 +13,18 @@
 #include <variant>
 #include <vector>
 
-#include "commands.h"
-#include "font_files.h"
-#include "glfw_window.h"
-#include "machine.h"
-#include "pacing.h"
-#include "paths.h"
+#include "commands/commands.h"
+#include "commands/desktop/machine.h"
+#include "commands/paths.h"
 #include "plain/channel.h"
-#include "renderer.h"
 #include "session/session.h"
-#include "settings.h"
 #include "shell/receive.h"
 #include "shell/training.h"
+#include "window/font_files.h"
+#include "window/glfw_window.h"
+#include "window/pacing.h"
+#include "window/renderer.h"
+#include "window/settings.h"
 
 namespace attnscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "font_files.h"
+#include "window/font_files.h"
 
 #include <fontconfig/fontconfig.h>
 
