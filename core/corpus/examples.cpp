@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "plain/spread.h"
+
 namespace attnscope {
 namespace {
 
@@ -18,10 +20,9 @@ std::string beginning(const std::string& line) {
 
 // Prompts from lines all over the text.
 std::vector<Example> prompts_of(const std::string& text) {
-  const std::vector<std::string> lines = lines_of(text);
-  const std::size_t count = std::min(lines.size(), examples_a_category);
   std::vector<Example> prompts;
-  for (std::size_t i = 0; i < count; ++i) prompts.push_back({beginning(lines[i * lines.size() / count]), {}});
+  for (const std::string& line : spread_evenly(lines_of(text), examples_a_category))
+    prompts.push_back({beginning(line), {}});
   return prompts;
 }
 
