@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "widgets/color_map.h"
+#include "base/color_map.h"
 
 namespace attnscope {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "widgets/color_map.h"
+#include "base/color_map.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "base/color_map.h"
 #include "base/skin.h"
-#include "widgets/color_map.h"
 
 namespace attnscope {
 

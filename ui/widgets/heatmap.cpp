@@ -9,6 +9,7 @@
 #include "widgets/heatmap_input.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
+#include "widgets/legend.h"
 #include "widgets/painter.h"
 
 namespace attnscope {

@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
+#include "base/color_map.h"
 #include "base/skin.h"
 #include "base/textures.h"
 #include "plain/matrix.h"
-#include "widgets/color_map.h"
 
 namespace attnscope {
 

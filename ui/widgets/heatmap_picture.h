@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "base/color_map.h"
 #include "base/textures.h"
 #include "plain/matrix.h"
-#include "widgets/color_map.h"
 #include "widgets/painter.h"
 
 namespace attnscope {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "widgets/color_map.h"
+#include "base/color_map.h"
 
 namespace attnscope {
 

@@ -1,14 +1,10 @@
 // Numbers to colours.
 #pragma once
 
-#include <imgui.h>
-
 #include <cstdint>
 #include <span>
 
 namespace attnscope {
-
-struct Skin;
 
 using Color32 = std::uint32_t;  // bytes R G B A, as Dear ImGui's ImU32 and as a texture's pixel
 
@@ -32,8 +28,5 @@ Color32 faded(Color32 color, float alpha);
 
 // Between a (t = 0) and b (t = 1).
 Color32 mixed(Color32 a, Color32 b, float t);
-
-// A bar of the map with its ends labelled, advancing the cursor by `size`. Upright when higher than wide.
-void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope
