@@ -112,13 +112,14 @@ TEST_F(SettingsFile, MayBeMissing) {
 TEST_F(SettingsFile, IsMovedAsideWhenBroken) {
   std::filesystem::create_directories(folder_);
   const std::filesystem::path path = folder_ / "settings.json";
-  for (const std::string text : {"{\"layout\": {", "[1, 2]", "", "\xff\xfe\x01"}) {
+  for (const std::string& text : {std::string("{\"layout\": {"), std::string("[1, 2]"), std::string(),
+                                  std::string("\xff\xfe\x01"), std::string(200'000, '[')}) {
     write_file(path, text);
     const SettingsRead read = read_settings(path);
     EXPECT_NE(read.complaint.find(path.string()), std::string::npos) << read.complaint;
     EXPECT_EQ(read.settings.layout, Layout());
     EXPECT_FALSE(std::filesystem::exists(path));
-    EXPECT_EQ(read_file(folder_ / "settings.json.broken", 1000), text);
+    EXPECT_EQ(read_file(folder_ / "settings.json.broken", 1'000'000), text);
   }
 }
 

@@ -436,6 +436,17 @@ TEST_F(RunOnDisk, NamesFileAndFieldOfABrokenCorpus) {
   EXPECT_THAT(broken(R"({"source":"","seed":18446744073709551615)" + rest), HasSubstr("\"seed\""));
 }
 
+// 200 000 lists within one another would overflow the stack.
+TEST_F(RunOnDisk, RefusesValuesNestedWithoutEnd) {
+  const std::string deep(200'000, '[');
+  for (const std::string& text : {deep, deep + std::string(deep.size(), ']'), "{\"source\":" + deep}) {
+    put("nested.json", text + "\n");
+    EXPECT_THAT(message_of<RunError>([&] { load_config(at("nested.json")); }), HasSubstr("nested.json: more than 32"));
+    EXPECT_THAT(message_of<RunError>([&] { load_corpus_record(at("nested.json")); }), HasSubstr("nested.json"));
+    EXPECT_THAT(message_of<RunError>([&] { load_metrics(at("nested.json")); }), HasSubstr("line 1: more than 32"));
+  }
+}
+
 MetricPoint point(std::int64_t step) {
   MetricPoint made;
   made.step = step;

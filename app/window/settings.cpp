@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 
+#include "plain/json_text.h"
 #include "storage/file.h"
 
 namespace attnscope {
@@ -23,7 +23,7 @@ int window_length(const nlohmann::json& json, const char* key, int otherwise) {
 }
 
 SettingsRead settings_from_text(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text);
+  const nlohmann::json json = parse_json(text);
   if (!json.is_object()) throw std::runtime_error("it is not a JSON object");
   SettingsRead read;
   if (json.contains("layout")) {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "plain/json_text.h"
 #include "storage/file.h"
 #include "storage/safetensors.h"
 
@@ -159,7 +159,7 @@ class HistoryReader {
     if (text.size() > max_json_bytes) {
       throw SafetensorsError(fmt::format("{} bytes of texts; at most {} are allowed", text.size(), max_json_bytes));
     }
-    const Json json = Json::parse(text);
+    const Json json = parse_json<Json>(text);
     if (json.at("version") != history_version) {
       throw SafetensorsError(fmt::format("version is {}, allowed: {}", json.at("version").dump(), history_version));
     }
@@ -354,6 +354,8 @@ History load_history(const std::filesystem::path& file, const ModelConfig& model
     if (text == contents.metadata.end()) throw SafetensorsError(fmt::format("there is no \"{}\"", history_key));
     return HistoryReader(contents, model, run).read(text->second);
   } catch (const SafetensorsError& error) {
+    throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
+  } catch (const JsonTooDeep& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));
   } catch (const nlohmann::json::exception& error) {
     throw SafetensorsError(fmt::format("{}: {}", file.string(), error.what()));

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "plain/json_text.h"
 #include "plain/metrics.h"
 #include "storage/file.h"
 
@@ -28,6 +28,8 @@ auto reading(const std::string& where, const Body& body) {
   try {
     return body();
   } catch (const nlohmann::json::exception& error) {
+    throw RunError(fmt::format("{}: {}", where, error.what()));
+  } catch (const JsonTooDeep& error) {
     throw RunError(fmt::format("{}: {}", where, error.what()));
   } catch (const ConfigError& error) {
     throw RunError(fmt::format("{}: {}", where, error.what()));
@@ -68,7 +70,7 @@ double number(const Json& json, const char* field) {
 }
 
 MetricPoint from_line(std::string_view line) {
-  const Json json = Json::parse(line);
+  const Json json = parse_json<Json>(line);
   MetricPoint point;
   point.step = whole(json, "step");
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
@@ -138,7 +140,7 @@ void save_config(const std::filesystem::path& file, const Config& config) {
 
 Config load_config(const std::filesystem::path& file) {
   const std::string bytes = read_file(file, max_json_bytes);
-  return reading(file.string(), [&] { return config_from_json(nlohmann::json::parse(bytes)); });
+  return reading(file.string(), [&] { return config_from_json(parse_json(bytes)); });
 }
 
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record) {
@@ -158,7 +160,7 @@ void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& r
 CorpusRecord load_corpus_record(const std::filesystem::path& file) {
   const std::string bytes = read_file(file, max_json_bytes);
   return reading(file.string(), [&] {
-    const Json json = Json::parse(bytes);
+    const Json json = parse_json<Json>(bytes);
     return CorpusRecord{.source = text(json, "source"),
                         .target = text(json, "target"),
                         .name = text(json, "name"),

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
+#include "plain/json_text.h"
 
 namespace attnscope {
 namespace {
@@ -91,7 +91,11 @@ std::string layout_to_json(const Layout& layout) {
 }
 
 LayoutRead layout_from_json(std::string_view text) {
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json;
+  try {
+    json = parse_json(text);
+  } catch (const std::exception&) {  // no object either
+  }
   if (!json.is_object()) return {Layout{}, "Settings: the file is not a JSON object; the standard is used instead."};
 
   LayoutRead read;
