@@ -132,12 +132,28 @@ TEST_F(File, SaysWhatItCannotRead) {
   EXPECT_THAT(message_of<FileError>([&] { read_file("/dev/zero", 1000); }), HasSubstr("1000 bytes"));
 }
 
-TEST_F(File, FollowsLinks) {
+// A folder of somebody else's could lead a write anywhere.
+TEST_F(File, FollowsNoLinkAndReplacesNoDevice) {
   put("file", "old");
   fs::create_symlink("file", at("link"));
-  write_file(at("link"), "new");
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  for (const auto& [name, kind] : {std::pair{"link", "a link"}, std::pair{"pipe", "a pipe"}}) {
+    EXPECT_THAT(message_of<FileError>([&] { write_file(at(name), "new"); }), HasSubstr(at(name).string()));
+    EXPECT_THAT(message_of<FileError>([&] { append_file(at(name), "new"); }), HasSubstr(kind));
+  }
   EXPECT_TRUE(fs::is_symlink(at("link")));
-  EXPECT_EQ(get("file"), "new");
+  EXPECT_TRUE(fs::is_fifo(at("pipe")));
+  EXPECT_EQ(get("file"), "old");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("file", "link", "pipe"));
+}
+
+// The file that only tells whether anything can be written is no way out of the folder either.
+TEST_F(File, AFoldersTrialIsWrittenThroughNoLink) {
+  put("victim", "mine");
+  fs::create_directories(at("run"));
+  fs::create_symlink(at("victim"), at("run") / ".attnscope-probe");
+  EXPECT_THROW(check_writable_run_folder(at("run")), FileError);
+  EXPECT_EQ(get("victim"), "mine");
 }
 
 // ---- safetensors

@@ -46,6 +46,14 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+// Only a file is written to or replaced: a link could lead anywhere, and a device is not ours to replace.
+void check_writable(const std::filesystem::path& path) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
+  const char* kind = S_ISLNK(status.st_mode) ? "a link" : S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe";
+  throw FileError(fmt::format("cannot write {}: it is {}, not a file", path.string(), kind));
+}
+
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
@@ -83,25 +91,23 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  // A link is followed, so that it stays a link and what it points to is replaced.
-  std::error_code ignored;
-  const bool is_link = std::filesystem::is_symlink(path, ignored);
-  const std::filesystem::path target = is_link ? std::filesystem::weakly_canonical(path) : path;
-  const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
+  check_writable(path);
+  const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) fail("write", path, errno);
   const bool written = write_all(file.get(), bytes) && ::fsync(file.get()) == 0 && file.close() &&
-                       ::rename(temporary.c_str(), target.c_str()) == 0;
+                       ::rename(temporary.c_str(), path.c_str()) == 0;
   if (!written) {
     const int reason = errno;
     ::unlink(temporary.c_str());
     fail("write", path, reason);
   }
-  sync_folder(folder_of(target));
+  sync_folder(folder_of(path));
 }
 
 void append_file(const std::filesystem::path& path, std::string_view bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  check_writable(path);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) fail("write", path, errno);
   struct stat before = {};
   if (::fstat(file.get(), &before) != 0) fail("write", path, errno);

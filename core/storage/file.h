@@ -19,10 +19,12 @@ class FileError : public std::runtime_error {
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
 // Puts `bytes` in place of the file, or throws FileError and leaves the old one as it was: they are written to a
-// temporary name beside it, synced to the disk, and renamed.
+// temporary name beside it, synced to the disk, and renamed. What is there and is no file (a link, a device, a folder)
+// is neither followed nor replaced.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 // Adds `bytes` at the end of the file (made if absent); or throws FileError and takes back what it could write of them.
+// Follows no link, as write_file.
 void append_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace attnscope
