@@ -64,7 +64,7 @@ std::string pixels_of(const PictureArea& area, const ImDrawData& data) {
 Renderer::Renderer(FontFiles fonts)
     : context_(ImGui::CreateContext()), font_files_(std::move(fonts)), textures_(std::make_unique<GlTextures>()) {
   ImGuiIO& io = ImGui::GetIO();
-  look_.recorder = &recorder_;
+  skin_.recorder = &recorder_;
   io.IniFilename = nullptr;  // the layout is ours, and nothing is written into the working directory
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
@@ -86,9 +86,9 @@ void Renderer::draw(Scope& scope, float content_scale, const std::function<void(
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (order) begin_picture(*order);
   ImGui::NewFrame();
-  draw_shell(scope, *textures_, look_);
+  draw_shell(scope, *textures_, skin_);
   ImGui::Render();
-  clear_framebuffer(*ImGui::GetDrawData(), look_.theme);
+  clear_framebuffer(*ImGui::GetDrawData(), skin_.theme);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   textures_->end_frame();
   if (!order) return;
@@ -111,21 +111,21 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
   const PictureArea area = order.whole_window ? window : common_area(workspace, window).value_or(window);
   if (!order.vector) return pixels_of(area, data);
   smooth_edges(true);
-  return to_svg(cropped(with_all_drawn(recorder_.end(), data, look_), area), look_.theme.background);
+  return to_svg(cropped(with_all_drawn(recorder_.end(), data, skin_), area), skin_.theme.background);
 }
 
 // Fonts and style are made anew when the scale or the theme has changed, and only then.
 void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
   const float scale = content_scale * scope.layout.zoom * (scope.presentation ? presentation_scale : 1.F);
-  const bool resized = !styled_ || scale != look_.scale;
-  look_.presentation = scope.presentation;
-  if (!resized && look_.theme.name == scope.layout.theme) return;
-  look_.theme = theme(scope.layout.theme);
-  look_.scale = scale;
-  apply_theme(look_.theme, scale);
+  const bool resized = !styled_ || scale != skin_.scale;
+  skin_.presentation = scope.presentation;
+  if (!resized && skin_.theme.name == scope.layout.theme) return;
+  skin_.theme = theme(scope.layout.theme);
+  skin_.scale = scale;
+  apply_theme(skin_.theme, scale);
   if (!resized) return;
   styled_ = true;
-  look_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, scale);
+  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, scale);
 #if IMGUI_VERSION_NUM < 19200  // later releases keep the font texture up to date by themselves
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "gl_textures.h"
 #include "shell/scope.h"
 
@@ -36,7 +36,7 @@ class Renderer {
   };
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   FontFiles font_files_;
-  Look look_;
+  Skin skin_;
   PictureRecorder recorder_;
   std::unique_ptr<GlTextures> textures_;
   bool styled_ = false;

@@ -44,7 +44,7 @@ TEST(ActionTable, EveryMenuShowsItsActionsAndTheListOfKeysEveryKey) {
   Scope scope;
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, fixture_snapshot({}, 1));
   UiHarness ui;
-  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.look); };
+  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
   ui.frames(3, draw);
   for (const auto& [menu, title] : menus) {
     ASSERT_TRUE(ui.click_text(title, draw));

@@ -187,7 +187,7 @@ class Inside : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(Inside, TheLevelAsksForTheHeadThatIsSelectedAndWaitsForIt) {

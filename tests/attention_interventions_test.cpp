@@ -41,7 +41,7 @@ class InterventionsTest : public testing::Test {
     ui.frame(draw);
     const auto at = ui.find_text(chip);
     ASSERT_TRUE(at) << chip;
-    const float width = text_size(ui.look.fonts.ui, chip.c_str()).x;
+    const float width = text_size(ui.skin.fonts.ui, chip.c_str()).x;
     ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
   }
 
@@ -51,7 +51,7 @@ class InterventionsTest : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(InterventionsTest, WithoutAnyThereIsOneButton) {

@@ -74,7 +74,7 @@ class Levels : public testing::Test {
   AttentionView& attention = scope.views.of<AttentionView>();
   AttentionView& view = attention;
   UiHarness ui{{1600, 1000}};
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 // ---- Model
@@ -113,7 +113,7 @@ TEST_F(ModelLevel, ShiftClickShowsHeadsTogetherAndTakesThemAway) {
   shift_click(thumbnail("H3", 0, 40));
   EXPECT_THAT(view.together, ElementsAre(encoder_place(0, 2)));
   EXPECT_EQ(view.place(), encoder_place(0, 0));
-  EXPECT_NE(color_of(view, view.place(), ui.look.theme), color_of(view, encoder_place(0, 2), ui.look.theme));
+  EXPECT_NE(color_of(view, view.place(), ui.skin.theme), color_of(view, encoder_place(0, 2), ui.skin.theme));
   shift_click(thumbnail("H4", 0, 40));
   EXPECT_THAT(view.together, ElementsAre(encoder_place(0, 2), encoder_place(0, 3)));
   shift_click(thumbnail("H3", 0, 40));

@@ -43,11 +43,11 @@ struct BipartiteTest : testing::Test {
     data.heads = heads;
     data.row_labels = rows;
     data.col_labels = cols;
-    result = draw_bipartite("b", data, state, size, ui.look);
+    result = draw_bipartite("b", data, state, size, ui.skin);
     if (result.clicked) clicked.push_back(*result.clicked);
   });
 
-  BipartiteTest() { ui.look.recorder = &recorder; }
+  BipartiteTest() { ui.skin.recorder = &recorder; }
 
   template <class Kind>
   std::vector<Kind> drawn() {

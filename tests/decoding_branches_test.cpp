@@ -194,7 +194,7 @@ class DrawnBranches : public testing::Test {
   Scope scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(DrawnBranches, SayHowToMakeOne) {

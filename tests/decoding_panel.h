@@ -50,7 +50,7 @@ class DecodingPanel : public testing::Test {
   Scope scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 }  // namespace attnscope

@@ -121,7 +121,7 @@ class DecodingSteps : public testing::Test {
   Scope scope;
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui{{1600, 1000}};
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 // ---- the candidates
@@ -332,7 +332,7 @@ class DecodingOptionsPopup : public DecodingSteps {
     ui.frames(2, draw);
     ASSERT_GT(count(label), 0) << label;
     const auto at = ui.find_text(label, count(label) - 1);  // the popup is drawn last
-    const float left = at->x - text_size(ui.look.fonts.ui, label).x / 2;
+    const float left = at->x - text_size(ui.skin.fonts.ui, label).x / 2;
     const ImVec2 slider(left + 120 + 110, at->y);
     ui.drag(slider, {slider.x + end * 600, slider.y}, draw);
     const DecodingOptions& options = view().options;

@@ -70,7 +70,7 @@ class DeparturesTest : public testing::Test {
   void click_cross_behind(const std::string& text) {
     const auto at = ui.find_text(text);
     ASSERT_TRUE(at) << text;
-    const float width = text_size(ui.look.fonts.ui, text.c_str()).x;
+    const float width = text_size(ui.skin.fonts.ui, text.c_str()).x;
     ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
   }
 
@@ -78,7 +78,7 @@ class DeparturesTest : public testing::Test {
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 constexpr std::array kinds = {

@@ -75,7 +75,7 @@ class ExportTest : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
@@ -255,13 +255,13 @@ TEST_F(ExportTest, WhatCannotBeTakenIsNotOffered) {
 
 TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {
   PictureRecorder recorder;
-  ui.look.recorder = &recorder;
+  ui.skin.recorder = &recorder;
   ImGuiStyle& style = ImGui::GetStyle();
   style.AntiAliasedLines = style.AntiAliasedLinesUseTex = style.AntiAliasedFill = false;
   recorder.begin({{0, 0}, {1280, 720}});
   ui.frame(draw);
-  const Capture whole = with_all_drawn(recorder.end(), *ImGui::GetDrawData(), ui.look);
-  const std::string svg = to_svg(whole, ui.look.theme.background);
+  const Capture whole = with_all_drawn(recorder.end(), *ImGui::GetDrawData(), ui.skin);
+  const std::string svg = to_svg(whole, ui.skin.theme.background);
   // Texts of Dear ImGui's own, whole lines of them, and those of our pictures.
   for (const char* text : {">d_model<", ">Sentence<", ">Encoder, layer 2, head 3<", ">Learning rate<", ">Train<"}) {
     EXPECT_THAT(svg, HasSubstr(text));

@@ -27,7 +27,7 @@ struct ZoomTest : testing::Test {
   HeatmapResult result;
   std::vector<HeatmapResult> clicks;
   UiHarness::Draw draw = ui.in_panel([this] {
-    result = draw_heatmap("map", matrix, 1, {700, 500}, options, ui.textures, ui.look);
+    result = draw_heatmap("map", matrix, 1, {700, 500}, options, ui.textures, ui.skin);
     if (result.clicked || result.label_clicked) clicks.push_back(result);
   });
 
@@ -35,7 +35,7 @@ struct ZoomTest : testing::Test {
 
   HeatmapLayout layout() const {
     const ImVec2 origin{ImGui::GetStyle().WindowPadding.x, ImGui::GetStyle().WindowPadding.y};
-    return heatmap_layout(matrix, options, origin, {700, 500}, ui.look);
+    return heatmap_layout(matrix, options, origin, {700, 500}, ui.skin);
   }
   ImVec2 middle(int row, int col) const {
     const ImVec2 low = layout().corner(row, col);
@@ -135,7 +135,7 @@ TEST(ThumbnailOfManyCells, KeepsABrightLine) {
   UiHarness ui;
   Matrix matrix(512, 512);
   for (int row = 0; row < 512; ++row) matrix.at(row, 301) = 1;
-  ui.frame(ui.in_panel([&] { draw_thumbnail("t", matrix, 1, {60, 60}, {}, ui.textures, ui.look); }));
+  ui.frame(ui.in_panel([&] { draw_thumbnail("t", matrix, 1, {60, 60}, {}, ui.textures, ui.skin); }));
   const auto& picture = ui.textures.pictures.begin()->second;
   ASSERT_EQ(picture.width, 64);
   ASSERT_EQ(picture.height, 64);
@@ -151,11 +151,11 @@ TEST(ThumbnailOfManyCells, HidesWhatTheMaskHides) {
   for (int i = 0; i < 130; ++i) matrix.at(i, i) = 1;
   ThumbnailOptions options;
   options.mask_upper = true;
-  ui.frame(ui.in_panel([&] { draw_thumbnail("t", matrix, 1, {60, 60}, options, ui.textures, ui.look); }));
+  ui.frame(ui.in_panel([&] { draw_thumbnail("t", matrix, 1, {60, 60}, options, ui.textures, ui.skin); }));
   const auto& picture = ui.textures.pictures.begin()->second;
   ASSERT_EQ(picture.width, 44);  // three cells a pixel; the last has one
   for (std::size_t i = 0; i < 44; ++i) EXPECT_EQ(picture.rgba[i * 44 + i], map_color(ColorMap::viridis, 1)) << i;
-  EXPECT_EQ(picture.rgba[1], ui.look.theme.masked);
+  EXPECT_EQ(picture.rgba[1], ui.skin.theme.masked);
 }
 
 TEST(BipartiteFromElsewhere, APiecePointedAtInAnotherPictureShowsItsLinesAlone) {
@@ -166,7 +166,7 @@ TEST(BipartiteFromElsewhere, APiecePointedAtInAnotherPictureShowsItsLinesAlone) 
   BipartiteState state;
   data.heads = heads;
   data.high = 1;
-  const auto draw = ui.in_panel([&] { draw_bipartite("b", data, state, {600, 400}, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_bipartite("b", data, state, {600, 400}, ui.skin); });
   ui.frame(draw);
   const int all = ui.vertices();
   data.pointed = BipartiteToken{BipartiteSide::queries, 3};
@@ -185,7 +185,7 @@ TEST(BipartiteFromElsewhere, SmallWeightsCanBeDrawnInFull) {
   BipartiteData data;
   BipartiteState state;
   data.heads = heads;
-  const auto draw = ui.in_panel([&] { draw_bipartite("b", data, state, {600, 400}, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_bipartite("b", data, state, {600, 400}, ui.skin); });
   ui.frame(draw);
   const int faint = ui.vertices();
   data.high = 0.001F;

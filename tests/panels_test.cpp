@@ -34,7 +34,7 @@ class Panels : public testing::Test {
   DecodingView& decoding = scope.views.of<DecodingView>();
   PositionsView& positions = scope.views.of<PositionsView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(Panels, EveryWorkspaceSaysWhatIsGoingOnWhileThereIsNothing) {

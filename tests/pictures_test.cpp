@@ -86,7 +86,7 @@ struct PictureTest : testing::Test {
   UiHarness ui;
   PictureRecorder recorder;
 
-  PictureTest() { ui.look.recorder = &recorder; }
+  PictureTest() { ui.skin.recorder = &recorder; }
 
   Capture take(const UiHarness::Draw& draw, PictureArea area = whole_screen) {
     recorder.begin(area);
@@ -94,7 +94,7 @@ struct PictureTest : testing::Test {
     return recorder.end();
   }
   std::string svg(const UiHarness::Draw& draw, PictureArea area = whole_screen) {
-    return to_svg(take(draw, area), ui.look.theme.background);
+    return to_svg(take(draw, area), ui.skin.theme.background);
   }
 };
 
@@ -107,7 +107,7 @@ TEST_F(PictureTest, heatmap_has_its_cells_and_its_labels) {
   options.col_labels = cols;
   options.title = "Head 1";
   options.row_axis = "query";
-  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.look); });
+  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.skin); });
   std::vector<std::string> expected;
   for (const float value : matrix.values) expected.push_back(hex(map_color(ColorMap::viridis, value)));
   EXPECT_EQ(cell_colors(picture), expected);
@@ -123,13 +123,13 @@ TEST_F(PictureTest, equal_cells_beside_one_another_are_one_rectangle) {
   matrix.at(1, 3) = 1;
   HeatmapOptions options;
   options.legend = options.print_values = false;
-  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.look); });
+  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.skin); });
   EXPECT_THAT(all(picture, "<rect x=\"\\d+\" y=\"\\d+\" width=\"(\\d+)\" height=\"1\""), ElementsAre("4", "3", "1"));
 }
 
 TEST_F(PictureTest, many_cells_are_an_image) {
   const Matrix matrix = ramp(129, 128);
-  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, {}, ui.textures, ui.look); });
+  const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, {}, ui.textures, ui.skin); });
   EXPECT_THAT(picture, HasSubstr("data:image/png;base64,iVBORw0KGgo"));
   EXPECT_THAT(cell_colors(picture), IsEmpty());
   EXPECT_TRUE(is_balanced(picture));
@@ -143,8 +143,8 @@ TEST_F(PictureTest, of_the_same_things_is_the_same) {
     return [&] {
       PlotAxis axis;
       PlotView view;
-      draw_heatmap("m", matrix, 1, map_size, {}, harness.textures, harness.look);
-      draw_plot("p", {&line, 1}, {400, 200}, axis, view, {.title = "Loss"}, harness.look);
+      draw_heatmap("m", matrix, 1, map_size, {}, harness.textures, harness.skin);
+      draw_plot("p", {&line, 1}, {400, 200}, axis, view, {.title = "Loss"}, harness.skin);
     };
   };
   const std::string first = svg(draw_on(ui));
@@ -156,13 +156,13 @@ TEST_F(PictureTest, not_being_taken_costs_nothing_and_being_taken_changes_nothin
   const std::vector<std::string> labels(9, "an uncommonly long piece");
   HeatmapOptions options;
   options.col_labels = labels;
-  const auto draw = [&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.look); };
+  const auto draw = [&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.skin); };
   ui.panel(draw);
   const int idle = ui.vertices();
   EXPECT_THAT(recorder.end().shapes, IsEmpty());
   EXPECT_THAT(take(draw).shapes, Not(IsEmpty()));
   EXPECT_EQ(ui.vertices(), idle);
-  ui.look.recorder = nullptr;
+  ui.skin.recorder = nullptr;
   ui.panel(draw);
   EXPECT_EQ(ui.vertices(), idle);
   EXPECT_EQ(ui.textures.uploads, 1);
@@ -170,7 +170,7 @@ TEST_F(PictureTest, not_being_taken_costs_nothing_and_being_taken_changes_nothin
 
 TEST_F(PictureTest, text_is_escaped_whatever_its_bytes) {
   const auto draw = [&] {
-    Painter(ui.look).text(ui.look.fonts.mono, {10, 10}, 0xFFFFFFFFU,
+    Painter(ui.skin).text(ui.skin.fonts.mono, {10, 10}, 0xFFFFFFFFU,
                           "a<b>&\"\x01\xFF\xC3 \xF0\x9F\x98\x80\xED\xA0\x80");
   };
   const std::string picture = svg(draw);
@@ -180,8 +180,8 @@ TEST_F(PictureTest, text_is_escaped_whatever_its_bytes) {
 }
 
 TEST_F(PictureTest, text_stands_on_its_baseline) {
-  ImFont* font = ui.look.fonts.small;
-  const std::string picture = svg([&] { Painter(ui.look).text(font, {10.7F, 20}, 0xFFFFFFFFU, "a"); });
+  ImFont* font = ui.skin.fonts.small;
+  const std::string picture = svg([&] { Painter(ui.skin).text(font, {10.7F, 20}, 0xFFFFFFFFU, "a"); });
   EXPECT_THAT(all(picture, "<text x=\"(\\d+)\""), ElementsAre("10"));  // Dear ImGui begins at whole pixels
   EXPECT_THAT(all(picture, "<text x=\"10\" y=\"([0-9.]+)\""),
               ElementsAre(std::to_string(20 + std::lround(font_ascent(font)))));
@@ -189,7 +189,7 @@ TEST_F(PictureTest, text_stands_on_its_baseline) {
 
 TEST_F(PictureTest, holds_its_area_alone_measured_from_its_corner) {
   const auto draw = [&] {
-    Painter paint(ui.look);
+    Painter paint(ui.skin);
     paint.filled_rect({110, 220}, {130, 230}, 0x80332211U);
     paint.filled_rect({10, 10}, {20, 20}, 0xFF0000FFU);
     paint.line({600, 100}, {700, 100}, 0xFF0000FFU);
@@ -205,7 +205,7 @@ TEST_F(PictureTest, holds_its_area_alone_measured_from_its_corner) {
 
 TEST_F(PictureTest, clips_only_what_is_cut) {
   const auto draw = [&] {
-    Painter paint(ui.look);
+    Painter paint(ui.skin);
     paint.push_clip({100, 100}, {200, 200});
     paint.filled_rect({110, 110}, {120, 120}, 0xFF000001U);
     paint.filled_rect({190, 110}, {300, 120}, 0xFF000002U);
@@ -233,7 +233,7 @@ TEST_F(PictureTest, empty_area_is_a_file_all_the_same) {
 
 TEST_F(PictureTest, note_in_place_of_a_picture_is_broken_into_lines) {
   const std::string picture = svg([&] {
-    draw_quiet_note("nothing of this kind can be shown\nyet", {120, 200}, ui.look);
+    draw_quiet_note("nothing of this kind can be shown\nyet", {120, 200}, ui.skin);
   });
   EXPECT_THAT(texts(picture), testing::SizeIs(testing::Ge(3U)));
   EXPECT_EQ(texts(picture).back(), "yet");
@@ -295,8 +295,8 @@ TEST_F(PictureTest, drawn_by_rsvg_has_the_colours_of_the_cells) {
     options.print_values = false;
     HeatmapLayout layout;
     const Pixels pixels = rendered(svg([&] {
-      layout = heatmap_layout(matrix, options, ImGui::GetCursorScreenPos(), map_size, ui.look);
-      draw_heatmap("m", matrix, static_cast<std::uint64_t>(side), map_size, options, ui.textures, ui.look);
+      layout = heatmap_layout(matrix, options, ImGui::GetCursorScreenPos(), map_size, ui.skin);
+      draw_heatmap("m", matrix, static_cast<std::uint64_t>(side), map_size, options, ui.textures, ui.skin);
     }));
     ASSERT_EQ(pixels.width, 1280);
     ASSERT_EQ(pixels.height, 720);
@@ -307,7 +307,7 @@ TEST_F(PictureTest, drawn_by_rsvg_has_the_colours_of_the_cells) {
         EXPECT_LE(difference(pixels.at(middle), map_color(ColorMap::viridis, matrix.at(row, col))), 3)
             << "row " << row << ", column " << col << " of " << side;
       }
-    EXPECT_EQ(difference(pixels.at({1000, 600}), ui.look.theme.background), 0);
+    EXPECT_EQ(difference(pixels.at({1000, 600}), ui.skin.theme.background), 0);
     const ImVec2 legend{layout.legend_x + 5, layout.body.y};
     EXPECT_LE(difference(pixels.at({legend.x, legend.y + 2}), map_color(ColorMap::viridis, 1)), 12);
   }
@@ -322,7 +322,7 @@ TEST_F(PictureTest, drawn_by_rsvg_has_the_lines_of_a_plot) {
   view.window = PlotRange{0, 1};
   const Pixels pixels = rendered(svg(
       [&] {
-        draw_plot("p", {&line, 1}, {600, 400}, axis, view, {.title = "Loss"}, ui.look);
+        draw_plot("p", {&line, 1}, {600, 400}, axis, view, {.title = "Loss"}, ui.skin);
       },
       {{0, 0}, {620, 420}}));
   ASSERT_EQ(pixels.width, 620);

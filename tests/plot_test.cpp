@@ -156,9 +156,9 @@ struct PlotTest : testing::Test {
   PlotView view;
   double smoothing = 0;
   UiHarness::Draw draw = ui.in_panel([this] {
-    const PlotLine lines[] = {{"rise", &rise, ui.look.theme.series[0], smoothing},
-                              {"fall", &fall, ui.look.theme.series[1]}};
-    draw_plot("plot", lines, {0, 0}, axis, view, {.title = "Title", .x_label = "step"}, ui.look);
+    const PlotLine lines[] = {{"rise", &rise, ui.skin.theme.series[0], smoothing},
+                              {"fall", &fall, ui.skin.theme.series[1]}};
+    draw_plot("plot", lines, {0, 0}, axis, view, {.title = "Title", .x_label = "step"}, ui.skin);
   });
 
   PlotTest() {
@@ -293,7 +293,7 @@ TEST(CurvesPanel, empty_small_and_large) {
   UiHarness ui({360, 700});
   CurvesView view;
   Curves curves;
-  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("no measurements yet"));
   curves = measured(1);
@@ -309,7 +309,7 @@ TEST(CurvesPanel, plots_share_the_steps_shown) {
   UiHarness ui({360, 700});
   CurvesView view;
   const Curves curves = measured(1000);
-  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
   ui.wheel({200, 150}, 5, draw);
   ASSERT_TRUE(view.axis.window);
   EXPECT_LT(view.axis.window->width(), 600);
@@ -327,7 +327,7 @@ TEST(CurvesPanel, fit_shows_all_of_every_plot) {
   weight.title = "it → animal";
   weight.series = {{1, 500, 1000}, {0.1, 0.4, 0.9}};
   const Curves curves = measured(1000);
-  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
   ui.frames(2, draw);
   const auto title = ui.find_text("Weight");
   ASSERT_TRUE(title);
@@ -341,7 +341,7 @@ TEST(CurvesPanel, controls_work_and_csv_is_copied) {
   UiHarness ui({460, 700});
   CurvesView view;
   const Curves curves = measured(10);
-  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_curves(curves, view, ui.skin); });
   ASSERT_TRUE(ui.click_text("Log", draw));
   EXPECT_TRUE(view.loss.log);
   ASSERT_TRUE(ui.click_text("Follow", draw));
@@ -393,7 +393,7 @@ struct PositionsTest : testing::Test {
   UiHarness ui{{1000, 700}};
   Snapshot snapshot;
   PositionsView view;
-  UiHarness::Draw draw = ui.in_panel([this] { draw_positions(&snapshot, view, ui.textures, ui.look); });
+  UiHarness::Draw draw = ui.in_panel([this] { draw_positions(&snapshot, view, ui.textures, ui.skin); });
 
   void show(Matrix table) {
     snapshot.positions =
@@ -402,7 +402,7 @@ struct PositionsTest : testing::Test {
 };
 
 TEST_F(PositionsTest, says_so_when_there_is_nothing) {
-  ui.panel([&] { draw_positions(nullptr, view, ui.textures, ui.look); });
+  ui.panel([&] { draw_positions(nullptr, view, ui.textures, ui.skin); });
   EXPECT_TRUE(ui.drew("Positions appear with the first sentence"));
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("This look brought no positions"));

@@ -60,7 +60,7 @@ class Shell : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(Shell, ButtonsPostWhatTheySay) {

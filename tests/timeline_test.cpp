@@ -64,7 +64,7 @@ class TimelineTest : public testing::Test {
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
   UiHarness ui;
-  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.look); };
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
 TEST_F(TimelineTest, TheSentenceIsPinnedAndUnpinned) {

@@ -56,10 +56,10 @@ UiHarness::UiHarness(ImVec2 size, ThemeName theme_name, float scale) : context_(
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   io.ConfigInputTextCursorBlink = false;
   prepare_input(io);
-  look.theme = theme(theme_name);
-  look.scale = scale;
-  look.fonts = add_fonts(*io.Fonts, {}, scale);
-  apply_theme(look.theme, scale);
+  skin.theme = theme(theme_name);
+  skin.scale = scale;
+  skin.fonts = add_fonts(*io.Fonts, {}, scale);
+  apply_theme(skin.theme, scale);
   unsigned char* pixels = nullptr;
   int width = 0;
   int height = 0;

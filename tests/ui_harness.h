@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/input.h"
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 
 namespace attnscope {
@@ -75,7 +75,7 @@ class UiHarness {
   // Wraps a panel's draw function so that it can be given to move, click and so on.
   Draw in_panel(Draw draw) const;
 
-  Look look;
+  Skin skin;
   CountingTextures textures;
   ImGuiIO& io() const { return ImGui::GetIO(); }
 

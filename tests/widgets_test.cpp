@@ -85,13 +85,13 @@ struct HeatmapTest : testing::Test {
   HeatmapResult result;
   HeatmapResult clicked;  // the last result that said clicked
   UiHarness::Draw draw = ui.in_panel([this] {
-    result = draw_heatmap("map", matrix, version, {400, 400}, options, ui.textures, ui.look);
+    result = draw_heatmap("map", matrix, version, {400, 400}, options, ui.textures, ui.skin);
     if (result.clicked) clicked = result;
   });
 
   ImVec2 middle(int row, int col) {
     const ImVec2 origin{ImGui::GetStyle().WindowPadding.x, ImGui::GetStyle().WindowPadding.y};
-    const HeatmapLayout layout = heatmap_layout(matrix, options, origin, {400, 400}, ui.look);
+    const HeatmapLayout layout = heatmap_layout(matrix, options, origin, {400, 400}, ui.skin);
     return {layout.body.x + (static_cast<float>(col) + 0.5F) * layout.cell.x,
             layout.body.y + (static_cast<float>(row) + 0.5F) * layout.cell.y};
   }
@@ -147,7 +147,7 @@ TEST_F(HeatmapTest, texture_holds_a_row_of_the_matrix_a_row) {
   ASSERT_EQ(picture.width, 4);
   ASSERT_EQ(picture.height, 3);
   EXPECT_EQ(picture.rgba[0], map_color(ColorMap::viridis, 0));
-  EXPECT_EQ(picture.rgba[1], ui.look.theme.masked);
+  EXPECT_EQ(picture.rgba[1], ui.skin.theme.masked);
   EXPECT_EQ(picture.rgba[4], map_color(ColorMap::viridis, matrix.at(1, 0)));
   EXPECT_EQ(picture.rgba[10], map_color(ColorMap::viridis, matrix.at(2, 2)));
 }
@@ -209,9 +209,9 @@ TEST_F(HeatmapTest, long_column_labels_are_slanted_short_ones_level) {
   const std::vector<std::string> short_names{"a", "b", "c", "d"};
   const std::vector<std::string> long_names(4, "an uncommonly long piece");
   options.col_labels = short_names;
-  EXPECT_FALSE(heatmap_layout(matrix, options, {0, 0}, {400, 400}, ui.look).slanted);
+  EXPECT_FALSE(heatmap_layout(matrix, options, {0, 0}, {400, 400}, ui.skin).slanted);
   options.col_labels = long_names;
-  const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, {400, 400}, ui.look);
+  const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, {400, 400}, ui.skin);
   EXPECT_TRUE(layout.slanted);
   EXPECT_GT(layout.body.y, 50);
   EXPECT_GT(layout.cell.x, 10);
@@ -219,7 +219,7 @@ TEST_F(HeatmapTest, long_column_labels_are_slanted_short_ones_level) {
 
 TEST(Shortened, cuts_whole_characters) {
   UiHarness ui;
-  const ImFont* font = ui.look.fonts.ui;
+  const ImFont* font = ui.skin.fonts.ui;
   EXPECT_EQ(shortened(font, "short", 500), "short");
   const std::string cut = shortened(font, "\u2581\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9", 50);
   EXPECT_TRUE(cut.ends_with("\u2026"));
@@ -232,8 +232,8 @@ TEST(Thumbnail, is_a_button) {
   const Matrix matrix = ramp(5, 5);
   int presses = 0;
   const auto draw = ui.in_panel([&] {
-    if (draw_thumbnail("t", matrix, 1, {60, 60}, {}, ui.textures, ui.look)) ++presses;
-    if (draw_thumbnail("none", {}, 1, {60, 60}, {}, ui.textures, ui.look)) presses += 100;
+    if (draw_thumbnail("t", matrix, 1, {60, 60}, {}, ui.textures, ui.skin)) ++presses;
+    if (draw_thumbnail("none", {}, 1, {60, 60}, {}, ui.textures, ui.skin)) presses += 100;
   });
   ui.click({30, 30}, draw);
   EXPECT_EQ(presses, 1);
@@ -248,7 +248,7 @@ TEST(TokenStrip, click_and_hover_give_the_index) {
   TokenStripResult result;
   int clicked = -1;
   const auto draw = ui.in_panel([&] {
-    result = draw_token_strip("strip", tokens, {}, ui.look);
+    result = draw_token_strip("strip", tokens, {}, ui.skin);
     if (result.clicked >= 0) clicked = result.clicked;
   });
   ui.frame(draw);
@@ -265,7 +265,7 @@ TEST(TokenStrip, wraps_into_rows_or_stops_at_the_edge) {
   float height = 0;
   TokenStripOptions options;
   const auto draw = ui.in_panel([&] {
-    draw_token_strip("strip", tokens, options, ui.look);
+    draw_token_strip("strip", tokens, options, ui.skin);
     height = ImGui::GetItemRectSize().y;
   });
   ui.frame(draw);
@@ -283,7 +283,7 @@ TEST(TokenStrip, masked_pieces_say_why_and_weights_are_told) {
   options.masked_from = 1;
   options.masked_note = "not written yet";
   options.weights = weights;
-  const auto draw = ui.in_panel([&] { draw_token_strip("strip", tokens, options, ui.look); });
+  const auto draw = ui.in_panel([&] { draw_token_strip("strip", tokens, options, ui.skin); });
   ui.frame(draw);
   ui.move(*ui.find_text("future"), draw);
   ui.frames(2, draw);
@@ -297,7 +297,7 @@ TEST(TokenStrip, empty_keeps_its_height) {
   UiHarness ui;
   float height = 0;
   ui.panel([&] {
-    draw_token_strip("strip", {}, {}, ui.look);
+    draw_token_strip("strip", {}, {}, ui.skin);
     height = ImGui::GetItemRectSize().y;
   });
   EXPECT_GT(height, 10);
@@ -312,7 +312,7 @@ TEST(Splitter, drags_within_its_limits_and_resets) {
   const SplitterOptions options{.min = 150, .max = 300, .standard = 220};
   const auto draw = ui.in_panel([&] {
     ImGui::SetCursorScreenPos({width * 2, 10});
-    changed = draw_splitter("split", width, 300, options, ui.look) || changed;
+    changed = draw_splitter("split", width, 300, options, ui.skin) || changed;
   });
   ui.drag({405, 100}, {465, 100}, draw);
   EXPECT_NEAR(width, 230, 1);  // 60 pixels at scale 2
@@ -330,7 +330,7 @@ TEST(Splitter, of_a_column_on_its_right_widens_it_leftwards) {
   float width = 200;
   const auto draw = ui.in_panel([&] {
     ImGui::SetCursorScreenPos({800 - width, 10});
-    draw_splitter("split", width, 300, {.column_is_right = true}, ui.look);
+    draw_splitter("split", width, 300, {.column_is_right = true}, ui.skin);
   });
   ui.drag({603, 100}, {553, 100}, draw);
   EXPECT_NEAR(width, 250, 1);
@@ -342,7 +342,7 @@ TEST(Tooltip, comes_after_a_rest_and_on_disabled_items_too) {
     ImGui::BeginDisabled();
     ImGui::Button("press", {100, 40});
     ImGui::EndDisabled();
-    help_tooltip("what it does", ui.look);
+    help_tooltip("what it does", ui.skin);
   });
   ui.move({40, 30}, draw);
   EXPECT_FALSE(ui.drew("what it does"));
@@ -363,7 +363,7 @@ struct BrowserTest : testing::Test {
   std::vector<Command> commands;
   std::optional<std::string> chosen;
   UiHarness::Draw draw = ui.in_panel([this] {
-    if (auto path = draw_browser(browser, commands, ui.look)) chosen = path;
+    if (auto path = draw_browser(browser, commands, ui.skin)) chosen = path;
   });
 
   void open(const FileChoice& choice) {

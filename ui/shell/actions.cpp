@@ -437,10 +437,10 @@ void handle_groups(Scope& scope) {
 }
 
 // True when the open workspace has a use for a key that went down.
-bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Look& look) {
+bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.keys) return false;
-  WorkspaceContext context = context_of(scope, textures, look);
+  WorkspaceContext context = context_of(scope, textures, skin);
   bool used = false;
   for (const WorkspaceKey& key : workspace.keys()) {
     if (!pressed(key.chord)) continue;
@@ -481,17 +481,17 @@ bool applies(const Action& action, const Scope& scope) {
   return !action.applies || action.applies(scope);
 }
 
-void handle_keys(Scope& scope, TextureStore& textures, const Look& look) {
+void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
   for (const Action& action : table)
     if (is_pressed(action, scope)) perform(action, scope);
   handle_groups(scope);
   if (!is_reached(Reach::not_walking) || scope.timeline.focused) return;
-  if (handle_workspace_keys(scope, textures, look)) return;
+  if (handle_workspace_keys(scope, textures, skin)) return;
   for (const Action& action : table)
     if (action.also && pressed(*action.also)) perform(action, scope);
 }
 
-void draw_menu_items(Scope& scope, Menu menu, const Look& look) {
+void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
   for (const Action& action : table) {
     if (action.menu != menu) continue;
     if (action.separated) ImGui::Separator();
@@ -499,24 +499,24 @@ void draw_menu_items(Scope& scope, Menu menu, const Look& look) {
     const bool on = action.is_on && action.is_on(scope);
     const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
     const std::string help = action.help(scope);
-    if (!help.empty()) help_tooltip(help, look);
+    if (!help.empty()) help_tooltip(help, skin);
     if (clicked) action.act(scope);
   }
 }
 
-void draw_action_button(Scope& scope, const Action& action, const Look& look, const char* label) {
+void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label) {
   ImGui::BeginDisabled(!applies(action, scope));
   const bool clicked = ImGui::Button(label ? label : action.title(scope).c_str());
   ImGui::EndDisabled();
-  help_tooltip(help_with_key(action, scope), look);
+  help_tooltip(help_with_key(action, scope), skin);
   if (clicked) perform(action, scope);
 }
 
-void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Look& look,
+void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
                         const char* label) {
   const std::string title = label ? label : action.title(scope);
   const bool enabled = applies(action, scope);
-  if (icon_button(title.c_str(), icon, icon_color, enabled, help_with_key(action, scope), look)) perform(action, scope);
+  if (icon_button(title.c_str(), icon, icon_color, enabled, help_with_key(action, scope), skin)) perform(action, scope);
 }
 
 std::vector<KeyLine> window_keys(const Scope& scope) {
@@ -555,8 +555,8 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
   scope.focus_workspace = true;
 }
 
-WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Look& look) {
-  return {shown_maps(scope), scope.views, scope.reference, scope.layout.side_width, textures, look};
+WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
+  return {shown_maps(scope), scope.views, scope.reference, scope.layout.side_width, textures, skin};
 }
 
 }  // namespace attnscope

@@ -62,13 +62,13 @@ const Action& find_action(std::string_view name);  // there must be one
 bool applies(const Action& action, const Scope& scope);
 
 // What the keys do; once a frame, before anything is drawn.
-void handle_keys(Scope& scope, TextureStore& textures, const Look& look);
+void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin);
 
-void draw_menu_items(Scope& scope, Menu menu, const Look& look);
+void draw_menu_items(Scope& scope, Menu menu, const Skin& skin);
 
 // A button that does it, with its help and its key as tooltip; `label` instead of its title, if one is given.
-void draw_action_button(Scope& scope, const Action& action, const Look& look, const char* label = nullptr);
-void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Look& look,
+void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label = nullptr);
+void draw_action_button(Scope& scope, const Action& action, Icon icon, Color32 icon_color, const Skin& skin,
                         const char* label = nullptr);
 
 struct KeyLine {
@@ -85,6 +85,6 @@ Chord group_key(const Workspace& workspace);
 void show_workspace(Scope& scope, const Workspace& workspace);
 
 // What the open one is given.
-WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Look& look);
+WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

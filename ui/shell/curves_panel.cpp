@@ -24,8 +24,8 @@ void same_line_if_room(float width) {
 }
 
 // A button that stays lit while it is on. True when it was pressed.
-bool draw_toggle(const char* label, bool& on, const Look& look) {
-  const Theme& theme = look.theme;
+bool draw_toggle(const char* label, bool& on, const Skin& skin) {
+  const Theme& theme = skin.theme;
   ImGui::PushStyleColor(ImGuiCol_Button, on ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
   ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.text_dim);
   const bool pressed = ImGui::Button(label);
@@ -47,27 +47,27 @@ void fit_everything(CurvesView& view) {
     plot->window.reset();
 }
 
-void draw_controls(const Curves& curves, CurvesView& view, const Look& look) {
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(5), ImGui::GetStyle().ItemSpacing.y));
+void draw_controls(const Curves& curves, CurvesView& view, const Skin& skin) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
-  for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + look.px(5);
-  const float rest = std::clamp(ImGui::GetContentRegionAvail().x - buttons, look.px(44), look.px(160));
+  for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + skin.px(5);
+  const float rest = std::clamp(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
-  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < look.px(84) ? "%.2f" : "smooth %.2f");
-  help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", look);
+  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : "smooth %.2f");
+  help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", skin);
   same_line_if_room(button_width("Log"));
-  if (draw_toggle("Log", view.loss.log, look)) view.loss.window.reset();
-  help_tooltip("Loss on a logarithmic axis.", look);
+  if (draw_toggle("Log", view.loss.log, skin)) view.loss.window.reset();
+  help_tooltip("Loss on a logarithmic axis.", skin);
   same_line_if_room(button_width("Follow"));
-  draw_toggle("Follow", view.axis.follow, look);
-  help_tooltip("When zoomed in on the newest steps, go along with them.", look);
+  draw_toggle("Follow", view.axis.follow, skin);
+  help_tooltip("When zoomed in on the newest steps, go along with them.", skin);
   same_line_if_room(button_width("Fit"));
   if (ImGui::Button("Fit")) fit_everything(view);
   help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
-               look);
+               skin);
   same_line_if_room(button_width("CSV"));
   if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights).c_str());
-  help_tooltip("Copies all series as comma-separated values, a line a step.", look);
+  help_tooltip("Copies all series as comma-separated values, a line a step.", skin);
   ImGui::PopStyleVar();
 }
 
@@ -77,33 +77,33 @@ PlotRange extent(const Curves& curves, const CurvesView& view) {
   return fitted_x(lines);
 }
 
-float legend_row_height(const Look& look) {
-  return font_size(look.fonts.small) + look.px(4);
+float legend_row_height(const Skin& skin) {
+  return font_size(skin.fonts.small) + skin.px(4);
 }
 
 // One line of the legend; true when its curve is to go.
-bool draw_weight_name(const WeightCurve& weight, Color32 color, const Look& look) {
-  const WithFont font(look.fonts.small);
-  Painter paint(look);
+bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  Painter paint(skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  const float height = font_size(look.fonts.small);
-  const float cross = ImGui::CalcTextSize("✕").x + look.px(10);
-  const float width = std::max(look.px(20), ImGui::GetContentRegionAvail().x - cross);
+  const float height = font_size(skin.fonts.small);
+  const float cross = ImGui::CalcTextSize("✕").x + skin.px(10);
+  const float width = std::max(skin.px(20), ImGui::GetContentRegionAvail().x - cross);
   const ImVec2 end{corner.x + width, corner.y + height};
   ImGui::InvisibleButton("name", {width, height});
-  help_tooltip(weight.title + "\nIn: " + weight.sentence, look);
+  help_tooltip(weight.title + "\nIn: " + weight.sentence, skin);
   paint.filled_rect({corner.x, corner.y + height * 0.42F},
-                    {corner.x + look.px(10), corner.y + height * 0.42F + look.px(3)}, color, look.px(1.5F));
+                    {corner.x + skin.px(10), corner.y + height * 0.42F + skin.px(3)}, color, skin.px(1.5F));
   paint.push_clip(corner, end);
-  paint.text(look.fonts.small, {corner.x + look.px(14), corner.y}, look.theme.text, weight.title);
+  paint.text(skin.fonts.small, {corner.x + skin.px(14), corner.y}, skin.theme.text, weight.title);
   paint.pop_clip();
   ImGui::SameLine(0, 0);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(4), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(4), 0});
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
   const bool gone = ImGui::Button("✕", {cross, height});
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  help_tooltip("Takes the curve away.", look);
+  help_tooltip("Takes the curve away.", skin);
   return gone;
 }
 
@@ -120,8 +120,8 @@ PlotRange weight_limits(std::span<const WeightCurve> weights) {
   return {0, largest * 1.05};
 }
 
-void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look) {
-  const auto& colors = look.theme.series;
+void draw_weights(CurvesView& view, PlotRange x, float height, const Skin& skin) {
+  const auto& colors = skin.theme.series;
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < view.weights.size(); ++i) {
     lines.push_back({view.weights[i].title, &view.weights[i].series, colors[i % colors.size()]});
@@ -133,12 +133,12 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
              .x_numbers = false,
              .x_data = x,
              .y_limits = weight_limits(view.weights)},
-            look);
+            skin);
   std::size_t gone = view.weights.size();
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, look.px(4)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, skin.px(4)});
   for (std::size_t i = 0; i < view.weights.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
-    if (draw_weight_name(view.weights[i], lines[i].color, look)) gone = i;
+    if (draw_weight_name(view.weights[i], lines[i].color, skin)) gone = i;
     ImGui::PopID();
   }
   ImGui::PopStyleVar();
@@ -148,28 +148,28 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Look& look)
 
 }  // namespace
 
-void draw_curves(const Curves& curves, CurvesView& view, const Look& look) {
-  draw_controls(curves, view, look);
+void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin) {
+  draw_controls(curves, view, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
-  const float axis_height = font_size(look.fonts.small) + look.px(6);  // the last plot has the numbers
+  const float axis_height = font_size(skin.fonts.small) + skin.px(6);  // the last plot has the numbers
   const bool weights = !view.weights.empty();
-  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(look) + 3 * spacing : 0;
+  const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(skin) + 3 * spacing : 0;
   const float shares = weights ? 6.8F : 5.2F;  // of the plots' heights in that of a low one
-  const float share = std::max(look.px(44), (room.y - 3 * spacing - names - axis_height - 1) / shares);
-  const auto& color = look.theme.series;
+  const float share = std::max(skin.px(44), (room.y - 3 * spacing - names - axis_height - 1) / shares);
+  const auto& color = skin.theme.series;
   const PlotRange x = extent(curves, view);
 
   const std::array<PlotLine, 2> loss{PlotLine{"train", &curves.train_loss, color[0], view.smoothing},
                                      PlotLine{"validation", &curves.validation_loss, color[1]}};
   draw_plot("loss", loss, {room.x, share * 2.2F}, view.axis, view.loss,
-            {.title = "Loss, nats/token", .help = loss_help, .x_numbers = false, .x_data = x}, look);
-  if (weights) draw_weights(view, x, share * 1.6F, look);
+            {.title = "Loss, nats/token", .help = loss_help, .x_numbers = false, .x_data = x}, skin);
+  if (weights) draw_weights(view, x, share * 1.6F, skin);
   const auto single = [&](const char* id, const char* title, const Series& series, Color32 line_color, PlotView& plot,
                           bool noisy, bool last) {
     const PlotLine line{"now", &series, line_color, noisy ? view.smoothing : 0};
     draw_plot(id, {&line, 1}, {room.x, share + (last ? axis_height : 0)}, view.axis, plot,
-              {.title = title, .x_numbers = last, .x_data = x}, look);
+              {.title = title, .x_numbers = last, .x_data = x}, skin);
   };
   single("rate", "Learning rate", curves.learning_rate, color[2], view.learning_rate, false, false);
   single("norm", "Gradient norm", curves.gradient_norm, color[3], view.gradient_norm, true, false);

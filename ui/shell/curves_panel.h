@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/curves.h"
 #include "plain/heads.h"
 #include "plain/history.h"
@@ -43,7 +43,7 @@ struct CurvesView {
 };
 
 // Fills what is left of the window.
-void draw_curves(const Curves& curves, CurvesView& view, const Look& look);
+void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin);
 
 // Makes those anew whose frames are others than before, and drops those whose sentence is not pinned any more.
 void follow_history(std::vector<WeightCurve>& weights, const History& history);

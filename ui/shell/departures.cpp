@@ -82,31 +82,31 @@ void drop(std::vector<T>& items, std::size_t index) {
 
 constexpr const char* back = "Back to the plain model";
 
-std::string label_of(const Departure& departure, const Look& look) {
-  return shortened(look.fonts.ui, departure.text, look.px(260));
+std::string label_of(const Departure& departure, const Skin& skin) {
+  return shortened(skin.fonts.ui, departure.text, skin.px(260));
 }
 
 // Narrow, so that one has room in the line of tabs.
-ImVec2 chip_padding(const Look& look) {
-  return {look.px(3), ImGui::GetStyle().FramePadding.y};
+ImVec2 chip_padding(const Skin& skin) {
+  return {skin.px(3), ImGui::GetStyle().FramePadding.y};
 }
 
-float chip_width(const std::string& label, const Look& look) {
-  return ImGui::CalcTextSize((label + "✕").c_str()).x + chip_padding(look).x * 4;
+float chip_width(const std::string& label, const Skin& skin) {
+  return ImGui::CalcTextSize((label + "✕").c_str()).x + chip_padding(skin).x * 4;
 }
 
 enum class Wish { nothing, show, take_back };
 
-Wish draw_departure(const Departure& departure, const Look& look) {
-  const std::string label = label_of(departure, look);
-  next_in_row(chip_width(label, look), look);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+Wish draw_departure(const Departure& departure, const Skin& skin) {
+  const std::string label = label_of(departure, skin);
+  next_in_row(chip_width(label, skin), skin);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
   Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
   ImGui::PopStyleColor();
-  help_tooltip(fmt::format("{}: {}", departure.text, help_of(departure.kind)), look);
+  help_tooltip(fmt::format("{}: {}", departure.text, help_of(departure.kind)), skin);
   ImGui::SameLine(0, 0);
   if (ImGui::SmallButton("✕")) wish = Wish::take_back;
-  help_tooltip("Takes this back.", look);
+  help_tooltip("Takes this back.", skin);
   return wish;
 }
 
@@ -168,30 +168,30 @@ void let_go_of_output(Scope& scope) {
   decoding.hypothesis.clear();
 }
 
-float departures_width(const Scope& scope, const Look& look) {
+float departures_width(const Scope& scope, const Skin& skin) {
   const std::vector<Departure> departures = present_departures(scope);
   if (departures.empty()) return 0;
-  float width = ImGui::CalcTextSize(back).x + chip_padding(look).x * 2;
-  for (const Departure& departure : departures) width += chip_width(label_of(departure, look), look) + look.px(6);
+  float width = ImGui::CalcTextSize(back).x + chip_padding(skin).x * 2;
+  for (const Departure& departure : departures) width += chip_width(label_of(departure, skin), skin) + skin.px(6);
   return width;
 }
 
-void draw_departures(Scope& scope, const Look& look) {
+void draw_departures(Scope& scope, const Skin& skin) {
   const std::vector<Departure> departures = present_departures(scope);
   ImGui::PushID("departures");
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, chip_padding(look));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, chip_padding(skin));
   for (std::size_t i = 0; i < departures.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     ImGui::AlignTextToFramePadding();
-    const Wish wish = draw_departure(departures[i], look);
+    const Wish wish = draw_departure(departures[i], skin);
     ImGui::PopID();
     if (wish == Wish::show) show(scope, departures[i]);
     if (wish == Wish::take_back) take_back(scope, departures[i]);
   }
-  next_in_row(back, look);
+  next_in_row(back, skin);
   ImGui::AlignTextToFramePadding();
   if (ImGui::SmallButton(back)) back_to_plain_model(scope);
-  help_tooltip("Takes all of it back: the model as it is now, and its own output.", look);
+  help_tooltip("Takes all of it back: the model as it is now, and its own output.", skin);
   ImGui::PopStyleVar();
   ImGui::PopID();
 }

@@ -1,7 +1,7 @@
 // The bar of all in which what is shown is not the plain model, and the one place that takes it back.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/departures.h"
 #include "shell/scope.h"
 
@@ -18,9 +18,9 @@ void let_go_of_places(Scope& scope);
 void let_go_of_output(Scope& scope);
 
 // The bar's, in one line; 0 while the plain model is shown, and there is no bar.
-float departures_width(const Scope& scope, const Look& look);
+float departures_width(const Scope& scope, const Skin& skin);
 
 // At the cursor, in as many lines as it needs.
-void draw_departures(Scope& scope, const Look& look);
+void draw_departures(Scope& scope, const Skin& skin);
 
 }  // namespace attnscope

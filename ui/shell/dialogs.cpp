@@ -27,31 +27,31 @@ void center_next_window() {
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
 }
 
-void draw_key_line(const char* keys, const char* what, const Look& look) {
+void draw_key_line(const char* keys, const char* what, const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
   {
-    const WithFont mono(look.fonts.mono);
+    const WithFont mono(skin.fonts.mono);
     ImGui::TextUnformatted(keys);
   }
-  ImGui::SameLine(left + look.px(190));
+  ImGui::SameLine(left + skin.px(190));
   ImGui::TextUnformatted(what);
 }
 
-void draw_help(Scope& scope, const Look& look) {
+void draw_help(Scope& scope, const Skin& skin) {
   if (scope.show_help && !ImGui::IsPopupOpen("Keys and mouse")) ImGui::OpenPopup("Keys and mouse");
   center_next_window();
   if (!ImGui::BeginPopupModal("Keys and mouse", &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
   ImGui::BeginGroup();
-  for (const KeyLine& line : window_keys(scope)) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  for (const KeyLine& line : window_keys(scope)) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
   ImGui::EndGroup();
-  ImGui::SameLine(0, look.px(24));
+  ImGui::SameLine(0, skin.px(24));
   ImGui::BeginGroup();
-  for (const KeyLine& line : workspace_keys()) draw_key_line(line.keys.c_str(), line.what.c_str(), look);
+  for (const KeyLine& line : workspace_keys()) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
   ImGui::Spacing();
-  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, look);
+  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, skin);
   ImGui::EndGroup();
   ImGui::Spacing();
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::TextUnformatted("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.");
   if (!scope.facts.version.empty()) ImGui::Text("attnscope %s", scope.facts.version.c_str());
   ImGui::PopStyleColor();
@@ -65,16 +65,16 @@ void train_on(Scope& scope, const std::string& path) {
   scope.edited.corpus.target.clear();
 }
 
-void draw_dropped(Scope& scope, const Look& look) {
+void draw_dropped(Scope& scope, const Skin& skin) {
   if (!scope.dropped_file.empty() && !ImGui::IsPopupOpen("Train on this file?")) {
     ImGui::OpenPopup("Train on this file?");
   }
   center_next_window();
   if (!ImGui::BeginPopupModal("Train on this file?", nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  push_font(look.fonts.mono);
+  push_font(skin.fonts.mono);
   ImGui::TextUnformatted(scope.dropped_file.c_str());
   pop_font();
-  ImGui::PushTextWrapPos(look.px(460));
+  ImGui::PushTextWrapPos(skin.px(460));
   ImGui::TextUnformatted(
       "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
       "tokenizer on them and starts a new model from "
@@ -93,16 +93,16 @@ void draw_dropped(Scope& scope, const Look& look) {
     }
     close = true;
   }
-  help_tooltip("Makes corpus, tokenizer and model anew and starts training.", look);
+  help_tooltip("Makes corpus, tokenizer and model anew and starts training.", skin);
   ImGui::SameLine();
   if (ImGui::Button("Only put it in the setup")) {
     train_on(scope, scope.dropped_file);
     close = true;
   }
-  help_tooltip("Change other values first, then Reset.", look);
+  help_tooltip("Change other values first, then Reset.", skin);
   ImGui::SameLine();
   if (ImGui::Button("Cancel") || key_pressed(Key::escape)) close = true;
-  help_tooltip("Forgets the file.", look);
+  help_tooltip("Forgets the file.", skin);
   if (close) {
     scope.dropped_file.clear();
     ImGui::CloseCurrentPopup();
@@ -110,21 +110,21 @@ void draw_dropped(Scope& scope, const Look& look) {
   ImGui::EndPopup();
 }
 
-void draw_export_menu(Scope& scope, const Look& look) {
+void draw_export_menu(Scope& scope, const Skin& skin) {
   if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
   center_next_window();
   if (!ImGui::BeginPopup("export")) return;
-  draw_menu_items(scope, Menu::exports, look);
+  draw_menu_items(scope, Menu::exports, skin);
   ImGui::EndPopup();
 }
 
 }  // namespace
 
-void draw_dialogs(Scope& scope, const Look& look) {
-  draw_choosing(scope, look);
-  draw_export_menu(scope, look);
-  draw_dropped(scope, look);
-  draw_help(scope, look);
+void draw_dialogs(Scope& scope, const Skin& skin) {
+  draw_choosing(scope, skin);
+  draw_export_menu(scope, skin);
+  draw_dropped(scope, skin);
+  draw_help(scope, skin);
 }
 
 }  // namespace attnscope

@@ -1,11 +1,11 @@
 // What opens over the window: the file browser, the question after a dropped file, the keys.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
 
-void draw_dialogs(Scope& scope, const Look& look);
+void draw_dialogs(Scope& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -153,7 +153,7 @@ void take_choice(Scope& scope, const std::string& path) {
   }
 }
 
-void draw_question(Scope& scope, const Look& look) {
+void draw_question(Scope& scope, const Skin& skin) {
   constexpr const char* title = "Replace what is there?";
   std::optional<ReplaceQuestion>& question = scope.replace_question;
   if (question && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
@@ -163,7 +163,7 @@ void draw_question(Scope& scope, const Look& look) {
     ImGui::CloseCurrentPopup();
     return ImGui::EndPopup();
   }
-  ImGui::PushTextWrapPos(look.px(460));
+  ImGui::PushTextWrapPos(skin.px(460));
   ImGui::TextUnformatted(question->path.c_str());
   ImGui::TextUnformatted(question->purpose == Purpose::save_film
                              ? "This folder is there already. Pictures in it that have a film's names are replaced."
@@ -171,10 +171,10 @@ void draw_question(Scope& scope, const Look& look) {
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   const bool replace = ImGui::Button("Replace");
-  help_tooltip("The old file is gone once the new one is written whole.", look);
+  help_tooltip("The old file is gone once the new one is written whole.", skin);
   ImGui::SameLine();
   const bool keep = ImGui::Button("Keep it") || key_pressed(Key::escape);
-  help_tooltip("Writes nothing.", look);
+  help_tooltip("Writes nothing.", skin);
   if (replace) row_of(question->purpose).take(scope, question->path, true);
   if (replace || keep) {
     question.reset();
@@ -198,11 +198,11 @@ void choose(Scope& scope, Purpose purpose) {
   if (row.proposes) scope.browser.name = row.proposes(scope) + row.extension;
 }
 
-void draw_choosing(Scope& scope, const Look& look) {
-  const auto chosen = draw_browser(scope.browser, scope.commands, look);
+void draw_choosing(Scope& scope, const Skin& skin) {
+  const auto chosen = draw_browser(scope.browser, scope.commands, skin);
   if (chosen) take_choice(scope, *chosen);
   if (!scope.browser.open) scope.purpose.reset();
-  draw_question(scope, look);
+  draw_question(scope, skin);
 }
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // What files and folders are chosen for.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
@@ -12,6 +12,6 @@ bool can_choose(const Scope& scope, Purpose purpose);
 void choose(Scope& scope, Purpose purpose);
 
 // The file browser, and the question whether what is there is to be replaced.
-void draw_choosing(Scope& scope, const Look& look);
+void draw_choosing(Scope& scope, const Skin& skin);
 
 }  // namespace attnscope

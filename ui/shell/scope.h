@@ -117,7 +117,7 @@ struct Scope {
   // ---- the user's
   Layout layout;
   Config edited;                   // the setup column; differs from run.config while edits wait for Reset
-  bool presentation = false;       // F11: chrome hidden; the app draws text 1.5 × as large (Look::scale)
+  bool presentation = false;       // F11: chrome hidden; the app draws text 1.5 × as large (Skin::scale)
   std::string dropped_file;        // waiting for "train on it?"; empty: none
   std::optional<Purpose> purpose;  // of the file browser, while it is open
   std::optional<ReplaceQuestion> replace_question;

@@ -21,18 +21,18 @@ void draw_choice(Scope& scope, const std::string& sentence, const std::string& s
   remember_sentence(scope);
 }
 
-void draw_list_heading(const char* text, const Look& look) {
-  const WithFont font(look.fonts.small);
-  dim_text(text, look);
+void draw_list_heading(const char* text, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  dim_text(text, skin);
 }
 
-void draw_sentence_list(Scope& scope, const Look& look) {
-  ImGui::SetNextWindowSizeConstraints(ImVec2(look.px(320), 0), ImVec2(look.px(900), look.px(420)));
+void draw_sentence_list(Scope& scope, const Skin& skin) {
+  ImGui::SetNextWindowSizeConstraints(ImVec2(skin.px(320), 0), ImVec2(skin.px(900), skin.px(420)));
   if (!ImGui::BeginPopup("sentences")) return;
   int id = 0;
   const bool prompt = scope.run.config.model.is_language_model();
   if (!scope.run.examples.empty()) {
-    draw_list_heading(prompt ? "From the test part of the corpus" : "Test pairs of the corpus: source → target", look);
+    draw_list_heading(prompt ? "From the test part of the corpus" : "Test pairs of the corpus: source → target", skin);
   }
   for (const Example& example : scope.run.examples) {
     ImGui::PushID(id++);
@@ -42,7 +42,7 @@ void draw_sentence_list(Scope& scope, const Look& look) {
   }
   // A copy: choosing one reorders them.
   const std::vector<std::string> recent = scope.layout.recent;
-  if (!recent.empty()) draw_list_heading("Looked at before", look);
+  if (!recent.empty()) draw_list_heading("Looked at before", skin);
   for (const std::string& sentence : recent) {
     ImGui::PushID(id++);
     draw_choice(scope, sentence, sentence);
@@ -53,22 +53,22 @@ void draw_sentence_list(Scope& scope, const Look& look) {
 }
 
 // Lit while the sentence is pinned.
-void draw_pin(Scope& scope, const Look& look) {
-  const Theme& theme = look.theme;
+void draw_pin(Scope& scope, const Skin& skin) {
+  const Theme& theme = skin.theme;
   const bool pinned = is_pinned(scope);
   ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
-  draw_action_button(scope, find_action("pin"), look, "Pin");
+  draw_action_button(scope, find_action("pin"), skin, "Pin");
   ImGui::PopStyleColor();
 }
 
-void draw_input(Scope& scope, float width, const Look& look) {
+void draw_input(Scope& scope, float width, const Skin& skin) {
   const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
-  ImGui::SameLine(0, look.px(8));
+  ImGui::SameLine(0, skin.px(8));
   const float button = ImGui::GetFrameHeight();
   const float pin = button_width("Pin");
-  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - look.px(8));
+  ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - skin.px(8));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
   const bool committed = ImGui::InputTextWithHint(
@@ -79,13 +79,13 @@ void draw_input(Scope& scope, float width, const Look& look) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys are for looking around next
   }
-  help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", look);
-  ImGui::SameLine(0, look.px(4));
-  draw_pin(scope, look);
-  ImGui::SameLine(0, look.px(4));
+  help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", skin);
+  ImGui::SameLine(0, skin.px(4));
+  draw_pin(scope, skin);
+  ImGui::SameLine(0, skin.px(4));
   if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
-  help_tooltip("Examples of the corpus, and sentences looked at before.", look);
-  draw_sentence_list(scope, look);
+  help_tooltip("Examples of the corpus, and sentences looked at before.", skin);
+  draw_sentence_list(scope, skin);
 }
 
 // Line breaks as signs.
@@ -95,12 +95,12 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-void draw_output(const Scope& scope, const Look& look) {
+void draw_output(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
-  ImGui::SameLine(0, look.px(14));
+  ImGui::SameLine(0, skin.px(14));
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
-  ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(look.theme.text_dim, 0.7F) : look.theme.text);
+  ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text);
   ImGui::AlignTextToFramePadding();
   const std::string text =
       fmt::format("→ {}{}", on_one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
@@ -112,46 +112,46 @@ void draw_output(const Scope& scope, const Look& look) {
                            : snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>"
                                                         : "",
                            pending ? "; of the sentence before, the new one is on its way" : ""),
-               look);
+               skin);
 }
 
 // One row of chips with their numbers beneath.
-float pieces_height(const Look& look) {
-  return font_size(look.fonts.mono) + font_size(look.fonts.mono_small) + look.px(10);
+float pieces_height(const Skin& skin) {
+  return font_size(skin.fonts.mono) + font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
-void draw_pieces(const Scope& scope, const Look& look) {
+void draw_pieces(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
-  if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", look);
+  if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", skin);
   if (snapshot->truncated) {
-    const WithFont font(look.fonts.small);
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+    const WithFont font(skin.fonts.small);
+    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
     ImGui::AlignTextToFramePadding();
     const bool prompt = snapshot->model.is_language_model();
     ImGui::Text(prompt ? "the last %d pieces" : "cut after %d pieces", static_cast<int>(snapshot->typed().size()));
     ImGui::PopStyleColor();
     help_tooltip(prompt ? "The model's context, model.max_length, is too short for all of the prompt and what follows."
                         : "The sentence is longer than model.max_length; the rest is not looked at.",
-                 look);
-    ImGui::SameLine(0, look.px(8));
+                 skin);
+    ImGui::SameLine(0, skin.px(8));
   }
   // One row; longer sentences scroll.
-  ImGui::BeginChild("pieces", ImVec2(0, pieces_height(look)));
-  draw_token_strip("strip", snapshot->typed(), {}, look);
+  ImGui::BeginChild("pieces", ImVec2(0, pieces_height(skin)));
+  draw_token_strip("strip", snapshot->typed(), {}, skin);
   ImGui::EndChild();
 }
 
 }  // namespace
 
-float sentence_bar_height(const Look& look) {
-  return ImGui::GetFrameHeightWithSpacing() + pieces_height(look) + look.px(6);
+float sentence_bar_height(const Skin& skin) {
+  return ImGui::GetFrameHeightWithSpacing() + pieces_height(skin) + skin.px(6);
 }
 
-void draw_sentence_bar(Scope& scope, const Look& look) {
+void draw_sentence_bar(Scope& scope, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_input(scope, width * 0.56F, look);
-  draw_output(scope, look);
-  draw_pieces(scope, look);
+  draw_input(scope, width * 0.56F, skin);
+  draw_output(scope, skin);
+  draw_pieces(scope, skin);
 }
 
 }  // namespace attnscope

@@ -35,7 +35,7 @@ std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-bool draw_corpus_combo(Scope& scope, const Look& look) {
+bool draw_corpus_combo(Scope& scope, const Skin& skin) {
   std::string& source = scope.edited.corpus.source;
   bool changed = false;
   if (!ImGui::BeginCombo("##corpus.source", file_name(source).c_str(), ImGuiComboFlags_HeightLarge)) return false;
@@ -45,45 +45,45 @@ bool draw_corpus_combo(Scope& scope, const Look& look) {
       scope.edited.corpus.target.clear();
       changed = true;
     }
-    help_tooltip(corpus.description, look);
+    help_tooltip(corpus.description, skin);
   }
   if (!is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
   ImGui::Separator();
   if (ImGui::Selectable("File…")) choose(scope, Purpose::open_corpus);
-  help_tooltip("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model.", look);
+  help_tooltip("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model.", skin);
   ImGui::EndCombo();
   return changed;
 }
 
 // A path longer than its field is shown by its end, until it is edited.
-void show_end(const std::string& path, const Look& look) {
+void show_end(const std::string& path, const Skin& skin) {
   const ImVec2 low = ImGui::GetItemRectMin();
   const ImVec2 high = ImGui::GetItemRectMax();
   const float padding = ImGui::GetStyle().FramePadding.x;
   const float width = ImGui::CalcTextSize(path.c_str()).x;
   if (ImGui::IsItemActive() || width <= high.x - low.x - padding * 2) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddRectFilled(low, high, look.theme.raised, ImGui::GetStyle().FrameRounding);
+  list.AddRectFilled(low, high, skin.theme.raised, ImGui::GetStyle().FrameRounding);
   list.PushClipRect(ImVec2(low.x + padding, low.y), high, true);
-  list.AddText(ImVec2(high.x - padding - width, low.y + ImGui::GetStyle().FramePadding.y), look.theme.text,
+  list.AddText(ImVec2(high.x - padding - width, low.y + ImGui::GetStyle().FramePadding.y), skin.theme.text,
                path.c_str());
   list.PopClipRect();
 }
 
-bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpose purpose, const Look& look) {
+bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpose purpose, const Skin& skin) {
   const float button = ImGui::GetFrameHeight();
   ImGui::BeginGroup();  // one thing to point at
-  ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - look.px(4));
+  ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - skin.px(4));
   const std::string id = fmt::format("##{}", field.key);
   const bool changed = ImGui::InputTextWithHint(id.c_str(), "none", &path);
-  show_end(path, look);
-  ImGui::SameLine(0, look.px(4));
+  show_end(path, skin);
+  ImGui::SameLine(0, skin.px(4));
   if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) choose(scope, purpose);
   ImGui::EndGroup();
   return changed;
 }
 
-bool draw_choices(const Scope& scope, const ConfigField& field, std::string& value, const Look& look) {
+bool draw_choices(const Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   bool changed = false;
   if (!ImGui::BeginCombo(fmt::format("##{}", field.key).c_str(), value.c_str())) return false;
   for (const std::string_view choice : field.choices) {
@@ -95,7 +95,7 @@ bool draw_choices(const Scope& scope, const ConfigField& field, std::string& val
       changed = true;
     }
     ImGui::EndDisabled();
-    if (absent) help_tooltip("This build or this machine has no CUDA device; training uses the CPU.", look);
+    if (absent) help_tooltip("This build or this machine has no CUDA device; training uses the CPU.", skin);
   }
   ImGui::EndCombo();
   return changed;
@@ -113,22 +113,22 @@ bool draw_real(const ConfigField& field, double& value) {
                              &field.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const Look& look) {
-  if (field.key == "corpus.source") return draw_corpus_combo(scope, look);
-  if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, look);
-  if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, look);
+bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
+  if (field.key == "corpus.source") return draw_corpus_combo(scope, skin);
+  if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, skin);
+  if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, skin);
   if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", "a tab", &value);
-  return draw_choices(scope, field, value, look);
+  return draw_choices(scope, field, value, skin);
 }
 
-bool draw_value(Scope& scope, const ConfigField& field, const Look& look) {
+bool draw_value(Scope& scope, const ConfigField& field, const Skin& skin) {
   const FieldPointer pointer = field.value(scope.edited);
   if (auto* const* integer = std::get_if<std::int64_t*>(&pointer)) return draw_integer(field, **integer);
   if (auto* const* real = std::get_if<double*>(&pointer)) return draw_real(field, **real);
   if (auto* const* flag = std::get_if<bool*>(&pointer)) {
     return ImGui::Checkbox(fmt::format("##{}", field.key).c_str(), *flag);
   }
-  return draw_text(scope, field, **std::get_if<std::string*>(&pointer), look);
+  return draw_text(scope, field, **std::get_if<std::string*>(&pointer), skin);
 }
 
 std::string help_text(const ConfigField& field, const Config& config) {
@@ -144,22 +144,22 @@ std::string help_text(const ConfigField& field, const Config& config) {
 }
 
 // The label, with a dot when the value waits for Reset.
-void draw_label(const ConfigField& field, const std::string& help, bool waits, float width, const Look& look) {
+void draw_label(const ConfigField& field, const std::string& help, bool waits, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
   ImGui::PushClipRect(corner, ImVec2(corner.x + width, corner.y + ImGui::GetFrameHeight()), true);
-  colored_text(waits ? look.theme.text : mixed(look.theme.text, look.theme.text_dim, 0.6F), field.label);
+  colored_text(waits ? skin.theme.text : mixed(skin.theme.text, skin.theme.text_dim, 0.6F), field.label);
   ImGui::PopClipRect();
-  help_tooltip(help, look);
+  help_tooltip(help, skin);
   if (!waits) return;
-  const float r = look.px(2.5F);
+  const float r = skin.px(2.5F);
   ImGui::GetWindowDrawList()->AddCircleFilled(ImVec2(corner.x - r * 2.2F, corner.y + ImGui::GetFrameHeight() * 0.5F), r,
-                                              look.theme.warning);
+                                              skin.theme.warning);
 }
 
-void draw_complaint(const std::string& text, const Look& look) {
-  const WithFont font(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.error);
+void draw_complaint(const std::string& text, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopTextWrapPos();
@@ -167,12 +167,12 @@ void draw_complaint(const std::string& text, const Look& look) {
 }
 
 // As wide as the widest label, if that leaves the values enough.
-float label_column(const Look& look) {
+float label_column(const Skin& skin) {
   float width = 0;
   for (const ConfigField& field : config_fields()) {
     width = std::max(width, ImGui::CalcTextSize(field.label.data(), field.label.data() + field.label.size()).x);
   }
-  return std::min(width + look.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
+  return std::min(width + skin.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
 }
 
 // The preset that the values are those of; null when they are none's.
@@ -183,98 +183,98 @@ const Preset* present_preset(const Config& config) {
   return nullptr;
 }
 
-void draw_presets(Config& edited, float label_width, const Look& look) {
+void draw_presets(Config& edited, float label_width, const Skin& skin) {
   constexpr const char* help =
       "Sets every field below to a configuration that has a name: sizes to begin with, and published results to "
       "measure against. The corpus stays. Takes effect with Reset.";
   const float left = ImGui::GetCursorPosX();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Preset");
-  help_tooltip(help, look);
-  ImGui::SameLine(left + label_width + look.px(4));
+  help_tooltip(help, skin);
+  ImGui::SameLine(left + label_width + skin.px(4));
   ImGui::SetNextItemWidth(-1);
   const Preset* present = present_preset(edited);
   const std::string preview(present ? present->name : "choose one");
   const bool open = ImGui::BeginCombo("##preset", preview.c_str(), ImGuiComboFlags_HeightLarge);
-  if (!open) return help_tooltip(present ? present->description : help, look);
+  if (!open) return help_tooltip(present ? present->description : help, skin);
   for (const Preset& known : presets()) {
     if (ImGui::Selectable(std::string(known.name).c_str(), &known == present)) {
       edited = with_preset(known, edited.corpus);
     }
-    help_tooltip(known.description, look);
+    help_tooltip(known.description, skin);
   }
   ImGui::EndCombo();
 }
 
 // True when a live field was edited.
 bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
-                const Look& look) {
+                const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
   const std::string help = help_text(field, scope.edited);
-  draw_label(field, help, !field.live && differs(field, scope.run.config, scope.edited), label_width, look);
-  ImGui::SameLine(left + label_width + look.px(4));
+  draw_label(field, help, !field.live && differs(field, scope.run.config, scope.edited), label_width, skin);
+  ImGui::SameLine(left + label_width + skin.px(4));
   ImGui::SetNextItemWidth(-1);
   if (!complaint.empty()) {
-    ImGui::PushStyleColor(ImGuiCol_Border, look.theme.error);
-    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, look.px(1.5F));
+    ImGui::PushStyleColor(ImGuiCol_Border, skin.theme.error);
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, skin.px(1.5F));
   }
-  const bool edited = draw_value(scope, field, look);
+  const bool edited = draw_value(scope, field, skin);
   if (!complaint.empty()) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  help_tooltip(help, look);
-  if (!complaint.empty()) draw_complaint(complaint, look);
+  help_tooltip(help, skin);
+  if (!complaint.empty()) draw_complaint(complaint, skin);
   return edited && field.live;
 }
 
-void draw_heading(std::string_view section, const Look& look) {
-  ImGui::Dummy(ImVec2(0, look.px(2)));
-  const WithFont font(look.fonts.bold);
+void draw_heading(std::string_view section, const Skin& skin) {
+  ImGui::Dummy(ImVec2(0, skin.px(2)));
+  const WithFont font(skin.fonts.bold);
   std::string text(section);
   text[0] = static_cast<char>(text[0] - 'a' + 'A');
   ImGui::TextUnformatted(text.c_str());
 }
 
 // A line of small dim text: facts under a section.
-void draw_fact(const std::string& text, const Look& look) {
-  const WithFont font(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+void draw_fact(const std::string& text, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
 }
 
-void draw_corpus_fact(const RunOpened& run, const Look& look) {
+void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
   const bool text = run.config.model.is_language_model();
   draw_fact(fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
                         grouped(run.test_pairs), text ? " characters" : ""),
-            look);
+            skin);
   help_tooltip(text ? "Characters of running text. It is split once: the test part is never trained on."
                     : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
-               look);
+               skin);
 }
 
-void draw_facts(const Scope& scope, std::string_view section, const Look& look) {
+void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) {
   const RunOpened& run = scope.run;
   if (run.run == 0) return;
   if (section == "corpus") {
-    draw_corpus_fact(run, look);
+    draw_corpus_fact(run, skin);
   } else if (section == "tokenizer") {
-    draw_fact(fmt::format("{} pieces in use", grouped(run.vocab_size)), look);
-    help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", look);
+    draw_fact(fmt::format("{} pieces in use", grouped(run.vocab_size)), skin);
+    help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", skin);
   } else if (section == "model") {
-    draw_fact(fmt::format("{} parameters", grouped(run.num_parameters)), look);
-    help_tooltip("Trained numbers in all, from the embeddings to the output matrix.", look);
+    draw_fact(fmt::format("{} parameters", grouped(run.num_parameters)), skin);
+    help_tooltip("Trained numbers in all, from the embeddings to the output matrix.", skin);
   } else {
-    draw_fact(scope.status.device, look);
+    draw_fact(scope.status.device, skin);
   }
 }
 
-void draw_waiting(Scope& scope, int waiting, bool valid, const Look& look) {
+void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
-  const Color32 color = !valid ? look.theme.error : waiting > 0 ? look.theme.warning : look.theme.text_dim;
+  const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
   ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::AlignTextToFramePadding();
   const std::string text = !valid         ? "A value cannot be used: see above"
@@ -284,19 +284,19 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Look& look) {
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopStyleColor();
 
-  const float width = (ImGui::GetContentRegionAvail().x - look.px(14)) * 0.5F;
+  const float width = (ImGui::GetContentRegionAvail().x - skin.px(14)) * 0.5F;
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && scope.run.run != 0));
   if (ImGui::Button("Apply", ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
   help_tooltip(valid ? "Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
                        "theirs changed."
                      : "A value is out of its range: see the red text above.",
-               look);
-  ImGui::SameLine(0, look.px(6));
+               skin);
+  ImGui::SameLine(0, skin.px(6));
   ImGui::BeginDisabled(scope.edited == scope.run.config);
   if (ImGui::Button("Revert", ImVec2(width, 0))) scope.edited = scope.run.config;
   ImGui::EndDisabled();
-  help_tooltip("Takes the edits back to what the run has.", look);
+  help_tooltip("Takes the edits back to what the run has.", skin);
 }
 
 }  // namespace
@@ -328,29 +328,29 @@ int waiting_fields(const Config& running, const Config& edited) {
   return count;
 }
 
-void draw_setup(Scope& scope, const Look& look) {
+void draw_setup(Scope& scope, const Skin& skin) {
   const auto complaints = field_complaints(scope.edited);
-  const float footer = ImGui::GetFrameHeightWithSpacing() * 2 + look.px(8);
+  const float footer = ImGui::GetFrameHeightWithSpacing() * 2 + skin.px(8);
   bool live_edited = false;
   ImGui::BeginChild("fields", ImVec2(0, -footer));
-  ImGui::Indent(look.px(9));  // room for the dots
-  const float labels = label_column(look);
-  draw_presets(scope.edited, labels, look);
+  ImGui::Indent(skin.px(9));  // room for the dots
+  const float labels = label_column(skin);
+  draw_presets(scope.edited, labels, skin);
   std::string_view section;
   for (const ConfigField& field : config_fields()) {
     const auto found = complaints.find(field.key);
     if (!is_used(scope.edited, field) && found == complaints.end()) continue;
     if (section_of(field) != section) {
-      if (!section.empty()) draw_facts(scope, section, look);
+      if (!section.empty()) draw_facts(scope, section, skin);
       section = section_of(field);
-      draw_heading(section, look);
+      draw_heading(section, skin);
     }
-    live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, look);
+    live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, skin);
   }
-  draw_facts(scope, section, look);
-  ImGui::Unindent(look.px(9));
+  draw_facts(scope, section, skin);
+  ImGui::Unindent(skin.px(9));
   ImGui::EndChild();
-  draw_waiting(scope, waiting_fields(scope.run.config, scope.edited), complaints.empty(), look);
+  draw_waiting(scope, waiting_fields(scope.run.config, scope.edited), complaints.empty(), skin);
   if (live_edited) adjust(scope);
 }
 

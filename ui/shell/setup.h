@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
 
 // Fills what is left of the window.
-void draw_setup(Scope& scope, const Look& look);
+void draw_setup(Scope& scope, const Skin& skin);
 
 // What is wrong, by the field it is shown at; empty when nothing is.
 std::map<std::string_view, std::string> field_complaints(const Config& config);

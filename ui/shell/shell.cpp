@@ -30,29 +30,29 @@ constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288}
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own. True when clicked.
-bool draw_tab(const char* title, bool active, const std::string& help, const Look& look) {
+bool draw_tab(const char* title, bool active, const std::string& help, const Skin& skin) {
   break_choices(title);
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
-  ImGui::PushStyleColor(ImGuiCol_Text, active ? look.theme.text : look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Text, active ? skin.theme.text : skin.theme.text_dim);
   const bool clicked = ImGui::Button(title);
   ImGui::PopStyleColor(2);
   if (active) {
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
-    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - look.px(2)), high, look.theme.accent);
+    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - skin.px(2)), high, skin.theme.accent);
   }
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(2));
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(2));
   return clicked;
 }
 
 // Between two groups.
-void draw_group_edge(const Look& look) {
+void draw_group_edge(const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float x = at.x + look.px(3);
-  ImGui::GetWindowDrawList()->AddLine({x, at.y + look.px(5)}, {x, at.y + ImGui::GetFrameHeight() - look.px(5)},
+  const float x = at.x + skin.px(3);
+  ImGui::GetWindowDrawList()->AddLine({x, at.y + skin.px(5)}, {x, at.y + ImGui::GetFrameHeight() - skin.px(5)},
                                       ImGui::GetColorU32(ImGuiCol_Separator));
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(8));
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + skin.px(8));
 }
 
 bool contains(std::span<const Workspace> group, const Workspace* workspace) {
@@ -60,64 +60,64 @@ bool contains(std::span<const Workspace> group, const Workspace* workspace) {
 }
 
 // Whether the tabs of all workspaces stand in so wide a line.
-bool all_fit(float room, const Look& look) {
+bool all_fit(float room, const Skin& skin) {
   float width = 0;
-  for (const Workspace& workspace : workspaces()) width += button_width(workspace.title) + look.px(2);
-  return width + look.px(8) * static_cast<float>(workspace_groups().size()) <= room;
+  for (const Workspace& workspace : workspaces()) width += button_width(workspace.title) + skin.px(2);
+  return width + skin.px(8) * static_cast<float>(workspace_groups().size()) <= room;
 }
 
 // Where there is no room for all, a group that is not open is one tab, which opens its first workspace.
-void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, const Look& look) {
+void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, const Skin& skin) {
   const std::string key = chord_text(group_key(group.front()));
   if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
     std::string help;
     for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", workspace.title, workspace.help);
-    if (draw_tab(group.front().group, false, fmt::format("{}Key: {}.", help, key), look))
+    if (draw_tab(group.front().group, false, fmt::format("{}Key: {}.", help, key), skin))
       scope.layout.workspace = &group.front();
     return;
   }
   for (const Workspace& workspace : group) {
     const bool active = scope.layout.workspace == &workspace;
-    if (draw_tab(workspace.title, active, fmt::format("{} Key: {}.", workspace.help, key), look))
+    if (draw_tab(workspace.title, active, fmt::format("{} Key: {}.", workspace.help, key), skin))
       scope.layout.workspace = &workspace;
   }
 }
 
 // Shows or hides a column, from the workspace's own line.
-void draw_column_toggle(Scope& scope, const char* label, const Action& action, const Look& look) {
+void draw_column_toggle(Scope& scope, const char* label, const Action& action, const Skin& skin) {
   ImGui::PushStyleColor(ImGuiCol_Button, 0);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
-  draw_action_button(scope, action, look, label);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
+  draw_action_button(scope, action, skin, label);
   ImGui::PopStyleColor(2);
 }
 
-void draw_tabs(Scope& scope, const Look& look) {
+void draw_tabs(Scope& scope, const Skin& skin) {
   const Layout& layout = scope.layout;
   const char* curves = layout.curves_open ? "›##curves" : "‹ Curves##curves";
   const float curves_width = button_width(curves);
   if (!scope.presentation) {
-    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), look);
-    ImGui::SameLine(0, look.px(6));
+    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), skin);
+    ImGui::SameLine(0, skin.px(6));
   }
-  const bool spread = all_fit(ImGui::GetContentRegionAvail().x - curves_width, look);
+  const bool spread = all_fit(ImGui::GetContentRegionAvail().x - curves_width, skin);
   for (const std::span<const Workspace> group : workspace_groups()) {
-    if (group.data() != workspaces().data()) draw_group_edge(look);
-    draw_group(scope, group, spread, look);
+    if (group.data() != workspaces().data()) draw_group_edge(skin);
+    draw_group(scope, group, spread, skin);
   }
   // In this line if there is room, so that nothing below it moves.
-  const float departures = departures_width(scope, look);
-  const bool beside = departures + curves_width + look.px(4) <= ImGui::GetContentRegionAvail().x;
+  const float departures = departures_width(scope, skin);
+  const bool beside = departures + curves_width + skin.px(4) <= ImGui::GetContentRegionAvail().x;
   if (departures > 0 && beside) {
-    draw_departures(scope, look);
+    draw_departures(scope, skin);
     ImGui::SameLine(0, 0);
   }
   if (scope.presentation) {
     ImGui::NewLine();
   } else {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
-    draw_column_toggle(scope, curves, find_action("curves"), look);
+    draw_column_toggle(scope, curves, find_action("curves"), skin);
   }
-  if (departures > 0 && !beside) draw_departures(scope, look);
+  if (departures > 0 && !beside) draw_departures(scope, skin);
 }
 
 // A click on the window's chrome must not take the arrow keys away from the workspace.
@@ -147,8 +147,8 @@ std::string what_is_missing(const Scope& scope) {
   return workspace.needs_present && is_recorded(*snapshot) ? recorded_note : "";
 }
 
-void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
-  draw_tabs(scope, look);
+void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
+  draw_tabs(scope, skin);
   return_focus_after_click(scope);
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
@@ -158,46 +158,46 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Look& look) {
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
   const std::string note = what_is_missing(scope);
   if (note.empty()) {
-    WorkspaceContext context = context_of(scope, textures, look);
+    WorkspaceContext context = context_of(scope, textures, skin);
     scope.layout.workspace->draw(context);
   } else {
-    draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), look);
+    draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   ImGui::EndChild();
 }
 
-void draw_columns(Scope& scope, float height, TextureStore& textures, const Look& look) {
+void draw_columns(Scope& scope, float height, TextureStore& textures, const Skin& skin) {
   Layout& layout = scope.layout;
   const bool setup = layout.setup_open && !scope.presentation;
   const bool curves = layout.curves_open && !scope.presentation;
   if (setup) {
-    ImGui::BeginChild("setup", ImVec2(look.px(layout.setup_width), height));
-    draw_setup(scope, look);
+    ImGui::BeginChild("setup", ImVec2(skin.px(layout.setup_width), height));
+    draw_setup(scope, skin);
     ImGui::EndChild();
     ImGui::SameLine(0, 0);
-    draw_splitter("setup_edge", layout.setup_width, height, setup_edge, look);
-    ImGui::SameLine(0, look.px(4));
+    draw_splitter("setup_edge", layout.setup_width, height, setup_edge, skin);
+    ImGui::SameLine(0, skin.px(4));
   }
-  const float edge = look.px(splitter_width + 4);
+  const float edge = skin.px(splitter_width + 4);
   // The curves give way when the window is too narrow for both.
-  const float curves_width = std::min(look.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.38F);
+  const float curves_width = std::min(skin.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.38F);
   ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge : 0, height));
-  draw_workspace(scope, textures, look);
+  draw_workspace(scope, textures, skin);
   ImGui::EndChild();
   if (!curves) return;
   ImGui::SameLine(0, 0);
-  draw_splitter("curves_edge", layout.curves_width, height, curves_edge, look);
-  ImGui::SameLine(0, look.px(4));
+  draw_splitter("curves_edge", layout.curves_width, height, curves_edge, skin);
+  ImGui::SameLine(0, skin.px(4));
   ImGui::BeginChild("curves", ImVec2(0, height));
-  draw_curves(scope.curves, scope.curves_view, look);
+  draw_curves(scope.curves, scope.curves_view, skin);
   ImGui::EndChild();
 }
 
 }  // namespace
 
-void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
+void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   settle_timeline(scope, ImGui::GetTime());
-  handle_keys(scope, textures, look);
+  handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);
   ImGui::SetNextWindowSize(viewport.WorkSize);
@@ -208,19 +208,19 @@ void draw_shell(Scope& scope, TextureStore& textures, const Look& look) {
                                         ImGuiWindowFlags_NoScrollWithMouse;
   ImGui::Begin("attnscope", nullptr, standard | (scope.presentation ? 0 : ImGuiWindowFlags_MenuBar));
   ImGui::PopStyleVar(2);
-  if (!scope.presentation) draw_menu_bar(scope, look);
+  if (!scope.presentation) draw_menu_bar(scope, skin);
 
-  const float bar = sentence_bar_height(look) + timeline_height(scope, look);
-  const float height = std::max(look.px(80), ImGui::GetContentRegionAvail().y - bar - look.px(10));
-  draw_columns(scope, height, textures, look);
-  const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - look.px(12), ImGui::GetCursorScreenPos().y);
+  const float bar = sentence_bar_height(skin) + timeline_height(scope, skin);
+  const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
+  draw_columns(scope, height, textures, skin);
+  const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - skin.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
-  draw_timeline(scope, look);
-  draw_sentence_bar(scope, look);
+  draw_timeline(scope, skin);
+  draw_sentence_bar(scope, skin);
   return_focus_after_click(scope);
-  draw_dialogs(scope, look);
+  draw_dialogs(scope, skin);
   ImGui::End();
-  if (!scope.exports.taking) draw_toasts(scope, corner, look);
+  if (!scope.exports.taking) draw_toasts(scope, corner, skin);
   ask_for_look(scope);
 }
 

@@ -36,23 +36,23 @@ struct Track {
 };
 
 void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track& track, bool hovered,
-                const Look& look) {
-  Painter paint(look);
-  const Theme& theme = look.theme;
+                const Skin& skin) {
+  Painter paint(skin);
+  const Theme& theme = skin.theme;
   const float middle = (track.low.y + track.high.y) / 2;
-  paint.filled_rect({track.low.x, middle - look.px(2)}, {track.high.x, middle + look.px(2)}, theme.raised, look.px(2));
+  paint.filled_rect({track.low.x, middle - skin.px(2)}, {track.high.x, middle + skin.px(2)}, theme.raised, skin.px(2));
   float drawn = -1e9F;  // ticks that would lie on one another are one
   for (const Frame& frame : sentence.frames) {
     const float x = std::floor(track.at(static_cast<double>(frame->step)));
-    if (x < drawn + look.px(2)) continue;
+    if (x < drawn + skin.px(2)) continue;
     drawn = x;
-    paint.line({x, middle - look.px(5)}, {x, middle + look.px(5)}, theme.text_dim);
+    paint.line({x, middle - skin.px(5)}, {x, middle + skin.px(5)}, theme.text_dim);
   }
   const Snapshot* past = scope.timeline.past.snapshot.get();
   const float handle = track.at(past ? static_cast<double>(past->step) : track.last);
   const Color32 color = past ? theme.warning : theme.success;
-  paint.filled_rect({track.low.x, middle - look.px(2)}, {handle, middle + look.px(2)}, faded(color, 0.6F), look.px(2));
-  paint.filled_circle({handle, middle}, look.px(hovered ? 7.0F : 6.0F), color, 24);
+  paint.filled_rect({track.low.x, middle - skin.px(2)}, {handle, middle + skin.px(2)}, faded(color, 0.6F), skin.px(2));
+  paint.filled_circle({handle, middle}, skin.px(hovered ? 7.0F : 6.0F), color, 24);
 }
 
 void track_tooltip(const Frame& frame) {
@@ -75,29 +75,29 @@ void choose_at(Scope& scope, const PinnedSentence& sentence, const Track& track,
 }
 
 // Empty while the sentence in the sentence bar is another than those pinned.
-void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, const Look& look) {
+void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
   if (!recorded)
-    return help_tooltip("Nothing is recorded of the sentence below. Choose a pinned one on the left.", look);
+    return help_tooltip("Nothing is recorded of the sentence below. Choose a pinned one on the left.", skin);
   const PinnedSentence& sentence = *recorded;
   const bool hovered = ImGui::IsItemHovered();
-  const float margin = look.px(7);
+  const float margin = skin.px(7);
   const Track track{
       {corner.x + margin, corner.y}, {corner.x + width - margin, corner.y + height}, last_step(scope, sentence)};
   const float mouse = std::clamp(ImGui::GetIO().MousePos.x, track.low.x, track.high.x);
   if (ImGui::IsItemActive()) choose_at(scope, sentence, track, mouse);
-  draw_track(scope, sentence, track, hovered || ImGui::IsItemActive(), look);
+  draw_track(scope, sentence, track, hovered || ImGui::IsItemActive(), skin);
   if (hovered) track_tooltip(sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
 }
 
-void draw_film_buttons(Scope& scope, bool recorded, const Look& look) {
+void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
   Timeline& timeline = scope.timeline;
   const bool playing = timeline.playing;
-  draw_action_button(scope, find_action("film"), playing ? Icon::pause : Icon::play, look.theme.accent, look,
+  draw_action_button(scope, find_action("film"), playing ? Icon::pause : Icon::play, skin.theme.accent, skin,
                      playing ? "Stop" : "Film");
-  ImGui::SameLine(0, look.px(4));
+  ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(!recorded);
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("0.25×").x + ImGui::GetStyle().FramePadding.x * 2);
   if (ImGui::BeginCombo("##speed", fmt::format("{:g}×", timeline.speed).c_str(), ImGuiComboFlags_NoArrowButton)) {
@@ -106,11 +106,11 @@ void draw_film_buttons(Scope& scope, bool recorded, const Look& look) {
     }
     ImGui::EndCombo();
   }
-  help_tooltip(fmt::format("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), look);
+  help_tooltip(fmt::format("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), skin);
   ImGui::EndDisabled();
 }
 
-void draw_sentences(Scope& scope, float width, const Look& look) {
+void draw_sentences(Scope& scope, float width, const Skin& skin) {
   ImGui::SetNextItemWidth(width);
   const std::string shown = is_pinned(scope) ? scope.layout.sentence : "a pinned sentence…";
   if (ImGui::BeginCombo("##pinned", shown.c_str())) {
@@ -126,7 +126,7 @@ void draw_sentences(Scope& scope, float width, const Look& look) {
   help_tooltip(
       "The pinned sentences. The one chosen comes into the sentence bar; what the model made of it at every "
       "recorded step lies on the line beside.",
-      look);
+      skin);
 }
 
 std::string memory_text(const History& history) {
@@ -150,71 +150,71 @@ void draw_step(const Scope& scope, float width) {
   ImGui::SameLine(x + width);
 }
 
-void draw_memory(const Scope& scope, const std::string& text, const Look& look) {
-  const WithFont font(look.fonts.small);
+void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
   ImGui::AlignTextToFramePadding();
-  dim_text(text, look);
+  dim_text(text, skin);
   help_tooltip(fmt::format("Memory that the recorded frames of all pinned sentences take, and their budget. One is "
                            "recorded every {} updates; near the budget those go whose neighbours are closest.",
                            scope.run.config.training.history_interval),
-               look);
+               skin);
 }
 
 // While pictures of the recorded steps are being written.
-void draw_film_order(Scope& scope, const Look& look) {
+void draw_film_order(Scope& scope, const Skin& skin) {
   const FilmOrder& film = *scope.exports.film;
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Writing the film");
-  ImGui::SameLine(0, look.px(8));
+  ImGui::SameLine(0, skin.px(8));
   const float share = static_cast<float>(film.written) / static_cast<float>(film.frames.size());
   const std::string text = fmt::format("{} of {}", film.written, film.frames.size());
-  ImGui::ProgressBar(share, {-button_width("Stop the film") - look.px(8), ImGui::GetFrameHeight()}, text.c_str());
-  ImGui::SameLine(0, look.px(8));
+  ImGui::ProgressBar(share, {-button_width("Stop the film") - skin.px(8), ImGui::GetFrameHeight()}, text.c_str());
+  ImGui::SameLine(0, skin.px(8));
   if (ImGui::Button("Stop the film")) stop_film(scope);
-  help_tooltip("The pictures written so far stay.", look);
+  help_tooltip("The pictures written so far stay.", skin);
 }
 
-void draw_bar(Scope& scope, const Look& look) {
-  if (scope.exports.film) return draw_film_order(scope, look);
+void draw_bar(Scope& scope, const Skin& skin) {
+  if (scope.exports.film) return draw_film_order(scope, skin);
   const PinnedSentence* sentence = recorded_sentence(scope);
-  const float gap = look.px(8);
-  draw_film_buttons(scope, sentence != nullptr, look);
+  const float gap = skin.px(8);
+  draw_film_buttons(scope, sentence != nullptr, skin);
   ImGui::SameLine(0, gap);
   const std::string memory = memory_text(scope.history);
   float rest = ImGui::GetContentRegionAvail().x - button_width("Live") - gap;
   // What there is no room for beside a useful line of frames is left out.
   const auto takes = [&](float width) {
-    const bool fits = rest - width - gap > look.px(120);
+    const bool fits = rest - width - gap > skin.px(120);
     if (fits) rest -= width + gap;
     return fits;
   };
-  const float sentences_width = std::clamp(rest * 0.2F, look.px(80), look.px(260));
-  const float step_width = text_size(look.fonts.ui, "step 000 000 of 000 000").x;
+  const float sentences_width = std::clamp(rest * 0.2F, skin.px(80), skin.px(260));
+  const float step_width = text_size(skin.fonts.ui, "step 000 000 of 000 000").x;
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool with_weight = takes(button_width("Plot weight"));
-  const bool with_memory = takes(text_size(look.fonts.small, memory.c_str()).x);
+  const bool with_memory = takes(text_size(skin.fonts.small, memory.c_str()).x);
   if (with_sentences) {
-    draw_sentences(scope, sentences_width, look);
+    draw_sentences(scope, sentences_width, skin);
     ImGui::SameLine(0, gap);
   }
-  draw_scrub_bar(scope, sentence, std::max(look.px(30), rest), look);
+  draw_scrub_bar(scope, sentence, std::max(skin.px(30), rest), skin);
   ImGui::SameLine(0, gap);
   if (with_step) draw_step(scope, step_width + gap);
-  draw_action_button(scope, find_action("live"), look, "Live");
+  draw_action_button(scope, find_action("live"), skin, "Live");
   if (with_weight) {
     ImGui::SameLine(0, gap);
-    draw_action_button(scope, find_action("plot-weight"), look, "Plot weight");
+    draw_action_button(scope, find_action("plot-weight"), skin, "Plot weight");
   }
   if (with_memory) {
     ImGui::SameLine(0, gap);
-    draw_memory(scope, memory, look);
+    draw_memory(scope, memory, skin);
   }
 }
 
 }  // namespace
 
-void draw_timeline(Scope& scope, const Look& look) {
+void draw_timeline(Scope& scope, const Skin& skin) {
   if (scope.history.sentences().empty()) {
     scope.timeline.focused = false;
     return;
@@ -223,11 +223,11 @@ void draw_timeline(Scope& scope, const Look& look) {
   ImGui::BeginChild("timeline", {0, ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar);
   scope.timeline.focused = ImGui::IsWindowFocused();
-  draw_bar(scope, look);
+  draw_bar(scope, skin);
   ImGui::EndChild();
 }
 
-float timeline_height(const Scope& scope, const Look&) {
+float timeline_height(const Scope& scope, const Skin&) {
   return scope.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
 }
 

@@ -1,13 +1,13 @@
 // The bar that goes through what was recorded of a pinned sentence.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
 
 // At the cursor, as wide as the window; nothing while no sentence is pinned.
-void draw_timeline(Scope& scope, const Look& look);
-float timeline_height(const Scope& scope, const Look& look);
+void draw_timeline(Scope& scope, const Skin& skin);
+float timeline_height(const Scope& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -30,55 +30,55 @@ bool expired(const Toast& toast, double now) {
 }
 
 // True when it is to go.
-bool draw_toast(Toast& toast, const Look& look) {
+bool draw_toast(Toast& toast, const Skin& skin) {
   if (toast.shown_at < 0) toast.shown_at = ImGui::GetTime();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float button = ImGui::GetFrameHeight();
   const float left = ImGui::GetCursorPosX();
 
   ImGui::BeginGroup();
-  ImGui::SetCursorPosX(left + look.px(10));
-  ImGui::PushTextWrapPos(left + look.px(toast_width) - button - look.px(8));
+  ImGui::SetCursorPosX(left + skin.px(10));
+  ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
   ImGui::TextUnformatted(toast.message.text.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndGroup();
   const float bottom = ImGui::GetItemRectMax().y;
 
-  ImGui::SameLine(left + look.px(toast_width) - button);
+  ImGui::SameLine(left + skin.px(toast_width) - button);
   const bool dismissed = ImGui::SmallButton("×");
-  help_tooltip("Dismisses the message.", look);
-  ImGui::GetWindowDrawList()->AddRectFilled(corner, ImVec2(corner.x + look.px(3), bottom),
-                                            severity_color(toast.message.severity, look.theme));
+  help_tooltip("Dismisses the message.", skin);
+  ImGui::GetWindowDrawList()->AddRectFilled(corner, ImVec2(corner.x + skin.px(3), bottom),
+                                            severity_color(toast.message.severity, skin.theme));
   return dismissed;
 }
 
-void draw_progress(Scope& scope, const Look& look) {
+void draw_progress(Scope& scope, const Skin& skin) {
   const Progress& progress = *scope.progress;
   ImGui::TextUnformatted(progress.what.c_str());
-  const float cancel_width = ImGui::CalcTextSize("Cancel").x + look.px(20);
-  const ImVec2 bar(look.px(toast_width) - cancel_width - look.px(8), ImGui::GetFrameHeight());
+  const float cancel_width = ImGui::CalcTextSize("Cancel").x + skin.px(20);
+  const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
   if (progress.fraction >= 0) {
     ImGui::ProgressBar(static_cast<float>(progress.fraction), bar);
   } else {
     // How long is not known: a bar without a number.
     ImGui::ProgressBar(0, bar, "…");
   }
-  ImGui::SameLine(0, look.px(8));
+  ImGui::SameLine(0, skin.px(8));
   if (ImGui::Button("Cancel", ImVec2(cancel_width, 0))) scope.commands.push_back(Cancel{});
-  help_tooltip("Gives this up; the present run stays as it is.", look);
+  help_tooltip("Gives this up; the present run stays as it is.", skin);
 }
 
 }  // namespace
 
-void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
+void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin) {
   const double now = ImGui::GetTime();
   std::erase_if(scope.toasts, [&](const Toast& toast) { return expired(toast, now); });
   if (scope.toasts.empty() && !scope.progress) return;
 
   ImGui::SetNextWindowPos(corner, ImGuiCond_Always, ImVec2(1, 1));
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, look.theme.raised);
-  ImGui::PushStyleColor(ImGuiCol_Button, look.theme.hovered);
-  ImGui::PushStyleColor(ImGuiCol_FrameBg, look.theme.background);
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, skin.theme.raised);
+  ImGui::PushStyleColor(ImGuiCol_Button, skin.theme.hovered);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, skin.theme.background);
   constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                                      ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                                      ImGuiWindowFlags_NoFocusOnAppearing;
@@ -87,15 +87,15 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Look& look) {
     std::size_t gone = scope.toasts.size();
     for (std::size_t index = hidden; index < scope.toasts.size(); ++index) {
       ImGui::PushID(static_cast<int>(index));
-      if (draw_toast(scope.toasts[index], look)) gone = index;
+      if (draw_toast(scope.toasts[index], skin)) gone = index;
       ImGui::PopID();
     }
     if (gone < scope.toasts.size()) scope.toasts.erase(scope.toasts.begin() + static_cast<std::ptrdiff_t>(gone));
     if (hidden > 0) {
       if (ImGui::SmallButton(fmt::format("{} older; dismiss all", hidden).c_str())) scope.toasts.clear();
-      help_tooltip("Dismisses every message.", look);
+      help_tooltip("Dismisses every message.", skin);
     }
-    if (scope.progress) draw_progress(scope, look);
+    if (scope.progress) draw_progress(scope, skin);
   }
   ImGui::End();
   ImGui::PopStyleColor(3);

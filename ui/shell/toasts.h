@@ -1,7 +1,7 @@
 // Messages and long work, over the lower right corner of the workspace.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
@@ -10,6 +10,6 @@ inline constexpr double info_seconds = 6;
 inline constexpr double warning_seconds = 12;
 
 // Opens a window of its own whose lower right corner is at `corner`; drops what has been shown long enough.
-void draw_toasts(Scope& scope, ImVec2 corner, const Look& look);
+void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin);
 
 }  // namespace attnscope

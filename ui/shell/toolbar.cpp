@@ -20,30 +20,30 @@ void draw_workspace_items(Scope& scope) {
   }
 }
 
-void draw_buttons(Scope& scope, const Look& look) {
+void draw_buttons(Scope& scope, const Skin& skin) {
   const bool training = scope.status.activity == Activity::training;
   draw_action_button(scope, find_action("train"), training ? Icon::pause : Icon::play,
-                     training ? look.theme.warning : look.theme.success, look);
-  draw_action_button(scope, find_action("step"), Icon::step, look.theme.accent, look);
-  draw_action_button(scope, find_action("reset"), Icon::reset, look.theme.accent, look);
+                     training ? skin.theme.warning : skin.theme.success, skin);
+  draw_action_button(scope, find_action("step"), Icon::step, skin.theme.accent, skin);
+  draw_action_button(scope, find_action("reset"), Icon::reset, skin.theme.accent, skin);
 }
 
-void draw_status(const Scope& scope, const Look& look) {
+void draw_status(const Scope& scope, const Skin& skin) {
   const std::string text = status_line(scope);
-  const float room = ImGui::GetContentRegionAvail().x - look.px(20);
-  const bool roomy = text_size(look.fonts.mono, text.c_str()).x <= room;
-  const WithFont font(roomy ? look.fonts.mono : look.fonts.mono_small);
+  const float room = ImGui::GetContentRegionAvail().x - skin.px(20);
+  const bool roomy = text_size(skin.fonts.mono, text.c_str()).x <= room;
+  const WithFont font(roomy ? skin.fonts.mono : skin.fonts.mono_small);
   const float width = ImGui::CalcTextSize(text.c_str()).x;
-  const float x = ImGui::GetWindowWidth() - width - look.px(12);
+  const float x = ImGui::GetWindowWidth() - width - skin.px(12);
   // Too narrow: the line stands right after the buttons and is cut off at the window's edge.
-  ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + look.px(8)));
+  ImGui::SetCursorPosX(std::max(x, ImGui::GetCursorPosX() + skin.px(8)));
   ImGui::AlignTextToFramePadding();
-  dim_text(text, look);
+  dim_text(text, skin);
   const std::string complete = scope.run.name.empty() ? text : scope.run.name + ": " + text;
   help_tooltip(complete +
                    "\nstep: optimizer updates; loss: training objective in nats per target token, label "
                    "smoothing included; tok/s: source and target tokens without padding.",
-               look);
+               skin);
 }
 
 const char* activity_text(Activity activity) {
@@ -75,17 +75,17 @@ std::string status_line(const Scope& scope) {
   return line;
 }
 
-void draw_menu_bar(Scope& scope, const Look& look) {
+void draw_menu_bar(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginMenuBar()) return;
   for (const auto& [menu, title] : menus) {
     if (!ImGui::BeginMenu(title)) continue;
     if (menu == Menu::view) draw_workspace_items(scope);
-    draw_menu_items(scope, menu, look);
+    draw_menu_items(scope, menu, skin);
     ImGui::EndMenu();
   }
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + look.px(12));
-  draw_buttons(scope, look);
-  draw_status(scope, look);
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + skin.px(12));
+  draw_buttons(scope, skin);
+  draw_status(scope, skin);
   ImGui::EndMenuBar();
 }
 

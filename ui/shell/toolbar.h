@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "shell/scope.h"
 
 namespace attnscope {
 
-void draw_menu_bar(Scope& scope, const Look& look);
+void draw_menu_bar(Scope& scope, const Skin& skin);
 
 // "step 1 240 · loss 1.83 · 9.1k tok/s · CPU"
 std::string status_line(const Scope& scope);

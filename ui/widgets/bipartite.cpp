@@ -40,7 +40,7 @@ struct Columns {
 // One view while it is being drawn.
 struct Canvas {
   const BipartiteData& data;
-  const Look& look;
+  const Skin& skin;
   int queries = 0;
   int keys = 0;
   Columns columns = {};
@@ -53,7 +53,7 @@ struct Canvas {
 
   Color32 color(std::size_t head) const {
     if (head < data.colors.size()) return data.colors[head];
-    return look.theme.series[head % look.theme.series.size()];
+    return skin.theme.series[head % skin.theme.series.size()];
   }
 
   // 0…1; 0 for what a head does not have.
@@ -108,18 +108,18 @@ float longest_label(const Canvas& canvas, const ImFont* font) {
 
 // Rows as high as they like while all fit, then lower, then as low as the small font allows, and scrolled.
 Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
-  const Look& look = canvas.look;
+  const Skin& skin = canvas.skin;
   const auto rows = static_cast<float>(std::max(canvas.queries, canvas.keys));
   Columns columns;
   const float fitting = std::floor(room.y / rows);
-  const float comfortable = font_size(look.fonts.mono) + look.px(8);
-  columns.font = fitting >= font_size(look.fonts.mono) + look.px(2) ? look.fonts.mono : look.fonts.mono_small;
-  columns.pitch = std::clamp(fitting, font_size(look.fonts.mono_small) + 1, comfortable);
+  const float comfortable = font_size(skin.fonts.mono) + skin.px(8);
+  columns.font = fitting >= font_size(skin.fonts.mono) + skin.px(2) ? skin.fonts.mono : skin.fonts.mono_small;
+  columns.pitch = std::clamp(fitting, font_size(skin.fonts.mono_small) + 1, comfortable);
   if (columns.pitch > fitting) room.x -= ImGui::GetStyle().ScrollbarSize;
-  columns.label_width = std::min(longest_label(canvas, columns.font) + look.px(12), room.x * 0.35F);
+  columns.label_width = std::min(longest_label(canvas, columns.font) + skin.px(12), room.x * 0.35F);
   columns.left = origin.x;
   columns.lines_left = origin.x + columns.label_width;
-  columns.lines_right = columns.lines_left + std::clamp(room.x - 2 * columns.label_width, 1.0F, look.px(420));
+  columns.lines_right = columns.lines_left + std::clamp(room.x - 2 * columns.label_width, 1.0F, skin.px(420));
   return columns;
 }
 
@@ -146,7 +146,7 @@ void for_each_line(const Canvas& canvas, Visit&& visit) {
 }
 
 void draw_line(Painter& paint, const Canvas& canvas, std::size_t head, int query, int key, int step) {
-  const float thickness = canvas.look.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
+  const float thickness = canvas.skin.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
   paint.line({canvas.columns.lines_left, canvas.middle(query)}, {canvas.columns.lines_right, canvas.middle(key)},
              faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
 }
@@ -197,11 +197,11 @@ Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken foc
   const ImVec2 low = canvas.corner(token);
   const std::size_t heads = canvas.data.heads.size();
   const float width = canvas.box().x / static_cast<float>(heads);
-  Color32 mean = canvas.look.theme.background;
+  Color32 mean = canvas.skin.theme.background;
   for (std::size_t head = 0; head < heads; ++head) {
     const float weight = canvas.strength(canvas.weight_between(head, focus, token.index));
     mean =
-        mixed(mean, mixed(canvas.look.theme.background, canvas.color(head), weight), 1 / static_cast<float>(head + 1));
+        mixed(mean, mixed(canvas.skin.theme.background, canvas.color(head), weight), 1 / static_cast<float>(head + 1));
     if (weight * 255 < 0.5F) continue;
     const float x = low.x + width * static_cast<float>(head);
     paint.filled_rect({x, low.y}, {x + width, low.y + canvas.box().y}, faded(canvas.color(head), weight));
@@ -212,21 +212,21 @@ Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken foc
 void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, const std::optional<BipartiteToken>& focus,
                 bool marked) {
   const Columns& columns = canvas.columns;
-  const Look& look = canvas.look;
+  const Skin& skin = canvas.skin;
   const ImVec2 low = canvas.corner(token);
   if (!canvas.in_sight(low.y, low.y + columns.pitch)) return;
-  Color32 ink = mixed(look.theme.text_dim, look.theme.text, 0.6F);
+  Color32 ink = mixed(skin.theme.text_dim, skin.theme.text, 0.6F);
   const ImVec2 high{low.x + canvas.box().x, low.y + canvas.box().y};
   if (focus && focus->side != token.side) {
     ink = text_on(draw_weight_box(paint, canvas, *focus, token));
   } else if (focus == token || marked) {
-    paint.filled_rect(low, high, look.theme.hovered, look.px(2));
-    ink = look.theme.text;
+    paint.filled_rect(low, high, skin.theme.hovered, skin.px(2));
+    ink = skin.theme.text;
   } else if (focus) {
-    ink = look.theme.text_dim;
+    ink = skin.theme.text_dim;
   }
-  if (marked) paint.rect(low, high, look.theme.accent, look.px(2), look.px(1.5F));
-  const float margin = look.px(6);
+  if (marked) paint.rect(low, high, skin.theme.accent, skin.px(2), skin.px(1.5F));
+  const float margin = skin.px(6);
   const std::string text = shortened(columns.font, canvas.label(token), columns.label_width - 2 * margin);
   const ImVec2 extent = text_size(columns.font, text.c_str());
   const float x = token.side == Side::queries ? columns.lines_left - margin - extent.x : columns.lines_right + margin;
@@ -256,7 +256,7 @@ std::vector<int> strongest_partners(const Canvas& canvas, BipartiteToken token, 
 }
 
 void tell_weights(const Canvas& canvas, BipartiteToken token) {
-  const WithFont mono(canvas.look.fonts.mono);
+  const WithFont mono(canvas.skin.fonts.mono);
   ImGui::TextUnformatted(canvas.label(token).c_str());
   const std::size_t heads = canvas.data.heads.size();
   const char* relation = token.side == Side::queries ? "attends to" : "is attended to by";
@@ -321,7 +321,7 @@ BipartiteResult draw_columns(Canvas& canvas, BipartiteState& state) {
   touch_column(canvas, Side::keys, touch);
   if (touch.pressed) pin_or_let_go(state, *touch.pressed);
   const std::optional<BipartiteToken> focus = focus_of(canvas, touch, state);
-  Painter paint(canvas.look);
+  Painter paint(canvas.skin);
   BipartiteResult result{touch.hovered, touch.pressed};
   result.least_drawn = focus ? draw_lines_of(paint, canvas, *focus) : draw_all_lines(paint, canvas);
   draw_column(paint, canvas, Side::queries, focus, state);
@@ -336,15 +336,15 @@ bool has_headings(const BipartiteData& data) {
 
 // Over their columns, whose labels may be shorter; not beyond `right`.
 void draw_headings(const Canvas& canvas, ImVec2 at, float right) {
-  const Look& look = canvas.look;
-  ImFont* font = look.fonts.small;
+  const Skin& skin = canvas.skin;
+  ImFont* font = skin.fonts.small;
   const std::string keys(canvas.data.col_axis);
   const float width = text_size(font, keys.c_str()).x;
-  const float left = std::max(at.x, std::min(canvas.columns.lines_right + look.px(6), right - width));
-  Painter paint(look);
-  const float room = left - at.x - look.px(8);
-  paint.text(font, at, look.theme.text_dim, shortened(font, std::string(canvas.data.row_axis), room));
-  paint.text(font, {left, at.y}, look.theme.text_dim, keys);
+  const float left = std::max(at.x, std::min(canvas.columns.lines_right + skin.px(6), right - width));
+  Painter paint(skin);
+  const float room = left - at.x - skin.px(8);
+  paint.text(font, at, skin.theme.text_dim, shortened(font, std::string(canvas.data.row_axis), room));
+  paint.text(font, {left, at.y}, skin.theme.text_dim, keys);
 }
 
 // Numbers stand for labels that are not there.
@@ -355,17 +355,17 @@ int token_count(std::span<const std::string> labels, std::span<const Matrix* con
 }  // namespace
 
 BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, BipartiteState& state, ImVec2 size,
-                               const Look& look) {
+                               const Skin& skin) {
   size = room_for(size);
-  Canvas canvas{data, look, token_count(data.row_labels, data.heads, &Matrix::rows),
+  Canvas canvas{data, skin, token_count(data.row_labels, data.heads, &Matrix::rows),
                 token_count(data.col_labels, data.heads, &Matrix::cols)};
   if (data.heads.empty() || canvas.queries == 0 || canvas.keys == 0) {
-    draw_quiet_note("nothing to show yet", size, look);
+    draw_quiet_note("nothing to show yet", size, skin);
     return {};
   }
   if (state.pinned && state.pinned->index >= canvas.count(state.pinned->side)) state.pinned.reset();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float above = has_headings(data) ? font_size(look.fonts.small) + look.px(4) : 0;
+  const float above = has_headings(data) ? font_size(skin.fonts.small) + skin.px(4) : 0;
   const ImVec2 room{size.x, std::max(1.0F, size.y - above)};
   canvas.columns = make_columns(canvas, origin, room);
   draw_headings(canvas, origin, origin.x + size.x);

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
@@ -51,6 +51,6 @@ struct BipartiteResult {
 // has the keyboard's focus, or is pinned) shows its own lines alone, and its weights as boxes behind the tokens of the
 // other side, a stripe a head. Columns that do not fit scroll.
 BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, BipartiteState& state, ImVec2 size,
-                               const Look& look);
+                               const Skin& skin);
 
 }  // namespace attnscope

@@ -18,22 +18,22 @@ std::string range_text(const CardTitle& title) {
 }
 
 // Returns the width it took.
-float draw_range(const CardTitle& title, ImVec2 right_end, const Look& look) {
-  const float width = look.px(40);
-  const float bar = look.px(9);
+float draw_range(const CardTitle& title, ImVec2 right_end, const Skin& skin) {
+  const float width = skin.px(40);
+  const float bar = skin.px(9);
   std::array<Color32, 25> stops;
   for (std::size_t i = 0; i < stops.size(); ++i)
     stops[i] = map_color(title.map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
-  Painter paint(look);
+  Painter paint(skin);
   const std::string text = range_text(title);
-  const float text_width = text_size(look.fonts.small, text.c_str()).x;
-  const float line = font_size(look.fonts.bold);
+  const float text_width = text_size(skin.fonts.small, text.c_str()).x;
+  const float line = font_size(skin.fonts.bold);
   const float y = right_end.y + (line - bar) / 2;
   paint.gradient({right_end.x - width, y}, {right_end.x, y + bar}, stops, false);
-  paint.text(look.fonts.small,
-             {right_end.x - width - look.px(5) - text_width, right_end.y + (line - font_size(look.fonts.small)) / 2},
-             look.theme.text_dim, text);
-  return width + text_width + look.px(12);
+  paint.text(skin.fonts.small,
+             {right_end.x - width - skin.px(5) - text_width, right_end.y + (line - font_size(skin.fonts.small)) / 2},
+             skin.theme.text_dim, text);
+  return width + text_width + skin.px(12);
 }
 
 }  // namespace
@@ -55,33 +55,33 @@ void CardGrid::end() {
   ImGui::Dummy({1, y});
 }
 
-CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Look& look) {
+CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Skin& skin) {
   CardGrid grid;
   grid.origin = ImGui::GetCursorScreenPos();
   grid.gutter = gutter;
-  grid.row_gap = look.px(6);
+  grid.row_gap = skin.px(6);
   grid.columns = std::clamp(static_cast<int>(room / (least_width + gutter)), 1, most_columns);
   grid.card = {std::floor(room / static_cast<float>(grid.columns) - gutter), std::floor(height)};
   grid.card.x = std::max(1.0F, grid.card.x);
   return grid;
 }
 
-float card_title_height(const Look& look) {
-  return font_size(look.fonts.bold) + look.px(3);
+float card_title_height(const Skin& skin) {
+  return font_size(skin.fonts.bold) + skin.px(3);
 }
 
-bool draw_card_title(const CardTitle& title, float width, const Look& look) {
+bool draw_card_title(const CardTitle& title, float width, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float room = std::max(look.px(20), width - draw_range(title, {at.x + width, at.y}, look));
-  const ImVec2 extent = text_size(look.fonts.bold, title.title.c_str());
+  const float room = std::max(skin.px(20), width - draw_range(title, {at.x + width, at.y}, skin));
+  const ImVec2 extent = text_size(skin.fonts.bold, title.title.c_str());
   const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, std::min(extent.x, room)), extent.y});
   const bool lit = ImGui::IsItemHovered() || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
-  help_tooltip(title.help, look);
-  Painter paint(look);
+  help_tooltip(title.help, skin);
+  Painter paint(skin);
   paint.push_clip(at, {at.x + room, at.y + extent.y + 1});
-  paint.text(look.fonts.bold, at, lit ? look.theme.accent : look.theme.text, title.title);
+  paint.text(skin.fonts.bold, at, lit ? skin.theme.accent : skin.theme.text, title.title);
   paint.pop_clip();
-  ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(look)});
+  ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
   return clicked;
 }
 

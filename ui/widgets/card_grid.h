@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/color_map.h"
-#include "base/look.h"
+#include "base/skin.h"
 
 namespace attnscope {
 
@@ -29,7 +29,7 @@ struct CardGrid {
 };
 
 // As many columns of at least that width as fit into `room`, and at most so many.
-CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Look& look);
+CardGrid card_grid(float room, float least_width, int most_columns, float height, float gutter, const Skin& skin);
 
 struct CardTitle {
   std::string title;
@@ -40,9 +40,9 @@ struct CardTitle {
   bool open = false;  // some values lie above `high`
 };
 
-float card_title_height(const Look& look);
+float card_title_height(const Skin& skin);
 
 // The title, at the cursor, and the colours' range at the right end; true when the title was clicked.
-bool draw_card_title(const CardTitle& title, float width, const Look& look);
+bool draw_card_title(const CardTitle& title, float width, const Skin& skin);
 
 }  // namespace attnscope

@@ -9,14 +9,14 @@ void break_choices(const char* title) {
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
 }
 
-bool draw_choice(const char* title, bool chosen, std::string_view help, const Look& look) {
+bool draw_choice(const char* title, bool chosen, std::string_view help, const Skin& skin) {
   break_choices(title);
-  ImGui::PushStyleColor(ImGuiCol_Button, chosen ? look.theme.raised : 0);
-  ImGui::PushStyleColor(ImGuiCol_Text, chosen ? look.theme.text : look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Button, chosen ? skin.theme.raised : 0);
+  ImGui::PushStyleColor(ImGuiCol_Text, chosen ? skin.theme.text : skin.theme.text_dim);
   const bool clicked = ImGui::SmallButton(title);
   ImGui::PopStyleColor(2);
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(4));
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(4));
   return clicked;
 }
 

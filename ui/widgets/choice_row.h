@@ -3,12 +3,12 @@
 
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 
 namespace attnscope {
 
 // One button of the row, or of its next line where there is no room; the next one stands beside it. True when clicked.
-bool draw_choice(const char* title, bool chosen, std::string_view help, const Look& look);
+bool draw_choice(const char* title, bool chosen, std::string_view help, const Skin& skin);
 
 // Goes on in the next line if a small button with that title has no room in the row.
 void break_choices(const char* title);

@@ -70,8 +70,8 @@ struct Run {
 
 class FrameReader {
  public:
-  FrameReader(const Capture& painted, const ImDrawData& data, const Look& look)
-      : painted_(painted), look_(look), letters_(look.fonts), white_(ImGui::GetFontTexUvWhitePixel()) {
+  FrameReader(const Capture& painted, const ImDrawData& data, const Skin& skin)
+      : painted_(painted), skin_(skin), letters_(skin.fonts), white_(ImGui::GetFontTexUvWhitePixel()) {
     result_.area = painted.area;
     for (const ImDrawList* list : std::span(&data.CmdLists[0], static_cast<std::size_t>(data.CmdListsCount))) {
       read(*list);
@@ -183,7 +183,7 @@ class FrameReader {
 
   void end_run() {
     if (run_.text.empty()) return;
-    add(drawn_text(run_.font, run_.position, run_.color, run_.text, look_), run_.clip);
+    add(drawn_text(run_.font, run_.position, run_.color, run_.text, skin_), run_.clip);
     run_.text.clear();
   }
 
@@ -211,7 +211,7 @@ class FrameReader {
   void add(const Shape& shape, PictureArea clip) { result_.add({shape, clip}); }
 
   const Capture& painted_;
-  const Look& look_;
+  const Skin& skin_;
   const Letters letters_;
   const ImVec2 white_;
   Capture result_;
@@ -226,8 +226,8 @@ class FrameReader {
 
 }  // namespace
 
-Capture with_all_drawn(const Capture& painted, const ImDrawData& data, const Look& look) {
-  return FrameReader(painted, data, look).result();
+Capture with_all_drawn(const Capture& painted, const ImDrawData& data, const Skin& skin) {
+  return FrameReader(painted, data, skin).result();
 }
 
 Capture cropped(Capture capture, PictureArea area) {

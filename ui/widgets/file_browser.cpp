@@ -51,8 +51,8 @@ void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
   }
 }
 
-void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
-  const float filter_width = look.px(150);
+void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
+  const float filter_width = skin.px(150);
   ImGui::SetNextItemWidth(-filter_width - ImGui::GetStyle().ItemSpacing.x);
   if (ImGui::InputTextWithHint("##path", "a folder's path", &browser.path_text, ImGuiInputTextFlags_EnterReturnsTrue))
     go_to(browser, browser.path_text, commands);
@@ -64,7 +64,7 @@ void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const
 // What a row of the list was asked to do.
 enum class RowDeed { nothing, select, open };
 
-RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, const Look& look) {
+RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, const Skin& skin) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const std::string label = entry.is_directory ? entry.name + "/" : entry.name;
@@ -78,7 +78,7 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   const bool opened = entered || (pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)));
   ImGui::TableNextColumn();
   if (entry.is_run) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.accent);
     ImGui::TextUnformatted("run");
     ImGui::PopStyleColor();
   } else if (!entry.is_directory) {
@@ -105,13 +105,13 @@ bool can_take_name(const FileChoice& choice, const DirectoryEntry& entry) {
 }
 
 std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vector<Command>& commands,
-                                     const Look& look) {
+                                     const Skin& skin) {
   std::optional<std::string> chosen;
   int opened = -1;
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersOuter;
   if (!ImGui::BeginTable("entries", 2, flags, size)) return chosen;
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, look.px(80));
+  ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, skin.px(80));
   const std::string wanted = lower(browser.filter);
   // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
   bool take_focus = browser.take_focus && !browser.choice->thing && !ImGui::IsWindowAppearing();
@@ -123,7 +123,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
     if (entry.name.starts_with('.') && !wanted.starts_with('.')) continue;  // hidden, unless asked for
     ++shown;
     ImGui::PushID(static_cast<int>(i));
-    const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), take_focus, look);
+    const RowDeed deed = draw_row(entry, browser.selected == static_cast<int>(i), take_focus, skin);
     if (take_focus) take_focus = browser.take_focus = false;
     ImGui::PopID();
     if (deed == RowDeed::nothing) continue;
@@ -163,7 +163,7 @@ std::string name_problem(const FileBrowser& browser) {
 }
 
 // True when Enter was pressed in it.
-bool draw_name_entry(FileBrowser& browser, const Look& look) {
+bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
   if (browser.take_focus) ImGui::SetKeyboardFocusHere();
   browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
@@ -172,7 +172,7 @@ bool draw_name_entry(FileBrowser& browser, const Look& look) {
       ImGui::InputTextWithHint("##name", hint.c_str(), &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
-  ImGui::PushStyleColor(ImGuiCol_Text, replaces ? look.theme.warning : look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Text, replaces ? skin.theme.warning : skin.theme.text_dim);
   if (replaces)
     ImGui::TextUnformatted(browser.choice->runs ? "This run is there already and will be replaced."
                                                 : "This is there already: you will be asked.");
@@ -198,14 +198,14 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
 }
 
-std::optional<std::string> draw_buttons(FileBrowser& browser, const Look& look) {
+std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) {
   std::optional<std::string> chosen;
   const std::optional<std::string> candidate = acceptable(browser);
   ImGui::BeginDisabled(!candidate);
-  if (ImGui::Button(browser.choice->accept, {look.px(110), 0})) chosen = candidate;
+  if (ImGui::Button(browser.choice->accept, {skin.px(110), 0})) chosen = candidate;
   ImGui::EndDisabled();
   ImGui::SameLine();
-  if (ImGui::Button("Cancel", {look.px(110), 0})) browser.open = false;
+  if (ImGui::Button("Cancel", {skin.px(110), 0})) browser.open = false;
   if (!browser.choice->thing) {
     ImGui::SameLine();
     ImGui::TextDisabled("%s", browser.choice->advice);
@@ -213,23 +213,23 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Look& look) 
   return chosen;
 }
 
-std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
+std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
   if (browser.listing.path.empty())
     ImGui::TextDisabled("reading the folder \u2026");
   else
     draw_breadcrumbs(browser, commands);
-  draw_path_entry(browser, commands, look);
+  draw_path_entry(browser, commands, skin);
   if (!browser.listing.error.empty()) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look.theme.error);
+    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
     ImGui::TextWrapped("%s", browser.listing.error.c_str());
     ImGui::PopStyleColor();
   }
   float beneath = ImGui::GetFrameHeightWithSpacing();
   if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
-  std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, look);
-  const bool named = browser.choice->thing && draw_name_entry(browser, look);
+  std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, skin);
+  const bool named = browser.choice->thing && draw_name_entry(browser, skin);
   if (named) chosen = acceptable(browser);
-  if (const auto accepted = draw_buttons(browser, look)) chosen = accepted;
+  if (const auto accepted = draw_buttons(browser, skin)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
     go_to(browser, fs::path(browser.listing.path).parent_path().string(), commands);
   return chosen;
@@ -258,7 +258,7 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
   browser.path_text = listing.path;
 }
 
-std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Look& look) {
+std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
   if (!browser.open) return std::nullopt;
   const std::string title = fmt::format("{}###browser", browser.choice->title);
   if (browser.just_opened) {
@@ -267,12 +267,12 @@ std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Comman
   }
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
-  ImGui::SetNextWindowSize({std::min(look.px(680), screen.x * 0.95F), std::min(look.px(480), screen.y * 0.95F)});
+  ImGui::SetNextWindowSize({std::min(skin.px(680), screen.x * 0.95F), std::min(skin.px(480), screen.y * 0.95F)});
   std::optional<std::string> chosen;
   constexpr ImGuiWindowFlags flags =
       ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoScrollbar;
   if (!ImGui::BeginPopupModal(title.c_str(), &browser.open, flags)) return chosen;
-  chosen = draw_contents(browser, commands, look);
+  chosen = draw_contents(browser, commands, skin);
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::escape)) browser.open = false;
   if (chosen) browser.open = false;
   if (!browser.open) ImGui::CloseCurrentPopup();

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/messages.h"
 
 namespace attnscope {
@@ -42,7 +42,7 @@ void open_browser(FileBrowser& browser, const FileChoice& choice, const std::str
 void receive(FileBrowser& browser, const DirectoryListed& listing);
 
 // Call every frame. The path chosen, once, as the dialog closes.
-std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Look& look);
+std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin);
 
 // "812 B", "3.4 kB", "12 MB".
 std::string size_text(std::uint64_t bytes);

@@ -23,7 +23,7 @@ bool is_masked(const HeatmapOptions& options, int row, int col) {
 struct Canvas {
   const Matrix& matrix;
   const HeatmapOptions& options;
-  const Look& look;
+  const Skin& skin;
   HeatmapLayout layout;
   Painter& paint;
   Coloring coloring;
@@ -51,8 +51,8 @@ Sight cols_in_sight(const Canvas& canvas) {
 }
 
 void draw_grid(const Canvas& canvas) {
-  if (std::min(canvas.layout.cell.x, canvas.layout.cell.y) < canvas.look.px(10)) return;
-  const Color32 line = faded(canvas.look.theme.background, 0.45F);
+  if (std::min(canvas.layout.cell.x, canvas.layout.cell.y) < canvas.skin.px(10)) return;
+  const Color32 line = faded(canvas.skin.theme.background, 0.45F);
   const ImVec2 low = canvas.layout.body;
   const ImVec2 end = canvas.layout.end();
   const Sight rows = rows_in_sight(canvas);
@@ -70,23 +70,23 @@ void draw_grid(const Canvas& canvas) {
 // A stroke through every hidden cell, where there is room for it.
 void draw_mask(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
-  if (!canvas.options.mask_upper || std::min(cell.x, cell.y) < canvas.look.px(8)) return;
+  if (!canvas.options.mask_upper || std::min(cell.x, cell.y) < canvas.skin.px(8)) return;
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)
     for (int col = std::max(row + 1, cols.begin); col < cols.end; ++col) {
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.line({at.x + cell.x * 0.3F, at.y + cell.y * 0.7F}, {at.x + cell.x * 0.7F, at.y + cell.y * 0.3F},
-                        canvas.look.theme.border);
+                        canvas.skin.theme.border);
     }
 }
 
 void draw_values(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
-  ImFont* font = canvas.look.fonts.mono_small;
+  ImFont* font = canvas.skin.fonts.mono_small;
   const char* longest = canvas.options.low < 0 ? "-0.00" : "0.00";
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
-  if (cell.x < text_size(font, longest).x + canvas.look.px(3)) return;
+  if (cell.x < text_size(font, longest).x + canvas.skin.px(3)) return;
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)
@@ -103,8 +103,8 @@ void draw_values(const Canvas& canvas) {
 }
 
 Color32 label_color(const Canvas& canvas, bool hovered, bool selected) {
-  if (hovered) return canvas.look.theme.text;
-  return selected ? canvas.look.theme.accent : mixed(canvas.look.theme.text_dim, canvas.look.theme.text, 0.5F);
+  if (hovered) return canvas.skin.theme.text;
+  return selected ? canvas.skin.theme.accent : mixed(canvas.skin.theme.text_dim, canvas.skin.theme.text, 0.5F);
 }
 
 // Where not all labels have room: every so many, but those of the hovered and the selected cell always; these push
@@ -119,7 +119,7 @@ bool shows_label(int index, int first, int stride, int hovered, int selected) {
 
 void draw_row_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
-  ImFont* font = label_font(canvas.look);
+  ImFont* font = label_font(canvas.skin);
   const Sight rows = rows_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row) {
     if (!shows_label(row, canvas.options.first_row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
@@ -129,14 +129,14 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
     const float middle = y + extent.y / 2;
     if (middle < layout.body.y || middle > layout.end().y) continue;
-    canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - extent.x, y},
+    canvas.paint.text(font, {layout.body.x - canvas.skin.px(6) - extent.x, y},
                       label_color(canvas, row == hovered, row == canvas.options.selected_row), text);
   }
 }
 
 void draw_col_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
-  ImFont* font = label_font(canvas.look);
+  ImFont* font = label_font(canvas.skin);
   const Sight cols = cols_in_sight(canvas);
   for (int col = cols.begin; col < cols.end; ++col) {
     if (!shows_label(col, canvas.options.first_col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
@@ -146,30 +146,30 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
     const float middle = canvas.corner(0, col).x + layout.cell.x / 2;
     if (middle < layout.body.x || middle > layout.end().x) continue;
     if (layout.slanted) {
-      canvas.paint.slanted_text(font, {middle, layout.body.y - canvas.look.px(7)}, label_slant, color, text);
+      canvas.paint.slanted_text(font, {middle, layout.body.y - canvas.skin.px(7)}, label_slant, color, text);
     } else {
       const ImVec2 extent = text_size(font, text.c_str());
-      canvas.paint.text(font, {middle - extent.x / 2, layout.body.y - extent.y - canvas.look.px(4)}, color, text);
+      canvas.paint.text(font, {middle - extent.x / 2, layout.body.y - extent.y - canvas.skin.px(4)}, color, text);
     }
   }
 }
 
 void draw_titles(const Canvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
-  const Look& look = canvas.look;
+  const Skin& skin = canvas.skin;
   float y = layout.origin.y;
   if (!canvas.options.title.empty()) {
-    canvas.paint.text(look.fonts.bold, {layout.origin.x, y}, look.theme.text, canvas.options.title);
+    canvas.paint.text(skin.fonts.bold, {layout.origin.x, y}, skin.theme.text, canvas.options.title);
     y += layout.title_height;
   }
   if (!canvas.options.col_axis.empty())
-    canvas.paint.text(look.fonts.small, {layout.body.x, y}, look.theme.text_dim, canvas.options.col_axis);
+    canvas.paint.text(skin.fonts.small, {layout.body.x, y}, skin.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
-    const float length = text_size(look.fonts.small, canvas.options.row_axis.c_str()).x;
+    const float length = text_size(skin.fonts.small, canvas.options.row_axis.c_str()).x;
     canvas.paint.slanted_text(
-        look.fonts.small,
-        {layout.origin.x + font_size(look.fonts.small) / 2, layout.body.y + (layout.sight.y + length) / 2}, 90,
-        look.theme.text_dim, canvas.options.row_axis);
+        skin.fonts.small,
+        {layout.origin.x + font_size(skin.fonts.small) / 2, layout.body.y + (layout.sight.y + length) / 2}, 90,
+        skin.theme.text_dim, canvas.options.row_axis);
   }
 }
 
@@ -187,15 +187,15 @@ void outline_col(const Canvas& canvas, int col, Color32 color, float thickness) 
 }
 
 void outline_cell(const Canvas& canvas, int row, int col, float thickness) {
-  const Color32 fill = is_masked(canvas.options, row, col) ? canvas.look.theme.masked
+  const Color32 fill = is_masked(canvas.options, row, col) ? canvas.skin.theme.masked
                                                            : cell_color(canvas.coloring, canvas.matrix.at(row, col));
   canvas.paint.rect(canvas.corner(row, col), canvas.corner(row + 1, col + 1), text_on(fill), 0, thickness);
 }
 
 void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
-  const float line = canvas.look.px(2);
-  const Color32 accent = canvas.look.theme.accent;
-  const Color32 pointed = faded(canvas.look.theme.text, 0.7F);
+  const float line = canvas.skin.px(2);
+  const Color32 accent = canvas.skin.theme.accent;
+  const Color32 pointed = faded(canvas.skin.theme.text, 0.7F);
   outline_row(canvas, canvas.options.pointed_row, pointed, 1);
   outline_col(canvas, canvas.options.pointed_col, pointed, 1);
   outline_col(canvas, canvas.options.selected_col, accent, line);
@@ -221,9 +221,9 @@ void draw_row_bars(const Canvas& canvas) {
     const float low = std::max(layout.body.y, canvas.corner(row, 0).y + margin);
     const float high = std::min(layout.end().y, canvas.corner(row + 1, 0).y - margin);
     canvas.paint.filled_rect({layout.bars.x, low}, {layout.bars.x + layout.bars_extent.x * share_of(bars, row), high},
-                             canvas.look.theme.series[0]);
+                             canvas.skin.theme.series[0]);
   }
-  canvas.paint.line({layout.bars.x, layout.body.y}, {layout.bars.x, layout.end().y}, canvas.look.theme.border);
+  canvas.paint.line({layout.bars.x, layout.body.y}, {layout.bars.x, layout.end().y}, canvas.skin.theme.border);
 }
 
 void draw_col_bars(const Canvas& canvas) {
@@ -236,20 +236,20 @@ void draw_col_bars(const Canvas& canvas) {
     const float low = std::max(layout.body.x, canvas.corner(0, col).x + margin);
     const float high = std::min(layout.end().x, canvas.corner(0, col + 1).x - margin);
     canvas.paint.filled_rect({low, layout.bars.y}, {high, layout.bars.y + layout.bars_extent.y * share_of(bars, col)},
-                             canvas.look.theme.series[0]);
+                             canvas.skin.theme.series[0]);
   }
-  canvas.paint.line({layout.body.x, layout.bars.y}, {layout.end().x, layout.bars.y}, canvas.look.theme.border);
+  canvas.paint.line({layout.body.x, layout.bars.y}, {layout.end().x, layout.bars.y}, canvas.skin.theme.border);
 }
 
 void name_bars(const Canvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
-  ImFont* font = canvas.look.fonts.small;
-  const Color32 color = canvas.look.theme.text_dim;
+  ImFont* font = canvas.skin.fonts.small;
+  const Color32 color = canvas.skin.theme.text_dim;
   if (!canvas.options.row_bars.values.empty())
-    canvas.paint.text(font, {layout.bars.x, layout.end().y + canvas.look.px(4)}, color, canvas.options.row_bars.name);
+    canvas.paint.text(font, {layout.bars.x, layout.end().y + canvas.skin.px(4)}, color, canvas.options.row_bars.name);
   if (canvas.options.col_bars.values.empty()) return;
   const float width = text_size(font, canvas.options.col_bars.name).x;
-  canvas.paint.text(font, {layout.body.x - canvas.look.px(6) - width, layout.bars.y}, color,
+  canvas.paint.text(font, {layout.body.x - canvas.skin.px(6) - width, layout.bars.y}, color,
                     canvas.options.col_bars.name);
 }
 
@@ -257,7 +257,7 @@ void name_bars(const Canvas& canvas) {
 
 void cell_tooltip(const Canvas& canvas, int row, int col) {
   {
-    WithFont mono(canvas.look.fonts.mono);
+    WithFont mono(canvas.skin.fonts.mono);
     ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
                 label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   }
@@ -269,12 +269,12 @@ void cell_tooltip(const Canvas& canvas, int row, int col) {
 
 void label_tooltip(const Canvas& canvas, const std::string& label, const HeatmapBars& bars, int index) {
   {
-    WithFont mono(canvas.look.fonts.mono);
+    WithFont mono(canvas.skin.fonts.mono);
     ImGui::TextUnformatted(label.c_str());
   }
   if (static_cast<std::size_t>(index) >= bars.values.size()) return;
   ImGui::Text("%s: %.4g %s", bars.name, static_cast<double>(bars.values[static_cast<std::size_t>(index)]), bars.unit);
-  ImGui::PushTextWrapPos(canvas.look.px(320));
+  ImGui::PushTextWrapPos(canvas.skin.px(320));
   ImGui::TextDisabled("%s", bars.help);
   ImGui::PopTextWrapPos();
 }
@@ -311,8 +311,8 @@ void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textu
 void draw_outlines(const Canvas& canvas, const HeatmapResult& result) {
   const ImVec2 low = canvas.layout.body;
   const ImVec2 high = canvas.layout.end();
-  const float out = canvas.look.px(2);
-  canvas.paint.rect(low, high, canvas.look.theme.border);
+  const float out = canvas.skin.px(2);
+  canvas.paint.rect(low, high, canvas.skin.theme.border);
   canvas.paint.push_clip({low.x - out, low.y - out}, {high.x + out, high.y + out});
   draw_selection(canvas, result);
   canvas.paint.pop_clip();
@@ -331,18 +331,18 @@ void draw_labels(const Canvas& canvas, const HeatmapResult& result) {
 }  // namespace
 
 HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
-                           const HeatmapOptions& options, TextureStore& textures, const Look& look) {
+                           const HeatmapOptions& options, TextureStore& textures, const Skin& skin) {
   size = room_for(size);
   if (matrix.empty()) {
-    draw_quiet_note("nothing to show yet", size, look);
+    draw_quiet_note("nothing to show yet", size, skin);
     return {};
   }
   ImGui::PushID(id);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  Painter paint(look);
+  Painter paint(skin);
   const Canvas canvas{matrix, options,
-                      look,   heatmap_layout(matrix, options, origin, size, look),
-                      paint,  {options.map, options.low, options.high, options.mask_upper, look.theme.masked}};
+                      skin,   heatmap_layout(matrix, options, origin, size, skin),
+                      paint,  {options.map, options.low, options.high, options.mask_upper, skin.theme.masked}};
   const HeatmapResult result = touch_heatmap(matrix, options, canvas.layout);
   draw_tooltip(canvas, result);
 
@@ -354,8 +354,8 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   draw_labels(canvas, result);
   if (options.legend) {
     ImGui::SetCursorScreenPos({canvas.layout.legend_x, canvas.layout.body.y});
-    const float height = std::min(look.px(160), canvas.layout.sight.y);
-    draw_legend(options.map, options.low, options.high, {look.px(12), std::max(height, look.px(40))}, look);
+    const float height = std::min(skin.px(160), canvas.layout.sight.y);
+    draw_legend(options.map, options.low, options.high, {skin.px(12), std::max(height, skin.px(40))}, skin);
   }
   paint.pop_clip();
   ImGui::SetCursorScreenPos(origin);
@@ -364,12 +364,12 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   return result;
 }
 
-float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Look& look) {
+float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Skin& skin) {
   if (matrix.empty()) return size.y;
-  const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, size, look);
+  const HeatmapLayout layout = heatmap_layout(matrix, options, {0, 0}, size, skin);
   const float cells = layout.sight.y;
-  const float legend = options.legend ? look.px(40) : 0;
-  const float bars = options.col_bars.values.empty() ? 0 : layout.bars_extent.y + look.px(6);
+  const float legend = options.legend ? skin.px(40) : 0;
+  const float bars = options.col_bars.values.empty() ? 0 : layout.bars_extent.y + skin.px(6);
   return std::min(size.y, layout.body.y + std::max(cells + bars, legend) + 1);
 }
 
@@ -379,19 +379,19 @@ ImVec2 room_for(ImVec2 size) {
           std::max(1.0F, size.y > 0 ? size.y : region.y + size.y)};
 }
 
-void draw_quiet_note(const char* text, ImVec2 size, const Look& look) {
+void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  ImFont* font = look.fonts.ui;
-  const float wrap = std::max(1.0F, std::min(size.x, look.px(560)));
+  ImFont* font = skin.fonts.ui;
+  const float wrap = std::max(1.0F, std::min(size.x, skin.px(560)));
   const std::vector<std::string_view> lines = wrapped_lines(font, text, wrap);
   ImVec2 extent{0, font_size(font) * static_cast<float>(lines.size())};
   for (const std::string_view line : lines)
     extent.x = std::max(extent.x, text_size(font, line.data(), line.data() + line.size()).x);
   ImVec2 at{origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
             origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))};
-  Painter paint(look);
+  Painter paint(skin);
   for (const std::string_view line : lines) {
-    paint.text(font, at, look.theme.text_dim, line);
+    paint.text(font, at, skin.theme.text_dim, line);
     at.y += font_size(font);
   }
   ImGui::Dummy(size);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/color_map.h"
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/matrix.h"
 
@@ -71,10 +71,10 @@ struct HeatmapResult {
 // Fills `size` (a component ≤ 0: what is left of the window, less that much). `version` changes whenever the matrix may
 // have; the texture is uploaded again only then. `id` names the texture and must be unique in its window.
 HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
-                           const HeatmapOptions& options, TextureStore& textures, const Look& look);
+                           const HeatmapOptions& options, TextureStore& textures, const Skin& skin);
 
 // How much of that height draw_heatmap would use.
-float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Look& look);
+float heatmap_height(const Matrix& matrix, const HeatmapOptions& options, ImVec2 size, const Skin& skin);
 
 struct ThumbnailOptions {
   ColorMap map = ColorMap::viridis;
@@ -88,12 +88,12 @@ struct ThumbnailOptions {
 // The bare picture, stretched to `size`, as a button: true when clicked (or activated from the keyboard). Hover is
 // ImGui::IsItemHovered(). Of more cells than can be told apart, the largest of each block is shown.
 bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
-                    const ThumbnailOptions& options, TextureStore& textures, const Look& look);
+                    const ThumbnailOptions& options, TextureStore& textures, const Skin& skin);
 
 // The size itself, with what is left of the window, less that much, for a component ≤ 0.
 ImVec2 room_for(ImVec2 size);
 
 // Dim text in the middle of `size`, where a picture could be; advances the cursor.
-void draw_quiet_note(const char* text, ImVec2 size, const Look& look);
+void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

@@ -38,17 +38,17 @@ ImVec2 cell_size(const Matrix& matrix, ImVec2 room, const HeatmapOptions& option
 }
 
 // What bars with their gap take beside and under the cells.
-ImVec2 room_for_bars(const HeatmapOptions& options, const Look& look) {
-  return {options.row_bars.values.empty() ? 0 : look.px(50), options.col_bars.values.empty() ? 0 : look.px(36)};
+ImVec2 room_for_bars(const HeatmapOptions& options, const Skin& skin) {
+  return {options.row_bars.values.empty() ? 0 : skin.px(50), options.col_bars.values.empty() ? 0 : skin.px(36)};
 }
 
 // Cells as large as the zoom has them, as many as there is room for, from its first on.
 void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptions& options, ImVec2 room,
-                 const Look& look) {
+                 const Skin& skin) {
   const auto count = ImVec2{static_cast<float>(matrix.cols), static_cast<float>(matrix.rows)};
   layout.sight = {layout.cell.x * count.x, layout.cell.y * count.y};
   if (!options.zoom) return;
-  layout.largest_scale = std::max(1.0F, look.px(64) / std::min(layout.cell.x, layout.cell.y));
+  layout.largest_scale = std::max(1.0F, skin.px(64) / std::min(layout.cell.x, layout.cell.y));
   const float scale = std::clamp(options.zoom->scale, 1.0F, layout.largest_scale);
   if (scale <= 1) return;
   layout.cell = {layout.cell.x * scale, layout.cell.y * scale};
@@ -66,8 +66,8 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
 
 }  // namespace
 
-ImFont* label_font(const Look& look) {
-  return look.fonts.mono_small;
+ImFont* label_font(const Skin& skin) {
+  return skin.fonts.mono_small;
 }
 
 std::string shortened(const ImFont* font, const std::string& text, float width) {
@@ -84,57 +84,57 @@ std::string shortened(const ImFont* font, const std::string& text, float width) 
   return result + "\u2026";
 }
 
-static float row_label_width(const Matrix& matrix, const HeatmapOptions& options, const Look& look) {
-  const float labels = longest_label(label_font(look), options.row_labels, matrix.rows, options.first_row);
+static float row_label_width(const Matrix& matrix, const HeatmapOptions& options, const Skin& skin) {
+  const float labels = longest_label(label_font(skin), options.row_labels, matrix.rows, options.first_row);
   const HeatmapBars& beneath = options.col_bars;  // their name stands under the labels
-  return beneath.values.empty() ? labels : std::max(labels, text_size(look.fonts.small, beneath.name).x);
+  return beneath.values.empty() ? labels : std::max(labels, text_size(skin.fonts.small, beneath.name).x);
 }
 
 HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
-                             const Look& look) {
-  const ImFont* font = label_font(look);
+                             const Skin& skin) {
+  const ImFont* font = label_font(skin);
   const float line = font_size(font);
   const float radians = label_slant * std::numbers::pi_v<float> / 180;
   HeatmapLayout layout;
   layout.origin = origin;
-  layout.title_height = options.title.empty() ? 0 : font_size(look.fonts.bold) + look.px(6);
-  const float axis_height = options.col_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(4);
-  const float axis_width = options.row_axis.empty() ? 0 : font_size(look.fonts.small) + look.px(8);
-  const float legend_width = options.legend ? look.px(62) : 0;
-  const ImVec2 bars = room_for_bars(options, look);
+  layout.title_height = options.title.empty() ? 0 : font_size(skin.fonts.bold) + skin.px(6);
+  const float axis_height = options.col_axis.empty() ? 0 : font_size(skin.fonts.small) + skin.px(4);
+  const float axis_width = options.row_axis.empty() ? 0 : font_size(skin.fonts.small) + skin.px(8);
+  const float legend_width = options.legend ? skin.px(62) : 0;
+  const ImVec2 bars = room_for_bars(options, skin);
 
-  layout.row_label_width = std::min(row_label_width(matrix, options, look), size.x * 0.3F);
-  const float left = axis_width + layout.row_label_width + look.px(10);
+  layout.row_label_width = std::min(row_label_width(matrix, options, skin), size.x * 0.3F);
+  const float left = axis_width + layout.row_label_width + skin.px(10);
   layout.row_labels = origin.x + axis_width;
   const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);
 
   // First as if column labels lay level; if they do not fit, slanted.
   const float above = layout.title_height + axis_height;
-  const float level_height = line + look.px(8);
-  const float largest = look.px(64);
+  const float level_height = line + skin.px(8);
+  const float largest = skin.px(64);
   ImVec2 room{size.x - left - legend_width - bars.x - 1, size.y - above - level_height - bars.y - 1};
   layout.cell = cell_size(matrix, room, options, largest);
   layout.col_label_width = longest_col;
   float label_height = level_height;
   const bool numbers = options.col_labels.empty();
-  layout.slanted = !numbers && longest_col + look.px(4) > layout.cell.x;
+  layout.slanted = !numbers && longest_col + skin.px(4) > layout.cell.x;
   if (layout.slanted) {
     layout.col_label_width = std::min(longest_col, size.y * 0.3F);
-    label_height = layout.col_label_width * std::sin(radians) + line + look.px(4);
+    label_height = layout.col_label_width * std::sin(radians) + line + skin.px(4);
     const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - bars.x - legend_width * 0.8F);
     room = {size.x - left - legend_width - bars.x - overhang - 1, size.y - above - label_height - bars.y - 1};
     layout.cell = cell_size(matrix, room, options, largest);
   }
   layout.col_label_height = label_height;
-  look_closer(layout, matrix, options, room, look);
+  look_closer(layout, matrix, options, room, skin);
   layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
   layout.col_stride =
-      stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + look.px(6), numbers);
+      stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + skin.px(6), numbers);
   layout.body = {std::floor(origin.x + left), std::floor(origin.y + above + label_height)};
-  const float gap = look.px(6);
+  const float gap = skin.px(6);
   layout.bars = {layout.end().x + gap, layout.end().y + gap};
   layout.bars_extent = {bars.x - gap, bars.y - gap};
-  layout.legend_x = layout.end().x + bars.x + look.px(12);
+  layout.legend_x = layout.end().x + bars.x + skin.px(12);
   return layout;
 }
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
 
@@ -42,10 +42,10 @@ struct HeatmapLayout {
 };
 
 HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
-                             const Look& look);
+                             const Skin& skin);
 
 // Words have their font, numbers are smaller.
-ImFont* label_font(const Look& look);
+ImFont* label_font(const Skin& skin);
 
 // The text, or its beginning and "…", no wider than `width`.
 std::string shortened(const ImFont* font, const std::string& text, float width);

@@ -34,21 +34,21 @@ void draw_icon(ImDrawList& list, Icon icon, ImVec2 center, float r, Color32 colo
 }  // namespace
 
 bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
-                 const Look& look) {
+                 const Skin& skin) {
   ImGui::BeginDisabled(!enabled);
   const float height = ImGui::GetFrameHeight();
   const float text_width = ImGui::CalcTextSize(label).x;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const std::string id = std::string("##") + label;
-  const bool clicked = ImGui::Button(id.c_str(), ImVec2(text_width + height + look.px(8), height));
+  const bool clicked = ImGui::Button(id.c_str(), ImVec2(text_width + height + skin.px(8), height));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float alpha = enabled ? 1.0F : 0.45F;
   draw_icon(list, icon, ImVec2(corner.x + height * 0.58F, corner.y + height * 0.5F), height * 0.23F,
             faded(icon_color, alpha));
   list.AddText(ImVec2(corner.x + height * 1.02F, corner.y + (height - ImGui::GetFontSize()) * 0.5F),
-               faded(look.theme.text, alpha), label);
+               faded(skin.theme.text, alpha), label);
   ImGui::EndDisabled();
-  help_tooltip(help, look);
+  help_tooltip(help, skin);
   return clicked;
 }
 

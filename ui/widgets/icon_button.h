@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 
 namespace attnscope {
 
@@ -11,6 +11,6 @@ enum class Icon { play, pause, step, reset };
 
 // True when pressed.
 bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled, std::string_view help,
-                 const Look& look);
+                 const Skin& skin);
 
 }  // namespace attnscope

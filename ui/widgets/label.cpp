@@ -7,14 +7,14 @@
 
 namespace attnscope {
 
-void draw_label(ImFont* font, Color32 color, std::string_view text, const Look& look) {
-  Painter paint(look);
+void draw_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin) {
+  Painter paint(skin);
   paint.text(font, ImGui::GetCursorScreenPos(), color, text);
   ImGui::Dummy(text_size(font, text.data(), text.data() + text.size()));
 }
 
-void draw_wrapped_label(ImFont* font, Color32 color, std::string_view text, const Look& look) {
-  Painter paint(look);
+void draw_wrapped_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin) {
+  Painter paint(skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0F, ImGui::GetContentRegionAvail().x);
   float y = origin.y;

@@ -31,15 +31,15 @@ float em_share(Typeface face, const Fonts& fonts) {
 
 }  // namespace
 
-DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Look& look) {
-  const Typeface face = typeface_of(font, look.fonts);
+DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Skin& skin) {
+  const Typeface face = typeface_of(font, skin.fonts);
   const float ascent = font_ascent(font);
   // Dear ImGui begins text at a whole pixel.
   const ImVec2 baseline{std::floor(position.x), std::floor(position.y) + ascent};
   return {.text = std::string(text),
           .face = face,
-          .family = face == Typeface::mono ? look.fonts.mono_family : look.fonts.ui_family,
-          .em = font_size(font) * em_share(face, look.fonts),
+          .family = face == Typeface::mono ? skin.fonts.mono_family : skin.fonts.ui_family,
+          .em = font_size(font) * em_share(face, skin.fonts),
           .baseline = baseline,
           .extent = text_size(font, text.data(), text.data() + text.size()),
           .ascent = ascent,
@@ -47,7 +47,7 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
           .color = color};
 }
 
-Painter::Painter(const Look& look) : look_(look), list_(*ImGui::GetWindowDrawList()) {}
+Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawList()) {}
 
 void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
   first_ = list_.VtxBuffer.Size;
@@ -148,13 +148,13 @@ void Painter::pop_clip() {
 }
 
 void Painter::record(Shape shape) {
-  look_.recorder->record(std::move(shape), {list_.GetClipRectMin(), list_.GetClipRectMax()},
+  skin_.recorder->record(std::move(shape), {list_.GetClipRectMin(), list_.GetClipRectMax()},
                          {&list_, first_, list_.VtxBuffer.Size});
 }
 
 void Painter::record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot,
                           float degrees) {
-  DrawnText drawn = drawn_text(font, position, color, text, look_);
+  DrawnText drawn = drawn_text(font, position, color, text, skin_);
   drawn.pivot = pivot;
   drawn.degrees = degrees;
   record(std::move(drawn));

@@ -1,5 +1,5 @@
 // What our pictures are drawn with: everything goes to Dear ImGui's draw list of the present window, and, while a
-// picture is being taken (Look::recorder), to its recorder as well. So a picture that is saved holds what is seen.
+// picture is being taken (Skin::recorder), to its recorder as well. So a picture that is saved holds what is seen.
 #pragma once
 
 #include <imgui.h>
@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "widgets/capture.h"
 
@@ -19,12 +19,12 @@ enum class Joints {
 };
 
 // One line of text whose top left corner is there, as a shape.
-DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Look& look);
+DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::string_view text, const Skin& skin);
 
 class Painter {
  public:
   // Paints in the window that is open now; for use until its end.
-  explicit Painter(const Look& look);
+  explicit Painter(const Skin& skin);
 
   void line(ImVec2 from, ImVec2 to, Color32 color, float thickness = 1);
   void polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints = Joints::mitred);
@@ -49,11 +49,11 @@ class Painter {
   void pop_clip();
 
  private:
-  bool recording() const { return look_.recorder && look_.recorder->active(); }
+  bool recording() const { return skin_.recorder && skin_.recorder->active(); }
   void record(Shape shape);
   void record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot, float degrees);
 
-  const Look& look_;
+  const Skin& skin_;
   ImDrawList& list_;
   int first_ = 0;  // vertex of what is being painted
 };

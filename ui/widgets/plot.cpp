@@ -52,56 +52,56 @@ std::string value_text(double value) {
 }
 
 // Beside the body, within the plot.
-float right_margin(const Look& look) {
-  return look.px(8);
+float right_margin(const Skin& skin) {
+  return skin.px(8);
 }
 
-void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Look& look) {
-  Painter paint(look);
-  ImFont* font = look.fonts.small;
+void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.small;
   const float line = font_size(font);
-  paint.filled_rect(frame.low, frame.high, look.theme.background, look.px(2));
+  paint.filled_rect(frame.low, frame.high, skin.theme.background, skin.px(2));
   const int y_count = std::max(1, static_cast<int>(frame.height() / (line * 2.6F)));
   const std::vector<double> y_ticks = frame.log ? log_ticks(frame.y) : linear_ticks(frame.y, y_count);
   const double y_step = y_ticks.size() > 1 ? y_ticks[1] - y_ticks[0] : frame.y.width();
   for (const double tick : y_ticks) {
     const float y = frame.y_at(tick);
-    paint.line({frame.low.x, y}, {frame.high.x, y}, look.theme.grid);
+    paint.line({frame.low.x, y}, {frame.high.x, y}, skin.theme.grid);
     const std::string text = tick_text(tick, frame.log ? tick : y_step);
-    const float x = frame.low.x - look.px(5) - text_size(font, text.c_str()).x;
-    paint.text(font, {x, y - line / 2}, look.theme.text_dim, text);
+    const float x = frame.low.x - skin.px(5) - text_size(font, text.c_str()).x;
+    paint.text(font, {x, y - line / 2}, skin.theme.text_dim, text);
   }
-  const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / look.px(70))));
+  const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / skin.px(70))));
   const double x_step = x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : frame.x.width();
   for (const double tick : x_ticks) {
     const float x = frame.x_at(tick);
-    paint.line({x, frame.low.y}, {x, frame.high.y}, look.theme.grid);
+    paint.line({x, frame.low.y}, {x, frame.high.y}, skin.theme.grid);
     if (!options.x_numbers) continue;
     const std::string text = tick_text(tick, x_step);
     const float width = text_size(font, text.c_str()).x;
-    const float last = frame.high.x + right_margin(look) - width;  // beyond it the number would be cut
-    paint.text(font, {std::min(x - width / 2, last), frame.high.y + look.px(2)}, look.theme.text_dim, text);
+    const float last = frame.high.x + right_margin(skin) - width;  // beyond it the number would be cut
+    paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);
   }
   if (!options.x_label.empty()) {
     const char* begin = options.x_label.data();
     const float width = text_size(font, begin, begin + options.x_label.size()).x;
-    paint.text(font, {frame.high.x - width, frame.high.y + look.px(4) + line}, look.theme.text_dim, options.x_label);
+    paint.text(font, {frame.high.x - width, frame.high.y + skin.px(4) + line}, skin.theme.text_dim, options.x_label);
   }
 }
 
 // The points of one unbroken stretch.
-void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Look& look) {
-  Painter paint(look);
+void draw_stretch(const std::vector<ImVec2>& points, Color32 color, float thickness, bool dots, const Skin& skin) {
+  Painter paint(skin);
   const bool dense =
-      points.size() > 2 && (points.back().x - points.front().x) < look.px(2) * static_cast<float>(points.size());
+      points.size() > 2 && (points.back().x - points.front().x) < skin.px(2) * static_cast<float>(points.size());
   paint.polyline(points, color, thickness, dense ? Joints::apart : Joints::mitred);
   if (dots || points.size() == 1)
-    for (const ImVec2 at : points) paint.filled_circle(at, look.px(2.5F), color, 8);
+    for (const ImVec2 at : points) paint.filled_circle(at, skin.px(2.5F), color, 8);
 }
 
-void draw_series(const PlotFrame& frame, const Series& series, Color32 color, float thickness, const Look& look) {
+void draw_series(const PlotFrame& frame, const Series& series, Color32 color, float thickness, const Skin& skin) {
   const Series points = thinned(series, frame.x.low, frame.x.high, std::max(2, static_cast<int>(frame.width())));
-  const bool dots = static_cast<float>(points.x.size()) < frame.width() / look.px(14);
+  const bool dots = static_cast<float>(points.x.size()) < frame.width() / skin.px(14);
   std::vector<ImVec2> stretch;
   stretch.reserve(points.x.size());
   for (std::size_t i = 0; i < points.x.size(); ++i) {
@@ -110,29 +110,29 @@ void draw_series(const PlotFrame& frame, const Series& series, Color32 color, fl
       stretch.push_back({frame.x_at(points.x[i]), frame.y_at(y)});
       continue;
     }
-    draw_stretch(stretch, color, thickness, dots, look);
+    draw_stretch(stretch, color, thickness, dots, skin);
     stretch.clear();
   }
-  draw_stretch(stretch, color, thickness, dots, look);
+  draw_stretch(stretch, color, thickness, dots, skin);
 }
 
-void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const Look& look) {
-  Painter paint(look);
+void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const Skin& skin) {
+  Painter paint(skin);
   paint.push_clip(frame.low, frame.high);
   for (const PlotLine& line : lines) {
     const bool smooth = line.smoothing > 0;
-    draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, look.px(smooth ? 1.0F : 1.6F),
-                look);
+    draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
+                skin);
     if (smooth)
-      draw_series(frame, {line.series->x, smoothed(line.series->y, line.smoothing)}, line.color, look.px(1.8F), look);
+      draw_series(frame, {line.series->x, smoothed(line.series->y, line.smoothing)}, line.color, skin.px(1.8F), skin);
   }
   paint.pop_clip();
 }
 
-void draw_marker(const PlotFrame& frame, const PlotAxis& axis, const Look& look) {
+void draw_marker(const PlotFrame& frame, const PlotAxis& axis, const Skin& skin) {
   if (!axis.marker || *axis.marker < frame.x.low || *axis.marker > frame.x.high) return;
   const float x = frame.x_at(*axis.marker);
-  Painter(look).line({x, frame.low.y}, {x, frame.high.y}, look.theme.warning, look.px(1.5F));
+  Painter(skin).line({x, frame.low.y}, {x, frame.high.y}, skin.theme.warning, skin.px(1.5F));
 }
 
 void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
@@ -155,7 +155,7 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   }
 }
 
-void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Look& look) {
+void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   const std::string label(options.x_label.empty() ? "step" : options.x_label);
   bool first = true;
@@ -168,14 +168,14 @@ void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions
     ImGui::Text("%s", fmt::format("{}", line.name).c_str());
     ImGui::PopStyleColor();
     ImGui::SameLine();
-    WithFont mono(look.fonts.mono);
+    WithFont mono(skin.fonts.mono);
     ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());
   }
   ImGui::EndTooltip();
 }
 
 void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, PlotAxis& axis, const PlotOptions& options,
-                    const Look& look) {
+                    const Skin& skin) {
   const ImGuiID self = ImGui::GetID("area");
   if (ImGui::IsItemHovered()) {
     axis.crosshair = frame.x_value(ImGui::GetIO().MousePos.x);
@@ -185,18 +185,18 @@ void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, Plo
     axis.crosshair_owner = 0;
   }
   if (!axis.crosshair || *axis.crosshair < frame.x.low || *axis.crosshair > frame.x.high) return;
-  Painter paint(look);
+  Painter paint(skin);
   const float x = frame.x_at(*axis.crosshair);
   paint.push_clip(frame.low, frame.high);
-  paint.line({x, frame.low.y}, {x, frame.high.y}, faded(look.theme.text, 0.5F));
+  paint.line({x, frame.low.y}, {x, frame.high.y}, faded(skin.theme.text, 0.5F));
   for (const PlotLine& line : lines) {
     const std::optional<std::size_t> point = nearest_point(*line.series, *axis.crosshair);
     if (!point || !std::isfinite(line.series->y[*point]) || (frame.log && line.series->y[*point] <= 0)) continue;
     const ImVec2 at{frame.x_at(line.series->x[*point]), frame.y_at(line.series->y[*point])};
-    paint.filled_circle(at, look.px(3), line.color);
+    paint.filled_circle(at, skin.px(3), line.color);
   }
   paint.pop_clip();
-  if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, look);
+  if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, skin);
 }
 
 // What the legend says beside a name: the value under the crosshair, or the newest.
@@ -208,43 +208,43 @@ std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
   return value_text(series.y[*point]);
 }
 
-void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::string& value, const Look& look) {
-  Painter paint(look);
-  ImFont* font = look.fonts.small;
+void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::string& value, const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.small;
   const float height = font_size(font);
-  const Color32 ink = hidden ? faded(look.theme.text_dim, 0.5F) : look.theme.text_dim;
-  paint.filled_rect({at.x, at.y + height * 0.42F}, {at.x + look.px(10), at.y + height * 0.42F + look.px(3)},
-                    hidden ? faded(line.color, 0.25F) : line.color, look.px(1.5F));
-  const float x = at.x + look.px(14);
+  const Color32 ink = hidden ? faded(skin.theme.text_dim, 0.5F) : skin.theme.text_dim;
+  paint.filled_rect({at.x, at.y + height * 0.42F}, {at.x + skin.px(10), at.y + height * 0.42F + skin.px(3)},
+                    hidden ? faded(line.color, 0.25F) : line.color, skin.px(1.5F));
+  const float x = at.x + skin.px(14);
   paint.text(font, {x, at.y}, ink, line.name);
   const float name_width = text_size(font, line.name.data(), line.name.data() + line.name.size()).x;
-  paint.text(font, {x + name_width + look.px(5), at.y}, hidden ? ink : look.theme.text, value);
+  paint.text(font, {x + name_width + skin.px(5), at.y}, hidden ? ink : skin.theme.text, value);
 }
 
 // Right of the title, from the right edge leftwards while there is room.
 void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float left, const PlotAxis& axis,
-                      PlotView& view, const Look& look) {
-  ImFont* font = look.fonts.small;
+                      PlotView& view, const Skin& skin) {
+  ImFont* font = skin.fonts.small;
   const std::vector<PlotLine> entries(lines.begin(), lines.end());
   float x = right_top.x;
   for (auto line = entries.rbegin(); line != entries.rend(); ++line) {
     const std::string value = legend_value(*line, axis);
-    const float width = look.px(19) + text_size(font, line->name.data(), line->name.data() + line->name.size()).x +
+    const float width = skin.px(19) + text_size(font, line->name.data(), line->name.data() + line->name.size()).x +
                         text_size(font, value.c_str()).x;
     x -= width;
     if (x < left) break;
     ImGui::PushID(line->name.data(), line->name.data() + line->name.size());
     ImGui::SetCursorScreenPos({x, right_top.y});
     const bool hidden = is_hidden(view, line->name);
-    const bool pressed = ImGui::InvisibleButton("line", {width, font_size(font) + look.px(3)});
+    const bool pressed = ImGui::InvisibleButton("line", {width, font_size(font) + skin.px(3)});
     const bool by_key = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left);
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
       solo_line(view, line->name, entries);
     else if (ImGui::IsItemClicked() || by_key)
       toggle_line(view, line->name);
-    draw_legend_entry(*line, hidden, {x, right_top.y}, value, look);
+    draw_legend_entry(*line, hidden, {x, right_top.y}, value, skin);
     ImGui::PopID();
-    x -= look.px(12);
+    x -= skin.px(12);
   }
 }
 
@@ -253,15 +253,15 @@ bool has_points(std::span<const PlotLine> lines) {
 }
 
 PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines, PlotAxis& axis, const PlotView& view,
-                     const PlotOptions& options, const Look& look) {
-  const float line = font_size(look.fonts.small);
-  const float gutter = look.px(44);
-  const float top = font_size(look.fonts.small) + look.px(7);
+                     const PlotOptions& options, const Skin& skin) {
+  const float line = font_size(skin.fonts.small);
+  const float gutter = skin.px(44);
+  const float top = font_size(skin.fonts.small) + skin.px(7);
   const float bottom =
-      (options.x_numbers ? line + look.px(4) : look.px(2)) + (options.x_label.empty() ? 0 : line + look.px(2));
+      (options.x_numbers ? line + skin.px(4) : skin.px(2)) + (options.x_label.empty() ? 0 : line + skin.px(2));
   PlotFrame frame;
   frame.low = {origin.x + gutter, origin.y + top};
-  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - right_margin(look)),
+  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - right_margin(skin)),
                 std::max(frame.low.y + 1, origin.y + size.y - bottom)};
   frame.log = view.log;
   frame.x = shown_x(axis, options.x_data.value_or(fitted_x(lines)));
@@ -273,40 +273,40 @@ PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines
 }  // namespace
 
 void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, PlotAxis& axis, PlotView& view,
-               const PlotOptions& options, const Look& look) {
+               const PlotOptions& options, const Skin& skin) {
   const ImVec2 region = ImGui::GetContentRegionAvail();
-  size = {std::max(look.px(60), size.x > 0 ? size.x : region.x + size.x),
-          std::max(look.px(40), size.y > 0 ? size.y : region.y + size.y)};
+  size = {std::max(skin.px(60), size.x > 0 ? size.x : region.x + size.x),
+          std::max(skin.px(40), size.y > 0 ? size.y : region.y + size.y)};
   ImGui::PushID(id);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  Painter paint(look);
+  Painter paint(skin);
   const std::vector<PlotLine> visible = visible_lines(lines, view);
-  const PlotFrame frame = make_frame(origin, size, visible, axis, view, options, look);
+  const PlotFrame frame = make_frame(origin, size, visible, axis, view, options, skin);
 
   const char* title = options.title.data();
-  paint.text(look.fonts.small, origin, look.theme.text, options.title);
-  const float title_width = text_size(look.fonts.small, title, title + options.title.size()).x;
+  paint.text(skin.fonts.small, origin, skin.theme.text, options.title);
+  const float title_width = text_size(skin.fonts.small, title, title + options.title.size()).x;
   if (!options.help.empty()) {
-    ImGui::Dummy({title_width, font_size(look.fonts.small)});
-    help_tooltip(options.help, look);
+    ImGui::Dummy({title_width, font_size(skin.fonts.small)});
+    help_tooltip(options.help, skin);
   }
   if (options.legend)
-    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + look.px(10), axis, view, look);
+    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + skin.px(10), axis, view, skin);
   if (has_points(visible)) {
-    draw_axes(frame, options, look);
-    draw_lines(frame, visible, look);
-    draw_marker(frame, axis, look);
-    paint.rect(frame.low, frame.high, look.theme.border, look.px(2));
+    draw_axes(frame, options, skin);
+    draw_lines(frame, visible, skin);
+    draw_marker(frame, axis, skin);
+    paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     ImGui::InvisibleButton("area", {frame.width(), frame.height()});
     zoom_and_pan(frame, axis, view);
-    draw_crosshair(frame, visible, axis, options, look);
+    draw_crosshair(frame, visible, axis, options, skin);
   } else {
-    paint.filled_rect(frame.low, frame.high, look.theme.background, look.px(2));
-    paint.rect(frame.low, frame.high, look.theme.border, look.px(2));
+    paint.filled_rect(frame.low, frame.high, skin.theme.background, skin.px(2));
+    paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     draw_quiet_note(has_points(lines) ? "all lines are switched off" : "no measurements yet",
-                    {frame.width(), frame.height()}, look);
+                    {frame.width(), frame.height()}, skin);
   }
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/curves.h"
 
 namespace attnscope {
@@ -58,7 +58,7 @@ struct PlotOptions {
 // Wheel zooms at the cursor (Shift: x only, Ctrl: y only), drag pans, double-click shows everything again. In the
 // legend a click switches a line off and on, a double-click shows it alone, another one all.
 void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, PlotAxis& axis, PlotView& view,
-               const PlotOptions& options, const Look& look);
+               const PlotOptions& options, const Skin& skin);
 
 // ---- what stands behind it
 

@@ -1,7 +1,7 @@
 // The edge between two columns.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 
 namespace attnscope {
 
@@ -15,6 +15,6 @@ struct SplitterOptions {
 inline constexpr float splitter_width = 6;  // at scale 1
 
 // A vertical bar of that height at the cursor, dragged to change `width` (at scale 1). True when it changed.
-bool draw_splitter(const char* id, float& width, float height, const SplitterOptions& options, const Look& look);
+bool draw_splitter(const char* id, float& width, float height, const SplitterOptions& options, const Skin& skin);
 
 }  // namespace attnscope

@@ -18,23 +18,23 @@ struct Chip {
 };
 
 void draw_chip(Painter& paint, const Chip& chip, const Token& token, const TokenStripOptions& options,
-               const Look& look) {
-  const float rounding = look.px(3);
+               const Skin& skin) {
+  const float rounding = skin.px(3);
   paint.filled_rect(chip.low, chip.high, chip.fill, rounding);
-  if (chip.masked) draw_hatching(paint, chip.low, chip.high, look.theme.border, look.px(6));
+  if (chip.masked) draw_hatching(paint, chip.low, chip.high, skin.theme.border, skin.px(6));
   const std::string_view piece = token.piece;
   const bool begins_word = piece.starts_with(word_mark);
   const std::string_view rest = begins_word ? piece.substr(word_mark.size()) : piece;
-  ImVec2 at{chip.low.x + look.px(5), chip.low.y + look.px(2)};
+  ImVec2 at{chip.low.x + skin.px(5), chip.low.y + skin.px(2)};
   if (begins_word) {
-    paint.text(look.fonts.mono, at, faded(chip.ink, 0.35F), word_mark);
-    at.x += text_size(look.fonts.mono, word_mark.data(), word_mark.data() + word_mark.size()).x;
+    paint.text(skin.fonts.mono, at, faded(chip.ink, 0.35F), word_mark);
+    at.x += text_size(skin.fonts.mono, word_mark.data(), word_mark.data() + word_mark.size()).x;
   }
-  if (!rest.empty()) paint.text(look.fonts.mono, at, chip.ink, rest);
+  if (!rest.empty()) paint.text(skin.fonts.mono, at, chip.ink, rest);
   if (options.show_ids) {
     const std::string id = std::to_string(token.id);
-    const float x = (chip.low.x + chip.high.x - text_size(look.fonts.mono_small, id.c_str()).x) / 2;
-    paint.text(look.fonts.mono_small, {x, chip.high.y + look.px(1)}, look.theme.text_dim, id);
+    const float x = (chip.low.x + chip.high.x - text_size(skin.fonts.mono_small, id.c_str()).x) / 2;
+    paint.text(skin.fonts.mono_small, {x, chip.high.y + skin.px(1)}, skin.theme.text_dim, id);
   }
 }
 
@@ -46,10 +46,10 @@ bool is_marked(std::size_t index, const TokenStripOptions& options) {
   return std::ranges::binary_search(options.marked, static_cast<int>(index));
 }
 
-void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Look& look) {
+void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   {
-    WithFont mono(look.fonts.mono);
+    WithFont mono(skin.fonts.mono);
     ImGui::TextUnformatted(token.piece.c_str());
   }
   ImGui::TextDisabled("piece %d, number %d of the vocabulary", static_cast<int>(index), token.id);
@@ -64,65 +64,65 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
   ImGui::EndTooltip();
 }
 
-void underline(Painter& paint, const Chip& chip, Color32 color, float thickness, const Look& look) {
-  const float below = chip.high.y + look.px(1.5F);
+void underline(Painter& paint, const Chip& chip, Color32 color, float thickness, const Skin& skin) {
+  const float below = chip.high.y + skin.px(1.5F);
   paint.line({chip.low.x, below}, {chip.high.x, below}, color, thickness);
 }
 
 // Long and bright, or short and dark.
-void draw_weight_below(Painter& paint, const Chip& chip, float weight, const Look& look) {
-  underline(paint, chip, look.theme.border, look.px(3), look);
+void draw_weight_below(Painter& paint, const Chip& chip, float weight, const Skin& skin) {
+  underline(paint, chip, skin.theme.border, skin.px(3), skin);
   const float share = std::clamp(weight, 0.0F, 1.0F);
   const Chip part{chip.low, {chip.low.x + (chip.high.x - chip.low.x) * share, chip.high.y}, 0, 0, false};
-  underline(paint, part, map_color(ColorMap::viridis, weight), look.px(3), look);
+  underline(paint, part, map_color(ColorMap::viridis, weight), skin.px(3), skin);
 }
 
-Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStripOptions& options, const Look& look) {
-  if (masked) return look.theme.masked;
+Color32 chip_fill(std::size_t index, bool masked, bool hovered, const TokenStripOptions& options, const Skin& skin) {
+  if (masked) return skin.theme.masked;
   if (index < options.weights.size() && !options.weights_below)
     return map_color(ColorMap::viridis, options.weights[index]);
-  return hovered ? look.theme.hovered : look.theme.raised;
+  return hovered ? skin.theme.hovered : skin.theme.raised;
 }
 
 // The last item's piece.
 void paint_piece(Painter& paint, const PictureArea& area, const Token& token, std::size_t index,
-                 const TokenStripOptions& options, const Look& look) {
+                 const TokenStripOptions& options, const Skin& skin) {
   const bool hovered = ImGui::IsItemHovered();
   const bool masked = is_masked(index, options);
   const bool weighted = !masked && index < options.weights.size();
-  const Color32 fill = chip_fill(index, masked, hovered, options, look);
+  const Color32 fill = chip_fill(index, masked, hovered, options, skin);
   const bool on_weight = weighted && !options.weights_below;
-  const Color32 ink = masked ? look.theme.text_dim : on_weight ? text_on(fill) : look.theme.text;
+  const Color32 ink = masked ? skin.theme.text_dim : on_weight ? text_on(fill) : skin.theme.text;
   const Chip chip{area.low, area.high, fill, ink, masked};
-  draw_chip(paint, chip, token, options, look);
+  draw_chip(paint, chip, token, options, skin);
   const auto place = static_cast<int>(index);
-  if (place < options.underlined) underline(paint, chip, look.theme.success, look.px(1.5F), look);
-  if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], look);
+  if (place < options.underlined) underline(paint, chip, skin.theme.success, skin.px(1.5F), skin);
+  if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], skin);
   const bool chosen = place == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
   const bool marked = is_marked(index, options);
   if (!chosen && !marked && !(hovered && weighted)) return;
-  const Color32 outline = chosen ? look.theme.accent : marked ? look.theme.warning : look.theme.text;
-  paint.rect(chip.low, chip.high, outline, look.px(3), look.px(chosen || marked ? 2 : 1));
+  const Color32 outline = chosen ? skin.theme.accent : marked ? skin.theme.warning : skin.theme.text;
+  paint.rect(chip.low, chip.high, outline, skin.px(3), skin.px(chosen || marked ? 2 : 1));
 }
 
 }  // namespace
 
 TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
-                                  const Look& look) {
+                                  const Skin& skin) {
   TokenStripResult result;
   ImGui::PushID(id);
-  Painter paint(look);
+  Painter paint(skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float right = origin.x + std::max(1.0F, ImGui::GetContentRegionAvail().x);
-  const float chip_height = font_size(look.fonts.mono) + look.px(5);
+  const float chip_height = font_size(skin.fonts.mono) + skin.px(5);
   const float row_height =
-      chip_height + (options.show_ids ? font_size(look.fonts.mono_small) + look.px(3) : look.px(4));
+      chip_height + (options.show_ids ? font_size(skin.fonts.mono_small) + skin.px(3) : skin.px(4));
   ImVec2 at = origin;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    const float piece_width = text_size(look.fonts.mono, token.piece.c_str()).x;
-    const float id_width = options.show_ids ? text_size(look.fonts.mono_small, std::to_string(token.id).c_str()).x : 0;
-    const float width = std::max(piece_width + look.px(10), id_width + look.px(4));
+    const float piece_width = text_size(skin.fonts.mono, token.piece.c_str()).x;
+    const float id_width = options.show_ids ? text_size(skin.fonts.mono_small, std::to_string(token.id).c_str()).x : 0;
+    const float width = std::max(piece_width + skin.px(10), id_width + skin.px(4));
     if (at.x + width > right && at.x > origin.x) {
       if (!options.wrap) break;
       at = {origin.x, at.y + row_height};
@@ -132,13 +132,13 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
     const bool hovered = ImGui::IsItemHovered();
     // What has scrolled out of sight costs nothing.
-    if (ImGui::IsItemVisible()) paint_piece(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, look);
+    if (ImGui::IsItemVisible()) paint_piece(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, skin);
     if (hovered) {
       result.hovered = static_cast<int>(i);
-      token_tooltip(token, i, options, look);
+      token_tooltip(token, i, options, skin);
     }
     ImGui::PopID();
-    at.x += width + look.px(4);
+    at.x += width + skin.px(4);
   }
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({right - origin.x, tokens.empty() ? row_height : at.y - origin.y + row_height});

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -31,7 +31,7 @@ struct TokenStripResult {
 };
 
 TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
-                                  const Look& look);
+                                  const Skin& skin);
 
 // The pieces' text, as labels of a map.
 std::vector<std::string> token_labels(std::span<const Token> tokens);

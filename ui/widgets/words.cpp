@@ -4,13 +4,13 @@
 
 namespace attnscope {
 
-void bold_text(std::string_view text, const Look& look) {
-  const WithFont bold(look.fonts.bold);
+void bold_text(std::string_view text, const Skin& skin) {
+  const WithFont bold(skin.fonts.bold);
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
 }
 
-void dim_text(std::string_view text, const Look& look) {
-  colored_text(look.theme.text_dim, text);
+void dim_text(std::string_view text, const Skin& skin) {
+  colored_text(skin.theme.text_dim, text);
 }
 
 void colored_text(Color32 color, std::string_view text) {

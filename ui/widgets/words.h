@@ -3,12 +3,12 @@
 
 #include <string_view>
 
-#include "base/look.h"
+#include "base/skin.h"
 
 namespace attnscope {
 
-void bold_text(std::string_view text, const Look& look);
-void dim_text(std::string_view text, const Look& look);
+void bold_text(std::string_view text, const Skin& skin);
+void dim_text(std::string_view text, const Skin& skin);
 void colored_text(Color32 color, std::string_view text);
 
 }  // namespace attnscope

@@ -4,19 +4,19 @@
 
 namespace attnscope {
 
-void next_in_row(float width, const Look& look) {
-  const float gap = look.px(6);
+void next_in_row(float width, const Skin& skin) {
+  const float gap = skin.px(6);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;  // of the next line
   if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
 }
 
-void next_in_row(const char* label, const Look& look) {
-  next_in_row(ImGui::CalcTextSize(label, nullptr, true).x + ImGui::GetStyle().FramePadding.x * 2, look);
+void next_in_row(const char* label, const Skin& skin) {
+  next_in_row(ImGui::CalcTextSize(label, nullptr, true).x + ImGui::GetStyle().FramePadding.x * 2, skin);
 }
 
-void next_checkbox_in_row(const char* label, const Look& look) {
+void next_checkbox_in_row(const char* label, const Skin& skin) {
   const float box = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x;
-  next_in_row(box + ImGui::CalcTextSize(label, nullptr, true).x, look);
+  next_in_row(box + ImGui::CalcTextSize(label, nullptr, true).x, skin);
 }
 
 }  // namespace attnscope

@@ -68,17 +68,17 @@ const SchemeText* text_of(std::string_view scheme) {
   return found == schemes.end() ? nullptr : found;
 }
 
-void heading(const char* text, const Look& look) {
-  WithFont bold(look.fonts.bold);
+void heading(const char* text, const Skin& skin) {
+  WithFont bold(skin.fonts.bold);
   ImGui::TextUnformatted(text);
 }
 
 // Takes at least that many lines of height, so that what stands beneath captions side by side is level.
-void caption(const char* text, int lines, const Look& look) {
+void caption(const char* text, int lines, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  WithFont small(look.fonts.small);
+  WithFont small(skin.fonts.small);
   const float wrapped = ImGui::CalcTextSize(text, nullptr, false, ImGui::GetContentRegionAvail().x).y;
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text);
   ImGui::PopTextWrapPos();
@@ -138,13 +138,13 @@ void toggle_dimension(PositionsView& view, int dimension) {
 
 // The heading of the table, with the choice among several beside it.
 void draw_heading(const SchemeText& text, const std::vector<PositionTable>& tables, PositionsView& view,
-                  const Look& look) {
-  heading(text.heading, look);
+                  const Skin& skin) {
+  heading(text.heading, skin);
   if (tables.size() < 2) return;
-  ImGui::SameLine(0, look.px(14));
-  const WithFont small(look.fonts.small);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(6), 1});
-  ImGui::SetNextItemWidth(look.px(150));
+  ImGui::SameLine(0, skin.px(14));
+  const WithFont small(skin.fonts.small);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
+  ImGui::SetNextItemWidth(skin.px(150));
   if (ImGui::BeginCombo("##table", tables[view.table].name.c_str())) {
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (ImGui::Selectable(tables[i].name.c_str(), i == view.table)) view.table = i;
@@ -152,7 +152,7 @@ void draw_heading(const SchemeText& text, const std::vector<PositionTable>& tabl
     ImGui::EndCombo();
   }
   ImGui::PopStyleVar();
-  help_tooltip("Where the order is told.", look);
+  help_tooltip("Where the order is told.", skin);
 }
 
 // ---- vectors
@@ -171,11 +171,11 @@ std::string formula(const PositionsView& view, int position, int dimension) {
   return {};
 }
 
-void draw_matrix(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Look& look) {
+void draw_matrix(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Skin& skin) {
   const Matrix& matrix = view.shown.values;
   const std::vector<int> marked = shown_dimensions(view);
   HeatmapOptions options;
-  options.map = look.theme.diverging;
+  options.map = skin.theme.diverging;
   options.high = largest_magnitude(matrix);
   options.low = -options.high;
   options.square = false;
@@ -190,7 +190,7 @@ void draw_matrix(const SchemeText& text, PositionsView& view, ImVec2 size, Textu
     const std::string made = formula(view, number, dimension);
     if (!made.empty()) ImGui::TextDisabled("%s", made.c_str());
   };
-  const HeatmapResult result = draw_heatmap("matrix", matrix, view.version, size, options, textures, look);
+  const HeatmapResult result = draw_heatmap("matrix", matrix, view.version, size, options, textures, skin);
   if (result.clicked) toggle_dimension(view, result.col);
 }
 
@@ -205,7 +205,7 @@ Series column(const PositionTable& table, int col) {
 
 // Columns of the table over its rows, named after `stem` and their number from `first` on.
 void draw_columns(const SchemeText& text, const std::vector<int>& columns, const char* stem, int first,
-                  const PlotOptions& options, PositionsView& view, const Look& look) {
+                  const PlotOptions& options, PositionsView& view, const Skin& skin) {
   std::vector<Series> series;
   std::vector<std::string> names;
   for (const int col : columns) {
@@ -214,10 +214,10 @@ void draw_columns(const SchemeText& text, const std::vector<int>& columns, const
   }
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < series.size(); ++i)
-    lines.push_back({names[i], &series[i], look.theme.series[i % look.theme.series.size()]});
+    lines.push_back({names[i], &series[i], skin.theme.series[i % skin.theme.series.size()]});
   PlotOptions labelled = options;
   labelled.x_label = text.row;
-  draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, look);
+  draw_plot("curves", lines, {0, 0}, view.curves_axis, view.curves, labelled, skin);
 }
 
 // As a share of the largest, which every position has with itself.
@@ -226,7 +226,7 @@ float largest_dot(const Matrix& dots) {
   return largest == dots.values.end() || *largest <= 0 ? 1.0F : *largest;
 }
 
-void draw_dots(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Look& look) {
+void draw_dots(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures, const Skin& skin) {
   HeatmapOptions options;
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
   options.high = largest_dot(view.dots);
@@ -242,73 +242,73 @@ void draw_dots(const SchemeText& text, PositionsView& view, ImVec2 size, Texture
                 static_cast<double>(view.dots.at(row, col)));
     ImGui::TextDisabled("%d apart", std::abs(col - row));
   };
-  const HeatmapResult result = draw_heatmap("dots", view.dots, view.version, size, options, textures, look);
+  const HeatmapResult result = draw_heatmap("dots", view.dots, view.version, size, options, textures, skin);
   if (result.clicked) view.row = result.row;
 }
 
-void draw_distances(const SchemeText& text, PositionsView& view, const Look& look) {
+void draw_distances(const SchemeText& text, PositionsView& view, const Skin& skin) {
   Series series;
   for (int other = 0; other < view.dots.cols; ++other) {
     series.x.push_back(other - view.row);
     series.y.push_back(static_cast<double>(view.dots.at(view.row, other)));
   }
   const std::string name = fmt::format("{} {}, with the others", text.row, view.shown.first + view.row);
-  const PlotLine line{name, &series, look.theme.series[0]};
+  const PlotLine line{name, &series, skin.theme.series[0]};
   draw_plot("distances", {&line, 1}, {0, 0}, view.products_axis, view.products,
-            {.title = "Dot product", .x_label = "apart"}, look);
+            {.title = "Dot product", .x_label = "apart"}, skin);
 }
 
 // The heading of the last plot, with the choice of its row beside it.
-void draw_row_choice(const SchemeText& text, PositionsView& view, const Look& look) {
-  heading(fmt::format("From one {}", text.row).c_str(), look);
-  ImGui::SameLine(0, look.px(14));
-  WithFont small(look.fonts.small);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {look.px(6), 1});
-  ImGui::SetNextItemWidth(look.px(150));
+void draw_row_choice(const SchemeText& text, PositionsView& view, const Skin& skin) {
+  heading(fmt::format("From one {}", text.row).c_str(), skin);
+  ImGui::SameLine(0, skin.px(14));
+  WithFont small(skin.fonts.small);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
+  ImGui::SetNextItemWidth(skin.px(150));
   const int first = view.shown.first;
   int number = first + view.row;
   ImGui::SliderInt("##row", &number, first, first + view.dots.rows - 1, fmt::format("{} %d", text.row).c_str(),
                    ImGuiSliderFlags_AlwaysClamp);
   view.row = number - first;
   ImGui::PopStyleVar();
-  help_tooltip("What the others are compared with; also: click a row above.", look);
+  help_tooltip("What the others are compared with; also: click a row above.", skin);
 }
 
 void draw_vectors(const Snapshot& snapshot, const SchemeText& text, PositionsView& view, TextureStore& textures,
-                  const Look& look) {
+                  const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float gap = look.px(20);
+  const float gap = skin.px(20);
   const float left = std::floor((room.x - gap) * 0.56F);
   const float lower = std::floor(room.y * 0.4F);
 
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  draw_heading(text, *snapshot.positions, view, look);
-  caption(text.caption, 2, look);
-  draw_matrix(text, view, {0, -lower}, textures, look);
-  heading(text.curves_heading, look);
-  caption(text.curves, 1, look);
+  draw_heading(text, *snapshot.positions, view, skin);
+  caption(text.caption, 2, skin);
+  draw_matrix(text, view, {0, -lower}, textures, skin);
+  heading(text.curves_heading, skin);
+  caption(text.curves, 1, skin);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
   draw_columns(text, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
-               view, look);
+               view, skin);
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  heading(fmt::format("How alike {}s are", text.row).c_str(), look);
-  caption(text.alike, 2, look);
-  draw_dots(text, view, {0, -lower}, textures, look);
-  draw_row_choice(text, view, look);
-  caption("The chosen row, over how far apart they are.", 1, look);
-  draw_distances(text, view, look);
+  heading(fmt::format("How alike {}s are", text.row).c_str(), skin);
+  caption(text.alike, 2, skin);
+  draw_dots(text, view, {0, -lower}, textures, skin);
+  draw_row_choice(text, view, skin);
+  caption("The chosen row, over how far apart they are.", 1, skin);
+  draw_distances(text, view, skin);
   ImGui::EndChild();
 }
 
 // ---- biases
 
 void draw_head_biases(const SchemeText& text, PositionsView& view, ImVec2 size, TextureStore& textures,
-                      const Look& look) {
+                      const Skin& skin) {
   HeatmapOptions options;
-  options.map = look.theme.diverging;
+  options.map = skin.theme.diverging;
   options.high = largest_magnitude(view.heads);
   options.low = -options.high;
   options.square = false;
@@ -320,22 +320,22 @@ void draw_head_biases(const SchemeText& text, PositionsView& view, ImVec2 size, 
     ImGui::Text("head %d, %s %d", head + 1, text.row, view.shown.first + distance);
     ImGui::Text("%.6f", static_cast<double>(view.heads.at(head, distance)));
   };
-  draw_heatmap("biases", view.heads, view.version, size, options, textures, look);
+  draw_heatmap("biases", view.heads, view.version, size, options, textures, skin);
 }
 
 void draw_biases(const Snapshot& snapshot, const SchemeText& text, PositionsView& view, TextureStore& textures,
-                 const Look& look) {
-  draw_heading(text, *snapshot.positions, view, look);
-  caption(text.caption, 1, look);
-  draw_head_biases(text, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, look);
-  heading(text.curves_heading, look);
-  caption(text.curves, 1, look);
+                 const Skin& skin) {
+  draw_heading(text, *snapshot.positions, view, skin);
+  caption(text.caption, 1, skin);
+  draw_head_biases(text, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, skin);
+  heading(text.curves_heading, skin);
+  caption(text.curves, 1, skin);
   // No more lines than there are colours to tell apart.
   const int heads = view.heads.rows;
-  const int stride = (heads - 1) / static_cast<int>(look.theme.series.size()) + 1;
+  const int stride = (heads - 1) / static_cast<int>(skin.theme.series.size()) + 1;
   std::vector<int> drawn;
   for (int head = 0; head < heads; head += stride) drawn.push_back(head);
-  draw_columns(text, drawn, "head", 1, {.title = "Added to the score"}, view, look);
+  draw_columns(text, drawn, "head", 1, {.title = "Added to the score"}, view, skin);
 }
 
 // Why there is nothing to draw; null when there is.
@@ -350,24 +350,24 @@ const char* nothing_to_draw(const Snapshot& snapshot) {
 
 }  // namespace
 
-void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Look& look) {
+void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
-    return draw_quiet_note("Positions appear with the first sentence the model has looked at.", room, look);
-  if (const char* reason = nothing_to_draw(*snapshot)) return draw_quiet_note(reason, room, look);
+    return draw_quiet_note("Positions appear with the first sentence the model has looked at.", room, skin);
+  if (const char* reason = nothing_to_draw(*snapshot)) return draw_quiet_note(reason, room, skin);
   const SchemeText* text = text_of(snapshot->model.positions);
   if (!text || !snapshot->positions || snapshot->positions->empty())
-    return draw_quiet_note("This look brought no positions.", room, look);
+    return draw_quiet_note("This look brought no positions.", room, skin);
   take_table(*snapshot, *text, view);
   if (text->alike) {
-    draw_vectors(*snapshot, *text, view, textures, look);
+    draw_vectors(*snapshot, *text, view, textures, skin);
   } else {
-    draw_biases(*snapshot, *text, view, textures, look);
+    draw_biases(*snapshot, *text, view, textures, skin);
   }
 }
 
 void draw_positions(WorkspaceContext& context) {
-  draw_positions(context.maps.newest.snapshot.get(), context.views.of<PositionsView>(), context.textures, context.look);
+  draw_positions(context.maps.newest.snapshot.get(), context.views.of<PositionsView>(), context.textures, context.skin);
 }
 
 Matrix dot_products(const Matrix& rows) {

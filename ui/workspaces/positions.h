@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
@@ -35,7 +35,7 @@ struct PositionsView {
 };
 
 // Fills what is left of the window. `snapshot` may be null.
-void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Look& look);
+void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Skin& skin);
 void draw_positions(WorkspaceContext& context);
 
 // Row i, column j: the dot product of rows i and j.

@@ -10,8 +10,8 @@
 #include <typeindex>
 
 #include "base/input.h"
-#include "base/look.h"
 #include "base/shown.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/probe.h"
 
@@ -48,7 +48,7 @@ struct WorkspaceContext {
   std::string& reference;  // what the sentence should become; empty: not known
   float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
   TextureStore& textures;
-  const Look& look;
+  const Skin& skin;
 };
 
 struct WorkspaceKey {

@@ -73,19 +73,19 @@ constexpr std::array keys = {
 
 // ---- the picture
 
-void draw_levels(AttentionView& view, const Look& look) {
+void draw_levels(AttentionView& view, const Skin& skin) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const auto level = static_cast<AttentionLevel>(i);
     const std::string help = fmt::format("{} {}: {}.", levels[i].help, keys_text(keys, next_level), next_level);
-    if (draw_choice(levels[i].title, view.level == level, help, look)) view.level = level;
+    if (draw_choice(levels[i].title, view.level == level, help, skin)) view.level = level;
   }
 }
 
 // At the right end of the levels' row: it is about every map of the workspace.
-void draw_contrast(AttentionView& view, const Look& look) {
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(look.px(1), look.px(1)));
+void draw_contrast(AttentionView& view, const Skin& skin) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(skin.px(1), skin.px(1)));
   const float width = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
-                      ImGui::CalcTextSize("Full contrast").x + look.px(6);
+                      ImGui::CalcTextSize("Full contrast").x + skin.px(6);
   const float left = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width;
   if (ImGui::GetCursorPosX() > left) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
@@ -94,7 +94,7 @@ void draw_contrast(AttentionView& view, const Look& look) {
   help_tooltip(
       "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
       "The values stay as they are.",
-      look);
+      skin);
 }
 
 // Recorded frames hold the maps alone.
@@ -103,9 +103,9 @@ bool is_of_the_present(AttentionLevel level) {
 }
 
 void draw_level(const WorkspaceContext& context, AttentionView& view) {
-  const auto draw = [&](auto* draw_it) { draw_it(context.maps, view, context.textures, context.look); };
+  const auto draw = [&](auto* draw_it) { draw_it(context.maps, view, context.textures, context.skin); };
   if (is_of_the_present(view.level) && is_recorded(*context.maps.newest.snapshot))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.look);
+    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.skin);
   switch (view.level) {
     case AttentionLevel::model:
       return draw(draw_model);
@@ -120,16 +120,16 @@ void draw_level(const WorkspaceContext& context, AttentionView& view) {
 
 // The thumbnails beside every nearer level: to choose from.
 void draw_heads_column(const WorkspaceContext& context, AttentionView& view) {
-  const Look& look = context.look;
+  const Skin& skin = context.skin;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   // In a narrow window the large map comes first.
-  ImGui::BeginChild("heads", ImVec2(std::min(look.px(context.side_width), room.x * 0.4F), room.y), false,
+  ImGui::BeginChild("heads", ImVec2(std::min(skin.px(context.side_width), room.x * 0.4F), room.y), false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
-  draw_heads(context.maps, view, context.textures, look);
+  draw_heads(context.maps, view, context.textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, 0);
-  draw_splitter("heads_edge", context.side_width, room.y, {.min = 140, .max = 900, .standard = 340}, look);
-  ImGui::SameLine(0, look.px(4));
+  draw_splitter("heads_edge", context.side_width, room.y, {.min = 140, .max = 900, .standard = 340}, skin);
+  ImGui::SameLine(0, skin.px(4));
 }
 
 }  // namespace
@@ -159,26 +159,26 @@ bool is_measuring(const Views& views) {
 
 void draw_attention(WorkspaceContext& context) {
   const ShownMaps& maps = context.maps;
-  const Look& look = context.look;
+  const Skin& skin = context.skin;
   AttentionView& view = context.views.of<AttentionView>();
   const ModelConfig& model = maps.newest.snapshot->model;
   begin(view, *maps.newest.snapshot);
   settle(view, model);
   if (!has_part(model, view.part)) {
-    draw_interventions(maps, view, look);
-    return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
+    draw_interventions(maps, view, skin);
+    return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   measure_heads(maps, view);
   // A recurrent model has one map, without layers and sublayers: there is nothing to choose from.
   if (model.is_recurrent()) {
     view.level = AttentionLevel::head;
   } else {
-    draw_levels(view, look);
+    draw_levels(view, skin);
   }
-  draw_interventions(maps, view, look);
-  ImGui::SameLine(0, look.px(4));
-  draw_contrast(view, look);
-  if (!view.interventions.empty()) draw_effect(maps, view, look);
+  draw_interventions(maps, view, skin);
+  ImGui::SameLine(0, skin.px(4));
+  draw_contrast(view, skin);
+  if (!view.interventions.empty()) draw_effect(maps, view, skin);
   if (!model.is_recurrent() && view.level != AttentionLevel::model) {
     draw_heads_column(context, view);
   }

@@ -72,38 +72,38 @@ float checkbox_width(const char* label) {
   return ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize(label).x;
 }
 
-void draw_checkbox(const char* label, bool& value, const char* help, const Look& look) {
-  flow(checkbox_width(label), look.px(12));
+void draw_checkbox(const char* label, bool& value, const char* help, const Skin& skin) {
+  flow(checkbox_width(label), skin.px(12));
   ImGui::Checkbox(label, &value);
-  help_tooltip(help, look);
+  help_tooltip(help, skin);
 }
 
-void draw_pictures(AttentionView& view, const Look& look) {
+void draw_pictures(AttentionView& view, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   for (const PictureText& text : pictures)
-    if (draw_choice(text.title, view.picture == text.picture, text.help, look)) view.picture = text.picture;
+    if (draw_choice(text.title, view.picture == text.picture, text.help, skin)) view.picture = text.picture;
 }
 
-void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Look& look) {
+void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   const char* why_not = refusal(text.mix, view.choice(), snapshot);
   ImGui::BeginDisabled(why_not != nullptr);
   if (ImGui::Selectable(text.title, view.map.choice.mix == text.mix)) view.mix = text.mix;
   ImGui::EndDisabled();
-  help_tooltip(why_not ? why_not : text.help, look);
+  help_tooltip(why_not ? why_not : text.help, skin);
 }
 
-void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Look& look) {
-  const float label = ImGui::CalcTextSize("Show").x + look.px(6);
-  const float width = look.px(190);
-  flow(label + width, look.px(12));
+void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
+  const float label = ImGui::CalcTextSize("Show").x + skin.px(6);
+  const float width = skin.px(190);
+  flow(label + width, skin.px(12));
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Show");
-  ImGui::SameLine(0, look.px(6));
+  ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
   const MixText& shown = text_of(view.map.choice.mix);
   const bool open = ImGui::BeginCombo("##show", shown.title);
-  if (!open) return help_tooltip(fmt::format("What the pictures show. Now: {}", shown.help), look);
-  for (const MixText& text : mixes) draw_mix(text, snapshot, view, look);
+  if (!open) return help_tooltip(fmt::format("What the pictures show. Now: {}", shown.help), skin);
+  for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();
 }
 
@@ -122,22 +122,22 @@ std::string entropy_help(const Shown& shown, const AttentionView& view) {
 }
 
 // The heads shown together, each with its colour; a click takes it away.
-void draw_together(AttentionView& view, const Look& look) {
+void draw_together(AttentionView& view, const Skin& skin) {
   const std::vector<HeadPlace> heads = view.choice().heads;
   for (const HeadPlace& place : heads) {
     const std::string name = fmt::format("L{} H{}", place.layer + 1, place.head + 1);
-    const ImVec2 extent = text_size(look.fonts.small, name.c_str());
-    flow(extent.x + look.px(22), look.px(8));
-    Painter paint(look);
+    const ImVec2 extent = text_size(skin.fonts.small, name.c_str());
+    flow(extent.x + skin.px(22), skin.px(8));
+    Painter paint(skin);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     paint.filled_rect({at.x, at.y + extent.y * 0.2F}, {at.x + extent.y * 0.7F, at.y + extent.y * 0.9F},
-                      color_of(view, place, look.theme), look.px(2));
-    paint.text(look.fonts.small, {at.x + extent.y, at.y}, look.theme.text, name);
+                      color_of(view, place, skin.theme), skin.px(2));
+    paint.text(skin.fonts.small, {at.x + extent.y, at.y}, skin.theme.text, name);
     ImGui::PushID(name.c_str());
     if (ImGui::InvisibleButton("together", {extent.x + extent.y, extent.y})) toggle_together(view, place);
     ImGui::PopID();
     help_tooltip("Shown together with the others in this colour. Click: no longer. Shift-click a thumbnail: one more.",
-                 look);
+                 skin);
   }
 }
 
@@ -148,32 +148,32 @@ const char* reading_of(const Shown& shown, const AttentionView& view) {
 
 }  // namespace
 
-void draw_head_caption(const Shown& shown, AttentionView& view, const Look& look) {
-  draw_label(look.fonts.bold, look.theme.text, title_of(view.place(), shown.snapshot->model), look);
+void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin) {
+  draw_label(skin.fonts.bold, skin.theme.text, title_of(view.place(), shown.snapshot->model), skin);
   const std::string help = entropy_help(shown, view);
-  help_tooltip(help, look);
+  help_tooltip(help, skin);
   if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
     const std::string entropy =
         fmt::format("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
-    flow(text_size(look.fonts.ui, entropy.c_str()).x, look.px(12));
-    draw_label(look.fonts.ui, near_uniform(*measures) ? look.theme.warning : look.theme.text_dim, entropy, look);
-    help_tooltip(help, look);
+    flow(text_size(skin.fonts.ui, entropy.c_str()).x, skin.px(12));
+    draw_label(skin.fonts.ui, near_uniform(*measures) ? skin.theme.warning : skin.theme.text_dim, entropy, skin);
+    help_tooltip(help, skin);
   }
-  if (!view.together.empty()) draw_together(view, look);
-  draw_wrapped_label(look.fonts.small, look.theme.text_dim, reading_of(shown, view), look);
+  if (!view.together.empty()) draw_together(view, skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, reading_of(shown, view), skin);
 }
 
-void draw_head_controls(const Shown& shown, AttentionView& view, const Look& look) {
-  draw_pictures(view, look);
+void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {
+  draw_pictures(view, skin);
   draw_checkbox("Words", view.words,
                 "Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged "
                 "over those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
-                look);
+                skin);
   draw_checkbox("Margins", view.margins,
                 "Along the lower edge what every key gets, averaged over the queries that see it; along the right edge "
                 "every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere.",
-                look);
-  draw_mixes(*shown.snapshot, view, look);
+                skin);
+  draw_mixes(*shown.snapshot, view, skin);
 }
 
 std::string map_name(const HeadMap& map, const ModelConfig& model) {

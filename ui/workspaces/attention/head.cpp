@@ -23,7 +23,7 @@ struct Canvas {
   const Shown& shown;
   AttentionView& view;
   TextureStore& textures;
-  const Look& look;
+  const Skin& skin;
 
   const HeadMap& map() const { return view.map; }
   int selected_row() const { return view.pinned_row ? place_of(*view.pinned_row, map().rows) : -1; }
@@ -50,15 +50,15 @@ struct Panes {
 };
 
 // A picture, and the list beside it, or beneath it if the room is higher than wide.
-Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Look& look) {
-  const float gap = look.px(8);
+Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const Skin& skin) {
+  const float gap = skin.px(8);
   Panes panes;
   if (room.x > room.y * 1.15F) {
-    const float list = std::clamp(room.x * 0.3F, look.px(170), look.px(300));
+    const float list = std::clamp(room.x * 0.3F, skin.px(170), skin.px(300));
     panes.*picture = {{0, 0}, {room.x - list - gap, room.y}};
     panes.list = {{room.x - list, 0}, {list, room.y}};
   } else {
-    const float height = std::min(picture_height, room.y - std::max(room.y * 0.26F, look.px(90)));
+    const float height = std::min(picture_height, room.y - std::max(room.y * 0.26F, skin.px(90)));
     panes.*picture = {{0, 0}, {room.x, height}};
     panes.list = {{0, height + gap}, {room.x, room.y - height - gap}};
   }
@@ -66,14 +66,14 @@ Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const
 }
 
 // Matrix and lines side by side, and the list beside or beneath the lines.
-Panes beside(ImVec2 room, const Look& look) {
-  const float gap = look.px(10);
+Panes beside(ImVec2 room, const Skin& skin) {
+  const float gap = skin.px(10);
   const float half = std::floor(room.x * 0.55F);
   const float rest = room.x - half - gap;
   Panes panes;
   panes.matrix = {{0, 0}, {half, room.y}};
-  if (rest > look.px(520)) {
-    const float list = look.px(210);
+  if (rest > skin.px(520)) {
+    const float list = skin.px(210);
     panes.lines = {{half + gap, 0}, {rest - list - gap, room.y}};
     panes.list = {{room.x - list, 0}, {list, room.y}};
   } else {
@@ -85,10 +85,10 @@ Panes beside(ImVec2 room, const Look& look) {
 }
 
 // The matrix over lines and list.
-Panes beneath(ImVec2 room, float matrix_height, const Look& look) {
-  const float gap = look.px(10);
+Panes beneath(ImVec2 room, float matrix_height, const Skin& skin) {
+  const float gap = skin.px(10);
   const float above = std::min(matrix_height, std::floor(room.y * 0.58F));
-  const float list = std::max(look.px(170), std::floor(room.x * 0.36F));
+  const float list = std::max(skin.px(170), std::floor(room.x * 0.36F));
   const ImVec2 rest{room.x, room.y - above - gap};
   Panes panes;
   panes.matrix = {{0, 0}, {room.x, above}};
@@ -97,12 +97,12 @@ Panes beneath(ImVec2 room, float matrix_height, const Look& look) {
   return panes;
 }
 
-Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines_height, const Look& look) {
-  if (picture == HeadPicture::lines) return one_picture(room, lines_height, &Panes::lines, look);
-  if (picture == HeadPicture::both && room.x >= look.px(760)) return beside(room, look);
-  if (picture == HeadPicture::both && room.x >= look.px(430) && room.y >= look.px(560))
-    return beneath(room, matrix_height, look);
-  return one_picture(room, matrix_height, &Panes::matrix, look);
+Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines_height, const Skin& skin) {
+  if (picture == HeadPicture::lines) return one_picture(room, lines_height, &Panes::lines, skin);
+  if (picture == HeadPicture::both && room.x >= skin.px(760)) return beside(room, skin);
+  if (picture == HeadPicture::both && room.x >= skin.px(430) && room.y >= skin.px(560))
+    return beneath(room, matrix_height, skin);
+  return one_picture(room, matrix_height, &Panes::matrix, skin);
 }
 
 // ---- the matrix
@@ -110,7 +110,7 @@ Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines
 void tell_cell(const Canvas& canvas, int row, int col) {
   const HeadMap& map = canvas.map();
   {
-    const WithFont mono(canvas.look.fonts.mono);
+    const WithFont mono(canvas.skin.fonts.mono);
     ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
                 map.col_labels[static_cast<std::size_t>(col)].c_str());
   }
@@ -128,7 +128,7 @@ void tell_heads(const Canvas& canvas, int row, int col) {
   const std::vector<HeadPlace>& heads = map.choice.heads;
   if (heads.size() < 2 || map.lines.size() != heads.size()) return;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const Color32 color = color_of(canvas.view, heads[i], canvas.look.theme);
+    const Color32 color = color_of(canvas.view, heads[i], canvas.skin.theme);
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     ImGui::Text("L%d H%d  %.4f", heads[i].layer + 1, heads[i].head + 1, static_cast<double>(map.lines[i].at(row, col)));
     ImGui::PopStyleColor();
@@ -166,7 +166,7 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   options.mask_upper = map.causal;
   options.high = highest(canvas);
   if (map.is_signed()) {
-    options.map = canvas.look.theme.diverging;
+    options.map = canvas.skin.theme.diverging;
     options.low = -options.high;
   }
   options.selected_row = canvas.listed_row();
@@ -214,7 +214,7 @@ Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
     tell_heads(canvas, row, col);
   };
   const HeatmapResult result =
-      draw_heatmap("large", canvas.map().map, canvas.map().stamp, size, options, canvas.textures, canvas.look);
+      draw_heatmap("large", canvas.map().map, canvas.map().stamp, size, options, canvas.textures, canvas.skin);
   if (result.clicked) choose_cell(canvas, result.row, result.col);
   if (result.label_clicked && result.row_label >= 0) choose_row(canvas, result.row_label);
   if (result.label_clicked && result.col_label >= 0) choose_col(canvas, result.col_label);
@@ -224,7 +224,7 @@ Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
 // ---- the lines
 
 std::vector<Color32> line_colors(const Canvas& canvas) {
-  const Theme& theme = canvas.look.theme;
+  const Theme& theme = canvas.skin.theme;
   if (canvas.map().is_signed()) return {map_color(theme.diverging, 0.95F), map_color(theme.diverging, 0.05F)};
   return {theme.series.begin(), theme.series.end()};
 }
@@ -246,7 +246,7 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   order.resize(std::min<std::size_t>(order.size(), 5));
   const auto& own = query ? map.row_labels : map.col_labels;
   const auto& others = query ? map.col_labels : map.row_labels;
-  const WithFont mono(canvas.look.fonts.mono);
+  const WithFont mono(canvas.skin.fonts.mono);
   ImGui::TextUnformatted(own[static_cast<std::size_t>(token.index)].c_str());
   ImGui::TextDisabled("%s", query ? "looks more or less at" : "is looked at more or less by");
   for (const int other : order)
@@ -277,7 +277,7 @@ Pointed draw_lines(Canvas& canvas, ImVec2 size) {
   if (col) marked.push_back(*col);
   data.marked = marked;
   BipartiteState state{row ? row : col};
-  const BipartiteResult result = draw_bipartite("lines", data, state, size, canvas.look);
+  const BipartiteResult result = draw_bipartite("lines", data, state, size, canvas.skin);
   if (result.clicked && result.clicked->side == BipartiteSide::queries) choose_row(canvas, result.clicked->index);
   if (result.clicked && result.clicked->side == BipartiteSide::keys) choose_col(canvas, result.clicked->index);
   if (!result.hovered) return {};
@@ -288,27 +288,27 @@ Pointed draw_lines(Canvas& canvas, ImVec2 size) {
 // ---- the list of one query's weights
 
 void draw_list_heading(Canvas& canvas, int row, const char* hint) {
-  const Look& look = canvas.look;
-  draw_label(look.fonts.mono, look.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], look);
-  ImGui::SameLine(0, look.px(8));
-  draw_label(look.fonts.ui, look.theme.text_dim, canvas.map().is_signed() ? "looks more or less at" : "looks at", look);
-  help_tooltip(hint, look);
+  const Skin& skin = canvas.skin;
+  draw_label(skin.fonts.mono, skin.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], skin);
+  ImGui::SameLine(0, skin.px(8));
+  draw_label(skin.fonts.ui, skin.theme.text_dim, canvas.map().is_signed() ? "looks more or less at" : "looks at", skin);
+  help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
-  ImGui::SameLine(0, look.px(8));
+  ImGui::SameLine(0, skin.px(8));
   if (ImGui::SmallButton("Unpin")) let_go(canvas.view);
-  help_tooltip("Lets go of the chosen query and key: the list follows the mouse again (Escape).", look);
+  help_tooltip("Lets go of the chosen query and key: the list follows the mouse again (Escape).", skin);
 }
 
 Pointed draw_list(Canvas& canvas, int row) {
   constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
   const HeadMap& map = canvas.map();
   if (row < 0 || row >= map.map.rows) {
-    draw_wrapped_label(canvas.look.fonts.small, canvas.look.theme.text_dim, hint, canvas.look);
+    draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim, hint, canvas.skin);
     return {};
   }
   draw_list_heading(canvas, row, hint);
   const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
-  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.look);
+  const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.skin);
   if (result.clicked >= 0) choose_col(canvas, result.clicked);
   return {-1, result.hovered};
 }
@@ -343,29 +343,29 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
 
 float matrix_height(const Canvas& canvas, ImVec2 room) {
   const HeatmapOptions options = matrix_options(canvas);
-  return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.look) +
-         font_size(canvas.look.fonts.small) + canvas.look.px(8);
+  return heatmap_height(canvas.map().map, options, {room.x, room.y * 0.7F}, canvas.skin) +
+         font_size(canvas.skin.fonts.small) + canvas.skin.px(8);
 }
 
 // With columns as comfortable as they are drawn.
 float lines_height(const Canvas& canvas) {
   const auto rows = static_cast<float>(std::max(canvas.map().map.rows, canvas.map().map.cols));
-  const Look& look = canvas.look;
-  return rows * (font_size(look.fonts.mono) + look.px(8)) + font_size(look.fonts.small) + look.px(8);
+  const Skin& skin = canvas.skin;
+  return rows * (font_size(skin.fonts.mono) + skin.px(8)) + font_size(skin.fonts.small) + skin.px(8);
 }
 
 }  // namespace
 
-void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), look);
+void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
+  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), skin);
   const Shown& shown = maps.of(view.part);
   clamp_to(view, *shown.snapshot);
   update(view.map, view.choice(), shown);
-  Canvas canvas{shown, view, textures, look};
-  draw_head_caption(shown, view, look);
-  draw_head_controls(shown, view, look);
+  Canvas canvas{shown, view, textures, skin};
+  draw_head_caption(shown, view, skin);
+  draw_head_controls(shown, view, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), look));
+  draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), skin));
 }
 
 }  // namespace attnscope

@@ -32,49 +32,49 @@ void refresh(AttentionView& view, const std::shared_ptr<const Snapshot>& snapsho
   inside.numbers = std::make_shared<const HeadNumbers>(std::move(numbers));
 }
 
-void draw_controls(const HeadCards& cards, AttentionView& view, const Look& look) {
+void draw_controls(const HeadCards& cards, AttentionView& view, const Skin& skin) {
   const Snapshot& snapshot = *cards.numbers.snapshot;
   ImGui::AlignTextToFramePadding();
   {
-    const WithFont bold(look.fonts.bold);
+    const WithFont bold(skin.fonts.bold);
     ImGui::TextUnformatted(title_of(view.place(), snapshot.model).c_str());
   }
   help_tooltip(
       "This head's own numbers for this sentence, from its queries and keys to what the sublayer gives. Point at a "
       "cell "
       "to see how it came about and what it was made from; click it to keep its row.",
-      look);
-  ImGui::SameLine(0, look.px(10));
+      skin);
+  ImGui::SameLine(0, skin.px(10));
   ImGui::Dummy({0, 0});
   constexpr const char* compare = "Compare √d_k";
-  next_checkbox_in_row(compare, look);
+  next_checkbox_in_row(compare, skin);
   ImGui::Checkbox(compare, &view.inside.compare);
   help_tooltip(
       "The same scores with and without the division by √d_k: how far apart they lie, how sharp the weights become and "
       "how little gradient the softmax then lets through (paper §3.2.1, footnote 4).",
-      look);
-  draw_mask_buttons(view, cards.numbers, cards.keys, look);
+      skin);
+  draw_mask_buttons(view, cards.numbers, cards.keys, skin);
 }
 
 }  // namespace
 
-void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", room, look);
+  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", room, skin);
   const Shown& shown = maps.of(view.part);
   clamp_to(view, *shown.snapshot);
   if (is_off(*shown.snapshot, view.place()))
-    return draw_quiet_note("This layer is switched off: it passes its input on, and no head of it works.", room, look);
+    return draw_quiet_note("This layer is switched off: it passes its input on, and no head of it works.", room, skin);
   if (!shown.snapshot->inside || shown.snapshot->inside->place != view.place())
-    return draw_quiet_note("looking…", room, look);
+    return draw_quiet_note("looking…", room, skin);
   refresh(view, shown.snapshot);
   const std::shared_ptr<const HeadNumbers> numbers = view.inside.numbers;
   const HeadCards cards{*numbers, token_labels(row_tokens(*shown.snapshot, view.part)),
                         token_labels(col_tokens(*shown.snapshot, view.part))};
-  draw_controls(cards, view, look);
+  draw_controls(cards, view, skin);
   ImGui::BeginChild("stages", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  if (view.inside.compare) draw_scaling(cards, textures, look);
-  draw_cards(cards, view, textures, look);
+  if (view.inside.compare) draw_scaling(cards, textures, skin);
+  draw_cards(cards, view, textures, skin);
   ImGui::EndChild();
 }
 

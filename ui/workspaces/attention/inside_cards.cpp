@@ -108,7 +108,7 @@ struct Context {
   const HeadCards& cards;
   AttentionView& view;
   TextureStore& textures;
-  const Look& look;
+  const Skin& skin;
   std::vector<std::string> col_keys;  // the keys over columns: shortened where there is little room
   std::optional<StageCell> pointed;   // now
 };
@@ -151,12 +151,12 @@ HeatmapOptions options_of(const Context& context, Stage stage, float largest) {
   options.selected_row = lit.row;
   options.selected_col = lit.col;
   if (stage != Stage::weights) {
-    options.map = context.look.theme.diverging;
+    options.map = context.skin.theme.diverging;
     options.low = -largest;
   }
   options.high = largest;
   options.tooltip = [&context, stage](int row, int col) {
-    ImGui::PushTextWrapPos(context.look.px(440));
+    ImGui::PushTextWrapPos(context.skin.px(440));
     const std::string text =
         arithmetic(context.cards.numbers, {stage, row, col}, {context.cards.queries, context.cards.keys});
     ImGui::TextUnformatted(text.c_str());
@@ -188,7 +188,7 @@ void outline_own(const Context& context, Stage stage, HeatmapOptions& options, s
 }
 
 void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
-  const Look& look = context.look;
+  const Skin& skin = context.skin;
   const HeadNumbers& numbers = context.cards.numbers;
   ImGui::PushID(text_of(stage).id);
   const Matrix& matrix = numbers.of(stage);
@@ -199,10 +199,10 @@ void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
   std::optional<Stage>& alone = context.view.inside.alone;
   const std::string help =
       fmt::format("{}\nClick: {}.", text_of(stage).help, alone ? "all stages again" : "this stage alone, large");
-  if (draw_card_title({title_of(stage, numbers), help, options.map, options.low, options.high}, size.x, look))
+  if (draw_card_title({title_of(stage, numbers), help, options.map, options.low, options.high}, size.x, skin))
     alone = alone ? std::nullopt : std::optional(stage);
-  const HeatmapResult result = draw_heatmap("map", matrix, numbers.version, {size.x, size.y - card_title_height(look)},
-                                            options, context.textures, look);
+  const HeatmapResult result = draw_heatmap("map", matrix, numbers.version, {size.x, size.y - card_title_height(skin)},
+                                            options, context.textures, skin);
   if (stage == Stage::masked) {
     paint_mask(context.view, numbers, result);
   } else if (result.clicked) {
@@ -212,22 +212,22 @@ void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
   ImGui::PopID();
 }
 
-void draw_operator(const char* op, ImVec2 at, ImVec2 size, const Look& look) {
-  const ImVec2 extent = text_size(look.fonts.bold, op);
-  Painter paint(look);
-  paint.text(look.fonts.bold, {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look.theme.accent, op);
+void draw_operator(const char* op, ImVec2 at, ImVec2 size, const Skin& skin) {
+  const ImVec2 extent = text_size(skin.fonts.bold, op);
+  Painter paint(skin);
+  paint.text(skin.fonts.bold, {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, skin.theme.accent, op);
 }
 
 bool is_drawn(Stage stage, const HeadNumbers& numbers) {
   return stage != Stage::bias || !numbers.head().bias.empty();
 }
 
-void draw_heading(const char* heading, CardGrid& grid, const Look& look) {
+void draw_heading(const char* heading, CardGrid& grid, const Skin& skin) {
   grid.new_row();
-  if (grid.y > 0) grid.y += look.px(4);
-  Painter paint(look);
-  paint.text(look.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, look.theme.text_dim, heading);
-  grid.y += font_size(look.fonts.ui) + look.px(5);
+  if (grid.y > 0) grid.y += skin.px(4);
+  Painter paint(skin);
+  paint.text(skin.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, skin.theme.text_dim, heading);
+  grid.y += font_size(skin.fonts.ui) + skin.px(5);
 }
 
 // Below the mask, which must not move under the mouse that paints it.
@@ -235,22 +235,22 @@ void draw_effect_row(Context& context, CardGrid& grid) {
   if (!context.cards.numbers.what_if) return;
   grid.new_row();
   ImGui::SetCursorScreenPos({grid.origin.x, grid.origin.y + grid.y});
-  draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.look);
-  grid.y += mask_effect_height(context.look);
+  draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.skin);
+  grid.y += mask_effect_height(context.skin);
 }
 
 void draw_all(Context& context) {
-  const Look& look = context.look;
+  const Skin& skin = context.skin;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float heading = font_size(look.fonts.ui) + look.px(15);
-  const float height = std::clamp(room.y / static_cast<float>(sections.size()) - heading, look.px(180), look.px(300));
-  CardGrid grid = card_grid(room.x, look.px(150), 4, height, look.px(20), look);
+  const float heading = font_size(skin.fonts.ui) + skin.px(15);
+  const float height = std::clamp(room.y / static_cast<float>(sections.size()) - heading, skin.px(180), skin.px(300));
+  CardGrid grid = card_grid(room.x, skin.px(150), 4, height, skin.px(20), skin);
   for (const Section& section : sections) {
-    draw_heading(section.heading, grid, look);
+    draw_heading(section.heading, grid, skin);
     for (const Stage stage : section.stages) {
       if (!is_drawn(stage, context.cards.numbers)) continue;
       const ImVec2 at = grid.next();
-      draw_operator(text_of(stage).op, {at.x - grid.gutter, at.y}, {grid.gutter, grid.card.y}, look);
+      draw_operator(text_of(stage).op, {at.x - grid.gutter, at.y}, {grid.gutter, grid.card.y}, skin);
       draw_card(context, stage, at, grid.card);
     }
     if (section.stages.back() == Stage::weights) draw_effect_row(context, grid);
@@ -262,22 +262,22 @@ void draw_alone(Context& context, Stage stage) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   // Room for the effect from the start: the mask must not move under the mouse that paints it.
-  const float below = stage == Stage::masked ? mask_effect_height(context.look) : 0;
-  const ImVec2 size{room.x, std::max(context.look.px(80), room.y - below)};
+  const float below = stage == Stage::masked ? mask_effect_height(context.skin) : 0;
+  const ImVec2 size{room.x, std::max(context.skin.px(80), room.y - below)};
   draw_card(context, stage, at, size);
   ImGui::SetCursorScreenPos({at.x, at.y + size.y});
   if (stage == Stage::masked)
-    draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.look);
+    draw_mask_effect(context.cards.numbers, context.cards.queries, context.textures, context.skin);
 }
 
 }  // namespace
 
-void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Look& look) {
-  Context context{cards, view, textures, look, cards.keys, std::nullopt};
+void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Skin& skin) {
+  Context context{cards, view, textures, skin, cards.keys, std::nullopt};
   if (view.inside.alone && is_drawn(*view.inside.alone, cards.numbers)) {
     draw_alone(context, *view.inside.alone);
   } else {
-    for (std::string& key : context.col_keys) key = shortened(label_font(look), key, look.px(34));
+    for (std::string& key : context.col_keys) key = shortened(label_font(skin), key, skin.px(34));
     draw_all(context);
   }
   view.inside.pointed = context.pointed;

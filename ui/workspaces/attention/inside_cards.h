@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "workspaces/attention/view.h"
 
@@ -17,6 +17,6 @@ struct HeadCards {
 };
 
 // All stages in their order, or the one chosen to be seen alone. Fills what is left of the window and scrolls.
-void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Look& look);
+void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

@@ -46,13 +46,13 @@ void along_line(int from_row, int from_col, int to_row, int to_col, const Visit&
 }
 
 void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
-                   const Look& look) {
-  next_in_row("Hide key ▾", look);
+                   const Skin& skin) {
+  next_in_row("Hide key ▾", skin);
   if (ImGui::SmallButton("Hide key ▾")) ImGui::OpenPopup("keys");
   help_tooltip(
       "Padding: a key that no query may look at, a whole column (what is done to the filling of shorter sentences in a "
       "batch).",
-      look);
+      skin);
   if (!ImGui::BeginPopup("keys")) return;
   for (int key = 0; key < numbers.mask.cols; ++key) {
     const bool hidden = hides_key(numbers.mask, key);
@@ -92,20 +92,20 @@ void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapRe
 }
 
 void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
-                       const Look& look) {
+                       const Skin& skin) {
   const HeadInside& head = numbers.head();
   ImGui::AlignTextToFramePadding();
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::TextUnformatted("Mask");
   ImGui::PopStyleColor();
   help_tooltip(
       "What if other keys were hidden? Only inside this head, only here: the model stays as it is, and so does "
       "everything that comes after. Click or drag over cells of the mask below, too.",
-      look);
+      skin);
   const auto button = [&](const char* label, const char* help) {
-    next_in_row(label, look);
+    next_in_row(label, skin);
     const bool clicked = ImGui::SmallButton(label);
-    help_tooltip(help, look);
+    help_tooltip(help, skin);
     return clicked;
   };
   if (button("Model's", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
@@ -114,16 +114,16 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
     use_mask(view, head, look_ahead_mask(numbers.mask));
   if (button("None", "Every query may look at every key."))
     use_mask(view, head, CellMask(numbers.mask.rows, numbers.mask.cols));
-  draw_hide_key(view, numbers, keys, look);
+  draw_hide_key(view, numbers, keys, skin);
 }
 
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
-                      const Look& look) {
+                      const Skin& skin) {
   if (!numbers.what_if || numbers.change.empty()) return;
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.warning);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
   ImGui::TextUnformatted("What if, inside this head only: how far the output moves");
   ImGui::PopStyleColor();
-  help_tooltip("‖Δ‖ of what the sublayer gives with this mask, for every query. The model stays as it is.", look);
+  help_tooltip("‖Δ‖ of what the sublayer gives with this mask, for every query. The model stays as it is.", skin);
   Matrix change(1, static_cast<int>(numbers.change.size()));
   change.values = numbers.change;
   const std::vector<std::string> row = {"‖Δ‖"};
@@ -139,11 +139,11 @@ void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> q
         fmt::format("{}: ‖Δ‖ = {:.3g}, the output has ‖·‖ = {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
             .c_str());
   };
-  draw_heatmap("change", change, numbers.version, {0, look.px(effect_map_height)}, options, textures, look);
+  draw_heatmap("change", change, numbers.version, {0, skin.px(effect_map_height)}, options, textures, skin);
 }
 
-float mask_effect_height(const Look& look) {
-  return ImGui::GetTextLineHeightWithSpacing() + look.px(effect_map_height) + ImGui::GetStyle().ItemSpacing.y;
+float mask_effect_height(const Skin& skin) {
+  return ImGui::GetTextLineHeightWithSpacing() + skin.px(effect_map_height) + ImGui::GetStyle().ItemSpacing.y;
 }
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // The mask of one head, painted cell by cell: what would this head do? The model stays as it is.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "widgets/heatmap.h"
 #include "workspaces/attention/view.h"
 
@@ -15,11 +15,11 @@ void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapRe
 
 // "as the model has it", "look-ahead", "none" and "hide key …", in one row that wraps.
 void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
-                       const Look& look);
+                       const Skin& skin);
 
 // How far another mask than the model's moves the sublayer's output of every query; nothing with the model's.
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
-                      const Look& look);
-float mask_effect_height(const Look& look);
+                      const Skin& skin);
+float mask_effect_height(const Skin& skin);
 
 }  // namespace attnscope

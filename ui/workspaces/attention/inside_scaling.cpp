@@ -19,62 +19,62 @@ struct Side {
   const Spread& spread;
 };
 
-void draw_bars(const HeadNumbers& numbers, const Spread& spread, ImVec2 size, const Look& look) {
+void draw_bars(const HeadNumbers& numbers, const Spread& spread, ImVec2 size, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImGui::Dummy(size);
   help_tooltip(
       "How many of the scores that are not hidden lie where. Both pictures have the same axis. Scores far apart "
       "saturate the softmax.",
-      look);
-  Painter paint(look);
-  const float line = font_size(look.fonts.small);
-  const ImVec2 base{origin.x, origin.y + size.y - line - look.px(2)};
+      skin);
+  Painter paint(skin);
+  const float line = font_size(skin.fonts.small);
+  const ImVec2 base{origin.x, origin.y + size.y - line - skin.px(2)};
   const int most = std::max(1, *std::ranges::max_element(spread.histogram));
   const float width = size.x / static_cast<float>(spread.histogram.size());
   for (std::size_t i = 0; i < spread.histogram.size(); ++i) {
     const float height = (base.y - origin.y) * static_cast<float>(spread.histogram[i]) / static_cast<float>(most);
     if (height <= 0) continue;
     const float x = origin.x + width * static_cast<float>(i);
-    paint.filled_rect({x, base.y - std::max(1.0F, height)}, {x + width - 1, base.y}, look.theme.series[0]);
+    paint.filled_rect({x, base.y - std::max(1.0F, height)}, {x + width - 1, base.y}, skin.theme.series[0]);
   }
-  paint.line(base, {base.x + size.x, base.y}, look.theme.border);
+  paint.line(base, {base.x + size.x, base.y}, skin.theme.border);
   const std::string high = fmt::format("{:.3g}", numbers.highest);
-  paint.text(look.fonts.small, {base.x, base.y + look.px(2)}, look.theme.text_dim,
+  paint.text(skin.fonts.small, {base.x, base.y + skin.px(2)}, skin.theme.text_dim,
              fmt::format("scores from {:.3g}", numbers.lowest));
-  paint.text(look.fonts.small, {base.x + size.x - text_size(look.fonts.small, high.c_str()).x, base.y + look.px(2)},
-             look.theme.text_dim, high);
+  paint.text(skin.fonts.small, {base.x + size.x - text_size(skin.fonts.small, high.c_str()).x, base.y + skin.px(2)},
+             skin.theme.text_dim, high);
 }
 
-void dim_text(const std::string& text, const Look& look) {
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+void dim_text(const std::string& text, const Skin& skin) {
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(text.c_str());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
 }
 
-void draw_measures(const Spread& spread, int keys, const Look& look) {
-  dim_text(fmt::format("mean entropy {:.2f} nats", spread.mean_entropy), look);
+void draw_measures(const Spread& spread, int keys, const Skin& skin) {
+  dim_text(fmt::format("mean entropy {:.2f} nats", spread.mean_entropy), skin);
   help_tooltip(fmt::format("Mean over the queries of −Σ w ln w: 0 looks at one key, ln {} = {:.2f} at all alike.", keys,
                            std::log(static_cast<double>(std::max(1, keys)))),
-               look);
-  dim_text(fmt::format("softmax gradient {:.3f}", spread.mean_gradient), look);
+               skin);
+  dim_text(fmt::format("softmax gradient {:.3f}", spread.mean_gradient), skin);
   help_tooltip(
       "Mean over the queries of the largest |∂w/∂s| = w (1 − w), at most 1/4. Near 0 the softmax is saturated: hardly "
       "anything is learned through it (paper §3.2.1, footnote 4).",
-      look);
+      skin);
 }
 
-void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureStore& textures, const Look& look) {
+void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureStore& textures, const Skin& skin) {
   ImGui::BeginGroup();
   const std::string title = side.scaled ? fmt::format("÷ √{}", cards.numbers.head().q.cols) : "not divided";
   {
-    const WithFont bold(look.fonts.bold);
+    const WithFont bold(skin.fonts.bold);
     ImGui::TextUnformatted(title.c_str());
   }
   if (side.of_model) {
-    ImGui::SameLine(0, look.px(6));
-    dim_text("the model's", look);
+    ImGui::SameLine(0, skin.px(6));
+    dim_text("the model's", skin);
   }
   HeatmapOptions options;
   options.row_labels = cards.queries;
@@ -82,25 +82,25 @@ void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureSto
   options.square = false;
   options.legend = false;
   draw_heatmap(side.scaled ? "scaled" : "plain", side.stages.weights, cards.numbers.version, size, options, textures,
-               look);
-  draw_bars(cards.numbers, side.spread, {size.x, look.px(54)}, look);
-  draw_measures(side.spread, cards.numbers.mask.cols, look);
+               skin);
+  draw_bars(cards.numbers, side.spread, {size.x, skin.px(54)}, skin);
+  draw_measures(side.spread, cards.numbers.mask.cols, skin);
   ImGui::EndGroup();
 }
 
 }  // namespace
 
-void draw_scaling(const HeadCards& cards, TextureStore& textures, const Look& look) {
+void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin) {
   const HeadNumbers& numbers = cards.numbers;
-  const float gap = look.px(16);
+  const float gap = skin.px(16);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 size{std::floor((room.x - gap) / 2), std::clamp(room.y * 0.3F, look.px(150), look.px(320))};
+  const ImVec2 size{std::floor((room.x - gap) / 2), std::clamp(room.y * 0.3F, skin.px(150), skin.px(320))};
   const bool scaled = numbers.head().scaled;
   const Side own{scaled, true, numbers.stages, numbers.spread};
   const Side other{!scaled, false, numbers.rescaled, numbers.rescaled_spread};
-  draw_side(cards, scaled ? own : other, size, textures, look);
+  draw_side(cards, scaled ? own : other, size, textures, skin);
   ImGui::SameLine(0, gap);
-  draw_side(cards, scaled ? other : own, size, textures, look);
+  draw_side(cards, scaled ? other : own, size, textures, skin);
 }
 
 }  // namespace attnscope

@@ -6,6 +6,6 @@
 namespace attnscope {
 
 // As wide as what is left of the window; advances the cursor.
-void draw_scaling(const HeadCards& cards, TextureStore& textures, const Look& look);
+void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
 
 // The button whose popup makes them. What was made is listed, and taken back, in the bar of departures.
-void draw_interventions(const ShownMaps& maps, AttentionView& view, const Look& look);
+void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& skin);
 
 // ---- one at a time; what contradicts it is taken back
 

@@ -32,47 +32,47 @@ std::size_t first_shown(std::span<const ComparedWord> words, float room) {
 }
 
 // One line: the output, what differs in `color`; cut off at the right, whole in the tooltip.
-void draw_output(const char* label, std::span<const ComparedWord> words, Color32 color, const Look& look) {
+void draw_output(const char* label, std::span<const ComparedWord> words, Color32 color, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0F, ImGui::GetContentRegionAvail().x);
-  const float line = font_size(look.fonts.ui);
+  const float line = font_size(skin.fonts.ui);
   ImGui::Dummy({width, line});
-  help_tooltip(joined(words), look);
-  Painter paint(look);
+  help_tooltip(joined(words), skin);
+  Painter paint(skin);
   paint.push_clip(at, {at.x + width, at.y + line + 1});
-  paint.text(look.fonts.ui, at, look.theme.text_dim, label);
-  float x = at.x + look.px(46);
+  paint.text(skin.fonts.ui, at, skin.theme.text_dim, label);
+  float x = at.x + skin.px(46);
   const auto put = [&](const std::string& text, Color32 ink) {
-    paint.text(look.fonts.ui, {x, at.y}, ink, text);
+    paint.text(skin.fonts.ui, {x, at.y}, ink, text);
     x += ImGui::CalcTextSize((text + " ").c_str()).x;
   };
-  const std::size_t first = first_shown(words, width - look.px(46));
-  if (first > 0) put("…", look.theme.text_dim);
-  if (words.empty()) put("(nothing)", look.theme.text_dim);
-  for (const ComparedWord& word : words.subspan(first)) put(word.word, word.differs ? color : look.theme.text);
+  const std::size_t first = first_shown(words, width - skin.px(46));
+  if (first > 0) put("…", skin.theme.text_dim);
+  if (words.empty()) put("(nothing)", skin.theme.text_dim);
+  for (const ComparedWord& word : words.subspan(first)) put(word.word, word.differs ? color : skin.theme.text);
   paint.pop_clip();
 }
 
 // A piece of the reference over two bars: its probability without and with the interventions.
-float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Look& look) {
-  const float width = std::max(text_size(look.fonts.mono_small, after.token.piece.c_str()).x, look.px(14));
-  const float line = font_size(look.fonts.mono_small);
+float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec2 at, const Skin& skin) {
+  const float width = std::max(text_size(skin.fonts.mono_small, after.token.piece.c_str()).x, skin.px(14));
+  const float line = font_size(skin.fonts.mono_small);
   const bool fell = after.probability < before / 2;
-  paint.text(look.fonts.mono_small, at, fell ? look.theme.warning : look.theme.text, after.token.piece);
+  paint.text(skin.fonts.mono_small, at, fell ? skin.theme.warning : skin.theme.text, after.token.piece);
   const auto bar = [&](float top, float share, Color32 color) {
-    const float height = look.px(3);
-    paint.filled_rect({at.x, at.y + line + top}, {at.x + width, at.y + line + top + height}, look.theme.raised);
+    const float height = skin.px(3);
+    paint.filled_rect({at.x, at.y + line + top}, {at.x + width, at.y + line + top + height}, skin.theme.raised);
     paint.filled_rect({at.x, at.y + line + top}, {at.x + width * share, at.y + line + top + height}, color);
   };
-  bar(look.px(1), before, look.theme.text_dim);
-  bar(look.px(5), after.probability, look.theme.accent);
+  bar(skin.px(1), before, skin.theme.text_dim);
+  bar(skin.px(5), after.probability, skin.theme.accent);
   return width;
 }
 
-void gold_tooltip(float before, const GoldStep& after, const Look& look) {
+void gold_tooltip(float before, const GoldStep& after, const Skin& skin) {
   ImGui::BeginTooltip();
   {
-    const WithFont mono(look.fonts.mono);
+    const WithFont mono(skin.fonts.mono);
     ImGui::TextUnformatted(after.token.piece.c_str());
   }
   ImGui::Text("p = %.4g untouched, %.4g now", static_cast<double>(before), static_cast<double>(after.probability));
@@ -80,7 +80,7 @@ void gold_tooltip(float before, const GoldStep& after, const Look& look) {
   ImGui::EndTooltip();
 }
 
-void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const Look& look) {
+void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const Skin& skin) {
   const std::vector<GoldStep>& after = snapshot.gold;
   if (after.empty()) return;
   const std::string sum =
@@ -91,23 +91,23 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
       "How probable every piece is when the ones before it are given, without and with the interventions (the bars: "
       "grey "
       "untouched, coloured now).",
-      look);
-  ImGui::SameLine(0, look.px(12));
+      skin);
+  ImGui::SameLine(0, skin.px(12));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float right = origin.x + ImGui::GetContentRegionAvail().x;
-  const float height = font_size(look.fonts.mono_small) + look.px(9);
-  Painter paint(look);
+  const float height = font_size(skin.fonts.mono_small) + skin.px(9);
+  Painter paint(skin);
   float x = origin.x;
   for (std::size_t i = 0; i < after.size() && x < right; ++i) {
-    const float width = draw_gold_piece(paint, difference.gold_before[i], after[i], {x, origin.y}, look);
+    const float width = draw_gold_piece(paint, difference.gold_before[i], after[i], {x, origin.y}, skin);
     if (ImGui::IsMouseHoveringRect({x, origin.y}, {x + width, origin.y + height}) && ImGui::IsWindowHovered())
-      gold_tooltip(difference.gold_before[i], after[i], look);
-    x += width + look.px(4);
+      gold_tooltip(difference.gold_before[i], after[i], skin);
+    x += width + skin.px(4);
   }
   ImGui::Dummy({std::max(1.0F, right - origin.x), height});
 }
 
-void draw_largest(const Snapshot& snapshot, const WeightChange& largest, AttentionView& view, const Look& look) {
+void draw_largest(const Snapshot& snapshot, const WeightChange& largest, AttentionView& view, const Skin& skin) {
   const auto name = [](const std::vector<Token>& tokens, int index) {
     return tokens[static_cast<std::size_t>(index)].piece;
   };
@@ -116,8 +116,8 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
                   name(row_tokens(snapshot, largest.place.part), largest.query),
                   name(col_tokens(snapshot, largest.place.part), largest.key), largest.before, largest.after);
   ImGui::AlignTextToFramePadding();
-  dim_text("largest change", look);
-  ImGui::SameLine(0, look.px(8));
+  dim_text("largest change", skin);
+  ImGui::SameLine(0, skin.px(8));
   if (ImGui::SmallButton(text.c_str())) {
     select(view, largest.place);
     view.pinned_row = largest.query;
@@ -126,7 +126,7 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
   help_tooltip(
       "Of all attention weights the one that moved most, beside those that were set by hand; only where the query saw "
       "the same pieces in both. Click: goes there.",
-      look);
+      skin);
 }
 
 void refresh(InterventionsView& intervention, const std::shared_ptr<const Snapshot>& snapshot) {
@@ -137,16 +137,16 @@ void refresh(InterventionsView& intervention, const std::shared_ptr<const Snapsh
 
 }  // namespace
 
-void draw_effect(const ShownMaps& maps, AttentionView& view, const Look& look) {
+void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;
-  if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note, look);
-  if (!snapshot || !snapshot->untouched) return dim_text("looking…", look);
+  if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note, skin);
+  if (!snapshot || !snapshot->untouched) return dim_text("looking…", skin);
   refresh(view.intervention, snapshot);
   const LookDifference& difference = *view.intervention.difference;
-  draw_output("then", difference.before, look.theme.success, look);
-  draw_output("now", difference.after, look.theme.warning, look);
-  draw_gold(*snapshot, difference, look);
-  if (difference.largest) draw_largest(*snapshot, *difference.largest, view, look);
+  draw_output("then", difference.before, skin.theme.success, skin);
+  draw_output("now", difference.after, skin.theme.warning, skin);
+  draw_gold(*snapshot, difference, skin);
+  if (difference.largest) draw_largest(*snapshot, *difference.largest, view, skin);
 }
 
 }  // namespace attnscope

@@ -32,16 +32,16 @@ struct Grid {
   Arrangement columns;
 };
 
-float group_gap(const Look& look) {
-  return look.px(5);
+float group_gap(const Skin& skin) {
+  return skin.px(5);
 }
 
-float names_width(const Look& look) {
-  return look.px(24);
+float names_width(const Skin& skin) {
+  return skin.px(24);
 }
 
-float group_heading(const Look& look) {
-  return font_size(look.fonts.ui) + font_size(look.fonts.mono_small) + look.px(18);
+float group_heading(const Skin& skin) {
+  return font_size(skin.fonts.ui) + font_size(skin.fonts.mono_small) + skin.px(18);
 }
 
 const AttentionMaps& maps_of_part(const ShownMaps& maps, AttentionPart part) {
@@ -49,16 +49,16 @@ const AttentionMaps& maps_of_part(const ShownMaps& maps, AttentionPart part) {
 }
 
 // The size of a thumbnail with which the column's groups fill that space.
-ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Look& look) {
+ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& column, ImVec2 space, const Skin& skin) {
   std::size_t rows = 0;
   int heads = 1;
   for (const AttentionPart part : column) {
     rows += maps_of_part(maps, part).size();
     heads = std::max(heads, heads_of(maps_of_part(maps, part)));
   }
-  const float headings = group_heading(look) * static_cast<float>(column.size());
-  return {(space.x - names_width(look) - look.px(2)) / static_cast<float>(heads) - group_gap(look),
-          (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(look)};
+  const float headings = group_heading(skin) * static_cast<float>(column.size());
+  return {(space.x - names_width(skin) - skin.px(2)) / static_cast<float>(heads) - group_gap(skin),
+          (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(skin)};
 }
 
 // Thumbnails may be so many times wider than high, and higher than wide.
@@ -67,104 +67,104 @@ struct Stretch {
   float high = 1;
 };
 
-ImVec2 fitted(ImVec2 cell, Stretch stretch, float largest, const Look& look) {
+ImVec2 fitted(ImVec2 cell, Stretch stretch, float largest, const Skin& skin) {
   // Below this nothing can be told apart: the window scrolls instead.
-  const float height = std::max(cell.y, std::min(cell.x, look.px(30)));
-  const auto side = [&](float length) { return std::floor(std::clamp(length, look.px(18), largest)); };
+  const float height = std::max(cell.y, std::min(cell.x, skin.px(30)));
+  const auto side = [&](float length) { return std::floor(std::clamp(length, skin.px(18), largest)); };
   return {side(std::min(cell.x, height * stretch.wide)), side(std::min(height, cell.x * stretch.high))};
 }
 
-Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, const Look& look) {
+Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, const Skin& skin) {
   for (std::vector<AttentionPart>& column : columns)
     std::erase_if(column, [&](AttentionPart part) { return maps.lacks(part); });
   std::erase_if(columns, [](const std::vector<AttentionPart>& column) { return column.empty(); });
   const float width = space.x / static_cast<float>(std::max<std::size_t>(1, columns.size()));
   ImVec2 cell = space;
   for (const std::vector<AttentionPart>& column : columns) {
-    const ImVec2 own = column_cell(maps, column, {width - look.px(14), space.y}, look);
+    const ImVec2 own = column_cell(maps, column, {width - skin.px(14), space.y}, skin);
     cell = {std::min(cell.x, own.x), std::min(cell.y, own.y)};
   }
   return {cell, std::move(columns)};
 }
 
 // The arrangement with the largest thumbnails.
-Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Look& look) {
+Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Skin& skin) {
   const auto [encoder, decoder, cross] = parts;
   const std::array<Arrangement, 3> all = {Arrangement{{encoder, decoder, cross}},
                                           Arrangement{{encoder}, {decoder, cross}},
                                           Arrangement{{encoder}, {decoder}, {cross}}};
   Grid best;
   for (const Arrangement& columns : all) {
-    Grid grid = grid_of(maps, columns, space, look);
-    grid.cell = fitted(grid.cell, {2.2F, 1.3F}, look.px(360), look);
+    Grid grid = grid_of(maps, columns, space, skin);
+    grid.cell = fitted(grid.cell, {2.2F, 1.3F}, skin.px(360), skin);
     if (grid.cell.x * grid.cell.y > best.cell.x * best.cell.y) best = std::move(grid);
   }
   return best;
 }
 
-void draw_group_heading(const PartText& text, float width, const Look& look) {
+void draw_group_heading(const PartText& text, float width, const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
-  draw_label(look.fonts.bold, look.theme.text, text.name, look);
-  help_tooltip(text.help, look);
-  ImGui::SameLine(0, look.px(6));
-  if (ImGui::GetCursorPosX() - left + text_size(look.fonts.ui, text.what).x > width) return ImGui::NewLine();
-  draw_label(look.fonts.ui, look.theme.text_dim, text.what, look);
-  help_tooltip(text.help, look);
+  draw_label(skin.fonts.bold, skin.theme.text, text.name, skin);
+  help_tooltip(text.help, skin);
+  ImGui::SameLine(0, skin.px(6));
+  if (ImGui::GetCursorPosX() - left + text_size(skin.fonts.ui, text.what).x > width) return ImGui::NewLine();
+  draw_label(skin.fonts.ui, skin.theme.text_dim, text.what, skin);
+  help_tooltip(text.help, skin);
 }
 
-void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Look& look) {
-  Painter paint(look);
-  ImFont* font = look.fonts.mono_small;
-  const ImVec2 pitch{cell.x + group_gap(look), cell.y + group_gap(look)};
-  const float top = origin.y + font_size(font) + look.px(2);
+void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.mono_small;
+  const ImVec2 pitch{cell.x + group_gap(skin), cell.y + group_gap(skin)};
+  const float top = origin.y + font_size(font) + skin.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
     const float y = top + static_cast<float>(layer) * pitch.y + (cell.y - font_size(font)) / 2;
-    paint.text(font, {origin.x, y}, look.theme.text_dim, fmt::format("L{}", layer + 1));
+    paint.text(font, {origin.x, y}, skin.theme.text_dim, fmt::format("L{}", layer + 1));
   }
   for (int head = 0; head < heads_of(maps); ++head) {
-    if (cell.x < look.px(22) && head % 2 != 0) continue;
+    if (cell.x < skin.px(22) && head % 2 != 0) continue;
     const std::string name = fmt::format("H{}", head + 1);
-    const float middle = origin.x + names_width(look) + static_cast<float>(head) * pitch.x + cell.x / 2;
-    paint.text(font, {middle - text_size(font, name.c_str()).x / 2, origin.y}, look.theme.text_dim, name);
+    const float middle = origin.x + names_width(skin) + static_cast<float>(head) * pitch.x + cell.x / 2;
+    paint.text(font, {middle - text_size(font, name.c_str()).x / 2, origin.y}, skin.theme.text_dim, name);
   }
 }
 
 // A group's heads, layers from top to bottom.
 void draw_group(const Shown& shown, AttentionPart part, ImVec2 cell, AttentionView& view, TextureStore& textures,
-                const Look& look) {
+                const Skin& skin) {
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
-  const ImVec2 pitch{cell.x + group_gap(look), cell.y + group_gap(look)};
-  const ImVec2 extent{names_width(look) + pitch.x * static_cast<float>(heads_of(maps)),
-                      font_size(look.fonts.mono_small) + look.px(8) + pitch.y * static_cast<float>(maps.size())};
-  draw_group_heading(text_of(part, shown.snapshot->model), extent.x, look);
+  const ImVec2 pitch{cell.x + group_gap(skin), cell.y + group_gap(skin)};
+  const ImVec2 extent{names_width(skin) + pitch.x * static_cast<float>(heads_of(maps)),
+                      font_size(skin.fonts.mono_small) + skin.px(8) + pitch.y * static_cast<float>(maps.size())};
+  draw_group_heading(text_of(part, shown.snapshot->model), extent.x, skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  draw_names(origin, maps, cell, look);
-  const float top = font_size(look.fonts.mono_small) + look.px(2);
+  draw_names(origin, maps, cell, skin);
+  const float top = font_size(skin.fonts.mono_small) + skin.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
     for (int head = 0; head < static_cast<int>(maps[static_cast<std::size_t>(layer)].size()); ++head) {
-      ImGui::SetCursorScreenPos({origin.x + names_width(look) + static_cast<float>(head) * pitch.x,
+      ImGui::SetCursorScreenPos({origin.x + names_width(skin) + static_cast<float>(head) * pitch.x,
                                  origin.y + top + static_cast<float>(layer) * pitch.y});
-      draw_head_thumbnail(shown, {part, layer, head}, cell, view, textures, look);
+      draw_head_thumbnail(shown, {part, layer, head}, cell, view, textures, skin);
     }
   }
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(extent);
 }
 
-void draw_grid(const ShownMaps& maps, const Grid& grid, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_grid(const ShownMaps& maps, const Grid& grid, AttentionView& view, TextureStore& textures, const Skin& skin) {
   for (const std::vector<AttentionPart>& column : grid.columns) {
     ImGui::BeginGroup();
-    for (const AttentionPart part : column) draw_group(maps.of(part), part, grid.cell, view, textures, look);
+    for (const AttentionPart part : column) draw_group(maps.of(part), part, grid.cell, view, textures, skin);
     ImGui::EndGroup();
-    ImGui::SameLine(0, look.px(14));
+    ImGui::SameLine(0, skin.px(14));
   }
   ImGui::NewLine();
 }
 
 // ---- in an order
 
-float entry_height(const Look& look) {
-  return 2 * font_size(look.fonts.mono_small) + look.px(10);
+float entry_height(const Skin& skin) {
+  return 2 * font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
 struct List {
@@ -173,14 +173,14 @@ struct List {
 };
 
 // Thumbnails as large as they can be while all are seen; smaller than that, the list scrolls.
-List list_for(std::size_t count, ImVec2 space, const Look& look) {
-  const float gap = look.px(12);
+List list_for(std::size_t count, ImVec2 space, const Skin& skin) {
+  const float gap = skin.px(12);
   const auto columns_of = [&](float cell) { return std::max(1, static_cast<int>((space.x + gap) / (cell + gap))); };
-  float cell = look.px(220);
-  for (; cell > look.px(72); cell -= 1) {
+  float cell = skin.px(220);
+  for (; cell > skin.px(72); cell -= 1) {
     const auto columns = static_cast<std::size_t>(columns_of(cell));
     const auto rows = static_cast<float>((count + columns - 1) / columns);
-    if (rows * (cell + entry_height(look)) <= space.y) break;
+    if (rows * (cell + entry_height(skin)) <= space.y) break;
   }
   return {std::floor(cell), columns_of(cell)};
 }
@@ -200,30 +200,30 @@ std::string value_text(const RankedHead& head, HeadOrder order) {
 }
 
 void draw_entry(const ShownMaps& maps, const RankedHead& head, float cell, AttentionView& view, TextureStore& textures,
-                const Look& look) {
+                const Skin& skin) {
   const ImVec2 low = ImGui::GetCursorScreenPos();
-  draw_head_thumbnail(maps.of(head.place.part), head.place, {cell, cell}, view, textures, look);
-  Painter paint(look);
-  ImFont* font = look.fonts.mono_small;
+  draw_head_thumbnail(maps.of(head.place.part), head.place, {cell, cell}, view, textures, skin);
+  Painter paint(skin);
+  ImFont* font = skin.fonts.mono_small;
   const float line = font_size(font);
-  const float under = low.y + cell + look.px(3);
-  paint.text(font, {low.x, under}, look.theme.text_dim, short_title_of(head.place));
-  paint.text(font, {low.x, under + line}, look.theme.text, value_text(head, view.order));
+  const float under = low.y + cell + skin.px(3);
+  paint.text(font, {low.x, under}, skin.theme.text_dim, short_title_of(head.place));
+  paint.text(font, {low.x, under + line}, skin.theme.text, value_text(head, view.order));
 }
 
-void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_ranked(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
   HeadRanking& ranking = view.ranking;
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const List list = list_for(ranking.heads.size(), {space.x - look.px(4), space.y - look.px(4)}, look);
+  const List list = list_for(ranking.heads.size(), {space.x - skin.px(4), space.y - skin.px(4)}, skin);
   ranking.columns = list.columns;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  const ImVec2 origin{corner.x + look.px(2), corner.y + look.px(2)};  // for the frame of the selected one
-  const float pitch = list.cell + entry_height(look);
+  const ImVec2 origin{corner.x + skin.px(2), corner.y + skin.px(2)};  // for the frame of the selected one
+  const float pitch = list.cell + entry_height(skin);
   for (std::size_t i = 0; i < ranking.heads.size(); ++i) {
     const auto column = static_cast<float>(i % static_cast<std::size_t>(list.columns));
     const auto row = static_cast<float>(i / static_cast<std::size_t>(list.columns));
-    ImGui::SetCursorScreenPos({origin.x + column * (list.cell + look.px(12)), origin.y + row * pitch});
-    draw_entry(maps, ranking.heads[i], list.cell, view, textures, look);
+    ImGui::SetCursorScreenPos({origin.x + column * (list.cell + skin.px(12)), origin.y + row * pitch});
+    draw_entry(maps, ranking.heads[i], list.cell, view, textures, skin);
   }
   const std::size_t rows =
       (ranking.heads.size() + static_cast<std::size_t>(list.columns) - 1) / static_cast<std::size_t>(list.columns);
@@ -247,44 +247,44 @@ std::string uniform_text(const HeadMeasures& all) {
   return uniform == 0 ? "" : fmt::format("{} of {} near-uniform", uniform, count);
 }
 
-void draw_controls(const ShownMaps& maps, AttentionView& view, const Look& look) {
-  draw_label(look.fonts.ui, look.theme.text_dim, "Heads", look);
-  ImGui::SameLine(0, look.px(6));
-  draw_order_choice(view, maps, look);
+void draw_controls(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
+  draw_label(skin.fonts.ui, skin.theme.text_dim, "Heads", skin);
+  ImGui::SameLine(0, skin.px(6));
+  draw_order_choice(view, maps, skin);
   const std::string uniform = uniform_text(view.measures);
   if (!uniform.empty()) {
-    ImGui::SameLine(0, look.px(14));
-    draw_label(look.fonts.ui, look.theme.warning, "≈", look);
-    ImGui::SameLine(0, look.px(4));
-    draw_label(look.fonts.ui, look.theme.text_dim, uniform, look);
+    ImGui::SameLine(0, skin.px(14));
+    draw_label(skin.fonts.ui, skin.theme.warning, "≈", skin);
+    ImGui::SameLine(0, skin.px(4));
+    draw_label(skin.fonts.ui, skin.theme.text_dim, uniform, skin);
     help_tooltip(
         "Near-uniform: untrained or idle. Such a head looks almost everywhere alike: the mean entropy of its rows is "
         "above 95 % of what it would be if every query looked at all the keys it sees alike.",
-        look);
+        skin);
   }
   end_choices();
 }
 
 }  // namespace
 
-void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  draw_controls(maps, view, look);
+void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
+  draw_controls(maps, view, skin);
   rank_heads(view, maps);
   ImGui::BeginChild("all heads", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const ImVec2 space = ImGui::GetContentRegionAvail();
   if (view.order == HeadOrder::place)
-    draw_grid(maps, largest_grid(maps, space, look), view, textures, look);
+    draw_grid(maps, largest_grid(maps, space, skin), view, textures, skin);
   else if (view.order == HeadOrder::attention && !selected_token(view, maps))
-    draw_quiet_note("Select a piece first: click one at the level “Head”.", space, look);
+    draw_quiet_note("Select a piece first: click one at the level “Head”.", space, skin);
   else
-    draw_ranked(maps, view, textures, look);
+    draw_ranked(maps, view, textures, skin);
   ImGui::EndChild();
 }
 
-void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
-  Grid grid = grid_of(maps, {{parts.begin(), parts.end()}}, ImGui::GetContentRegionAvail(), look);
-  grid.cell = fitted(grid.cell, {}, look.px(150), look);
-  draw_grid(maps, grid, view, textures, look);
+void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
+  Grid grid = grid_of(maps, {{parts.begin(), parts.end()}}, ImGui::GetContentRegionAvail(), skin);
+  grid.cell = fitted(grid.cell, {}, skin.px(150), skin);
+  draw_grid(maps, grid, view, textures, skin);
 }
 
 }  // namespace attnscope

@@ -114,14 +114,14 @@ void rank_heads(AttentionView& view, const ShownMaps& maps) {
   sort_heads(ranking.heads, view);
 }
 
-void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Look& look) {
+void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& skin) {
   const std::optional<SelectedToken> token = selected_token(view, maps);
   for (const OrderText& text : orders) {
     const bool chosen = view.order == text.order;
     const std::string arrow = chosen && view.order != HeadOrder::place ? (falls(view) ? " ↓" : " ↑") : "";
     const std::string title =
         fmt::format("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.order));
-    if (!draw_choice(title.c_str(), chosen, text.help, look)) continue;
+    if (!draw_choice(title.c_str(), chosen, text.help, skin)) continue;
     view.reversed = chosen && !view.reversed;
     view.order = text.order;
   }

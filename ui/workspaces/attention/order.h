@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
@@ -22,6 +22,6 @@ std::optional<SelectedToken> selected_token(const AttentionView& view, const Sho
 void rank_heads(AttentionView& view, const ShownMaps& maps);
 
 // The row of buttons that chooses the order.
-void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Look& look);
+void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& skin);
 
 }  // namespace attnscope

@@ -40,32 +40,32 @@ int last_of(std::span<const Token> tokens, bool (*wanted)(std::string_view)) {
   return -1;
 }
 
-float bar_pitch(const Look& look) {
-  return font_size(look.fonts.mono) + look.px(3);
+float bar_pitch(const Skin& skin) {
+  return font_size(skin.fonts.mono) + skin.px(3);
 }
 
 // As wide as the longest key, within limits.
-float label_width(const std::vector<std::string>& keys, float width, const Look& look) {
+float label_width(const std::vector<std::string>& keys, float width, const Skin& skin) {
   float longest = 0;
-  for (const std::string& key : keys) longest = std::max(longest, text_size(look.fonts.mono, key.c_str()).x);
-  return std::min({longest, width * 0.42F, look.px(130)});
+  for (const std::string& key : keys) longest = std::max(longest, text_size(skin.fonts.mono, key.c_str()).x);
+  return std::min({longest, width * 0.42F, skin.px(130)});
 }
 
 void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float value, bool selected,
-              const Look& look) {
-  Painter paint(look);
-  ImFont* font = look.fonts.mono;
+              const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.mono;
   const std::string number = fmt::format("{:.3f}", std::abs(value) < 0.0005F ? 0.0F : value);  // no "-0.000"
   const float number_width = text_size(font, "-0.000").x;
-  const float full = std::max(look.px(10), size.x - label - number_width - look.px(16));
+  const float full = std::max(skin.px(10), size.x - label - number_width - skin.px(16));
   const float text_y = at.y + (size.y - font_size(font)) * 0.5F;
-  paint.text(font, {at.x, text_y}, selected ? look.theme.accent : look.theme.text, shortened(font, key, label));
-  const float left = at.x + label + look.px(6);
-  const Color32 color = value < 0 ? look.theme.series[1] : look.theme.series[0];
+  paint.text(font, {at.x, text_y}, selected ? skin.theme.accent : skin.theme.text, shortened(font, key, label));
+  const float left = at.x + label + skin.px(6);
+  const Color32 color = value < 0 ? skin.theme.series[1] : skin.theme.series[0];
   const float length = full * std::clamp(std::abs(value), 0.0F, 1.0F);
   if (length >= 0.5F)
-    paint.filled_rect({left, at.y + look.px(2)}, {left + length, at.y + size.y - look.px(3)}, color, look.px(2));
-  paint.text(font, {left + full + look.px(4), text_y}, look.theme.text_dim, number);
+    paint.filled_rect({left, at.y + skin.px(2)}, {left + length, at.y + size.y - skin.px(3)}, color, skin.px(2));
+  paint.text(font, {left + full + skin.px(4), text_y}, skin.theme.text_dim, number);
 }
 
 }  // namespace
@@ -94,20 +94,20 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
   return found;
 }
 
-float row_list_height(int cols, const Look& look) {
-  return static_cast<float>(cols) * (bar_pitch(look) + ImGui::GetStyle().ItemSpacing.y);
+float row_list_height(int cols, const Skin& skin) {
+  return static_cast<float>(cols) * (bar_pitch(skin) + ImGui::GetStyle().ItemSpacing.y);
 }
 
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
-                            const Look& look) {
+                            const Skin& skin) {
   std::vector<int> order(static_cast<std::size_t>(visible));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(map.at(row, a)) > std::abs(map.at(row, b)); });
 
   RowListResult result;
   ImGui::BeginChild("bars", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(look)};
-  const float label = label_width(keys, size.x, look);
+  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), bar_pitch(skin)};
+  const float label = label_width(keys, size.x, skin);
   for (const int col : order) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(col);
@@ -115,7 +115,7 @@ RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::
     ImGui::PopID();
     if (!ImGui::IsItemVisible()) continue;
     if (ImGui::IsItemHovered()) result.hovered = col;
-    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, look);
+    draw_bar(at, size, label, keys[static_cast<std::size_t>(col)], map.at(row, col), col == selected, skin);
   }
   ImGui::EndChild();
   return result;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/heads.h"
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
@@ -22,7 +22,7 @@ int telling_row(std::span<const Token> tokens);
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 
 // The list without scrolling, for a map of that many columns.
-float row_list_height(int cols, const Look& look);
+float row_list_height(int cols, const Skin& skin);
 
 struct RowListResult {
   int hovered = -1;  // the key under the mouse
@@ -32,6 +32,6 @@ struct RowListResult {
 // The row's values on the first `visible` keys as bars, the largest first (without their sign). Fills what is left of
 // the window and scrolls. `selected`: the key to be framed, or −1.
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,
-                            const Look& look);
+                            const Skin& skin);
 
 }  // namespace attnscope

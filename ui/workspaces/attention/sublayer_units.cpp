@@ -40,35 +40,35 @@ std::vector<std::string> labels_with_share(const Matrix& active, const std::vect
   return labels;
 }
 
-void draw_unit(const ActiveUnit& unit, float largest, const Look& look) {
-  const WithFont mono(look.fonts.mono_small);
-  const float line = font_size(look.fonts.mono_small);
+void draw_unit(const ActiveUnit& unit, float largest, const Skin& skin) {
+  const WithFont mono(skin.fonts.mono_small);
+  const float line = font_size(skin.fonts.mono_small);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::Dummy({std::max(1.0F, width), line});
-  Painter paint(look);
-  const float label = text_size(look.fonts.mono_small, "unit 0000").x + look.px(6);
-  const float value = text_size(look.fonts.mono_small, "00.00").x + look.px(6);
-  const float bar = std::max(look.px(8), width - label - value) * unit.value / largest;
-  paint.text(look.fonts.mono_small, at, look.theme.text, fmt::format("unit {:>4}", unit.unit));
-  paint.filled_rect({at.x + label, at.y + look.px(2)}, {at.x + label + bar, at.y + line - look.px(2)},
-                    look.theme.accent, look.px(1));
-  paint.text(look.fonts.mono_small, {at.x + width - value + look.px(6), at.y}, look.theme.text_dim,
+  Painter paint(skin);
+  const float label = text_size(skin.fonts.mono_small, "unit 0000").x + skin.px(6);
+  const float value = text_size(skin.fonts.mono_small, "00.00").x + skin.px(6);
+  const float bar = std::max(skin.px(8), width - label - value) * unit.value / largest;
+  paint.text(skin.fonts.mono_small, at, skin.theme.text, fmt::format("unit {:>4}", unit.unit));
+  paint.filled_rect({at.x + label, at.y + skin.px(2)}, {at.x + label + bar, at.y + line - skin.px(2)},
+                    skin.theme.accent, skin.px(1));
+  paint.text(skin.fonts.mono_small, {at.x + width - value + skin.px(6), at.y}, skin.theme.text_dim,
              fmt::format("{:.2f}", unit.value));
 }
 
-void draw_list(const Matrix& active, int token, const std::string& name, const Look& look) {
+void draw_list(const Matrix& active, int token, const std::string& name, const Skin& skin) {
   {
-    const WithFont mono(look.fonts.mono);
+    const WithFont mono(skin.fonts.mono);
     ImGui::TextUnformatted(name.c_str());
   }
-  ImGui::SameLine(0, look.px(8));
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  ImGui::SameLine(0, skin.px(8));
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::Text("%.0f %% of %d active", static_cast<double>(100 * active_share(active, token)), active.cols);
   ImGui::PopStyleColor();
-  help_tooltip("The units of the inner layer that this piece switches on most, with their values.", look);
+  help_tooltip("The units of the inner layer that this piece switches on most, with their values.", skin);
   const std::vector<ActiveUnit> units = most_active(active, token, listed_units);
-  for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, look);
+  for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, skin);
 }
 
 HeatmapOptions units_options(const Matrix& active, const std::vector<std::string>& labels, const AttentionView& view) {
@@ -106,11 +106,11 @@ float active_share(const Matrix& active, int token) {
          static_cast<float>(active.cols);
 }
 
-void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const SublayerFlow* flow = feed_forward(snapshot, view);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, look.px(60)}, look);
+  if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, skin.px(60)}, skin);
   const Matrix& active = flow->active;
   const std::vector<std::string> tokens = token_labels(flow->decoder ? snapshot.target_in : snapshot.source);
   const std::vector<std::string> labels = labels_with_share(active, tokens);
@@ -123,19 +123,19 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
                                "of units above 0 (paper §3.3). Click a row to list its units.",
                                relu ? "ReLU, max(0, xW₁ + b₁)" : "GELU(xW₁ + b₁)"),
                    options.map, options.low, options.high},
-                  room.x, look);
-  const float list = std::clamp(room.x * 0.32F, look.px(150), look.px(240));
+                  room.x, skin);
+  const float list = std::clamp(room.x * 0.32F, skin.px(150), skin.px(240));
   const float height =
-      std::clamp(static_cast<float>(active.rows) * look.px(13) + look.px(30), look.px(200), look.px(420));
+      std::clamp(static_cast<float>(active.rows) * skin.px(13) + skin.px(30), skin.px(200), skin.px(420));
   const HeatmapResult mouse =
-      draw_heatmap("active", active, shown.version, {room.x - list - look.px(10), height}, options, textures, look);
+      draw_heatmap("active", active, shown.version, {room.x - list - skin.px(10), height}, options, textures, skin);
   if (mouse.clicked) view.pinned_row = view.pinned_row == mouse.row ? std::nullopt : std::optional(mouse.row);
-  ImGui::SameLine(0, look.px(10));
+  ImGui::SameLine(0, skin.px(10));
   ImGui::BeginChild("list", ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
   const int token = mouse.row >= 0 && !view.pinned_row
                         ? mouse.row
                         : std::clamp(view.pinned_row.value_or(first_row(snapshot, view.part)), 0, active.rows - 1);
-  draw_list(active, token, tokens[static_cast<std::size_t>(token)], look);
+  draw_list(active, token, tokens[static_cast<std::size_t>(token)], skin);
   ImGui::EndChild();
   ImGui::PopID();
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/flow.h"
 #include "workspaces/attention/view.h"
@@ -22,6 +22,6 @@ std::vector<ActiveUnit> most_active(const Matrix& active, int token, int count);
 float active_share(const Matrix& active, int token);
 
 // The selected layer's pieces × units, and the most active units of the selected piece. Advances the cursor.
-void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Look& look);
+void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin);
 
 }  // namespace attnscope

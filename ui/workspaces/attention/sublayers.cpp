@@ -119,7 +119,7 @@ Range range_of(const Matrix& matrix, const Measure& measure) {
 }
 
 void draw_measure(const Tower& tower, const Measure& measure, AttentionView& view, ImVec2 size, std::uint64_t version,
-                  TextureStore& textures, const Look& look) {
+                  TextureStore& textures, const Skin& skin) {
   const Matrix matrix = matrix_of(tower, measure);
   if (matrix.empty()) return;
   const Range range = range_of(matrix, measure);
@@ -137,23 +137,23 @@ void draw_measure(const Tower& tower, const Measure& measure, AttentionView& vie
   ImGui::PushID(measure.title);
   draw_card_title({measure.title, std::string(measure.help) + "\nClick a cell: selects the layer and the piece.",
                    options.map, options.low, options.high, range.open},
-                  size.x, look);
+                  size.x, skin);
   const HeatmapResult mouse =
-      draw_heatmap("map", matrix, version, {size.x, size.y - card_title_height(look)}, options, textures, look);
+      draw_heatmap("map", matrix, version, {size.x, size.y - card_title_height(skin)}, options, textures, skin);
   if (mouse.clicked) choose(tower, view, mouse.row, mouse.col);
   ImGui::PopID();
 }
 
-void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const Tower tower = tower_of(*shown.snapshot, decoder);
   if (tower.sublayers.empty()) return;
   ImGui::PushID(decoder ? "decoder" : "encoder");
-  bold_text(decoder ? "Decoder" : "Encoder", look);
-  const float height = std::min(look.px(400), look.px(88) + static_cast<float>(tower.rows.size()) * look.px(15));
-  CardGrid grid = card_grid(ImGui::GetContentRegionAvail().x, look.px(240), 4, height, look.px(10), look);
+  bold_text(decoder ? "Decoder" : "Encoder", skin);
+  const float height = std::min(skin.px(400), skin.px(88) + static_cast<float>(tower.rows.size()) * skin.px(15));
+  CardGrid grid = card_grid(ImGui::GetContentRegionAvail().x, skin.px(240), 4, height, skin.px(10), skin);
   for (const Measure& measure : measures) {
     ImGui::SetCursorScreenPos(grid.next());
-    draw_measure(tower, measure, view, grid.card, shown.version, textures, look);
+    draw_measure(tower, measure, view, grid.card, shown.version, textures, skin);
   }
   grid.end();
   ImGui::PopID();
@@ -161,17 +161,17 @@ void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureSt
 
 }  // namespace
 
-void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Look& look) {
+void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const Shown& shown = maps.complete;
-  if (!shown.snapshot) return draw_quiet_note("decoding…", room, look);
-  if (shown.snapshot->flow.empty()) return draw_quiet_note("looking…", room, look);
+  if (!shown.snapshot) return draw_quiet_note("decoding…", room, skin);
+  if (shown.snapshot->flow.empty()) return draw_quiet_note("looking…", room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_norm_diagram(shown.snapshot->model.norm == "pre", ImGui::GetContentRegionAvail().x, look);
-  draw_tower(shown, false, view, textures, look);
-  draw_tower(shown, true, view, textures, look);
-  draw_units(shown, view, textures, look);
+  draw_norm_diagram(shown.snapshot->model.norm == "pre", ImGui::GetContentRegionAvail().x, skin);
+  draw_tower(shown, false, view, textures, skin);
+  draw_tower(shown, true, view, textures, skin);
+  draw_units(shown, view, textures, skin);
   ImGui::EndChild();
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
 #include "base/shown.h"
+#include "base/skin.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -54,6 +54,6 @@ void note_branch(Branches& branches, const Shown& shown, int typing);
 void clear_branches(Branches& branches);
 
 // Fills what is left of the window. A click on a row returns to that output.
-void draw_branches(const Shown& shown, DecodingView& view, const Look& look);
+void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin);
 
 }  // namespace attnscope

@@ -39,12 +39,12 @@ struct Bars {
   bool cut = false;                         // the last one is drawn hatched, as long as the one before
 };
 
-float least_row_height(const Look& look) {
-  return font_size(look.fonts.mono) + look.px(4);
+float least_row_height(const Skin& skin) {
+  return font_size(skin.fonts.mono) + skin.px(4);
 }
 
-float most_row_height(const Look& look) {
-  return least_row_height(look) + look.px(10);
+float most_row_height(const Skin& skin) {
+  return least_row_height(skin) + skin.px(10);
 }
 
 struct Columns {
@@ -53,10 +53,10 @@ struct Columns {
   float gap;
 };
 
-Columns columns_in(float width, const Look& look) {
-  const float gap = look.px(4);
-  const float label = std::clamp(width * 0.27F, look.px(50), look.px(120));
-  return {label, std::max(look.px(20), (width - label - gap) / num_stages - gap), gap};
+Columns columns_in(float width, const Skin& skin) {
+  const float gap = skin.px(4);
+  const float label = std::clamp(width * 0.27F, skin.px(50), skin.px(120));
+  return {label, std::max(skin.px(20), (width - label - gap) / num_stages - gap), gap};
 }
 
 float cell_x(const Columns& columns, int stage) {
@@ -102,38 +102,38 @@ struct Row {
   bool dim = false;
 };
 
-void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 high, const Look& look) {
+void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 high, const Skin& skin) {
   const auto i = static_cast<std::size_t>(stage);
   if (!row.bars.values[i]) return;
   const bool cut = row.bars.cut && stage == num_stages - 1;
   const ImVec2 end(low.x + (high.x - low.x) * row.bars.lengths[i], high.y);
-  paint.filled_rect(low, high, faded(look.theme.grid, 0.6F), look.px(2));
-  const Color32 color = row.written             ? look.theme.success
-                        : row.dim || stage == 0 ? look.theme.text_dim
-                                                : look.theme.accent;
+  paint.filled_rect(low, high, faded(skin.theme.grid, 0.6F), skin.px(2));
+  const Color32 color = row.written             ? skin.theme.success
+                        : row.dim || stage == 0 ? skin.theme.text_dim
+                                                : skin.theme.accent;
   if (cut) {
-    const ImVec2 hatched(std::max(end.x, low.x + look.px(3)), end.y);
-    draw_hatching(paint, low, hatched, look.theme.text_dim, look.px(5));
-    paint.rect(low, hatched, look.theme.text_dim, look.px(2));
+    const ImVec2 hatched(std::max(end.x, low.x + skin.px(3)), end.y);
+    draw_hatching(paint, low, hatched, skin.theme.text_dim, skin.px(5));
+    paint.rect(low, hatched, skin.theme.text_dim, skin.px(2));
   } else if (end.x - low.x >= 1) {
-    paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), look.px(2));
+    paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), skin.px(2));
   }
   const std::string text = cut ? "cut" : value_text(*row.bars.values[i], stage);
-  const ImVec2 extent = text_size(look.fonts.mono_small, text.c_str());
-  const Color32 ink = cut || row.dim ? look.theme.text_dim : look.theme.text;
-  paint.text(look.fonts.mono_small, {high.x - extent.x - look.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
+  const ImVec2 extent = text_size(skin.fonts.mono_small, text.c_str());
+  const Color32 ink = cut || row.dim ? skin.theme.text_dim : skin.theme.text;
+  paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
 }
 
-void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, const Look& look) {
-  Painter paint(look);
-  if (row.written) paint.filled_rect(at, {at.x + look.px(3), at.y + height - look.px(2)}, look.theme.success);
-  const ImVec2 label(at.x + look.px(7), at.y + (height - look.px(2) - font_size(look.fonts.mono)) * 0.5F);
+void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, const Skin& skin) {
+  Painter paint(skin);
+  if (row.written) paint.filled_rect(at, {at.x + skin.px(3), at.y + height - skin.px(2)}, skin.theme.success);
+  const ImVec2 label(at.x + skin.px(7), at.y + (height - skin.px(2) - font_size(skin.fonts.mono)) * 0.5F);
   paint.push_clip(at, {at.x + columns.label, at.y + height});
-  paint.text(look.fonts.mono, label, row.written ? look.theme.text : look.theme.text_dim, row.label);
+  paint.text(skin.fonts.mono, label, row.written ? skin.theme.text : skin.theme.text_dim, row.label);
   paint.pop_clip();
   for (int stage = 0; stage < num_stages; ++stage) {
     const float x = at.x + cell_x(columns, stage);
-    draw_cell(paint, row, stage, {x, at.y + look.px(1)}, {x + columns.cell, at.y + height - look.px(2)}, look);
+    draw_cell(paint, row, stage, {x, at.y + skin.px(1)}, {x + columns.cell, at.y + height - skin.px(2)}, skin);
   }
 }
 
@@ -155,11 +155,11 @@ std::string tempered_text(const Candidate& candidate, double temperature) {
 }
 
 void candidate_tooltip(const DecodingStep& step, int index, const SamplingOptions& sampling, bool can_force,
-                       const Look& look) {
+                       const Skin& skin) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
   {
-    const WithFont font(look.fonts.mono);
+    const WithFont font(skin.fonts.mono);
     ImGui::TextUnformatted(fmt::format("{}  id {}", candidate.token.piece, candidate.token.id).c_str());
   }
   ImGui::TextUnformatted(
@@ -189,37 +189,37 @@ void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
 
 // ---- the parts of the list
 
-void draw_titles(const Columns& columns, const Look& look) {
+void draw_titles(const Columns& columns, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = font_size(look.fonts.small);
-  Painter paint(look);
+  const float height = font_size(skin.fonts.small);
+  Painter paint(skin);
   for (int stage = 0; stage < num_stages; ++stage) {
     const StageText& text = stages[static_cast<std::size_t>(stage)];
     const ImVec2 low(at.x + cell_x(columns, stage), at.y);
     paint.push_clip(low, {low.x + columns.cell, low.y + height});
-    const float x = std::max(low.x, low.x + columns.cell - text_size(look.fonts.small, text.title).x - look.px(3));
-    paint.text(look.fonts.small, {x, low.y}, look.theme.text_dim, text.title);
+    const float x = std::max(low.x, low.x + columns.cell - text_size(skin.fonts.small, text.title).x - skin.px(3));
+    paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, text.title);
     paint.pop_clip();
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy(ImVec2(columns.cell, height));
-    help_tooltip(text.help, look);
+    help_tooltip(text.help, skin);
   }
 }
 
 void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float height, const Columns& columns,
-               const Look& look) {
+               const Skin& skin) {
   const RestOfVocabulary rest = rest_of(step);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
   const auto listed = static_cast<int>(step.candidates.size());
   std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
-  const bool fits = text_size(look.fonts.mono, label.c_str()).x + look.px(7) <= columns.label;
+  const bool fits = text_size(skin.fonts.mono, label.c_str()).x + skin.px(7) <= columns.label;
   if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
-  draw_row({label, bars_of(rest), false, true}, at, height, columns, look);
+  draw_row({label, bars_of(rest), false, true}, at, height, columns, skin);
 }
 
-void draw_sum(const DecodingStep& step, float height, const Columns& columns, const Look& look) {
+void draw_sum(const DecodingStep& step, float height, const Columns& columns, const Skin& skin) {
   const RestOfVocabulary rest = rest_of(step);
   std::array<double, num_stages> sums = {0, rest.probability, rest.tempered, rest.kept};
   for (const Candidate& candidate : step.candidates) {
@@ -229,21 +229,21 @@ void draw_sum(const DecodingStep& step, float height, const Columns& columns, co
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
-  Painter paint(look);
-  const float y = at.y + (height - font_size(look.fonts.mono)) * 0.5F;
-  paint.text(look.fonts.mono, {at.x + look.px(7), y}, look.theme.text_dim, "sum");
+  Painter paint(skin);
+  const float y = at.y + (height - font_size(skin.fonts.mono)) * 0.5F;
+  paint.text(skin.fonts.mono, {at.x + skin.px(7), y}, skin.theme.text_dim, "sum");
   for (int stage = 1; stage < num_stages; ++stage) {
     const float end = at.x + cell_x(columns, stage) + columns.cell;
     const std::string text = value_text(sums[static_cast<std::size_t>(stage)], stage);
-    const ImVec2 extent = text_size(look.fonts.mono_small, text.c_str());
-    paint.line({end - columns.cell, at.y}, {end, at.y}, look.theme.border);
-    paint.text(look.fonts.mono_small, {end - extent.x - look.px(3), at.y + (height - extent.y) * 0.5F},
-               look.theme.text_dim, text);
+    const ImVec2 extent = text_size(skin.fonts.mono_small, text.c_str());
+    paint.line({end - columns.cell, at.y}, {end, at.y}, skin.theme.border);
+    paint.text(skin.fonts.mono_small, {end - extent.x - skin.px(3), at.y + (height - extent.y) * 0.5F},
+               skin.theme.text_dim, text);
   }
 }
 
 void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, float height, const Columns& columns,
-                    const Look& look) {
+                    const Skin& skin) {
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   const bool can_force = view.time_step >= first_output(snapshot);
@@ -253,44 +253,44 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
   const bool clicked = ImGui::InvisibleButton("candidate", size);
   ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered();
-  if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, look);
+  if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, skin);
   if (ImGui::IsItemVisible()) {
-    const ImVec2 high(at.x + size.x, at.y + size.y - look.px(1));
-    if (hovered && can_force) Painter(look).filled_rect(at, high, look.theme.hovered, look.px(3));
+    const ImVec2 high(at.x + size.x, at.y + size.y - skin.px(1));
+    if (hovered && can_force) Painter(skin).filled_rect(at, high, skin.theme.hovered, skin.px(3));
     draw_row({candidate.token.piece, bars_of(step, index, view.options.sampling), index == step.chosen}, at, height,
-             columns, look);
-    if (index == view.candidate) Painter(look).rect(at, high, look.theme.accent, look.px(3), look.px(2));
+             columns, skin);
+    if (index == view.candidate) Painter(skin).rect(at, high, skin.theme.accent, skin.px(3), skin.px(2));
   }
   if (clicked && can_force) force(view, snapshot, view.time_step, candidate.token.id);
 }
 
 // ---- above the list
 
-void draw_choice_line(const Snapshot& snapshot, int step, const Look& look) {
+void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
-  bold_text(given ? "Given" : "Writes", look);
-  ImGui::SameLine(0, look.px(8));
-  push_font(look.fonts.mono);
-  colored_text(look.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
+  bold_text(given ? "Given" : "Writes", skin);
+  ImGui::SameLine(0, skin.px(8));
+  push_font(skin.fonts.mono);
+  colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
   pop_font();
   help_tooltip(given ? "Given, whatever the model expects; below it is what it would have chosen from."
                      : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
-               look);
-  ImGui::SameLine(0, look.px(10));
-  dim_text(fmt::format("entropy {:.2f} nats", decided.entropy), look);
+               skin);
+  ImGui::SameLine(0, skin.px(10));
+  dim_text(fmt::format("entropy {:.2f} nats", decided.entropy), skin);
   help_tooltip(
       "Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is no "
       "idea at all.",
-      look);
+      skin);
 }
 
 // Stands there for every step once a reference is known, so that nothing jumps.
-void draw_reference_line(const Snapshot& snapshot, int step, const Look& look) {
+void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
-  const WithFont font(look.fonts.mono_small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+  const WithFont font(skin.fonts.mono_small);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   if (reference) {
     ImGui::TextUnformatted(fmt::format("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
                                        reference->probability)
@@ -302,7 +302,7 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Look& look) {
   help_tooltip(
       "The reference's piece at this place, and what the model makes of it after what it has written itself. "
       "Once the two differ the places need no longer match: see Teacher forcing.",
-      look);
+      skin);
 }
 
 }  // namespace
@@ -328,28 +328,28 @@ RestOfVocabulary rest_of(const DecodingStep& step) {
   return {std::max(0.0, rest.probability), std::max(0.0, rest.tempered), std::max(0.0, rest.kept)};
 }
 
-float candidates_height(const Snapshot& snapshot, int step, const Look& look) {
+float candidates_height(const Snapshot& snapshot, int step, const Skin& skin) {
   const auto rows = static_cast<float>(snapshot.decoding[static_cast<std::size_t>(step)].candidates.size() + 2);
   const float header = ImGui::GetTextLineHeightWithSpacing() * (snapshot.gold.empty() ? 1.0F : 2.0F);
-  return header + font_size(look.fonts.small) + rows * most_row_height(look) + look.px(12);
+  return header + font_size(skin.fonts.small) + rows * most_row_height(skin) + skin.px(12);
 }
 
-void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look) {
+void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Skin& skin) {
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
-  draw_choice_line(snapshot, view.time_step, look);
-  draw_reference_line(snapshot, view.time_step, look);
+  draw_choice_line(snapshot, view.time_step, skin);
+  draw_reference_line(snapshot, view.time_step, skin);
   ImGui::BeginChild("candidates", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, look);
-  draw_titles(columns, look);
+  const Columns columns = columns_in(ImGui::GetContentRegionAvail().x, skin);
+  draw_titles(columns, skin);
   // They share the height there is.
   const auto rows = static_cast<float>(step.candidates.size() + 2);
   const float height =
-      std::clamp(ImGui::GetContentRegionAvail().y / rows, least_row_height(look), most_row_height(look));
+      std::clamp(ImGui::GetContentRegionAvail().y / rows, least_row_height(skin), most_row_height(skin));
   for (int i = 0; i < static_cast<int>(step.candidates.size()); ++i)
-    draw_candidate(snapshot, view, i, height, columns, look);
-  draw_rest(step, vocab_size, height, columns, look);
-  draw_sum(step, height, columns, look);
+    draw_candidate(snapshot, view, i, height, columns, skin);
+  draw_rest(step, vocab_size, height, columns, skin);
+  draw_sum(step, height, columns, skin);
   ImGui::PopStyleVar();
   ImGui::EndChild();
 }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 
@@ -23,9 +23,9 @@ struct RestOfVocabulary {
 RestOfVocabulary rest_of(const DecodingStep& step);
 
 // As much as draw_candidates can use.
-float candidates_height(const Snapshot& snapshot, int step, const Look& look);
+float candidates_height(const Snapshot& snapshot, int step, const Skin& skin);
 
 // Fills what is left of the window. `vocab_size`: where it is known already. A click on a candidate forces it.
-void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Look& look);
+void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional<int> vocab_size, const Skin& skin);
 
 }  // namespace attnscope

@@ -5,14 +5,14 @@
 
 namespace attnscope {
 
-void draw_caption(const char* title, const std::string& words, std::string_view help, const Look& look) {
-  bold_text(title, look);
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(8));
+void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin) {
+  bold_text(title, skin);
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(8));
   // Half a word helps nobody, and the title's tooltip says more.
   if (ImGui::CalcTextSize(words.c_str()).x > ImGui::GetContentRegionAvail().x) return ImGui::NewLine();
-  dim_text(words, look);
-  help_tooltip(help, look);
+  dim_text(words, skin);
+  help_tooltip(help, skin);
 }
 
 }  // namespace attnscope

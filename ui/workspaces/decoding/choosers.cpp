@@ -9,37 +9,37 @@
 namespace attnscope {
 namespace {
 
-float layer_width(const Look& look) {
-  return look.px(84);
+float layer_width(const Skin& skin) {
+  return skin.px(84);
 }
 
-float head_width(const Look& look) {
-  return look.px(136);
+float head_width(const Skin& skin) {
+  return skin.px(136);
 }
 
-float gap_between(const Look& look) {
-  return look.px(4);
+float gap_between(const Skin& skin) {
+  return skin.px(4);
 }
 
 bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
   return view.head < 0 || view.head >= static_cast<int>(heads.size());
 }
 
-void draw_layer_chooser(const AttentionMaps& maps, DecodingView& view, const Look& look) {
+void draw_layer_chooser(const AttentionMaps& maps, DecodingView& view, const Skin& skin) {
   const int layer = shown_layer(maps, view);
-  ImGui::SetNextItemWidth(layer_width(look));
+  ImGui::SetNextItemWidth(layer_width(skin));
   if (ImGui::BeginCombo("##layer", fmt::format("layer {}", layer + 1).c_str())) {
     for (int i = 0; i < static_cast<int>(maps.size()); ++i) {
       if (ImGui::Selectable(fmt::format("layer {}", i + 1).c_str(), i == layer)) view.layer = i;
     }
     ImGui::EndCombo();
   }
-  help_tooltip("Whose attention is shown: the decoder's layer (paper §3.1).", look);
+  help_tooltip("Whose attention is shown: the decoder's layer (paper §3.1).", skin);
 }
 
-void draw_head_chooser(const std::vector<Matrix>& heads, DecodingView& view, const Look& look) {
+void draw_head_chooser(const std::vector<Matrix>& heads, DecodingView& view, const Skin& skin) {
   const bool mean = means(heads, view);
-  ImGui::SetNextItemWidth(head_width(look));
+  ImGui::SetNextItemWidth(head_width(skin));
   if (ImGui::BeginCombo("##head", mean ? "mean of heads" : fmt::format("head {}", view.head + 1).c_str())) {
     if (ImGui::Selectable("mean of heads", mean)) view.head = -1;
     for (int i = 0; i < static_cast<int>(heads.size()); ++i) {
@@ -47,7 +47,7 @@ void draw_head_chooser(const std::vector<Matrix>& heads, DecodingView& view, con
     }
     ImGui::EndCombo();
   }
-  help_tooltip("One head of that layer, or the mean of all its heads (paper §3.2.2).", look);
+  help_tooltip("One head of that layer, or the mean of all its heads (paper §3.2.2).", skin);
 }
 
 }  // namespace
@@ -78,14 +78,14 @@ bool has_choice(const AttentionMaps& maps) {
   return !maps.empty() && maps.size() * maps.front().size() > 1;
 }
 
-float choosers_width(const Look& look) {
-  return layer_width(look) + gap_between(look) + head_width(look);
+float choosers_width(const Skin& skin) {
+  return layer_width(skin) + gap_between(skin) + head_width(skin);
 }
 
-void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& look) {
-  draw_layer_chooser(maps, view, look);
-  ImGui::SameLine(0, gap_between(look));
-  draw_head_chooser(maps[static_cast<std::size_t>(shown_layer(maps, view))], view, look);
+void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Skin& skin) {
+  draw_layer_chooser(maps, view, skin);
+  ImGui::SameLine(0, gap_between(skin));
+  draw_head_chooser(maps[static_cast<std::size_t>(shown_layer(maps, view))], view, skin);
 }
 
 }  // namespace attnscope

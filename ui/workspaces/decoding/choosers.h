@@ -1,7 +1,7 @@
 // Whose attention the decoding workspace shows: a layer's, and there one head's or the mean of all.
 #pragma once
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 
@@ -20,9 +20,9 @@ std::uint64_t shown_map_version(const Shown& shown, const AttentionMaps& maps, c
 bool has_choice(const AttentionMaps& maps);
 
 // What they take of the line.
-float choosers_width(const Look& look);
+float choosers_width(const Skin& skin);
 
 // Two lists in one line, the cursor after them; call only where there is a choice.
-void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Look& look);
+void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Skin& skin);
 
 }  // namespace attnscope

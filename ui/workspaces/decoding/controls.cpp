@@ -35,60 +35,60 @@ struct Slider {
 };
 
 template <typename Number>
-void draw_slider(const Slider& slider, Number& value, Number least, Number most, const Look& look) {
+void draw_slider(const Slider& slider, Number& value, Number least, Number most, const Skin& skin) {
   constexpr ImGuiDataType type = std::is_same_v<Number, double> ? ImGuiDataType_Double : ImGuiDataType_S64;
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(slider.label);
-  help_tooltip(slider.help, look);
-  ImGui::SameLine(look.px(120));
-  ImGui::SetNextItemWidth(look.px(220));
+  help_tooltip(slider.help, skin);
+  ImGui::SameLine(skin.px(120));
+  ImGui::SetNextItemWidth(skin.px(220));
   ImGui::PushID(slider.label);
   ImGui::SliderScalar("##value", type, &value, &least, &most, slider.format,
                       ImGuiSliderFlags_AlwaysClamp | slider.flags);
   ImGui::PopID();
-  help_tooltip(slider.help, look);
+  help_tooltip(slider.help, skin);
 }
 
-void draw_sampling(SamplingOptions& sampling, const Look& look) {
-  bold_text("Sampling", look);
+void draw_sampling(SamplingOptions& sampling, const Skin& skin) {
+  bold_text("Sampling", skin);
   draw_slider(
       {"temperature T", "%.2f",
        "Logits are divided by T before the softmax: below 1 the likeliest pieces win more often, above 1 chances "
        "even out; 0 always takes the likeliest. Shown at every step, used by the samples."},
-      sampling.temperature, 0.0, hottest, look);
+      sampling.temperature, 0.0, hottest, skin);
   draw_slider({"top-k", sampling.top_k == 0 ? "all" : "%lld",
                "Only the k most probable pieces can be drawn (arXiv 1805.04833 §5.4). 0: all of them."},
-              sampling.top_k, std::int64_t{0}, most_top_k, look);
+              sampling.top_k, std::int64_t{0}, most_top_k, skin);
   draw_slider(
       {"top-p", "%.3f",
        "Only the fewest pieces that together are so probable can be drawn: the nucleus (arXiv 1904.09751 §3.1). "
        "1: all of them. Counts after top-k."},
-      sampling.top_p, least_top_p, 1.0, look);
+      sampling.top_p, least_top_p, 1.0, skin);
   draw_slider({"seed", "%lld", "Sample i is drawn with seed + i: the same seed draws the same samples."}, sampling.seed,
-              std::int64_t{0}, most_seeds, look);
+              std::int64_t{0}, most_seeds, skin);
 }
 
-void draw_search(DecodingOptions& options, const Look& look) {
+void draw_search(DecodingOptions& options, const Skin& skin) {
   draw_slider({"samples", "%lld", "How many outputs are drawn at random, for the mode Side by side."},
-              options.num_samples, std::int64_t{0}, max_probe_samples, look);
+              options.num_samples, std::int64_t{0}, max_probe_samples, skin);
   ImGui::Spacing();
-  bold_text("Beam search", look);
+  bold_text("Beam search", skin);
   draw_slider({"beam", "%lld", "How many hypotheses are kept at each step; 1 is greedy (the paper uses 4, §6.1)."},
-              options.beam, std::int64_t{1}, max_probe_beam, look);
+              options.beam, std::int64_t{1}, max_probe_beam, skin);
   draw_slider({"length penalty α", "%.2f",
                "score = Σ log p ÷ ((5 + length) / 6)^α: with 0 short outputs win, larger ones favour long outputs (the "
                "paper uses 0.6, §6.1)."},
-              options.length_penalty, 0.0, most_length_penalty, look);
+              options.length_penalty, 0.0, most_length_penalty, skin);
 }
 
-void draw_options(DecodingOptions& options, const Look& look) {
+void draw_options(DecodingOptions& options, const Skin& skin) {
   DecodingOptions edited = options;
-  draw_sampling(edited.sampling, look);
-  draw_search(edited, look);
+  draw_sampling(edited.sampling, skin);
+  draw_search(edited, skin);
   if (is_valid(edited.sampling)) options = edited;
   ImGui::Spacing();
   if (ImGui::Button("Defaults")) options = {};
-  help_tooltip("Temperature 1, no cuts, 3 samples; a beam of 4 with α = 0.6, as in the paper (§6.1).", look);
+  help_tooltip("Temperature 1, no cuts, 3 samples; a beam of 4 with α = 0.6, as in the paper (§6.1).", skin);
 }
 
 // What is at its default is left out, but for the beam.
@@ -109,49 +109,49 @@ std::string given_text(const Snapshot& snapshot) {
   return text;
 }
 
-void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, const Look& look) {
+void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, const Skin& skin) {
   constexpr const char* help =
       "What the output has to begin with: the decoder is given it, and goes on by itself. Type it here, or click a "
       "candidate of a step. A piece that is given is underlined.";
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Begins with");
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(6));
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(6));
   const bool steered = !view.prefix.empty() || !view.prefix_ids.empty();
   const float button = ImGui::CalcTextSize("Let go").x + ImGui::GetStyle().FramePadding.x * 2;
-  ImGui::SetNextItemWidth(std::max(look.px(40), width - ImGui::GetCursorPosX() - button - look.px(4)));
+  ImGui::SetNextItemWidth(std::max(skin.px(40), width - ImGui::GetCursorPosX() - button - skin.px(4)));
   const std::string hint = view.prefix_ids.empty() ? "anything" : given_text(snapshot);
   {
     // The pieces' sign is in this font alone.
-    const WithFont font(view.prefix_ids.empty() ? look.fonts.ui : look.fonts.mono);
+    const WithFont font(view.prefix_ids.empty() ? skin.fonts.ui : skin.fonts.mono);
     ImGui::InputTextWithHint("##prefix", hint.c_str(), &view.prefix);
   }
   if (ImGui::IsItemActivated()) ++view.typing;
   if (ImGui::IsItemEdited()) view.prefix_ids.clear();
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(4));
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(!steered);
   if (ImGui::Button("Let go")) let_go(view);
   ImGui::EndDisabled();
-  help_tooltip("Lets the model write all of it by itself again.", look);
+  help_tooltip("Lets the model write all of it by itself again.", skin);
 }
 
-void draw_reference(std::string& reference, const Look& look) {
+void draw_reference(std::string& reference, const Skin& skin) {
   constexpr const char* help =
       "What the sentence should become, if you know it: its rank and probability are shown at every step, outputs get "
       "a BLEU score against it, and teacher forcing reads it. Filled in for examples of the corpus.";
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Should become");
-  help_tooltip(help, look);
-  ImGui::SameLine(0, look.px(6));
-  ImGui::SetNextItemWidth(-look.px(4));
+  help_tooltip(help, skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(-skin.px(4));
   ImGui::InputTextWithHint("##reference", "not known", &reference);
-  help_tooltip(help, look);
+  help_tooltip(help, skin);
 }
 
 }  // namespace
 
-void draw_options_button(DecodingView& view, const Look& look) {
+void draw_options_button(DecodingView& view, const Skin& skin) {
   const std::string text = summary(view.options);
   const float width = ImGui::CalcTextSize(text.c_str()).x + ImGui::GetStyle().FramePadding.x * 2;
   ImGui::SameLine(0, 0);
@@ -165,18 +165,18 @@ void draw_options_button(DecodingView& view, const Look& look) {
   help_tooltip(
       "How pieces are drawn and how the beam searches: temperature, top-k, top-p, seed, beam, length penalty. "
       "Click to change them.",
-      look);
+      skin);
   if (!ImGui::BeginPopup("decoding options")) return;
-  draw_options(view.options, look);
+  draw_options(view.options, skin);
   ImGui::EndPopup();
 }
 
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
-                                  const Look& look) {
+                                  const Skin& skin) {
   const float middle = ImGui::GetContentRegionAvail().x * 0.5F;
-  draw_beginning(snapshot, view, middle - look.px(6), look);
-  ImGui::SameLine(middle + look.px(6));
-  draw_reference(reference, look);
+  draw_beginning(snapshot, view, middle - skin.px(6), skin);
+  ImGui::SameLine(middle + skin.px(6));
+  draw_reference(reference, skin);
 }
 
 }  // namespace attnscope

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/snapshot.h"
 #include "workspaces/decoding/view.h"
 
@@ -12,10 +12,10 @@ namespace attnscope {
 
 // A button that names the options in force, at the right end of the line; a click shows them all. What is set there is
 // always valid.
-void draw_options_button(DecodingView& view, const Look& look);
+void draw_options_button(DecodingView& view, const Skin& skin);
 
 // One line: "Begins with" and "Should become".
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
-                                  const Look& look);
+                                  const Skin& skin);
 
 }  // namespace attnscope

@@ -80,27 +80,27 @@ constexpr std::array keys = {
 
 // ---- the picture
 
-void draw_modes(DecodingView& view, const Look& look) {
+void draw_modes(DecodingView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<DecodingMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, look)) view.mode = mode;
+    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
   }
-  draw_options_button(view, look);
+  draw_options_button(view, skin);
 }
 
-void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   // Recorded frames hold the greedy decoding alone.
   if (view.mode != DecodingMode::steps && is_recorded(*shown.snapshot))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), look);
+    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), skin);
   switch (view.mode) {
     case DecodingMode::steps:
-      return draw_steps(shown, view, textures, look);
+      return draw_steps(shown, view, textures, skin);
     case DecodingMode::tree:
-      return draw_tree(shown, view, textures, look);
+      return draw_tree(shown, view, textures, skin);
     case DecodingMode::readings:
-      return draw_readings(shown, view, textures, look);
+      return draw_readings(shown, view, textures, skin);
     case DecodingMode::forcing:
-      return draw_forcing(shown, view, textures, look);
+      return draw_forcing(shown, view, textures, skin);
   }
 }
 
@@ -131,13 +131,13 @@ bool is_playing(const Views& views) {
 
 void draw_decoding(WorkspaceContext& context) {
   const Shown& shown = context.maps.complete;
-  const Look& look = context.look;
+  const Skin& skin = context.skin;
   DecodingView& view = context.views.of<DecodingView>();
   note_branch(view.branches, shown, view.prefix.empty() ? 0 : view.typing);
-  draw_modes(view, look);
-  draw_beginning_and_reference(*shown.snapshot, view, context.reference, look);
+  draw_modes(view, skin);
+  draw_beginning_and_reference(*shown.snapshot, view, context.reference, skin);
   ImGui::BeginChild("mode", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_mode(shown, view, context.textures, look);
+  draw_mode(shown, view, context.textures, skin);
   ImGui::EndChild();
 }
 

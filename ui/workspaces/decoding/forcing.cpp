@@ -82,11 +82,11 @@ constexpr std::array<std::pair<const char*, const char*>, 5> likelihood_columns 
     {"perplexity", "exp(nats/token): from so many equally probable pieces the model has to choose in the mean (§6.1)."},
 }};
 
-void draw_likelihood_row(const char* name, const Likelihood& likelihood, const Look& look) {
+void draw_likelihood_row(const char* name, const Likelihood& likelihood, const Skin& skin) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(name);
-  const WithFont mono(look.fonts.mono);
+  const WithFont mono(skin.fonts.mono);
   for (const std::string& cell : {number_text(likelihood.log_prob), std::to_string(likelihood.pieces),
                                   number_text(likelihood.nll(), 4), number_text(std::exp(likelihood.nll()))}) {
     ImGui::TableNextColumn();
@@ -94,31 +94,31 @@ void draw_likelihood_row(const char* name, const Likelihood& likelihood, const L
   }
 }
 
-void draw_likelihoods(const Courses& courses, const Look& look) {
+void draw_likelihoods(const Courses& courses, const Skin& skin) {
   if (!ImGui::BeginTable("likelihoods", static_cast<int>(likelihood_columns.size()), ImGuiTableFlags_SizingFixedFit))
     return;
   ImGui::TableNextRow();
   for (const auto& [title, help] : likelihood_columns) {
     ImGui::TableNextColumn();
-    quiet_words(title, help, look);
+    quiet_words(title, help, skin);
   }
   const bool untouched = is_untouched_output(courses.snapshot);
-  draw_likelihood_row(untouched ? "untouched model's output" : "reference", of_reference(courses.snapshot), look);
-  draw_likelihood_row("written by itself", of_output(courses), look);
+  draw_likelihood_row(untouched ? "untouched model's output" : "reference", of_reference(courses.snapshot), skin);
+  draw_likelihood_row("written by itself", of_output(courses), skin);
   ImGui::EndTable();
 }
 
-void draw_verdict(const Courses& courses, const Look& look) {
+void draw_verdict(const Courses& courses, const Skin& skin) {
   const bool same = courses.divergence == courses.rows();
   const std::string text =
       same ? "It writes the reference by itself: both read the same at every step."
            : fmt::format("They part at step {}: from here the decoder reads its own mistake.", courses.divergence + 1);
-  colored_text(same ? look.theme.success : look.theme.warning, text);
+  colored_text(same ? skin.theme.success : skin.theme.warning, text);
   help_tooltip(
       "In training the decoder is given the reference's pieces so far, whatever it would have written (teacher "
       "forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its own, so that one "
       "mistake changes all that follows.",
-      look);
+      skin);
 }
 
 // ---- step by step
@@ -133,26 +133,26 @@ constexpr std::array<std::pair<const char*, const char*>, 7> step_columns = {{
     {"probability", "Of the piece it wrote, when it reads its own output before it."},
 }};
 
-void draw_bar(float probability, Color32 color, const Look& look) {
-  ImFont* font = look.fonts.mono_small;
+void draw_bar(float probability, Color32 color, const Skin& skin) {
+  ImFont* font = skin.fonts.mono_small;
   const std::string value = fmt::format("{:.3f}", probability);
   const float value_width = text_size(font, "0.000").x;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetTextLineHeight();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float room = std::max(1.0F, width - value_width - look.px(6));
+  const float room = std::max(1.0F, width - value_width - skin.px(6));
   ImGui::Dummy({width, height});
   if (!ImGui::IsItemVisible()) return;
-  Painter paint(look);
-  paint.filled_rect({at.x, at.y + look.px(2)}, {at.x + room, at.y + height - look.px(2)}, look.theme.background,
-                    look.px(2));
-  paint.filled_rect({at.x, at.y + look.px(2)},
-                    {at.x + room * std::clamp(probability, 0.0F, 1.0F), at.y + height - look.px(2)}, color, look.px(2));
-  paint.text(font, {at.x + room + look.px(5), at.y + (height - font_size(font)) * 0.5F}, look.theme.text_dim, value);
+  Painter paint(skin);
+  paint.filled_rect({at.x, at.y + skin.px(2)}, {at.x + room, at.y + height - skin.px(2)}, skin.theme.background,
+                    skin.px(2));
+  paint.filled_rect({at.x, at.y + skin.px(2)},
+                    {at.x + room * std::clamp(probability, 0.0F, 1.0F), at.y + height - skin.px(2)}, color, skin.px(2));
+  paint.text(font, {at.x + room + skin.px(5), at.y + (height - font_size(font)) * 0.5F}, skin.theme.text_dim, value);
 }
 
-void draw_piece(const std::string& piece, Color32 color, const Look& look) {
-  const WithFont mono(look.fonts.mono);
+void draw_piece(const std::string& piece, Color32 color, const Skin& skin) {
+  const WithFont mono(skin.fonts.mono);
   colored_text(color, piece);
 }
 
@@ -173,18 +173,18 @@ std::string free_text(const Courses& courses, std::size_t row) {
   return text;
 }
 
-void row_tooltip(const Courses& courses, std::size_t row, const Look& look) {
+void row_tooltip(const Courses& courses, std::size_t row, const Skin& skin) {
   std::string text;
   if (row < courses.snapshot.gold.size()) text += gold_text(courses.snapshot.gold[row]);
   if (row < courses.free_size()) text += free_text(courses, row);
-  const WithFont mono(look.fonts.mono);
-  help_tooltip(text, look);
+  const WithFont mono(skin.fonts.mono);
+  help_tooltip(text, skin);
 }
 
 class StepTable {
  public:
-  StepTable(const Courses& courses, DecodingView& view, const Look& look)
-      : courses_(courses), view_(view), look_(look) {}
+  StepTable(const Courses& courses, DecodingView& view, const Skin& skin)
+      : courses_(courses), view_(view), skin_(skin) {}
 
   void draw() {
     if (!ImGui::BeginTable("steps", static_cast<int>(step_columns.size()),
@@ -202,23 +202,23 @@ class StepTable {
       const bool fixed = widths[i] > 0;
       ImGui::TableSetupColumn(step_columns[i].first,
                               fixed ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch,
-                              fixed ? look_.px(static_cast<float>(widths[i])) : 1);
+                              fixed ? skin_.px(static_cast<float>(widths[i])) : 1);
     }
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (const auto& [title, help] : step_columns) {
       ImGui::TableNextColumn();
       ImGui::TableHeader(title);
-      help_tooltip(help, look_);
+      help_tooltip(help, skin_);
     }
   }
 
   void draw_row(std::size_t row) {
     ImGui::TableNextRow();
     if (row == courses_.divergence)
-      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.warning, 0.3F));
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(skin_.theme.panel, skin_.theme.warning, 0.3F));
     else if (row > courses_.divergence)
-      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.warning, 0.07F));
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(skin_.theme.panel, skin_.theme.warning, 0.07F));
     ImGui::TableNextColumn();
     const int step = static_cast<int>(courses_.first + row);
     const auto last = static_cast<int>(courses_.snapshot.decoding.size()) - 1;
@@ -227,55 +227,55 @@ class StepTable {
       view_.playing = false;
       view_.time_step = std::min(step, last);
     }
-    row_tooltip(courses_, row, look_);
+    row_tooltip(courses_, row, skin_);
     if (row < courses_.snapshot.gold.size()) draw_gold(courses_.snapshot.gold[row]);
     ImGui::TableSetColumnIndex(5);
     if (row < courses_.free_size()) draw_free(row);
   }
 
   void draw_gold(const GoldStep& gold) {
-    const Theme& theme = look_.theme;
+    const Theme& theme = skin_.theme;
     ImGui::TableNextColumn();
-    draw_piece(gold.token.piece, theme.text, look_);
+    draw_piece(gold.token.piece, theme.text, skin_);
     ImGui::TableNextColumn();
-    draw_bar(gold.probability, theme.series[0], look_);
+    draw_bar(gold.probability, theme.series[0], skin_);
     ImGui::TableNextColumn();
-    draw_piece(std::to_string(gold.rank), gold.rank > 1 ? theme.warning : theme.text_dim, look_);
+    draw_piece(std::to_string(gold.rank), gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
     ImGui::TableNextColumn();
-    draw_piece(gold.best.piece, gold.rank > 1 ? theme.warning : theme.text_dim, look_);
+    draw_piece(gold.best.piece, gold.rank > 1 ? theme.warning : theme.text_dim, skin_);
   }
 
   void draw_free(std::size_t row) {
-    const Theme& theme = look_.theme;
+    const Theme& theme = skin_.theme;
     const bool parts = row == courses_.divergence;
     draw_piece(courses_.written(row).piece + (parts ? " ←" : ""),
                courses_.given(row) ? theme.success
                : parts             ? theme.warning
                                    : theme.text,
-               look_);
+               skin_);
     ImGui::TableNextColumn();
-    draw_bar(courses_.probability(row), theme.series[1], look_);
+    draw_bar(courses_.probability(row), theme.series[1], skin_);
   }
 
   const Courses& courses_;
   DecodingView& view_;
-  const Look& look_;
+  const Skin& skin_;
 };
 
 }  // namespace
 
-void draw_forcing(const Shown& shown, DecodingView& view, TextureStore&, const Look& look) {
+void draw_forcing(const Shown& shown, DecodingView& view, TextureStore&, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   if (snapshot.gold.empty()) {
     return draw_quiet_note(
         "What should be written? Type a reference above, or choose one of the corpus's "
         "examples with ▼ beside the sentence.",
-        ImGui::GetContentRegionAvail(), look);
+        ImGui::GetContentRegionAvail(), skin);
   }
   const Courses courses(snapshot);
-  draw_likelihoods(courses, look);
-  draw_verdict(courses, look);
-  StepTable(courses, view, look).draw();
+  draw_likelihoods(courses, skin);
+  draw_verdict(courses, skin);
+  StepTable(courses, view, skin).draw();
 }
 
 }  // namespace attnscope

@@ -14,8 +14,8 @@ namespace attnscope {
 namespace {
 
 // In the font that has the sign with which pieces begin.
-void mono_text(const std::string& text, const Look& look) {
-  const WithFont font(look.fonts.mono);
+void mono_text(const std::string& text, const Skin& skin) {
+  const WithFont font(skin.fonts.mono);
   ImGui::TextUnformatted(text.c_str());
 }
 
@@ -58,7 +58,7 @@ struct HeadRows {
 };
 
 void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 size, TextureStore& textures,
-                    const Look& look) {
+                    const Skin& skin) {
   Matrix weights = rows_of_step(heads.maps, step);
   for (int row = 0; row < weights.rows; ++row) {
     // Not a number is drawn neutrally: what is masked is not a small weight but no weight.
@@ -73,14 +73,14 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
   options.legend = false;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
+    mono_text(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), skin);
     if (col >= heads.visible) {
       ImGui::TextUnformatted("masked: later than this step (§3.2.3)");
     } else {
       ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
     }
   };
-  draw_heatmap(heads.id, weights, step_version(shown, step), size, options, textures, look);
+  draw_heatmap(heads.id, weights, step_version(shown, step), size, options, textures, skin);
 }
 
 // ---- the mask
@@ -106,31 +106,31 @@ HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
 }
 
 void draw_cross_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
-                     const Look& look) {
+                     const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   draw_caption("Every head over the source", "layer × head",
-               "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", look);
+               "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", skin);
   const auto sources = static_cast<int>(snapshot.source.size());
   draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.time_step, ImVec2(0, height),
-                 textures, look);
+                 textures, skin);
 }
 
 void draw_self_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
-                    const Look& look) {
+                    const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   draw_caption(snapshot.model.is_language_model() ? "Every head over the text" : "Every head over the decoder input",
                "layer × head",
                "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
-               look);
+               skin);
   draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.time_step + 1}, shown, view.time_step,
-                 ImVec2(0, height), textures, look);
+                 ImVec2(0, height), textures, skin);
 }
 
 // A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
-void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   draw_caption("Alignment", "row: word written, column: source",
-               "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", look);
+               "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", skin);
   Matrix weights = snapshot.cross.front().front();
   for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
@@ -144,7 +144,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   options.selected_row = view.time_step;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), look);
+    mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), skin);
     if (row > view.time_step) {
       ImGui::TextUnformatted("not written yet at this step");
     } else {
@@ -152,7 +152,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
     }
   };
   const HeatmapResult result =
-      draw_heatmap("alignment", weights, step_version(shown, view.time_step), ImVec2(0, 0), options, textures, look);
+      draw_heatmap("alignment", weights, step_version(shown, view.time_step), ImVec2(0, 0), options, textures, skin);
   if (result.clicked) {
     view.playing = false;
     go_to(view, snapshot, result.row);
@@ -161,34 +161,34 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
 
 }  // namespace
 
-void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 space = ImGui::GetContentRegionAvail();
   if (snapshot.cross.empty() && snapshot.decoder.empty())
-    return draw_quiet_note(no_attention_text(snapshot.model).c_str(), space, look);
-  if (snapshot.model.is_recurrent()) return draw_alignment(shown, view, textures, look);
-  if (snapshot.cross.empty()) return draw_self_rows(shown, view, 0, textures, look);
+    return draw_quiet_note(no_attention_text(snapshot.model).c_str(), space, skin);
+  if (snapshot.model.is_recurrent()) return draw_alignment(shown, view, textures, skin);
+  if (snapshot.cross.empty()) return draw_self_rows(shown, view, 0, textures, skin);
   const float line = ImGui::GetTextLineHeightWithSpacing();
-  const float height = std::max(look.px(90), (space.y - line * 2 - look.px(10)) * 0.5F);
-  draw_cross_rows(shown, view, height, textures, look);
-  draw_self_rows(shown, view, height, textures, look);
+  const float height = std::max(skin.px(90), (space.y - line * 2 - skin.px(10)) * 0.5F);
+  draw_cross_rows(shown, view, height, textures, skin);
+  draw_self_rows(shown, view, height, textures, skin);
 }
 
-void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const int size = static_cast<int>(snapshot.target_in.size());
   draw_caption(
       "Look-ahead mask", "row: step, column: decoder input",
       "A step sees its own input and those before it; the scores of later ones are set to −∞ before the softmax "
       "(paper §3.2.3). Click a row to go to its step.",
-      look);
+      skin);
   const std::vector<std::string> labels = token_labels(snapshot.target_in);
   HeatmapOptions options = mask_options(labels, view.time_step);
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), look);
+    mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);
     ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
   };
   const HeatmapResult result = draw_heatmap("mask", look_ahead_mask(size), static_cast<std::uint64_t>(size),
-                                            ImGui::GetContentRegionAvail(), options, textures, look);
+                                            ImGui::GetContentRegionAvail(), options, textures, skin);
   if (result.clicked) {
     view.playing = false;
     go_to(view, snapshot, result.row);

@@ -21,23 +21,23 @@ struct Picture {
   const Lens& lens;
   std::vector<float> columns;  // where each step's column begins; one more: their end
   float row_height;
-  const Look& look;
+  const Skin& skin;
 
   int layers() const { return static_cast<int>(lens.size()); }
   float top_of(int layer) const { return static_cast<float>(layers() - layer) * row_height; }
   float width_of(std::size_t step) const { return columns[step + 1] - columns[step]; }
 };
 
-float text_width(const std::string& piece, const Look& look) {
-  return text_size(look.fonts.mono, piece.c_str()).x;
+float text_width(const std::string& piece, const Skin& skin) {
+  return text_size(skin.fonts.mono, piece.c_str()).x;
 }
 
-std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const Look& look) {
+std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const Skin& skin) {
   std::vector<float> columns = {0};
   for (std::size_t step = 0; step < snapshot.target_out.size(); ++step) {
-    float width = text_width(snapshot.target_out[step].piece, look);
-    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.piece, look));
-    columns.push_back(columns.back() + std::clamp(width, look.px(28), look.px(110)) + look.px(10));
+    float width = text_width(snapshot.target_out[step].piece, skin);
+    for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.piece, skin));
+    columns.push_back(columns.back() + std::clamp(width, skin.px(28), skin.px(110)) + skin.px(10));
   }
   return columns;
 }
@@ -49,10 +49,10 @@ bool fits(const Snapshot& snapshot, const Lens& lens) {
   });
 }
 
-void draw_text_cell(Painter& paint, ImVec2 low, ImVec2 high, Color32 ink, const std::string& text, const Look& look) {
-  const float width = std::min(text_width(text, look), high.x - low.x - look.px(4));
-  paint.push_clip({low.x + look.px(2), low.y}, {high.x - look.px(2), high.y});
-  paint.text(look.fonts.mono, {(low.x + high.x - width) * 0.5F, (low.y + high.y - font_size(look.fonts.mono)) * 0.5F},
+void draw_text_cell(Painter& paint, ImVec2 low, ImVec2 high, Color32 ink, const std::string& text, const Skin& skin) {
+  const float width = std::min(text_width(text, skin), high.x - low.x - skin.px(4));
+  paint.push_clip({low.x + skin.px(2), low.y}, {high.x - skin.px(2), high.y});
+  paint.text(skin.fonts.mono, {(low.x + high.x - width) * 0.5F, (low.y + high.y - font_size(skin.fonts.mono)) * 0.5F},
              ink, text);
   paint.pop_clip();
 }
@@ -64,11 +64,11 @@ void draw_cell(Painter& paint, const Picture& picture, int layer, std::size_t st
   const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height - 1);
   const Color32 fill = map_color(ColorMap::viridis, best.probability);
   paint.filled_rect(low, high, fill);
-  draw_text_cell(paint, low, high, text_on(fill), best.token.piece, picture.look);
+  draw_text_cell(paint, low, high, text_on(fill), best.token.piece, picture.skin);
   const bool agrees = best.token.id == picture.snapshot.target_out[step].id;
   if (agrees) {  // a line under what is already what will be written
-    const float y = high.y - picture.look.px(2.5F);
-    paint.line({low.x + picture.look.px(4), y}, {high.x - picture.look.px(4), y}, text_on(fill), picture.look.px(1.5F));
+    const float y = high.y - picture.skin.px(2.5F);
+    paint.line({low.x + picture.skin.px(4), y}, {high.x - picture.skin.px(4), y}, text_on(fill), picture.skin.px(1.5F));
   }
 }
 
@@ -78,7 +78,7 @@ std::string layer_name(int layer) {
 
 void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
-  const WithFont font(picture.look.fonts.mono);
+  const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(fmt::format("step {}, after {}:", step + 1, layer_name(layer)).c_str());
   for (const Guess& guess : cell.best)
@@ -103,19 +103,19 @@ void draw_cells(const Picture& picture, DecodingView& view) {
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1);
   const bool clicked = ImGui::InvisibleButton("cells", ImVec2(picture.columns.back(), height));
   const auto hovered = hovered_step(picture, origin);
-  Painter paint(picture.look);
-  const Theme& theme = picture.look.theme;
+  Painter paint(picture.skin);
+  const Theme& theme = picture.skin.theme;
   for (std::size_t step = 0; step < picture.snapshot.target_out.size(); ++step) {
     const ImVec2 low(origin.x + picture.columns[step], origin.y);
     const ImVec2 high(low.x + picture.width_of(step) - 1, low.y + picture.row_height);
     if (!ImGui::IsRectVisible(low, {high.x, low.y + height})) continue;
     const bool current = static_cast<int>(step) == view.time_step;
     draw_text_cell(paint, low, high, current ? theme.success : theme.text_dim, picture.snapshot.target_out[step].piece,
-                   picture.look);
+                   picture.skin);
     for (int layer = 0; layer < picture.layers(); ++layer) draw_cell(paint, picture, layer, step, origin);
     if (current)
-      paint.rect({low.x - 1, low.y}, {high.x + 1, low.y + height}, theme.accent, picture.look.px(2),
-                 picture.look.px(2));
+      paint.rect({low.x - 1, low.y}, {high.x + 1, low.y + height}, theme.accent, picture.skin.px(2),
+                 picture.skin.px(2));
   }
   if (!hovered) return;
   const auto row = static_cast<int>((ImGui::GetIO().MousePos.y - origin.y) / picture.row_height);
@@ -128,16 +128,16 @@ void draw_cells(const Picture& picture, DecodingView& view) {
 
 // Beside the cells, which scroll.
 float draw_row_names(const Picture& picture) {
-  const Look& look = picture.look;
+  const Skin& skin = picture.skin;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Painter paint(look);
-  const float width = std::max(text_size(look.fonts.small, layer_name(picture.layers() - 1).c_str()).x,
-                               text_size(look.fonts.small, "written").x) +
-                      look.px(8);
-  const float middle = (picture.row_height - font_size(look.fonts.small)) * 0.5F;
-  paint.text(look.fonts.small, {at.x, at.y + middle}, look.theme.text_dim, "written");
+  Painter paint(skin);
+  const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1).c_str()).x,
+                               text_size(skin.fonts.small, "written").x) +
+                      skin.px(8);
+  const float middle = (picture.row_height - font_size(skin.fonts.small)) * 0.5F;
+  paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, "written");
   for (int layer = 0; layer < picture.layers(); ++layer)
-    paint.text(look.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, look.theme.text_dim, layer_name(layer));
+    paint.text(skin.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, skin.theme.text_dim, layer_name(layer));
   return width;
 }
 
@@ -154,7 +154,7 @@ void follow_step(const Picture& picture, DecodingView& view) {
 
 void draw_grid_of_guesses(const Picture& picture, DecodingView& view) {
   const float names = draw_row_names(picture);
-  const float bar = picture.look.px(14);  // of the scroll bar
+  const float bar = picture.skin.px(14);  // of the scroll bar
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + names);
   ImGui::BeginChild("lens", ImVec2(0, std::min(height, ImGui::GetContentRegionAvail().y * 0.7F)), false,
@@ -166,53 +166,53 @@ void draw_grid_of_guesses(const Picture& picture, DecodingView& view) {
 
 // ---- the present step, layer by layer
 
-void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, float width, const Look& look) {
-  const float height = font_size(look.fonts.mono) + look.px(4);
-  const ImVec2 high(at.x + width - look.px(6), at.y + height - look.px(2));
-  paint.filled_rect(at, high, faded(look.theme.grid, 0.6F), look.px(2));
-  const Color32 color = written ? look.theme.success : look.theme.accent;
+void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, float width, const Skin& skin) {
+  const float height = font_size(skin.fonts.mono) + skin.px(4);
+  const ImVec2 high(at.x + width - skin.px(6), at.y + height - skin.px(2));
+  paint.filled_rect(at, high, faded(skin.theme.grid, 0.6F), skin.px(2));
+  const Color32 color = written ? skin.theme.success : skin.theme.accent;
   const float share = std::clamp(guess.probability, 0.0F, 1.0F);
-  if (share > 0) paint.filled_rect(at, {at.x + (high.x - at.x) * share, high.y}, faded(color, 0.55F), look.px(2));
+  if (share > 0) paint.filled_rect(at, {at.x + (high.x - at.x) * share, high.y}, faded(color, 0.55F), skin.px(2));
   paint.push_clip(at, high);
-  paint.text(look.fonts.mono, {at.x + look.px(4), at.y + look.px(1)}, look.theme.text, guess.token.piece);
+  paint.text(skin.fonts.mono, {at.x + skin.px(4), at.y + skin.px(1)}, skin.theme.text, guess.token.piece);
   const std::string number = fmt::format("{:.3f}", guess.probability);
-  const ImVec2 extent = text_size(look.fonts.mono_small, number.c_str());
-  paint.text(look.fonts.mono_small, {high.x - extent.x - look.px(3), at.y + (height - extent.y) * 0.5F},
-             look.theme.text_dim, number);
+  const ImVec2 extent = text_size(skin.fonts.mono_small, number.c_str());
+  paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), at.y + (height - extent.y) * 0.5F},
+             skin.theme.text_dim, number);
   paint.pop_clip();
 }
 
 void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
-  const Look& look = picture.look;
+  const Skin& skin = picture.skin;
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
   const int written = picture.snapshot.target_out[step].id;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  const float name = text_size(look.fonts.small, "layer 00").x;
+  const float name = text_size(skin.fonts.small, "layer 00").x;
   const std::string rank = fmt::format("rank {}", cell.rank);
-  const float last = text_size(look.fonts.mono_small, "rank 00000").x;
-  const float width = std::max(look.px(40), (room - name - last) / static_cast<float>(cell.best.size()));
-  const float line = font_size(look.fonts.mono) + look.px(4);
-  Painter paint(look);
-  paint.text(look.fonts.small, {at.x, at.y + (line - font_size(look.fonts.small)) * 0.5F}, look.theme.text_dim,
+  const float last = text_size(skin.fonts.mono_small, "rank 00000").x;
+  const float width = std::max(skin.px(40), (room - name - last) / static_cast<float>(cell.best.size()));
+  const float line = font_size(skin.fonts.mono) + skin.px(4);
+  Painter paint(skin);
+  paint.text(skin.fonts.small, {at.x, at.y + (line - font_size(skin.fonts.small)) * 0.5F}, skin.theme.text_dim,
              layer_name(layer));
   float x = at.x + name;
   for (const Guess& guess : cell.best) {
-    draw_guess(paint, guess, guess.token.id == written, {x, at.y}, width, look);
+    draw_guess(paint, guess, guess.token.id == written, {x, at.y}, width, skin);
     x += width;
   }
-  paint.text(look.fonts.mono_small, {x, at.y + (line - font_size(look.fonts.mono_small)) * 0.5F},
-             cell.rank == 1 ? look.theme.success : look.theme.text_dim, rank);
+  paint.text(skin.fonts.mono_small, {x, at.y + (line - font_size(skin.fonts.mono_small)) * 0.5F},
+             cell.rank == 1 ? skin.theme.success : skin.theme.text_dim, rank);
   ImGui::Dummy(ImVec2(room, line));
   help_tooltip(
       fmt::format("The best guesses after this layer, and the rank it gives to what was written, {} (p = {:.4f}).",
                   picture.snapshot.target_out[step].piece, cell.chosen),
-      look);
+      skin);
 }
 
-void draw_explanation(const Look& look) {
-  const WithFont font(look.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, look.theme.text_dim);
+void draw_explanation(const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(
       "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer and "
@@ -223,7 +223,7 @@ void draw_explanation(const Look& look) {
 
 void draw_step_guesses(const Picture& picture, int step) {
   ImGui::Spacing();
-  bold_text(fmt::format("At step {}", step + 1), picture.look);
+  bold_text(fmt::format("At step {}", step + 1), picture.skin);
   ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
   ImGui::EndChild();
@@ -231,21 +231,21 @@ void draw_step_guesses(const Picture& picture, int step) {
 
 }  // namespace
 
-void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decodings, const Look& look) {
+void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decodings, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (snapshot.model.is_recurrent()) {
     return draw_quiet_note(
         "A recurrent decoder has one state a step, not a stack of layers whose vectors are alike: there is no earlier "
         "layer to be read through the output layer.",
-        room, look);
+        room, skin);
   }
   if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))
-    return draw_quiet_note(is_recorded(snapshot) ? recorded_note : "…", room, look);
-  const float row_height = font_size(look.fonts.mono) + look.px(8);
-  const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, look), row_height, look};
+    return draw_quiet_note(is_recorded(snapshot) ? recorded_note : "…", room, skin);
+  const float row_height = font_size(skin.fonts.mono) + skin.px(8);
+  const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, skin), row_height, skin};
   draw_grid_of_guesses(picture, view);
-  draw_explanation(look);
+  draw_explanation(skin);
   draw_step_guesses(picture, view.time_step);
 }
 

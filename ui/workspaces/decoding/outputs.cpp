@@ -17,36 +17,36 @@ namespace attnscope {
 namespace {
 
 // What comes next stands in the same line if it has room there.
-void beside(float width, const Look& look) {
+void beside(float width, const Skin& skin) {
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  if (ImGui::GetItemRectMax().x + look.px(4) + width <= right) ImGui::SameLine(0, look.px(4));
+  if (ImGui::GetItemRectMax().x + skin.px(4) + width <= right) ImGui::SameLine(0, skin.px(4));
 }
 
-void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Look& look) {
+void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Skin& skin) {
   if (ImGui::Button("Steer this way")) steer(view, hypothesis.ids);
   help_tooltip(
       "Makes the decoder begin with these pieces: every mode then shows what it writes after them. “Let go”, above, "
       "undoes it.",
-      look);
-  beside(button_width("Step through"), look);
+      skin);
+  beside(button_width("Step through"), skin);
   if (ImGui::Button("Step through")) {
     steer(view, hypothesis.ids);
     view.mode = DecodingMode::steps;
     view.time_step = -1;
   }
-  help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", look);
-  beside(button_width("Best"), look);
+  help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", skin);
+  beside(button_width("Best"), skin);
   ImGui::BeginDisabled(view.hypothesis.empty());
   if (ImGui::Button("Best")) view.hypothesis.clear();
   ImGui::EndDisabled();
-  help_tooltip("Looks at the best hypothesis of the beam again.", look);
+  help_tooltip("Looks at the best hypothesis of the beam again.", skin);
 }
 
-void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textures, const Skin& skin) {
   const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
   const ModelConfig& model = shown.snapshot->model;
   if (hypothesis.maps.empty())
-    return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), look);
+    return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), skin);
   const std::vector<std::string> rows = token_labels(hypothesis.queries);
   const std::vector<std::string> cols = token_labels(hypothesis.keys);
   HeatmapOptions options;
@@ -57,7 +57,7 @@ void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textur
   options.stretch = 3;
   options.mask_upper = model.is_language_model();
   draw_heatmap("hypothesis", shown_map(hypothesis.maps, view), shown_map_version(shown, hypothesis.maps, view),
-               ImVec2(0, 0), options, textures, look);
+               ImVec2(0, 0), options, textures, skin);
 }
 
 std::string one_line(const std::string& text) {
@@ -68,35 +68,35 @@ std::string one_line(const std::string& text) {
 
 }  // namespace
 
-const Shown& settled(const Shown& shown, DecodingView& view, const Look& look) {
+const Shown& settled(const Shown& shown, DecodingView& view, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const Snapshot* before = view.settled.snapshot.get();
   const bool same = before != nullptr && before->run == snapshot.run && before->source_text == snapshot.source_text;
   if (!same) view.settled = {};
   if (snapshot.decodings) view.settled = shown;
-  if (!view.settled.snapshot) draw_quiet_note("…", ImGui::GetContentRegionAvail(), look);
+  if (!view.settled.snapshot) draw_quiet_note("…", ImGui::GetContentRegionAvail(), skin);
   return view.settled;
 }
 
-void quiet_words(const std::string& words, std::string_view help, const Look& look) {
-  dim_text(words, look);
-  help_tooltip(help, look);
+void quiet_words(const std::string& words, std::string_view help, const Skin& skin) {
+  dim_text(words, skin);
+  help_tooltip(help, skin);
 }
 
-void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
   if (has_choice(hypothesis.maps)) {
-    draw_choosers(hypothesis.maps, view, look);
-    beside(button_width("Steer this way"), look);
+    draw_choosers(hypothesis.maps, view, skin);
+    beside(button_width("Steer this way"), skin);
   }
-  draw_buttons(hypothesis, view, look);
+  draw_buttons(hypothesis, view, skin);
   const std::string text = one_line(hypothesis.text);
   ImGui::TextUnformatted(text.c_str());
   help_tooltip(fmt::format("{}\nThe output that is looked at; the map shows where each of its steps looked (paper "
                            "§3.2.3).",
                            text),
-               look);
-  draw_map(shown, view, textures, look);
+               skin);
+  draw_map(shown, view, textures, skin);
 }
 
 }  // namespace attnscope

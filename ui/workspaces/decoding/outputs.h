@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "base/look.h"
 #include "base/shown.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/decodings.h"
 #include "workspaces/decoding/view.h"
@@ -14,13 +14,13 @@ namespace attnscope {
 // What to show: `shown` if its decodings are there, else the last that were of the same sentence and run, so that
 // nothing flickers while those of the next look are on their way. Without any, draws a word about it and returns a null
 // snapshot.
-const Shown& settled(const Shown& shown, DecodingView& view, const Look& look);
+const Shown& settled(const Shown& shown, DecodingView& view, const Skin& skin);
 
 // Text and attention of the output that is looked at, with a button that steers the decoder along it. `shown` is
 // settled. Fills what is left of the window.
-void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look);
+void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin);
 
 // Dim words after what stands in the line, with the whole of it in the tooltip.
-void quiet_words(const std::string& words, std::string_view help, const Look& look);
+void quiet_words(const std::string& words, std::string_view help, const Skin& skin);
 
 }  // namespace attnscope

@@ -45,45 +45,45 @@ Axes axes_of(const std::vector<int>& ranks, const std::vector<float>& probabilit
   return {{1, std::max(2.0, static_cast<double>(ranks.back()))}, {bottom, 1}, low, high};
 }
 
-void draw_grid(Painter& paint, const Axes& axes, const Look& look) {
-  ImFont* font = look.fonts.small;
-  paint.filled_rect(axes.low, axes.high, look.theme.background);
+void draw_grid(Painter& paint, const Axes& axes, const Skin& skin) {
+  ImFont* font = skin.fonts.small;
+  paint.filled_rect(axes.low, axes.high, skin.theme.background);
   float free_above = axes.high.y + font_size(font);
   for (const double tick : log_ticks(axes.y)) {
     const float y = axes.at(1, tick).y;
-    paint.line({axes.low.x, y}, {axes.high.x, y}, look.theme.grid);
+    paint.line({axes.low.x, y}, {axes.high.x, y}, skin.theme.grid);
     if (y + font_size(font) * 0.5F > free_above) continue;
     const std::string text = tick_text(tick, tick);
     const ImVec2 extent = text_size(font, text.c_str());
-    paint.text(font, {axes.low.x - extent.x - look.px(4), y - extent.y * 0.5F}, look.theme.text_dim, text);
+    paint.text(font, {axes.low.x - extent.x - skin.px(4), y - extent.y * 0.5F}, skin.theme.text_dim, text);
     free_above = y - font_size(font) * 0.5F;
   }
   for (const double tick : log_ticks(axes.x)) {
     const float x = axes.at(tick, 1).x;
-    paint.line({x, axes.low.y}, {x, axes.high.y}, look.theme.grid);
+    paint.line({x, axes.low.y}, {x, axes.high.y}, skin.theme.grid);
     const std::string text = tick_text(tick, tick);
     const ImVec2 extent = text_size(font, text.c_str());
-    paint.text(font, {std::min(x - extent.x * 0.5F, axes.high.x - extent.x), axes.high.y + look.px(2)},
-               look.theme.text_dim, text);
+    paint.text(font, {std::min(x - extent.x * 0.5F, axes.high.x - extent.x), axes.high.y + skin.px(2)},
+               skin.theme.text_dim, text);
   }
-  paint.rect(axes.low, axes.high, look.theme.border);
+  paint.rect(axes.low, axes.high, skin.theme.border);
 }
 
 void draw_curve(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
-                const std::vector<float>& probabilities, const Look& look) {
+                const std::vector<float>& probabilities, const Skin& skin) {
   std::vector<ImVec2> points;
   for (std::size_t i = 0; i < ranks.size() && i < probabilities.size(); ++i) {
     if (probabilities[i] > 0) points.push_back(axes.at(ranks[i], static_cast<double>(probabilities[i])));
   }
-  paint.polyline(points, look.theme.accent, look.px(1.5F));
+  paint.polyline(points, skin.theme.accent, skin.px(1.5F));
 }
 
-void draw_mark(Painter& paint, const Axes& axes, const RankMark& mark, Color32 color, bool ring, const Look& look) {
+void draw_mark(Painter& paint, const Axes& axes, const RankMark& mark, Color32 color, bool ring, const Skin& skin) {
   if (!std::isfinite(mark.probability)) return;  // a diverged model
   const ImVec2 at = axes.at(mark.rank, mark.probability);
-  if (!ring) return paint.filled_circle(at, look.px(4), color);
-  const float half = look.px(5);
-  paint.rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color, 0, look.px(2));
+  if (!ring) return paint.filled_circle(at, skin.px(4), color);
+  const float half = skin.px(5);
+  paint.rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color, 0, skin.px(2));
 }
 
 std::string rank_text(const RankMark& mark) {
@@ -91,45 +91,45 @@ std::string rank_text(const RankMark& mark) {
 }
 
 // What the two signs stand for, with their ranks.
-void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const Look& look) {
+void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const Skin& skin) {
   const auto index = static_cast<std::size_t>(step);
-  Painter paint(look);
+  Painter paint(skin);
   ImVec2 at = ImGui::GetCursorScreenPos();
-  const float middle = at.y + font_size(look.fonts.mono_small) * 0.5F;
+  const float middle = at.y + font_size(skin.fonts.mono_small) * 0.5F;
   const auto entry = [&](const std::string& text, Color32 color, bool ring) {
-    const float half = look.px(4);
+    const float half = skin.px(4);
     if (ring) {
-      paint.rect({at.x, middle - half}, {at.x + 2 * half, middle + half}, color, 0, look.px(2));
+      paint.rect({at.x, middle - half}, {at.x + 2 * half, middle + half}, color, 0, skin.px(2));
     } else {
       paint.filled_circle({at.x + half, middle}, half, color);
     }
-    at.x += look.px(13);
-    paint.text(look.fonts.mono_small, at, look.theme.text_dim, text);
-    at.x += text_size(look.fonts.mono_small, text.c_str()).x + look.px(12);
+    at.x += skin.px(13);
+    paint.text(skin.fonts.mono_small, at, skin.theme.text_dim, text);
+    at.x += text_size(skin.fonts.mono_small, text.c_str()).x + skin.px(12);
   };
-  entry(fmt::format("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), look.theme.success, false);
+  entry(fmt::format("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), skin.theme.success, false);
   const std::optional<GoldStep>& reference = snapshot.decoding[index].reference;
-  if (reference) entry(fmt::format("{} rank {}", reference->token.piece, reference->rank), look.theme.warning, true);
-  ImGui::Dummy(ImVec2(1, font_size(look.fonts.mono_small)));
+  if (reference) entry(fmt::format("{} rank {}", reference->token.piece, reference->rank), skin.theme.warning, true);
+  ImGui::Dummy(ImVec2(1, font_size(skin.fonts.mono_small)));
 }
 
-void draw_title(const Look& look) {
+void draw_title(const Skin& skin) {
   draw_caption(
       "Whole vocabulary", "probability by rank",
       "Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they stand "
       "in order, most probable first; both axes are logarithmic.",
-      look);
+      skin);
 }
 
 void draw_hover(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
-                const std::vector<float>& probabilities, const Look& look) {
+                const std::vector<float>& probabilities, const Skin& skin) {
   if (!ImGui::IsItemHovered()) return;
   const double wanted = axes.rank_at(ImGui::GetIO().MousePos.x);
   const auto after = std::ranges::lower_bound(ranks, wanted);
   auto i = std::min(static_cast<std::size_t>(after - ranks.begin()), ranks.size() - 1);
   if (i > 0 && wanted / ranks[i - 1] < ranks[i] / wanted) --i;
   const ImVec2 at = axes.at(ranks[i], static_cast<double>(probabilities[i]));
-  paint.line({at.x, axes.low.y}, {at.x, axes.high.y}, look.theme.text_dim);
+  paint.line({at.x, axes.low.y}, {at.x, axes.high.y}, skin.theme.text_dim);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(fmt::format("rank {} of {}: p = {:.3g}", ranks[i], ranks.back(), probabilities[i]).c_str());
   ImGui::EndTooltip();
@@ -153,33 +153,33 @@ RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& de
   return {decodings.ranks[static_cast<std::size_t>(at)], probability, false};
 }
 
-void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, ImVec2 size, const Look& look) {
+void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, ImVec2 size, const Skin& skin) {
   const float top = ImGui::GetCursorPosY();
-  draw_title(look);
+  draw_title(skin);
   const auto index = static_cast<std::size_t>(step);
   const bool known = decodings && index < decodings->ranked.size() && !decodings->ranks.empty();
   if (!known)
     return draw_quiet_note(is_recorded(snapshot) ? "not recorded" : "…",
-                           {size.x, size.y - (ImGui::GetCursorPosY() - top)}, look);
+                           {size.x, size.y - (ImGui::GetCursorPosY() - top)}, skin);
   const RankMark written = rank_of_written(snapshot, step, *decodings);
-  draw_key(snapshot, step, written, look);
-  const float axis = font_size(look.fonts.small) + look.px(4);
-  const ImVec2 low(ImGui::GetCursorScreenPos().x + look.px(40), ImGui::GetCursorScreenPos().y + look.px(4));
-  const float body = size.y - (ImGui::GetCursorPosY() - top) - axis - look.px(8);
-  const ImVec2 high(ImGui::GetCursorScreenPos().x + size.x - look.px(4), low.y + std::max(look.px(30), body));
+  draw_key(snapshot, step, written, skin);
+  const float axis = font_size(skin.fonts.small) + skin.px(4);
+  const ImVec2 low(ImGui::GetCursorScreenPos().x + skin.px(40), ImGui::GetCursorScreenPos().y + skin.px(4));
+  const float body = size.y - (ImGui::GetCursorPosY() - top) - axis - skin.px(8);
+  const ImVec2 high(ImGui::GetCursorScreenPos().x + size.x - skin.px(4), low.y + std::max(skin.px(30), body));
   const std::vector<float>& probabilities = decodings->ranked[index];
   const Axes axes = axes_of(decodings->ranks, probabilities, low, high);
   ImGui::SetCursorScreenPos(low);
   ImGui::InvisibleButton("ranks", ImVec2(std::max(1.0F, high.x - low.x), high.y - low.y));
-  Painter paint(look);
-  draw_grid(paint, axes, look);
-  draw_curve(paint, axes, decodings->ranks, probabilities, look);
+  Painter paint(skin);
+  draw_grid(paint, axes, skin);
+  draw_curve(paint, axes, decodings->ranks, probabilities, skin);
   const std::optional<GoldStep>& reference = snapshot.decoding[index].reference;
   if (reference)
-    draw_mark(paint, axes, {reference->rank, static_cast<double>(reference->probability)}, look.theme.warning, true,
-              look);
-  draw_mark(paint, axes, written, look.theme.success, false, look);
-  draw_hover(paint, axes, decodings->ranks, probabilities, look);
+    draw_mark(paint, axes, {reference->rank, static_cast<double>(reference->probability)}, skin.theme.warning, true,
+              skin);
+  draw_mark(paint, axes, written, skin.theme.success, false, skin);
+  draw_hover(paint, axes, decodings->ranks, probabilities, skin);
   ImGui::Dummy(ImVec2(1, axis));
 }
 

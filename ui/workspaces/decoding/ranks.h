@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/decodings.h"
 #include "plain/snapshot.h"
 
@@ -23,6 +23,6 @@ struct RankMark {
 RankMark rank_of_written(const Snapshot& snapshot, int step, const Decodings& decodings);
 
 // Fills `size`. `decodings` is null while they are on their way.
-void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, ImVec2 size, const Look& look);
+void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

@@ -114,8 +114,8 @@ std::vector<int> ids_of(const Reading& reading) {
 
 class Table {
  public:
-  Table(const Decodings& decodings, DecodingView& view, const Look& look)
-      : decodings_(decodings), view_(view), look_(look), best_bleu_(best_bleu(decodings.readings)) {}
+  Table(const Decodings& decodings, DecodingView& view, const Skin& skin)
+      : decodings_(decodings), view_(view), skin_(skin), best_bleu_(best_bleu(decodings.readings)) {}
 
   void draw(float height) {
     const bool bleu = any_bleu(decodings_.readings);
@@ -141,14 +141,14 @@ class Table {
       ImGuiTableColumnFlags flags = fixed ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch;
       if (static_cast<Column>(i) == Column::output) flags |= ImGuiTableColumnFlags_NoSort;
       if (static_cast<Column>(i) != Column::method) flags |= ImGuiTableColumnFlags_PreferSortDescending;
-      ImGui::TableSetupColumn(column.title, flags, fixed ? look_.px(column.width) : 1);
+      ImGui::TableSetupColumn(column.title, flags, fixed ? skin_.px(column.width) : 1);
     }
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int i = 0; i < count; ++i) {
       ImGui::TableSetColumnIndex(i);
       ImGui::TableHeader(columns[static_cast<std::size_t>(i)].title);
-      help_tooltip(columns[static_cast<std::size_t>(i)].help, look_);
+      help_tooltip(columns[static_cast<std::size_t>(i)].help, skin_);
     }
   }
 
@@ -158,10 +158,10 @@ class Table {
     const bool selected = ids == decodings_.hypothesis.ids;
     ImGui::TableNextRow();
     if (selected)
-      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(look_.theme.panel, look_.theme.accent, 0.16F));
+      ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(skin_.theme.panel, skin_.theme.accent, 0.16F));
     ImGui::TableSetColumnIndex(0);
     bool clicked = ImGui::Selectable(name_of(reading).c_str(), selected);
-    help_tooltip(fmt::format("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), look_);
+    help_tooltip(fmt::format("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), skin_);
     ImGui::TableSetColumnIndex(1);
     clicked |= draw_output(reading, view_.readings.differing[index]);
     if (clicked) view_.hypothesis = ids;
@@ -179,13 +179,13 @@ class Table {
     options.weight_name = "probability";
     options.marked = differing;
     options.marked_note = "greedy wrote something else";
-    const bool clicked = draw_token_strip("pieces", reading.tokens, options, look_).clicked >= 0;
+    const bool clicked = draw_token_strip("pieces", reading.tokens, options, skin_).clicked >= 0;
     if (!reading.finished) {
-      const WithFont small(look_.fonts.small);
+      const WithFont small(skin_.fonts.small);
       quiet_words(fmt::format("stopped at the limit of {} pieces", reading.tokens.size()),
                   "It did not end by itself: the longest output for a source is 50 pieces longer than the source "
                   "(paper §6.1); a language model never ends.",
-                  look_);
+                  skin_);
     }
     return clicked;
   }
@@ -196,25 +196,25 @@ class Table {
                     score_arithmetic(reading.log_prob, reading.log_probs.size(), decodings_.length_penalty));
     const std::array cells = {number_text(reading.log_prob, 2), std::to_string(reading.tokens.size()),
                               number_text(reading.score)};
-    const WithFont mono(look_.fonts.mono);
+    const WithFont mono(skin_.fonts.mono);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       ImGui::TableSetColumnIndex(static_cast<int>(Column::log_prob) + static_cast<int>(i));
       ImGui::TextUnformatted(cells[i].c_str());
-      const WithFont ui(look_.fonts.ui);
-      help_tooltip(sums, look_);
+      const WithFont ui(skin_.fonts.ui);
+      help_tooltip(sums, skin_);
     }
   }
 
   void draw_bleu(double bleu) {
     ImGui::TableSetColumnIndex(static_cast<int>(Column::bleu));
     const bool best = bleu >= best_bleu_ && bleu > 0;
-    if (best) ImGui::PushStyleColor(ImGuiCol_Text, look_.theme.success);
+    if (best) ImGui::PushStyleColor(ImGuiCol_Text, skin_.theme.success);
     {
-      const WithFont mono(look_.fonts.mono);
+      const WithFont mono(skin_.fonts.mono);
       ImGui::TextUnformatted(number_text(bleu, 1).c_str());
     }
     if (best) {
-      const WithFont small(look_.fonts.small);
+      const WithFont small(skin_.fonts.small);
       ImGui::TextUnformatted("best");
       ImGui::PopStyleColor();
     }
@@ -222,7 +222,7 @@ class Table {
 
   const Decodings& decodings_;
   DecodingView& view_;
-  const Look& look_;
+  const Skin& skin_;
   double best_bleu_;
 };
 
@@ -236,15 +236,15 @@ void prepare(ReadingsView& view, const Shown& shown) {
 
 }  // namespace
 
-void draw_readings(const Shown& newest, DecodingView& view, TextureStore& textures, const Look& look) {
-  const Shown shown = settled(newest, view, look);
+void draw_readings(const Shown& newest, DecodingView& view, TextureStore& textures, const Skin& skin) {
+  const Shown shown = settled(newest, view, skin);
   if (!shown.snapshot) return;
   prepare(view.readings, shown);
   const float space = ImGui::GetContentRegionAvail().y;
-  const float height = std::clamp(view.readings.height, look.px(60), std::max(look.px(60), space * 0.6F));
-  Table(*shown.snapshot->decodings, view, look).draw(height);
-  ImGui::Dummy(ImVec2(0, look.px(2)));
-  draw_hypothesis(shown, view, textures, look);
+  const float height = std::clamp(view.readings.height, skin.px(60), std::max(skin.px(60), space * 0.6F));
+  Table(*shown.snapshot->decodings, view, skin).draw(height);
+  ImGui::Dummy(ImVec2(0, skin.px(2)));
+  draw_hypothesis(shown, view, textures, skin);
 }
 
 }  // namespace attnscope

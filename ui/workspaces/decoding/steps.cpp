@@ -24,40 +24,40 @@ namespace {
 
 // ---- the controls
 
-void draw_player(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
   const int last = static_cast<int>(snapshot.decoding.size()) - 1;
   ImGui::BeginDisabled(view.time_step == 0);
   if (ImGui::ArrowButton("##back", ImGuiDir_Left)) move_step(view, snapshot, -1);
   ImGui::EndDisabled();
-  help_tooltip("One step back (←; Home: the first).", look);
-  ImGui::SameLine(0, look.px(4));
+  help_tooltip("One step back (←; Home: the first).", skin);
+  ImGui::SameLine(0, skin.px(4));
   if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
-  help_tooltip("Writes the output before your eyes, step by step (Enter).", look);
-  ImGui::SameLine(0, look.px(4));
+  help_tooltip("Writes the output before your eyes, step by step (Enter).", skin);
+  ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(view.time_step == last);
   if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
   ImGui::EndDisabled();
-  help_tooltip("One step on (→; End: the last).", look);
-  ImGui::SameLine(0, look.px(8));
-  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - look.px(410), look.px(120), look.px(420)));
+  help_tooltip("One step on (→; End: the last).", skin);
+  ImGui::SameLine(0, skin.px(8));
+  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp)) {
     view.playing = false;
     go_to(view, snapshot, shown - 1);
   }
-  help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", look);
+  help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", skin);
 }
 
-void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Look& look) {
-  ImGui::SameLine(0, look.px(8));
+void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
+  ImGui::SameLine(0, skin.px(8));
   ImGui::BeginDisabled(view.time_step < first_output(snapshot));
   if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.time_step);
   ImGui::EndDisabled();
   help_tooltip(
       "Keeps what is written before this step as given, and lets the model go on from here by itself: whatever was "
       "forced later is let go (Backspace).",
-      look);
+      skin);
 }
 
 // Those that colour the pieces: over the source, or, in a language model, over the text itself.
@@ -90,15 +90,15 @@ std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int r
 
 // A strip that is given four rows and scrolls when it needs more, to the piece that `reveal` counts (−1: leaves it).
 TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
-                                    int reveal, const Look& look) {
+                                    int reveal, const Skin& skin) {
   constexpr float most_rows = 4;
   float total = 0;
-  for (const Token& token : tokens) total += text_size(look.fonts.mono, token.piece.c_str()).x + look.px(14);
-  if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, look);
+  for (const Token& token : tokens) total += text_size(skin.fonts.mono, token.piece.c_str()).x + skin.px(14);
+  if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, skin);
 
-  const float height = most_rows * (font_size(look.fonts.mono) + look.px(9));
+  const float height = most_rows * (font_size(skin.fonts.mono) + skin.px(9));
   ImGui::BeginChild(id, ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
-  const TokenStripResult result = draw_token_strip("strip", tokens, options, look);
+  const TokenStripResult result = draw_token_strip("strip", tokens, options, skin);
   if (reveal >= 0) {
     const float share = static_cast<float>(reveal) / static_cast<float>(tokens.size());
     ImGui::SetScrollY(ImGui::GetCursorPosY() * share - height * 0.4F);
@@ -114,7 +114,7 @@ std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& vi
   return row_weights(coloring_maps(snapshot)[layer], view.head, view.time_step);
 }
 
-void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
   const std::vector<float> weights = step_weights(snapshot, view);
   const bool layers = layer_count(snapshot) > 1;
   draw_caption(
@@ -123,14 +123,14 @@ void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const
       : layers        ? fmt::format("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
                       : "where this step looks",
       "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
-      look);
+      skin);
   TokenStripOptions options;
   options.show_ids = false;
   options.weights = weights;
-  draw_bounded_strip("source", snapshot.source, options, -1, look);
+  draw_bounded_strip("source", snapshot.source, options, -1, skin);
 }
 
-void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Look& look) {
+void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
   const char* given = snapshot.forced > 0 ? "; underlined: given" : "";
   if (snapshot.model.is_language_model()) {
     return draw_caption(
@@ -138,7 +138,7 @@ void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, cons
         "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the look-ahead "
         "mask hides what comes later: hatched (paper §3.2.3). The prompt, and what you steered to, is underlined. "
         "Click a piece to go to its step.",
-        look);
+        skin);
   }
   draw_caption("Decoder input", fmt::format("all written so far{}", given),
                snapshot.model.is_recurrent()
@@ -146,27 +146,27 @@ void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, cons
                      "a piece to go to its step."
                    : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
                      "later: hatched (paper §3.2.3). Click a piece to go to its step.",
-               look);
+               skin);
 }
 
 // Why there are no more steps, if the model did not end by itself.
-void draw_limit(const Snapshot& snapshot, const Look& look) {
+void draw_limit(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.stopped_at_limit) return;
-  const WithFont font(look.fonts.small);
+  const WithFont font(skin.fonts.small);
   dim_text(fmt::format("stopped at the limit of {} pieces",
                        static_cast<int>(snapshot.target_out.size()) - first_output(snapshot)),
-           look);
+           skin);
   help_tooltip(
       snapshot.model.is_language_model()
           ? "A language model never ends by itself: so many pieces are written after the prompt, or as many as "
             "its context holds."
           : "The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), and "
             "no longer than model.max_length.",
-      look);
+      skin);
 }
 
-void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Look& look) {
-  draw_input_caption(snapshot, view, look);
+void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
+  draw_input_caption(snapshot, view, skin);
   const bool text = snapshot.model.is_language_model();
   const std::vector<float> weights = text ? step_weights(snapshot, view) : std::vector<float>();
   TokenStripOptions options;
@@ -180,7 +180,7 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Look& 
                             : "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
   const int reveal = view.scrolled_to == view.time_step ? -1 : view.time_step;
   view.scrolled_to = view.time_step;
-  const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, look);
+  const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, skin);
   if (input.clicked >= 0) {
     view.playing = false;
     go_to(view, snapshot, input.clicked);
@@ -204,7 +204,7 @@ constexpr std::array pictures = {
     PictureText{StepPicture::branches, "Branches", "Every output that you steered to, and its score."},
 };
 
-void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Look& look) {
+void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
   const bool masked = !snapshot.model.is_recurrent();
   if (!masked && view.picture == StepPicture::mask) view.picture = StepPicture::heads;
   for (const PictureText& text : pictures) {
@@ -212,69 +212,69 @@ void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Look& 
     const std::size_t branches = text.picture == StepPicture::branches ? view.branches.all.size() : 0;
     const std::string title =
         branches > 1 ? fmt::format("{} ({})###branches", text.title, branches) : std::string(text.title);
-    if (draw_choice(title.c_str(), view.picture == text.picture, text.help, look)) view.picture = text.picture;
+    if (draw_choice(title.c_str(), view.picture == text.picture, text.help, skin)) view.picture = text.picture;
   }
   end_choices();
 }
 
-void draw_picture(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_picture(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   switch (view.picture) {
     case StepPicture::heads:
-      return draw_step_heads(shown, view, textures, look);
+      return draw_step_heads(shown, view, textures, skin);
     case StepPicture::lens:
-      return draw_lens(shown, view, decodings_of(shown, view), look);
+      return draw_lens(shown, view, decodings_of(shown, view), skin);
     case StepPicture::mask:
-      return draw_look_ahead_mask(*shown.snapshot, view, textures, look);
+      return draw_look_ahead_mask(*shown.snapshot, view, textures, skin);
     case StepPicture::branches:
-      return draw_branches(shown, view, look);
+      return draw_branches(shown, view, skin);
   }
 }
 
-void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_left(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  if (!snapshot.source.empty()) draw_source_strip(snapshot, view, look);
-  draw_input_strip(snapshot, view, look);
-  draw_limit(snapshot, look);
-  draw_picture_row(snapshot, view, look);
+  if (!snapshot.source.empty()) draw_source_strip(snapshot, view, skin);
+  draw_input_strip(snapshot, view, skin);
+  draw_limit(snapshot, skin);
+  draw_picture_row(snapshot, view, skin);
   ImGui::BeginChild("picture", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_picture(shown, view, textures, look);
+  draw_picture(shown, view, textures, skin);
   ImGui::EndChild();
 }
 
-void draw_right(const Shown& shown, DecodingView& view, const Look& look) {
+void draw_right(const Shown& shown, DecodingView& view, const Skin& skin) {
   const Decodings* decodings = decodings_of(shown, view);
   const auto vocab_size =
       decodings && !decodings->ranks.empty() ? std::optional(decodings->ranks.back()) : std::nullopt;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float wanted = candidates_height(*shown.snapshot, view.time_step, look);
-  const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, look.px(110)), look.px(360));
-  ImGui::BeginChild("choice", ImVec2(0, room.y - plot - look.px(10)), false, ImGuiWindowFlags_NoNavInputs);
-  draw_candidates(*shown.snapshot, view, vocab_size, look);
+  const float wanted = candidates_height(*shown.snapshot, view.time_step, skin);
+  const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, skin.px(110)), skin.px(360));
+  ImGui::BeginChild("choice", ImVec2(0, room.y - plot - skin.px(10)), false, ImGuiWindowFlags_NoNavInputs);
+  draw_candidates(*shown.snapshot, view, vocab_size, skin);
   ImGui::EndChild();
-  draw_ranks(*shown.snapshot, view.time_step, decodings, {room.x, plot}, look);
+  draw_ranks(*shown.snapshot, view.time_step, decodings, {room.x, plot}, skin);
 }
 
 }  // namespace
 
-void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   go_to(view, snapshot, view.time_step);
   advance(view, snapshot, ImGui::GetTime());
 
-  draw_player(snapshot, view, look);
-  draw_rewind(snapshot, view, look);
+  draw_player(snapshot, view, skin);
+  draw_rewind(snapshot, view, skin);
   if (has_choice(coloring_maps(snapshot))) {
-    next_in_row(choosers_width(look), look);
-    draw_choosers(coloring_maps(snapshot), view, look);
+    next_in_row(choosers_width(skin), skin);
+    draw_choosers(coloring_maps(snapshot), view, skin);
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float right = std::clamp(space.x * 0.4F, look.px(230), look.px(480));
-  ImGui::BeginChild("reads", ImVec2(space.x - right - look.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_left(shown, view, textures, look);
+  const float right = std::clamp(space.x * 0.4F, skin.px(230), skin.px(480));
+  ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
+  draw_left(shown, view, textures, skin);
   ImGui::EndChild();
-  ImGui::SameLine(0, look.px(12));
+  ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("writes", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_right(shown, view, look);
+  draw_right(shown, view, skin);
   ImGui::EndChild();
 }
 

@@ -56,23 +56,23 @@ void prepare(TreeView& view, const Shown& shown) {
   }
 }
 
-void draw_controls(const Tree& tree, TreeView& view, const Look& look) {
-  draw_tree_legend(look);
+void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
+  draw_tree_legend(skin);
   ImGui::Checkbox("Show pruned", &view.with_pruned);
-  help_tooltip("Draws what the search considered and dropped, too.", look);
-  ImGui::SameLine(0, look.px(8));
+  help_tooltip("Draws what the search considered and dropped, too.", skin);
+  ImGui::SameLine(0, skin.px(8));
   if (ImGui::Button("Fit")) view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
   help_tooltip(
       "All of the tree at once; again: as large as can be read (double-click). The wheel zooms at the cursor (Shift: "
       "along the steps only, Ctrl: across only), a drag pans.",
-      look);
-  ImGui::SameLine(0, look.px(12));
+      skin);
+  ImGui::SameLine(0, skin.px(12));
   ImGui::AlignTextToFramePadding();
   quiet_words(fmt::format("{} considered", tree.size()),
               "Every node is one more piece for one hypothesis, in the column of its step. Beam search goes on from "
               "the best of each step and gives back the best that ended, by log-probability divided by a length "
               "penalty (paper §6.1; arXiv 1609.08144 §7).",
-              look);
+              skin);
 }
 
 const char* fate_text(const BeamNode& node) {
@@ -93,13 +93,13 @@ std::string path_text(const Tree& tree, int node) {
   return text;
 }
 
-void node_tooltip(const Decodings& decodings, int index, const Look& look) {
+void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
   const BeamNode& node = at(decodings.tree, index);
   const double before = node.parent < 0 ? 0 : at(decodings.tree, node.parent).total;
   ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(look.px(420));
+  ImGui::PushTextWrapPos(skin.px(420));
   {
-    const WithFont mono(look.fonts.mono);
+    const WithFont mono(skin.fonts.mono);
     ImGui::TextUnformatted(path_text(decodings.tree, index).c_str());
   }
   const std::string sums =
@@ -112,51 +112,51 @@ void node_tooltip(const Decodings& decodings, int index, const Look& look) {
   ImGui::EndTooltip();
 }
 
-void draw_scores(TreeView& view, const Look& look) {
+void draw_scores(TreeView& view, const Skin& skin) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? "best" : fmt::format("{}", i + 1));
   std::vector<PlotLine> lines;
   // The best comes last: its line is on top, and its name stays where there is no room for all.
   for (std::size_t i = view.scores.size(); i-- > 0;)
-    lines.push_back({names[i], &view.scores[i], look.theme.series[i % look.theme.series.size()], 0});
+    lines.push_back({names[i], &view.scores[i], skin.theme.series[i % skin.theme.series.size()], 0});
   PlotOptions options;
   options.title = "Score by step";
   options.help =
       "Of every hypothesis that the beam search found: Σ log p of its first pieces, divided by the length penalty "
       "(1609.08144 §7). Where lines cross, another one took the lead.";
   options.x_label = "pieces";
-  draw_plot("scores", lines, ImVec2(0, 0), view.score_axis, view.score_view, options, look);
+  draw_plot("scores", lines, ImVec2(0, 0), view.score_axis, view.score_view, options, skin);
 }
 
-void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures, const Look& look) {
+void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
-  const float plot = width < look.px(520) ? 0 : std::clamp(width * 0.33F, look.px(190), look.px(420));
-  ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - look.px(12) : 0, 0), false,
+  const float plot = width < skin.px(520) ? 0 : std::clamp(width * 0.33F, skin.px(190), skin.px(420));
+  ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - skin.px(12) : 0, 0), false,
                     ImGuiWindowFlags_NoNavInputs);
-  draw_hypothesis(shown, view, textures, look);
+  draw_hypothesis(shown, view, textures, skin);
   ImGui::EndChild();
   if (plot <= 0) return;
-  ImGui::SameLine(0, look.px(12));
+  ImGui::SameLine(0, skin.px(12));
   ImGui::BeginChild("plot", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_scores(view.tree, look);
+  draw_scores(view.tree, skin);
   ImGui::EndChild();
 }
 
 }  // namespace
 
-void draw_tree(const Shown& newest, DecodingView& view, TextureStore& textures, const Look& look) {
-  const Shown shown = settled(newest, view, look);
+void draw_tree(const Shown& newest, DecodingView& view, TextureStore& textures, const Skin& skin) {
+  const Shown shown = settled(newest, view, skin);
   if (!shown.snapshot) return;
   const Decodings& decodings = *shown.snapshot->decodings;
   prepare(view.tree, shown);
-  draw_controls(decodings.tree, view.tree, look);
+  draw_controls(decodings.tree, view.tree, skin);
   const std::vector<int> marked = path_nodes(decodings.tree, decodings.hypothesis.ids);
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float height = tree_canvas_height(view.tree, space.y * 0.58F, look);
-  const TreeCanvasResult result = draw_tree_canvas(decodings.tree, marked, view.tree, ImVec2(space.x, height), look);
-  if (result.hovered >= 0) node_tooltip(decodings, result.hovered, look);
+  const float height = tree_canvas_height(view.tree, space.y * 0.58F, skin);
+  const TreeCanvasResult result = draw_tree_canvas(decodings.tree, marked, view.tree, ImVec2(space.x, height), skin);
+  if (result.hovered >= 0) node_tooltip(decodings, result.hovered, skin);
   if (result.clicked >= 0) view.hypothesis = path_ids(decodings.tree, result.clicked);
-  draw_beneath(shown, view, textures, look);
+  draw_beneath(shown, view, textures, skin);
 }
 
 }  // namespace attnscope

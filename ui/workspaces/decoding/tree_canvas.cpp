@@ -34,27 +34,27 @@ struct Placement {
   int step_at(float px) const { return static_cast<int>(std::floor((px - origin.x - left) / pitch.x)); }
 };
 
-ImVec2 margins(const Look& look) {
-  return {look.px(24), look.px(20)};
+ImVec2 margins(const Skin& skin) {
+  return {skin.px(24), skin.px(20)};
 }
 
 ImVec2 extent(const TreeLayout& layout) {
   return {static_cast<float>(std::max<std::size_t>(1, layout.columns.size())), layout.bottom - layout.top + 1};
 }
 
-ImVec2 content_size(const TreeLayout& layout, ImVec2 pitch, const Look& look) {
+ImVec2 content_size(const TreeLayout& layout, ImVec2 pitch, const Skin& skin) {
   const ImVec2 cells = extent(layout);
-  return {margins(look).x + cells.x * pitch.x + look.px(4), margins(look).y + cells.y * pitch.y + look.px(6)};
+  return {margins(skin).x + cells.x * pitch.x + skin.px(4), margins(skin).y + cells.y * pitch.y + skin.px(6)};
 }
 
-ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const Look& look) {
+ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const Skin& skin) {
   const ImVec2 cells = extent(layout);
-  const ImVec2 least = zoom == TreeZoom::whole ? ImVec2(3, 3) : ImVec2(look.px(74), look.px(18));
-  const ImVec2 taken = content_size(layout, {0, 0}, look);
+  const ImVec2 least = zoom == TreeZoom::whole ? ImVec2(3, 3) : ImVec2(skin.px(74), skin.px(18));
+  const ImVec2 taken = content_size(layout, {0, 0}, skin);
   ImVec2 pitch;
-  pitch.x = std::clamp((size.x - taken.x) / cells.x, least.x, look.px(116));
-  if (content_size(layout, pitch, look).x > size.x) size.y -= ImGui::GetStyle().ScrollbarSize;
-  pitch.y = std::clamp((size.y - taken.y) / cells.y, least.y, look.px(largest_row_pitch));
+  pitch.x = std::clamp((size.x - taken.x) / cells.x, least.x, skin.px(116));
+  if (content_size(layout, pitch, skin).x > size.x) size.y -= ImGui::GetStyle().ScrollbarSize;
+  pitch.y = std::clamp((size.y - taken.y) / cells.y, least.y, skin.px(largest_row_pitch));
   return pitch;
 }
 
@@ -78,36 +78,36 @@ std::string fitting(const std::string& text, ImFont* font, float width) {
 }
 
 // Told apart without colours too: pruned ones are hatched, finished ones have a bar at their end.
-void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Look& look) {
-  const Theme& theme = look.theme;
-  const float rounding = style.plain || style.fate == Fate::pruned ? 0 : look.px(4);
+void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Skin& skin) {
+  const Theme& theme = skin.theme;
+  const float rounding = style.plain || style.fate == Fate::pruned ? 0 : skin.px(4);
   switch (style.fate) {
     case Fate::kept:
       paint.filled_rect(low, high, theme.hovered, rounding);
       break;
     case Fate::pruned:
       paint.filled_rect(low, high, theme.background);
-      if (!style.plain) draw_hatching(paint, low, high, theme.border, look.px(5));
+      if (!style.plain) draw_hatching(paint, low, high, theme.border, skin.px(5));
       break;
     case Fate::finished:
       paint.filled_rect(low, high, mixed(theme.panel, theme.success, 0.4F), rounding);
-      paint.filled_rect({high.x - look.px(4), low.y}, high, theme.success);
+      paint.filled_rect({high.x - skin.px(4), low.y}, high, theme.success);
       break;
   }
   const Color32 outline = style.outline != 0             ? style.outline
                           : style.fate == Fate::finished ? theme.success
                                                          : theme.border;
-  paint.rect(low, high, outline, rounding, style.outline != 0 ? look.px(2) : 1);
+  paint.rect(low, high, outline, rounding, style.outline != 0 ? skin.px(2) : 1);
 }
 
-void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, const Look& look) {
+void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, const Skin& skin) {
   const Color32 color = style.outline != 0             ? style.outline
-                        : style.fate == Fate::finished ? look.theme.success
-                                                       : look.theme.text_dim;
+                        : style.fate == Fate::finished ? skin.theme.success
+                                                       : skin.theme.text_dim;
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
   // Where there are many, each is a few corners: the smaller ones are the pruned.
-  if (radius < look.px(2.5F)) {
+  if (radius < skin.px(2.5F)) {
     const float half = style.fate == Fate::pruned ? radius * 0.6F : radius;
     return paint.filled_rect({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
   }
@@ -121,13 +121,13 @@ void draw_mark(Painter& paint, ImVec2 at, float radius, const NodeStyle& style, 
 class Canvas {
  public:
   Canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, const TreeView& view, const Placement& place,
-         const Look& look)
-      : tree_(tree), marked_(marked), view_(view), place_(place), look_(look), paint_(look) {
-    two_lines_ = place.pitch.y >= font_size(look.fonts.mono_small) * 2 + look.px(4);
+         const Skin& skin)
+      : tree_(tree), marked_(marked), view_(view), place_(place), skin_(skin), paint_(skin) {
+    two_lines_ = place.pitch.y >= font_size(skin.fonts.mono_small) * 2 + skin.px(4);
     first_ = std::max(0, place.step_at(place.low.x));
     last_ = std::min(static_cast<int>(view.layout.columns.size()) - 1, place.step_at(place.high.x) + 1);
     const int in_sight = nodes_in_sight();
-    boxes_ = place.pitch.x >= look.px(40) && place.pitch.y >= look.px(15) && in_sight <= most_boxes;
+    boxes_ = place.pitch.x >= skin.px(40) && place.pitch.y >= skin.px(15) && in_sight <= most_boxes;
     plain_ = in_sight > most_ornate;
   }
 
@@ -143,14 +143,14 @@ class Canvas {
   }
 
   void draw(int hovered) {
-    paint_.filled_circle({place_.x(0) - look_.px(14), place_.y(0)}, look_.px(4), look_.theme.text_dim);
-    const bool dense = place_.pitch.y < look_.px(5);
-    if (!dense) draw_edges(Fate::pruned, faded(look_.theme.text_dim, 0.4F));
-    draw_edges(Fate::kept, faded(look_.theme.text_dim, 0.9F));
-    draw_edges(Fate::finished, look_.theme.success);
-    draw_path(view_.best_path, look_.theme.accent, 2.6F);
-    draw_path(marked_, look_.theme.warning, 2.6F);
-    for (int node = hovered; node >= 0; node = at(node).parent) draw_edge(node, look_.theme.text, 1.6F);
+    paint_.filled_circle({place_.x(0) - skin_.px(14), place_.y(0)}, skin_.px(4), skin_.theme.text_dim);
+    const bool dense = place_.pitch.y < skin_.px(5);
+    if (!dense) draw_edges(Fate::pruned, faded(skin_.theme.text_dim, 0.4F));
+    draw_edges(Fate::kept, faded(skin_.theme.text_dim, 0.9F));
+    draw_edges(Fate::finished, skin_.theme.success);
+    draw_path(view_.best_path, skin_.theme.accent, 2.6F);
+    draw_path(marked_, skin_.theme.warning, 2.6F);
+    for (int node = hovered; node >= 0; node = at(node).parent) draw_edge(node, skin_.theme.text, 1.6F);
     for (int step = first_; step <= last_; ++step) {
       for (const int node : view_.layout.columns[static_cast<std::size_t>(step)]) draw_node(node, node == hovered);
     }
@@ -181,18 +181,18 @@ class Canvas {
   void draw_edge(int node, Color32 color, float thickness) {
     const int parent = at(node).parent;
     const float half = boxes_ ? place_.chip : 0;
-    const ImVec2 from = parent < 0 ? ImVec2(place_.x(0) - look_.px(14), place_.y(0))
+    const ImVec2 from = parent < 0 ? ImVec2(place_.x(0) - skin_.px(14), place_.y(0))
                                    : ImVec2(place_.x(at(parent).step) + half, y(parent));
     const ImVec2 to(place_.x(at(node).step), y(node));
     if (std::max(from.y, to.y) < place_.low.y || std::min(from.y, to.y) > place_.high.y) return;
-    if (!boxes_ || plain_ || std::abs(from.y - to.y) < 1) return paint_.line(from, to, color, look_.px(thickness));
+    if (!boxes_ || plain_ || std::abs(from.y - to.y) < 1) return paint_.line(from, to, color, skin_.px(thickness));
     std::array<ImVec2, 9> curve;
     for (std::size_t i = 0; i < curve.size(); ++i) {
       const float t = static_cast<float>(i) / static_cast<float>(curve.size() - 1);
       const float ease = t * t * (3 - 2 * t);
       curve[i] = {from.x + (to.x - from.x) * t, from.y + (to.y - from.y) * ease};
     }
-    paint_.polyline(curve, color, look_.px(thickness));
+    paint_.polyline(curve, color, skin_.px(thickness));
   }
 
   void draw_edges(Fate fate, Color32 color) {
@@ -215,67 +215,67 @@ class Canvas {
     const float middle = y(node);
     if (!visible(middle)) return;
     NodeStyle style{at(node).fate, 0, plain_};
-    if (on_path(view_.best_path, node)) style.outline = look_.theme.accent;
-    if (on_path(marked_, node)) style.outline = look_.theme.warning;
-    if (hovered) style.outline = look_.theme.text;
+    if (on_path(view_.best_path, node)) style.outline = skin_.theme.accent;
+    if (on_path(marked_, node)) style.outline = skin_.theme.warning;
+    if (hovered) style.outline = skin_.theme.text;
     const float x = place_.x(at(node).step);
     if (!boxes_) {
-      const float radius = std::clamp(std::min(place_.pitch.x, place_.pitch.y) * 0.3F, 1.2F, look_.px(4.5F));
-      return draw_mark(paint_, {x, middle}, radius, style, look_);
+      const float radius = std::clamp(std::min(place_.pitch.x, place_.pitch.y) * 0.3F, 1.2F, skin_.px(4.5F));
+      return draw_mark(paint_, {x, middle}, radius, style, skin_);
     }
     draw_text_box(at(node), {x, middle}, style);
   }
 
   void draw_text_box(const BeamNode& node, ImVec2 left_middle, const NodeStyle& style) {
-    ImFont* font = look_.fonts.mono_small;
+    ImFont* font = skin_.fonts.mono_small;
     const float line = font_size(font);
-    const float half = (two_lines_ ? line * 2 + look_.px(3) : std::min(line + look_.px(4), place_.pitch.y - 1)) * 0.5F;
+    const float half = (two_lines_ ? line * 2 + skin_.px(3) : std::min(line + skin_.px(4), place_.pitch.y - 1)) * 0.5F;
     const ImVec2 low(left_middle.x, left_middle.y - half);
-    draw_box(paint_, low, {low.x + place_.chip, left_middle.y + half}, style, look_);
-    const float inset = look_.px(5);
-    const float room = place_.chip - 2 * inset - (style.fate == Fate::finished ? look_.px(3) : 0);
-    const Color32 ink = style.fate == Fate::pruned ? look_.theme.text_dim : look_.theme.text;
+    draw_box(paint_, low, {low.x + place_.chip, left_middle.y + half}, style, skin_);
+    const float inset = skin_.px(5);
+    const float room = place_.chip - 2 * inset - (style.fate == Fate::finished ? skin_.px(3) : 0);
+    const Color32 ink = style.fate == Fate::pruned ? skin_.theme.text_dim : skin_.theme.text;
     const std::string score = number_text(node.score, 2);
     const float score_width = text_size(font, score.c_str()).x;
     const std::string piece = fitting(node.token.piece, font, room);
     const float piece_width = text_size(font, piece.c_str()).x;
-    const float first = two_lines_ ? low.y + look_.px(1) : left_middle.y - line * 0.5F;
+    const float first = two_lines_ ? low.y + skin_.px(1) : left_middle.y - line * 0.5F;
     paint_.text(font, {low.x + inset, first}, ink, piece);
     if (two_lines_ && score_width <= room)
-      paint_.text(font, {low.x + inset, first + line}, look_.theme.text_dim, score);
-    else if (place_.chip >= look_.px(120) && piece_width + score_width < room)
-      paint_.text(font, {low.x + inset + room - score_width, first}, look_.theme.text_dim, score);
+      paint_.text(font, {low.x + inset, first + line}, skin_.theme.text_dim, score);
+    else if (place_.chip >= skin_.px(120) && piece_width + score_width < room)
+      paint_.text(font, {low.x + inset + room - score_width, first}, skin_.theme.text_dim, score);
   }
 
   // Pieces of the best hypothesis, or of the one looked at, as many as there is room for.
   void draw_thinned_labels() {
-    ImFont* font = look_.fonts.mono_small;
+    ImFont* font = skin_.fonts.mono_small;
     float free_from = place_.low.x;
     for (const int node : marked_.empty() ? std::span<const int>(view_.best_path) : marked_) {
-      const ImVec2 corner(place_.x(at(node).step), y(node) - font_size(font) - look_.px(4));
+      const ImVec2 corner(place_.x(at(node).step), y(node) - font_size(font) - skin_.px(4));
       if (corner.x < free_from || corner.x > place_.high.x) continue;
       const std::string& piece = at(node).token.piece;
       const float width = text_size(font, piece.c_str()).x;
-      const ImVec2 low(corner.x - look_.px(2), corner.y);
-      paint_.filled_rect(low, {corner.x + width + look_.px(2), corner.y + font_size(font)},
-                         faded(look_.theme.background, 0.8F));
-      paint_.text(font, corner, look_.theme.text, piece);
-      free_from = corner.x + width + look_.px(8);
+      const ImVec2 low(corner.x - skin_.px(2), corner.y);
+      paint_.filled_rect(low, {corner.x + width + skin_.px(2), corner.y + font_size(font)},
+                         faded(skin_.theme.background, 0.8F));
+      paint_.text(font, corner, skin_.theme.text, piece);
+      free_from = corner.x + width + skin_.px(8);
     }
   }
 
   // Numbers of the steps, staying on top while the rest scrolls beneath them.
   void draw_steps() {
-    ImFont* font = look_.fonts.mono_small;
+    ImFont* font = skin_.fonts.mono_small;
     float free_from = place_.low.x;
-    paint_.filled_rect(place_.low, {place_.high.x, place_.low.y + place_.head - look_.px(2)}, look_.theme.background);
+    paint_.filled_rect(place_.low, {place_.high.x, place_.low.y + place_.head - skin_.px(2)}, skin_.theme.background);
     for (int step = first_; step <= last_; ++step) {
       const std::string number = std::to_string(step + 1);
       const float width = text_size(font, number.c_str()).x;
       const float x = place_.x(step) + (boxes_ ? (place_.chip - width) * 0.5F : -width * 0.5F);
       if (x < free_from) continue;
-      paint_.text(font, {x, place_.low.y + look_.px(2)}, look_.theme.text_dim, number);
-      free_from = x + width + look_.px(8);
+      paint_.text(font, {x, place_.low.y + skin_.px(2)}, skin_.theme.text_dim, number);
+      free_from = x + width + skin_.px(8);
     }
   }
 
@@ -283,7 +283,7 @@ class Canvas {
   std::span<const int> marked_;
   const TreeView& view_;
   const Placement& place_;
-  const Look& look_;
+  const Skin& skin_;
   Painter paint_;
   bool boxes_ = true;  // nodes have room for text
   bool two_lines_ = true;
@@ -299,20 +299,20 @@ struct LegendEntry {
   const char* help;
 };
 
-void draw_legend_entry(const LegendEntry& entry, const Look& look, const auto& draw_sample) {
-  const WithFont font(look.fonts.small);
+void draw_legend_entry(const LegendEntry& entry, const Skin& skin, const auto& draw_sample) {
+  const WithFont font(skin.fonts.small);
   const float height = ImGui::GetFrameHeight();
-  const float sample = look.px(22);
+  const float sample = skin.px(22);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = sample + look.px(6) + ImGui::CalcTextSize(entry.text).x;
+  const float width = sample + skin.px(6) + ImGui::CalcTextSize(entry.text).x;
   ImGui::Dummy({width, height});
-  help_tooltip(entry.help, look);
-  Painter paint(look);
+  help_tooltip(entry.help, skin);
+  Painter paint(skin);
   const float middle = at.y + height * 0.5F;
-  draw_sample(paint, ImVec2(at.x, middle - look.px(6)), ImVec2(at.x + sample, middle + look.px(6)));
-  paint.text(look.fonts.small, {at.x + sample + look.px(6), middle - ImGui::GetFontSize() * 0.5F}, look.theme.text_dim,
+  draw_sample(paint, ImVec2(at.x, middle - skin.px(6)), ImVec2(at.x + sample, middle + skin.px(6)));
+  paint.text(skin.fonts.small, {at.x + sample + skin.px(6), middle - ImGui::GetFontSize() * 0.5F}, skin.theme.text_dim,
              entry.text);
-  ImGui::SameLine(0, look.px(12));
+  ImGui::SameLine(0, skin.px(12));
 }
 
 // ---- zoom and pan
@@ -323,12 +323,12 @@ void scroll_to(ImVec2 position, ImVec2 content, ImVec2 visible) {
   ImGui::SetScrollY(std::clamp(position.y, 0.0F, std::max(0.0F, content.y - visible.y)));
 }
 
-ImVec2 zoomed_pitch(ImVec2 pitch, const Look& look) {
+ImVec2 zoomed_pitch(ImVec2 pitch, const Skin& skin) {
   const ImGuiIO& io = ImGui::GetIO();
   const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
   const float factor = std::pow(1.15F, wheel);
-  if (!io.KeyCtrl) pitch.x = std::clamp(pitch.x * factor, 3.0F, look.px(260));
-  if (!io.KeyShift) pitch.y = std::clamp(pitch.y * factor, 3.0F, look.px(60));
+  if (!io.KeyCtrl) pitch.x = std::clamp(pitch.x * factor, 3.0F, skin.px(260));
+  if (!io.KeyShift) pitch.y = std::clamp(pitch.y * factor, 3.0F, skin.px(60));
   return pitch;
 }
 
@@ -342,13 +342,13 @@ ImVec2 scroll_after_zoom(const Placement& place, ImVec2 pitch) {
 }
 
 // Takes effect in the next frame.
-void handle_mouse(const Placement& place, bool hovered, bool active, TreeView& view, const Look& look) {
+void handle_mouse(const Placement& place, bool hovered, bool active, TreeView& view, const Skin& skin) {
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 visible(place.high.x - place.low.x, place.high.y - place.low.y);
   ImVec2 scroll(ImGui::GetScrollX(), ImGui::GetScrollY());
   ImVec2 pitch = place.pitch;
   if (hovered && (io.MouseWheel != 0 || io.MouseWheelH != 0)) {
-    pitch = zoomed_pitch(pitch, look);
+    pitch = zoomed_pitch(pitch, skin);
     scroll = scroll_after_zoom(place, pitch);
     view.zoom = TreeZoom::own;
     view.pitch = pitch;
@@ -359,23 +359,23 @@ void handle_mouse(const Placement& place, bool hovered, bool active, TreeView& v
     view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
   if (view.arrived) scroll = {0, place.y(0) - place.origin.y - visible.y * 0.5F};
   view.arrived = false;
-  const ImVec2 content = content_size(view.layout, pitch, look);
+  const ImVec2 content = content_size(view.layout, pitch, skin);
   scroll_to(scroll, content, visible);
   ImGui::SetCursorScreenPos(place.origin);
   ImGui::Dummy(content);
 }
 
-Placement place_tree(const TreeView& view, ImVec2 pitch, const Look& look) {
+Placement place_tree(const TreeView& view, ImVec2 pitch, const Skin& skin) {
   Placement place;
   place.origin = ImGui::GetCursorScreenPos();
   place.low = {place.origin.x + ImGui::GetScrollX(), place.origin.y + ImGui::GetScrollY()};
   const ImVec2 room = ImGui::GetContentRegionAvail();
   place.high = {place.low.x + room.x, place.low.y + room.y};
   place.pitch = pitch;
-  place.left = margins(look).x;
-  place.head = margins(look).y;
+  place.left = margins(skin).x;
+  place.head = margins(skin).y;
   place.top = view.layout.top;
-  place.chip = pitch.x - std::clamp(pitch.x * 0.22F, look.px(12), look.px(28));
+  place.chip = pitch.x - std::clamp(pitch.x * 0.22F, skin.px(12), skin.px(28));
   return place;
 }
 
@@ -387,53 +387,53 @@ bool clicked_in_place(bool pressed) {
 
 }  // namespace
 
-void draw_tree_legend(const Look& look) {
+void draw_tree_legend(const Skin& skin) {
   const auto box = [&](Fate fate) {
-    return [&look, fate](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {.fate = fate}, look); };
+    return [&skin, fate](Painter& paint, ImVec2 low, ImVec2 high) { draw_box(paint, low, high, {.fate = fate}, skin); };
   };
   const auto stroke = [&](Color32 color) {
-    return [&look, color](Painter& paint, ImVec2 low, ImVec2 high) {
+    return [&skin, color](Painter& paint, ImVec2 low, ImVec2 high) {
       const float middle = (low.y + high.y) * 0.5F;
-      paint.line({low.x, middle}, {high.x, middle}, color, look.px(2.6F));
+      paint.line({low.x, middle}, {high.x, middle}, color, skin.px(2.6F));
     };
   };
-  draw_legend_entry({"kept", "Rounded: among the best of its step, so the search goes on from it."}, look,
+  draw_legend_entry({"kept", "Rounded: among the best of its step, so the search goes on from it."}, skin,
                     box(Fate::kept));
-  draw_legend_entry({"pruned", "Hatched: considered and dropped, because the beam was full of better ones."}, look,
+  draw_legend_entry({"pruned", "Hatched: considered and dropped, because the beam was full of better ones."}, skin,
                     box(Fate::pruned));
   draw_legend_entry({"finished", "Green, with a bar at its end: it ended with </s> while among the best of its step."},
-                    look, box(Fate::finished));
-  draw_legend_entry({"best", "The hypothesis with the best score: what beam search gives back."}, look,
-                    stroke(look.theme.accent));
+                    skin, box(Fate::finished));
+  draw_legend_entry({"best", "The hypothesis with the best score: what beam search gives back."}, skin,
+                    stroke(skin.theme.accent));
   draw_legend_entry({"looked at", "The hypothesis whose text and attention stand beneath: click a node to choose it."},
-                    look, stroke(look.theme.warning));
+                    skin, stroke(skin.theme.warning));
 }
 
-float tree_canvas_height(const TreeView& view, float most, const Look& look) {
+float tree_canvas_height(const TreeView& view, float most, const Skin& skin) {
   return std::min(most,
-                  content_size(view.layout, {0, look.px(largest_row_pitch)}, look).y + ImGui::GetStyle().ScrollbarSize);
+                  content_size(view.layout, {0, skin.px(largest_row_pitch)}, skin).y + ImGui::GetStyle().ScrollbarSize);
 }
 
 TreeCanvasResult draw_tree_canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, TreeView& view,
-                                  ImVec2 size, const Look& look) {
-  const ImVec2 pitch = view.zoom == TreeZoom::own ? view.pitch : fitted_pitch(view.layout, view.zoom, size, look);
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, look.theme.background);
+                                  ImVec2 size, const Skin& skin) {
+  const ImVec2 pitch = view.zoom == TreeZoom::own ? view.pitch : fitted_pitch(view.layout, view.zoom, size, skin);
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, skin.theme.background);
   ImGui::BeginChild(
       "canvas", size, false,
       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavInputs);
   ImGui::PopStyleColor();
-  const Placement place = place_tree(view, pitch, look);
+  const Placement place = place_tree(view, pitch, skin);
   ImGui::SetCursorScreenPos(place.low);
   const bool pressed = ImGui::InvisibleButton(
       "tree", {std::max(1.0F, place.high.x - place.low.x), std::max(1.0F, place.high.y - place.low.y)});
   const bool hovered = ImGui::IsItemHovered();
   const bool active = ImGui::IsItemActive();
-  Canvas canvas(tree, marked, view, place, look);
+  Canvas canvas(tree, marked, view, place, skin);
   TreeCanvasResult result;
   if (hovered) result.hovered = canvas.node_at(ImGui::GetIO().MousePos);
   if (clicked_in_place(pressed)) result.clicked = result.hovered;
   canvas.draw(result.hovered);
-  handle_mouse(place, hovered, active, view, look);
+  handle_mouse(place, hovered, active, view, skin);
   ImGui::EndChild();
   return result;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/look.h"
+#include "base/skin.h"
 #include "plain/decodings.h"
 #include "plain/series.h"
 #include "widgets/plot.h"
@@ -50,12 +50,12 @@ struct TreeCanvasResult {
 // the cursor (Shift: along the steps only, Ctrl: across only), a drag pans, a double-click shows all of it, another one
 // makes it readable again.
 TreeCanvasResult draw_tree_canvas(const std::vector<BeamNode>& tree, std::span<const int> marked, TreeView& view,
-                                  ImVec2 size, const Look& look);
+                                  ImVec2 size, const Skin& skin);
 
 // What the tree needs of a height of `most`.
-float tree_canvas_height(const TreeView& view, float most, const Look& look);
+float tree_canvas_height(const TreeView& view, float most, const Skin& skin);
 
 // What the nodes look like, in one line.
-void draw_tree_legend(const Look& look);
+void draw_tree_legend(const Skin& skin);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace attnscope {
 
 class PictureRecorder;
 
-struct Look {
+struct Skin {
   Theme theme;
   Fonts fonts;
   float scale = 1;                      // content scale × zoom × (1.5 in presentation mode)
