@@ -128,10 +128,10 @@ TEST(Screenshot, IsTheSameEveryTime) {
 
 TEST(Screenshot, ShowsEveryWorkspaceInBothThemes) {
   std::set<std::string> pictures;
-  for (const WorkspaceText& text : workspaces()) {
+  for (const Workspace& workspace : workspaces()) {
     for (const ThemeName theme : {ThemeName::dark, ThemeName::light}) {
       Scope scope = animal_scope();
-      scope.layout.workspace = text.workspace;
+      scope.layout.workspace = &workspace;
       scope.layout.theme = theme;
       pictures.insert(png_bytes(draw_offscreen(scope, 960, 600, 1)));
     }
@@ -170,21 +170,21 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
   if (std::system("command -v rsvg-convert >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "rsvg-convert (Debian: librsvg2-bin) is not installed";
   }
-  for (const WorkspaceText& text : workspaces()) {
+  for (const Workspace& workspace : workspaces()) {
     Scope pixels = animal_scope();
     Scope shapes = animal_scope();
-    pixels.layout.workspace = shapes.layout.workspace = text.workspace;
+    pixels.layout.workspace = shapes.layout.workspace = &workspace;
     const Picture expected = draw_offscreen(pixels, width, height, 1);
     const Picture actual = rendered(draw_offscreen_svg(shapes, width, height, 1));
-    ASSERT_EQ(actual.width, expected.width) << text.name;
-    ASSERT_EQ(actual.height, expected.height) << text.name;
+    ASSERT_EQ(actual.width, expected.width) << workspace.name;
+    ASSERT_EQ(actual.height, expected.height) << workspace.name;
     const Difference difference = compare(expected, actual);
-    EXPECT_LT(difference.mean, 4) << text.name;
-    EXPECT_LT(difference.share_off, 0.05) << text.name;
+    EXPECT_LT(difference.mean, 4) << workspace.name;
+    EXPECT_LT(difference.share_off, 0.05) << workspace.name;
     // What is not drawn at all would be nearer to it than that.
     Picture nothing = expected;
     for (std::size_t i = 0; i < nothing.rgba.size(); ++i) nothing.rgba[i] = expected.rgba[i % 4];
-    EXPECT_GT(compare(expected, nothing).share_off, 2 * difference.share_off) << text.name;
+    EXPECT_GT(compare(expected, nothing).share_off, 2 * difference.share_off) << workspace.name;
   }
 }
 
