@@ -88,7 +88,7 @@ TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
 
 TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
   for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
-    select(scope.attention, {part, 0, 1});
+    select(attention, {part, 0, 1});
     ui.frames(3, draw);
     const Snapshot& snapshot = *scope.newest.snapshot;
     const bool cross = part == AttentionPart::cross;
@@ -97,8 +97,10 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
                    token_labels(cross ? snapshot.source : snapshot.target_in));
     copy_numbers(scope);
     EXPECT_EQ(std::string(ImGui::GetClipboardText()), expected);
-    export_to(scope, ExportKind::csv, "/data/mine.csv");
-    EXPECT_EQ(posted<WriteFile>().back().bytes, expected);
+    scope.commands.clear();
+    save_as("Numbers as CSV", "mine.csv");
+    ASSERT_EQ(posted<WriteFile>().size(), 1U);
+    EXPECT_EQ(posted<WriteFile>()[0].bytes, expected);
   }
 }
 

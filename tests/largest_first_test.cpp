@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "shell.h"
+#include "shell/receive.h"
+#include "shell/shell.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"
+#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
@@ -56,13 +58,14 @@ TEST(ChangesOfAQuery, AreToldTheLargestFirst) {
   UiHarness ui{{1600, 1000}};
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
   scope.layout.setup_open = scope.layout.curves_open = false;
-  scope.attention.begun = true;
-  scope.attention.level = AttentionLevel::head;
-  scope.attention.mix = HeadMix::difference;
-  select(scope.attention, {AttentionPart::encoder, 1, 0});
+  AttentionView& attention = scope.views.of<AttentionView>();
+  attention.begun = true;
+  attention.level = AttentionLevel::head;
+  attention.mix = HeadMix::difference;
+  select(attention, {AttentionPart::encoder, 1, 0});
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, changed);
   ui.frames(3, draw);
-  ASSERT_EQ(scope.attention.map.choice.mix, HeadMix::difference);
+  ASSERT_EQ(attention.map.choice.mix, HeadMix::difference);
   for (int nth = 0; !ui.drew("+0.1250 raised"); ++nth) {
     const auto token = ui.find_text("watching", nth);  // of the matrix, the lines and the list
     ASSERT_TRUE(token) << "its lines are not on the screen";
