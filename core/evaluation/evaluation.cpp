@@ -11,6 +11,7 @@
 namespace attnscope {
 namespace {
 
+constexpr std::size_t pairs_a_breath = 64;
 constexpr std::int64_t evaluation_batch_size = 128;
 constexpr std::int64_t evaluation_positions = 8192;  // a batch of text: its logits are as many rows of the vocabulary
 
@@ -52,7 +53,11 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   Evaluation result;
   std::vector<EncodedPair> encoded;
   std::vector<const Pair*> kept;
+  const auto nothing_done_yet = [&] {
+    if (progress) progress(0);
+  };
   for (const Pair& pair : pairs) {
+    if (encoded.size() % pairs_a_breath == 0) nothing_done_yet();
     if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
       encoded.push_back(std::move(*fits));
       kept.push_back(&pair);
@@ -61,9 +66,7 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   result.pairs = static_cast<std::int64_t>(kept.size());
   result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size());
   if (kept.empty()) return result;
-  result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, [&] {
-    if (progress) progress(0);
-  });
+  result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, nothing_done_yet);
   const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
   std::vector<std::string> references;
   std::map<std::int64_t, LengthScore> by_length;

@@ -160,7 +160,7 @@ void begin_intervention(const Snapshot& snapshot, AttentionView& view) {
 
 void draw_popup(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   if (!ImGui::BeginPopup(popup_id)) return;
-  dim_text("For this look only: weights and training stay as they are.", skin);
+  dim_text("Weights and training stay as they are; what is changed is listed above until it is taken back.", skin);
   draw_switches(snapshot, view, skin);
   ImGui::Spacing();
   draw_force(snapshot, view, skin);
