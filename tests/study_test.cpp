@@ -8,6 +8,7 @@
 #include "shell/receive.h"
 #include "shell/shell.h"
 #include "shell/study.h"
+#include "shell/toasts.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 
@@ -62,6 +63,9 @@ TEST_F(StudyTest, IsBegunInTheMenuAndSeenUntilItEnds) {
   ui.frames(3, draw);
   EXPECT_FALSE(ui.drew("Translating the held-out pairs"));
   EXPECT_TRUE(ui.drew("BLEU 87.7"));
+  ui.frames(static_cast<int>(info_seconds * 1.1 / static_cast<double>(ui.io().DeltaTime)), draw);
+  EXPECT_TRUE(ui.drew("BLEU 87.7")) << "what was waited for stays until it is dismissed";
+  EXPECT_FALSE(animating(scope));
 }
 
 TEST_F(StudyTest, CancelGivesItUp) {

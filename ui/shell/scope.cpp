@@ -31,11 +31,10 @@ bool is_blank(const std::string& text) {
 }
 
 bool animating(const Scope& scope) {
-  const auto fades = [](const Toast& toast) { return toast.message.severity != Severity::error; };
   const Workspace& workspace = *scope.layout.workspace;
   const bool busy = workspace.is_busy && workspace.is_busy(scope.views);
   const bool exporting = scope.exports.picture || scope.exports.film;
-  return busy || exporting || scope.timeline.playing || std::ranges::any_of(scope.toasts, fades);
+  return busy || exporting || scope.timeline.playing || std::ranges::any_of(scope.toasts, &Toast::fades);
 }
 
 }  // namespace attnscope

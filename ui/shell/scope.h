@@ -32,10 +32,13 @@ struct Facts {
   std::vector<BuiltinCorpus> corpora;
 };
 
-// A message of the worker or of the window itself. Errors stay until dismissed, the others fade by themselves.
+// A message of the worker or of the window itself. Errors and results stay until dismissed, the others fade.
 struct Toast {
   Message message;
-  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
+  bool is_result = false;  // of a study: what was waited for
+  double shown_at = -1;    // ImGui::GetTime() of its first frame; negative before it
+
+  bool fades() const { return !is_result && message.severity != Severity::error; }
 };
 
 // Long work over the model (plain/study.h) that was asked for.

@@ -64,7 +64,9 @@ void receive(Scope& scope, const StudyProgress& progress) {
 
 void receive(Scope& scope, const StudyEnded& ended) {
   if (scope.study && scope.study->number == ended.study) scope.study.reset();
-  if (ended.result) notify(scope, Severity::info, result_text(*ended.result));
+  if (!ended.result) return;
+  notify(scope, Severity::info, result_text(*ended.result));
+  scope.toasts.back().is_result = true;
 }
 
 }  // namespace attnscope

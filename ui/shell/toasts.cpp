@@ -26,7 +26,7 @@ Color32 severity_color(Severity severity, const Theme& theme) {
 }
 
 bool expired(const Toast& toast, double now) {
-  if (toast.shown_at < 0 || toast.message.severity == Severity::error) return false;
+  if (toast.shown_at < 0 || !toast.fades()) return false;
   return now - toast.shown_at > (toast.message.severity == Severity::info ? info_seconds : warning_seconds);
 }
 
