@@ -84,6 +84,28 @@ TEST_F(SessionStudies, AnotherRunEndsOne) {
   ASSERT_TRUE(wait_for([&] { return script->times("reset 9") == 1; }));
 }
 
+// What comes in while a command is carried out within the study must not take the run away under it.
+TEST_F(SessionStudies, ARunThatIsOrderedInTheMidstOfAnUpdateWaitsForTheStudyToEnd) {
+  script->on_study = [script = script.get()](const FractionCallback& progress) {
+    while (true) {
+      script->note("study goes on");
+      progress(0.5);
+    }
+  };
+  script->on_step = [this](std::int64_t, const Breath& breathe) {
+    session->post(Reset{with_seed(9)});
+    breathe();
+  };
+  start_with_run();
+  session->post(numbered(1));
+  ASSERT_TRUE(wait_for([&] { return script->times("study goes on") > 0; }));
+  session->post(Step{});
+  ASSERT_TRUE(wait_for([&] { return script->times("reset 9") == 1; }));
+  ASSERT_TRUE(wait_for_end(1));
+  const auto noted = script->noted();
+  EXPECT_EQ(std::count(std::ranges::find(noted, "reset 9"), noted.end(), "study goes on"), 0);
+}
+
 TEST_F(SessionStudies, OneThatFailsSaysWhy) {
   script->on_study = [](const FractionCallback&) { throw std::runtime_error("no held-out part"); };
   start_with_run();

@@ -386,6 +386,10 @@ void Session::Worker::study() {
   send(std::move(ended));
 }
 
+void Session::Worker::give_way_in_study() const {
+  if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
+}
+
 // All that goes on between updates goes on during a study, too; only another run ends it.
 void Session::Worker::breathe_in_study(std::uint64_t study, double fraction) {
   if (Clock::now() - last_fraction_ >= look_interval) {
@@ -394,8 +398,11 @@ void Session::Worker::breathe_in_study(std::uint64_t study, double fraction) {
   }
   receive(commands.take());
   serve_probe();
-  if (stop_.stop_requested() || study_cancelled_ || run_is_to_be_replaced()) throw Cancelled();
-  while (!waiting_.empty()) carry_out_next();
+  give_way_in_study();
+  while (!waiting_.empty()) {
+    carry_out_next();
+    give_way_in_study();  // while it was carried out, another run may have been ordered
+  }
   train_meanwhile();
   if (time_to_look_again()) look_again();
   report_status();

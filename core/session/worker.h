@@ -68,6 +68,7 @@ class Session::Worker {
   bool run_is_to_be_replaced() const;
 
   void study();
+  void give_way_in_study() const;
   void breathe_in_study(std::uint64_t study, double fraction);
 
   enum class Publish { early_and_whole, whole };
