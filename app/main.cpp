@@ -154,6 +154,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
   sub->add_flag("--json", o.json, "One JSON object on stdout");
+  auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
+  sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone")->excludes(training);
 }
 
 #ifdef ATTNSCOPE_GUI

@@ -69,7 +69,7 @@ class Learning : public testing::Test {
       if (auto encoded = encode_pair(tokenizer(), pair, longest)) dataset->train.push_back(*encoded);
     }
     Trainer trainer(model, config, dataset);
-    for (int i = 0; i < 200; ++i) trainer.step({});
+    for (int i = 0; i < 300; ++i) trainer.step({});
   }
 
   Config config;

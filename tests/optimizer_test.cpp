@@ -5,8 +5,8 @@
 #include <cmath>
 #include <memory>
 
+#include "kernels/cross_entropy.h"
 #include "training/adam.h"
-#include "training/loss.h"
 #include "training/schedule.h"
 
 namespace attnscope {
@@ -18,7 +18,7 @@ TEST(Loss, ValueAndGradientAreTorchsCrossEntropy) {
   for (const double smoothing : {0.0, 0.1, 0.5}) {
     torch::Tensor ours = (torch::randn({6, 7}) * 3).requires_grad_();
     torch::Tensor theirs = ours.detach().clone().requires_grad_();
-    const torch::Tensor loss = smoothed_cross_entropy(ours, targets, smoothing, 0);
+    const torch::Tensor loss = kernels::smoothed_cross_entropy(ours, targets, smoothing, 0);
     const torch::Tensor expected = torch::nn::functional::cross_entropy(
         theirs, targets, torch::nn::functional::CrossEntropyFuncOptions().ignore_index(0).label_smoothing(smoothing));
     EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);
@@ -30,7 +30,7 @@ TEST(Loss, ValueAndGradientAreTorchsCrossEntropy) {
 
 TEST(Loss, OfPaddingAloneIsZero) {
   torch::Tensor logits = torch::randn({2, 5}).requires_grad_();
-  const torch::Tensor loss = smoothed_cross_entropy(logits, torch::zeros({2}, torch::kInt64), 0.1, 0);
+  const torch::Tensor loss = kernels::smoothed_cross_entropy(logits, torch::zeros({2}, torch::kInt64), 0.1, 0);
   loss.backward();
   EXPECT_EQ(loss.item<double>(), 0);
   EXPECT_EQ(logits.grad().abs().max().item<double>(), 0);
@@ -100,19 +100,31 @@ TEST(Adam, EpsilonIsThePapers) {
   EXPECT_NEAR(before - layer->weight.item<double>(), 1e-8 / (1e-8 + 1e-9), 1e-4);
 }
 
-TEST(Adam, ClippingScalesToTheNormAndReportsTheNormBefore) {
+TEST(Adam, GathersTheGradientsOfTwins) {
+  torch::nn::Linear layer(1, 2), twin(1, 2);
+  Adam adam(*layer, 0.98);
+  adam.share_with(*twin);
+  EXPECT_TRUE(torch::equal(layer->weight, twin->weight));
+  adam.zero_gradients();
+  layer->weight.mutable_grad().fill_(1);
+  twin->weight.mutable_grad().fill_(2);
+  layer->bias.mutable_grad().fill_(4);
+  EXPECT_NEAR(adam.gather_gradients(), std::sqrt(50.0), 1e-5);
+  EXPECT_EQ(layer->weight.grad()[0][0].item<float>(), 3);
+  EXPECT_EQ(twin->weight.grad()[0][0].item<float>(), 0);
+  adam.update(0.1);
+  EXPECT_TRUE(torch::equal(layer->weight, twin->weight));
+  EXPECT_EQ(layer->weight.grad().abs().max().item<float>(), 0);
+}
+
+// One update's direction does not depend on the gradient's length, its moments do.
+TEST(Adam, ScalesTheGradient) {
   torch::nn::Linear layer(1, 2);
   Adam adam(*layer, 0.98);
-  const auto set = [&] {
-    layer->weight.mutable_grad().fill_(3);
-    layer->bias.mutable_grad().fill_(4);
-  };
-  set();
-  EXPECT_NEAR(adam.clip(1), std::sqrt(50.0), 1e-5);
-  EXPECT_NEAR(adam.clip(0), 1, 1e-5);
-  set();
-  adam.clip(100);
-  EXPECT_EQ(layer->weight.grad()[0][0].item<float>(), 3);
+  adam.zero_gradients();
+  layer->weight.mutable_grad().fill_(3);
+  adam.update(0.1, 0, 0.5);
+  EXPECT_NEAR(adam.state().front().second[0][0].item<double>(), 0.1 * 3 * 0.5, 1e-6);
 }
 
 double noam(std::int64_t step, std::int64_t d_model, double factor) {

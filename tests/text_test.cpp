@@ -16,6 +16,14 @@
 namespace attnscope {
 namespace {
 
+// The windows of a batch as a batch.
+Batch window_batch(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
+                   std::int64_t batch_number, torch::Device device) {
+  const TextWindows windows = text_windows(stream, batch_size, length, seed, batch_number);
+  return make_batch(stream, windows.places, windows.length, device);
+}
+
+
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;

@@ -1,5 +1,5 @@
-// Speed, measured here and now: against torch::nn::Transformer doing the same work in turns, so that a ratio stays
-// meaningful on a machine whose speed changes by the minute.
+// Speed, measured here and now: against something else doing the same work in turns, so that a ratio stays meaningful
+// on a machine whose speed changes by the minute.
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/bench_decoding.h"
+#include "commands/bench_growth.h"
+#include "commands/bench_training.h"
 #include "commands/commands.h"
 #include "commands/measurement.h"
 #include "commands/paths.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "model/transformer.h"
 #include "probe/look_inside.h"
-#include "training/trainer.h"
 #ifdef ATTNSCOPE_GUI
 #include "commands/desktop/bench_maps.h"
 #include "commands/desktop/bench_window.h"
@@ -26,103 +26,6 @@ namespace attnscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double milliseconds(const std::function<void()>& work) {
-  const auto begin = Clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-// The configuration everyone measures with: vocabulary 4000, 64 pairs of 32 + 32 pieces.
-constexpr std::int64_t bench_vocab_size = 4000;
-constexpr std::int64_t bench_batch_size = 64;
-constexpr std::int64_t bench_length = 32;
-constexpr int bench_rounds = 9;
-
-// What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
-class Peer : public torch::nn::Module {
- public:
-  explicit Peer(const ModelConfig& config)
-      : d_model_(static_cast<double>(config.d_model)),
-        source_embedding_(register_module("source_embedding", torch::nn::Embedding(bench_vocab_size, config.d_model))),
-        target_embedding_(register_module("target_embedding", torch::nn::Embedding(bench_vocab_size, config.d_model))),
-        transformer_(register_module(
-            "transformer", torch::nn::Transformer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
-                                                      .num_encoder_layers(config.num_encoder_layers)
-                                                      .num_decoder_layers(config.num_decoder_layers)
-                                                      .dim_feedforward(config.d_ff)
-                                                      .dropout(config.dropout)))),
-        output_(register_module("output", torch::nn::Linear(config.d_model, bench_vocab_size))),
-        positions_(sinusoidal_positions(bench_length, config.d_model).unsqueeze(1)),
-        optimizer_(parameters(), torch::optim::AdamOptions(1e-4)) {}
-
-  // source, target: int64 B×L; target has one piece more
-  void step(const torch::Tensor& source, const torch::Tensor& target, const torch::Tensor& padding) {
-    const auto embed = [&](torch::nn::Embedding& embedding, const torch::Tensor& ids) {
-      return embedding(ids.transpose(0, 1)) * std::sqrt(d_model_) + positions_;  // L×B×D
-    };
-    const torch::Tensor causal = torch::full({bench_length, bench_length}, -INFINITY).triu(1);
-    const torch::Tensor decoded =
-        transformer_->forward(embed(source_embedding_, source), embed(target_embedding_, target.slice(1, 0, -1)), {},
-                              causal, {}, padding, padding, padding);
-    const torch::Tensor loss = torch::nn::functional::cross_entropy(
-        output_(decoded).flatten(0, 1), target.slice(1, 1).transpose(0, 1).flatten(),
-        torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).label_smoothing(0.1));
-    optimizer_.zero_grad();
-    loss.backward();
-    optimizer_.step();
-  }
-
- private:
-  double d_model_;
-  torch::nn::Embedding source_embedding_, target_embedding_;
-  torch::nn::Transformer transformer_;
-  torch::nn::Linear output_;
-  torch::Tensor positions_;
-  torch::optim::Adam optimizer_;
-};
-
-// One batch of random pieces, the last three source positions of half the pairs being padding.
-std::shared_ptr<const Dataset> random_dataset() {
-  auto dataset = std::make_shared<Dataset>();
-  for (std::int64_t i = 0; i < bench_batch_size; ++i) {
-    const torch::Tensor ids = torch::randint(4, bench_vocab_size, {2 * bench_length}, torch::kInt32);
-    const auto* id = ids.data_ptr<int>();
-    const std::int64_t source_length = bench_length - (i % 2 == 0 ? 0 : 3);
-    dataset->train.push_back({{id, id + source_length}, {id + bench_length, id + 2 * bench_length - 1}});
-  }
-  return dataset;
-}
-
-void measure_training(std::vector<Measurement>& out) {
-  Config config;
-  config.model.tied_embeddings = false;
-  config.training.batch_size = bench_batch_size;
-  torch::manual_seed(1);
-  const Model model = make_model(config.model, bench_vocab_size);
-  Trainer trainer(model, config, random_dataset());
-  Peer peer(config.model);
-  peer.train();
-  const torch::Tensor source = torch::randint(4, bench_vocab_size, {bench_batch_size, bench_length}, torch::kInt64);
-  const torch::Tensor target = torch::randint(4, bench_vocab_size, {bench_batch_size, bench_length + 1}, torch::kInt64);
-  torch::Tensor padding = torch::zeros({bench_batch_size, bench_length}, torch::kBool);
-  padding.slice(1, -3).fill_(true);
-
-  std::vector<double> ours, theirs, ratios;
-  for (int round = -2; round < bench_rounds; ++round) {
-    const double mine = milliseconds([&] { trainer.step({}); });
-    const double other = milliseconds([&] { peer.step(source, target, padding); });
-    if (round < 0) continue;  // warming up
-    ours.push_back(mine);
-    theirs.push_back(other);
-    ratios.push_back(other / mine);
-  }
-  const double tokens = 2.0 * bench_batch_size * bench_length;
-  out.push_back({"training step (tiny: V 4000, 64×32)", median(ours), "ms"});
-  out.push_back({"training, source + target positions", tokens / median(ours) * 1000, "tok/s"});
-  out.push_back({"torch::nn::Transformer, the same step", median(theirs), "ms"});
-  out.push_back({"training speed against torch::nn", median(ratios), "×"});
-}
 
 void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
@@ -156,16 +59,55 @@ void print(const std::vector<Measurement>& measurements, bool json) {
   for (const auto& [name, value, unit] : measurements) fmt::print("{:<64} {:>10.2f} {}\n", name, value, unit);
 }
 
+void print_growth(bool json) {
+  ProgressLine line;
+  line.show("Measuring growth", -1);
+  const std::vector<Growth> all = measure_growth();
+  line.clear();
+  nlohmann::ordered_json list = nlohmann::json::array();
+  for (const Growth& growth : all) {
+    const double time = growth.time_exponent(), memory = growth.memory_exponent();
+    if (json) {
+      nlohmann::ordered_json points = nlohmann::json::array();
+      for (const auto& [size, milliseconds, megabytes] : growth.points) {
+        points.push_back({{"size", size}, {"ms", milliseconds}, {"MB", megabytes}});
+      }
+      list.push_back({{"what", growth.what},
+                      {"size", growth.size},
+                      {"points", points},
+                      {"time_exponent", time},
+                      {"memory_exponent", memory}});
+      continue;
+    }
+    fmt::print("{} against {}: time ~ {}^{:.2f}, memory ~ {}^{:.2f}\n", growth.what, growth.size, growth.size, time,
+               growth.size, memory);
+    for (const auto& [size, milliseconds, megabytes] : growth.points) {
+      fmt::print("  {:>6} {:>10.1f} ms {:>8.0f} MB\n", size, milliseconds, megabytes);
+    }
+  }
+  if (json) fmt::print("{}\n", list.dump());
+}
+
 }  // namespace
 
 int bench(const BenchOptions& options) {
+  if (options.growth) {
+    set_threads({}, {});
+    print_growth(options.json);
+    return 0;
+  }
   ProgressLine line;
   std::vector<Measurement> measurements;
   const std::string run = shipped_run().string();
   TorchEngine engine;
   engine.open_run(run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   line.show("Measuring training", -1);
-  measure_training(measurements);
+  for (Measurement& measurement : measure_training(run)) measurements.push_back(std::move(measurement));
+  if (options.training_alone) {
+    line.clear();
+    print(measurements, options.json);
+    return 0;
+  }
   line.show("Measuring looks inside", -1);
   measure_looking(engine, measurements);
   line.show("Measuring decoding", -1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "decoding/search.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::int64_t vocab_size = 4000;
 constexpr std::int64_t source_length = 32;
-constexpr std::int64_t output_length = 128;
+constexpr std::int64_t usual_output_length = 128;
 constexpr int rounds = 5;
 
 // What the searches ask of a model, answered by reading the whole output anew at every step.
@@ -39,7 +40,7 @@ class Uncached {
 };
 
 template <typename Asked>
-double milliseconds(Asked asked, std::int64_t beam) {
+double milliseconds(Asked asked, std::int64_t beam, std::int64_t output_length) {
   const torch::Tensor begin = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
   const auto start = std::chrono::steady_clock::now();
   beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
@@ -49,22 +50,45 @@ double milliseconds(Asked asked, std::int64_t beam) {
 
 }  // namespace
 
-std::vector<Measurement> measure_decoding() {
+namespace {
+
+Model random_model(std::int64_t max_length) {
   torch::manual_seed(1);
-  const Model model = make_model(ModelConfig(), vocab_size);
+  ModelConfig config;
+  config.max_length = max_length;
+  Model model = make_model(config, vocab_size);
   model->stand_still();
+  return model;
+}
+
+}  // namespace
+
+double decoding_milliseconds(std::int64_t length, bool cached) {
+  const Model model = random_model(length);
+  const torch::Tensor source = torch::randint(4, vocab_size, {1, std::min(length, source_length)}, torch::kInt64);
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    times.push_back(cached ? milliseconds(Stepper(*model, source, {}, {}), 1, length)
+                           : milliseconds(Uncached(*model, source), 1, length));
+  }
+  return median(times);
+}
+
+std::vector<Measurement> measure_decoding() {
+  const Model model = random_model(ModelConfig().max_length);
   const torch::Tensor source = torch::randint(4, vocab_size, {1, source_length}, torch::kInt64);
   std::vector<Measurement> measured;
   for (const std::int64_t beam : {1, 4}) {
     std::vector<double> cached, ratios;
     for (int round = -1; round < rounds; ++round) {
-      const double with = milliseconds(Stepper(*model, source, {}, {}), beam);
-      const double without = milliseconds(Uncached(*model, source), beam);
+      const double with = milliseconds(Stepper(*model, source, {}, {}), beam, usual_output_length);
+      const double without = milliseconds(Uncached(*model, source), beam, usual_output_length);
       if (round < 0) continue;  // warming up
       cached.push_back(with);
       ratios.push_back(without / with);
     }
-    measured.push_back({fmt::format("{} pieces decoded with a beam of {}", output_length, beam), median(cached), "ms"});
+    measured.push_back(
+        {fmt::format("{} pieces decoded with a beam of {}", usual_output_length, beam), median(cached), "ms"});
     measured.push_back({fmt::format("the same against decoding without a cache, beam {}", beam), median(ratios), "×"});
   }
   return measured;

@@ -88,6 +88,8 @@ int screenshot(const ScreenshotOptions& options);  // only with the window
 
 struct BenchOptions {
   bool json = false;
+  bool training_alone = false;
+  bool growth = false;  // alone
 };
 int bench(const BenchOptions& options);
 

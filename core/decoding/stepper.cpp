@@ -50,7 +50,7 @@ void Stepper::select(const torch::Tensor& rows) {
   const torch::Tensor sources = sources_.index_select(0, rows);
   const torch::Tensor on_device = rows.to(model_.device());
   const bool same_memory = sources.equal(sources_);  // a beam's rows have changed places among themselves
-  std::vector<KeyValues> cross;
+  std::vector<torch::Tensor> cross;
   if (same_memory) {
     cross.swap(cache_.cross);
   } else {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "kernels/team.h"
+
 namespace attnscope {
 
 torch::Device resolve_device(const std::string& name) {
@@ -21,12 +23,13 @@ torch::Device resolve_device(const std::string& name) {
 void set_threads(const TrainingConfig& training, Cores cores) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads = training.threads > 0 ? training.threads : all - cores.spare;
-  at::set_num_threads(static_cast<int>(std::max<std::int64_t>(1, threads)));
+  at::set_num_threads(1);
+  kernels::set_team_size(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }
 
 std::string device_text(torch::Device device) {
   if (device.is_cuda()) return "CUDA";
-  const int threads = at::get_num_threads();
+  const int threads = kernels::team()->size();
   return fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
 }
 

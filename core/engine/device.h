@@ -18,7 +18,7 @@ struct Cores {
 // training.device as LibTorch has it. Throws ConfigError when it is cuda and there is none.
 torch::Device resolve_device(const std::string& name);
 
-// LibTorch's CPU threads from here on.
+// The team's threads from here on. LibTorch itself computes on one: the team shares out whole parts of a batch.
 void set_threads(const TrainingConfig& training, Cores cores);
 
 // "CPU, 2 threads", "CUDA"

@@ -197,9 +197,13 @@ const Corpus& TorchEngine::corpus_of_run() const {
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 
-void TorchEngine::make_trainer(const Breath& breathe) {
+std::shared_ptr<const Dataset> TorchEngine::dataset(const Breath& breathe) {
   if (!run_.dataset) run_.dataset = encode_corpus(corpus_of_run(), *run_.tokenizer, run_.config.model, breathe);
-  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, run_.dataset);
+  return run_.dataset;
+}
+
+void TorchEngine::make_trainer(const Breath& breathe) {
+  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(breathe));
   trainer->set_steps_done(run_.step());
   // A run that came without the optimizer's state goes on with moments at zero.
   if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {

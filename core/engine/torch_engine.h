@@ -41,6 +41,8 @@ class TorchEngine final : public Engine {
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
+  // What it is trained on. Throws CorpusError when its file is gone.
+  std::shared_ptr<const Dataset> dataset(const Breath& breathe = {});
   std::int64_t steps_done() const { return run_.step(); }
 
   // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.

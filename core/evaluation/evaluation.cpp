@@ -4,6 +4,7 @@
 #include <map>
 
 #include "decoding/search.h"
+#include "kernels/team.h"
 #include "measures/bleu.h"
 #include "training/batches.h"
 #include "training/validation.h"
@@ -32,13 +33,21 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   const auto report = [&] {
     if (progress) progress(static_cast<double>(done) / static_cast<double>(pairs.size()));
   };
-  for (const auto& indices : batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam))) {
-    const Batch batch = make_batch(pairs, indices, model.device());
-    const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = beam}, report);
-    for (std::size_t i = 0; i < indices.size(); ++i) translations[indices[i]] = tokenizer.decode(found[i].front().ids);
-    done += indices.size();
+  const IndexBatches batches = batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam));
+  std::vector<std::vector<std::vector<Hypothesis>>> found(batches.size());
+  const auto translate = [&](std::size_t i, bool callers) {
+    const Batch batch = make_batch(pairs, batches[i], model.device());
+    found[i] =
+        beam_search(model, batch.source, batch.source_padding, {.beam = beam}, callers ? Breath(report) : Breath());
+  };
+  kernels::run_by_turns(batches.size(), !model.device().is_cpu(), translate, [&](std::size_t i) {
+    for (std::size_t row = 0; row < batches[i].size(); ++row) {
+      translations[batches[i][row]] = tokenizer.decode(found[i][row].front().ids);
+    }
+    found[i].clear();
+    done += batches[i].size();
     report();
-  }
+  });
   return translations;
 }
 

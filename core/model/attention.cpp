@@ -1,40 +1,15 @@
 #include "model/attention.h"
 
 #include <cmath>
-#include <limits>
+
+#include "kernels/attention.h"
+#include "kernels/linear.h"
 
 namespace attnscope {
-namespace {
-
-// −∞ where a key is masked, so that softmax gives it exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
-torch::Tensor masked(torch::Tensor scores, const AttentionMask& mask) {
-  const double minus_infinity = -std::numeric_limits<double>::infinity();
-  if (mask.padding.defined()) scores = scores.masked_fill(mask.padding.unsqueeze(1).unsqueeze(2), minus_infinity);
-  if (mask.look_ahead.defined()) scores = scores.masked_fill(mask.look_ahead, minus_infinity);
-  return scores;
-}
-
-// q_i · a^K_ij for every head: B×H×Q×d → B×H×Q×K. Each query meets the few distances first, then each key picks its own
-// (1803.02155 §3.3).
-torch::Tensor relative_scores(const torch::Tensor& q, const torch::Tensor& relative_k, const torch::Tensor& distances) {
-  const torch::Tensor by_distance = torch::matmul(q, relative_k.t());  // B×H×Q×(2k+1)
-  return by_distance.gather(3, distances.expand({q.size(0), q.size(1), -1, -1}));
-}
-
-// Σ_j w_ij a^V_ij: the weights are summed by distance first.
-torch::Tensor relative_values(const torch::Tensor& weights, const torch::Tensor& relative_v,
-                              const torch::Tensor& distances) {
-  std::vector<std::int64_t> sizes = weights.sizes().vec();
-  sizes[3] = relative_v.size(0);
-  const torch::Tensor by_distance =
-      torch::zeros(sizes, weights.options()).scatter_add(3, distances.expand(weights.sizes()), weights);
-  return torch::matmul(by_distance, relative_v);  // B×H×Q×d
-}
-
-}  // namespace
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors)
-    : num_heads_(config.num_heads),
+    : d_model_(config.d_model),
+      num_heads_(config.num_heads),
       scale_(config.scaled_attention ? 1.0 / std::sqrt(static_cast<double>(config.d_model / config.num_heads)) : 1.0),
       dropout_(config.dropout),
       in_proj_weight_(register_parameter("in_proj_weight", torch::empty({3 * config.d_model, config.d_model}))),
@@ -52,66 +27,70 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
   }
 }
 
-torch::Tensor MultiHeadAttentionImpl::split_heads(const torch::Tensor& x) const {
-  return x.view({x.size(0), x.size(1), num_heads_, x.size(2) / num_heads_}).transpose(1, 2);  // B×H×L×d
-}
-
 torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const AttentionMask& mask,
-                                                  const RelativePositions& positions, KeyValues* cache,
+                                                  const RelativePositions& positions, torch::Tensor* cache,
                                                   LayerInspection& inspection, AttentionPart part) {
-  const auto projected = torch::linear(x, in_proj_weight_, in_proj_bias_).split(x.size(2), 2);  // 3 of B×Q×D
-  torch::Tensor q = split_heads(projected[0]);
-  KeyValues kv{split_heads(projected[1]), split_heads(projected[2])};
+  torch::Tensor projected = kernels::linear(x, in_proj_weight_, in_proj_bias_);  // B×Q×3D
   if (positions.rotations.defined()) {  // the keys in the cache have been rotated already
     const torch::Tensor own = positions.rotations.slice(0, positions.rotations.size(0) - x.size(1));
-    q = rotate(q, own);
-    kv.keys = rotate(kv.keys, own);
+    projected = kernels::rotate_heads(projected, num_heads_, d_model_, 2, own);
   }
-  if (cache) {
-    if (cache->keys.defined()) {
-      kv.keys = torch::cat({cache->keys, kv.keys}, 2);
-      kv.values = torch::cat({cache->values, kv.values}, 2);
-    }
-    *cache = kv;
-  }
-  return attend(q, kv, mask, positions, inspection, part);
+  if (!cache) return attend(projected, {}, mask, positions, inspection, part);
+  const torch::Tensor own = projected.slice(2, d_model_);
+  *cache = cache->defined() ? torch::cat({*cache, own}, 1) : own;
+  return attend(projected.slice(2, 0, d_model_), *cache, mask, positions, inspection, part);
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_memory(const torch::Tensor& x, const torch::Tensor& memory,
-                                                    const AttentionMask& mask, KeyValues* cache,
+                                                    const AttentionMask& mask, torch::Tensor* cache,
                                                     LayerInspection& inspection) {
-  const std::int64_t d_model = x.size(2);
-  const torch::Tensor q =
-      split_heads(torch::linear(x, in_proj_weight_.slice(0, 0, d_model), in_proj_bias_.slice(0, 0, d_model)));
-  if (!cache) return attend(q, project(memory), mask, {}, inspection, AttentionPart::cross);
-  if (!cache->keys.defined()) *cache = project(memory);
-  return attend(q, *cache, mask, {}, inspection, AttentionPart::cross);
+  const torch::Tensor queries = kernels::linear(x, in_proj_weight_, in_proj_bias_, {0, d_model_});
+  if (!cache) return attend(queries, project(memory), mask, {}, inspection, AttentionPart::cross);
+  if (!cache->defined()) *cache = project(memory);
+  return attend(queries, *cache, mask, {}, inspection, AttentionPart::cross);
 }
 
-KeyValues MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
-  const std::int64_t d_model = memory.size(2);
-  const auto projected =
-      torch::linear(memory, in_proj_weight_.slice(0, d_model), in_proj_bias_.slice(0, d_model)).split(d_model, 2);
-  return {split_heads(projected[0]), split_heads(projected[1])};
+torch::Tensor MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
+  return kernels::linear(memory, in_proj_weight_, in_proj_bias_, {d_model_});
 }
 
-torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
-                                             const RelativePositions& positions, LayerInspection& inspection,
-                                             AttentionPart part) {
-  const torch::Tensor scaled = q * scale_;
-  torch::Tensor scores = torch::matmul(scaled, kv.keys.transpose(2, 3));  // B×H×Q×K
-  torch::Tensor bias = positions.bias;
-  if (relative_k_.defined()) bias = relative_scores(scaled, relative_k_, positions.distances);
-  if (bias.defined()) scores = scores + bias;
-  const torch::Tensor weights = inspection.weights(torch::softmax(masked(scores, mask), -1), part);
-  const torch::Tensor dropped = torch::dropout(weights, dropout_, is_training());
-  torch::Tensor heads = torch::matmul(dropped, kv.values);  // B×H×Q×d
-  if (relative_v_.defined()) heads = heads + relative_values(dropped, relative_v_, positions.distances);
+torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const torch::Tensor& memory,
+                                             const AttentionMask& mask, const RelativePositions& positions,
+                                             LayerInspection& inspection, AttentionPart part) {
+  kernels::AttentionInput input;
+  input.queries = queries;
+  input.memory = memory;
+  input.num_heads = num_heads_;
+  input.scale = scale_;
+  input.dropout = is_training() ? dropout_ : 0;
+  input.padding = mask.padding;
+  input.look_ahead = mask.look_ahead;
+  input.bias = positions.bias;
+  input.relative_k = relative_k_;
+  input.relative_v = relative_v_;
+  input.distances = positions.distances;
+  kernels::WeightsChange change;
+  if (inspection.forces_weights(part)) {
+    change = [&](const torch::Tensor& weights) { return inspection.forced(weights, part); };
+  }
+  const kernels::Attended attended = kernels::attend(input, change);
+  inspection.keep_weights(attended.weights, part);
+  const torch::Tensor heads = kernels::split_heads(attended.heads, num_heads_);                 // B×H×Q×d
   const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×D
-  const torch::Tensor output = out_proj_(side_by_side);
+  const torch::Tensor output = kernels::linear(side_by_side, out_proj_->weight, out_proj_->bias);
   inspection.keep_head(part, [&] {
-    return HeadTensors{q,      kv.keys,           kv.values,      bias, relative_v_, side_by_side,
-                       output, out_proj_->weight, out_proj_->bias};
+    const auto [q, k, v] = kernels::heads_of(input);
+    const bool relative = relative_k_.defined();
+    return HeadTensors{
+        q,
+        k,
+        v,
+        relative ? kernels::relative_scores(q * scale_, relative_k_, positions.distances) : positions.bias,
+        relative_v_,
+        side_by_side,
+        output,
+        out_proj_->weight,
+        out_proj_->bias};
   });
   return output;
 }

@@ -24,11 +24,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   // Queries, keys and values from x (B×Q×D) → B×Q×D. With a cache, the keys are those before x and x's, and the cache
   // then holds both. `part` says which attention this is to the inspection.
   torch::Tensor attend_self(const torch::Tensor& x, const AttentionMask& mask, const RelativePositions& positions,
-                            KeyValues* cache, LayerInspection& inspection, AttentionPart part);
+                            torch::Tensor* cache, LayerInspection& inspection, AttentionPart part);
 
   // Queries from x (B×Q×D), keys and values from memory (B×K×D) → B×Q×D. With a cache, they are computed once.
   torch::Tensor attend_memory(const torch::Tensor& x, const torch::Tensor& memory, const AttentionMask& mask,
-                              KeyValues* cache, LayerInspection& inspection);
+                              torch::Tensor* cache, LayerInspection& inspection);
 
   void set_dropout(double dropout) { dropout_ = dropout; }
 
@@ -36,12 +36,12 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   const torch::Tensor& relative_k() const { return relative_k_; }
 
  private:
-  torch::Tensor split_heads(const torch::Tensor& x) const;  // B×L×D → B×H×L×d
-  KeyValues project(const torch::Tensor& memory);
-  torch::Tensor attend(const torch::Tensor& q, const KeyValues& kv, const AttentionMask& mask,
+  torch::Tensor project(const torch::Tensor& memory);  // B×K×D → B×K×2D, keys and values side by side
+  // queries: B×Q×3D, or B×Q×D with a memory B×K×2D; see kernels/attention.h.
+  torch::Tensor attend(const torch::Tensor& queries, const torch::Tensor& memory, const AttentionMask& mask,
                        const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 
-  std::int64_t num_heads_;
+  std::int64_t d_model_, num_heads_;
   double scale_;  // 1/√d_k, or 1 where scaling is off
   double dropout_;
   torch::Tensor in_proj_weight_;           // 3D×D: W_Q, W_K, W_V one above the other

@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+#include "kernels/cells.h"
+#include "kernels/dropout.h"
+#include "kernels/linear.h"
+
 namespace attnscope {
 namespace {
 
@@ -15,35 +19,6 @@ std::int64_t num_gates(CellKind kind) {
       return 3;
   }
   return 0;
-}
-
-// Each cell is handed W_ih x + b_ih and W_hh h + b_hh, the rows of its gates one below the other.
-
-// Elman 1990.
-CellState rnn_cell(const torch::Tensor& from_input, const torch::Tensor& from_state) {
-  return {torch::tanh(from_input + from_state), {}};
-}
-
-// Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000.
-CellState lstm_cell(const torch::Tensor& from_input, const torch::Tensor& from_state, const CellState& before) {
-  const auto gates = (from_input + from_state).chunk(4, 1);
-  const torch::Tensor input_gate = torch::sigmoid(gates[0]);
-  const torch::Tensor forget_gate = torch::sigmoid(gates[1]);
-  const torch::Tensor candidate = torch::tanh(gates[2]);
-  const torch::Tensor output_gate = torch::sigmoid(gates[3]);
-  const torch::Tensor c = forget_gate * before.c + input_gate * candidate;
-  return {output_gate * torch::tanh(c), c};
-}
-
-// 1406.1078 §2.3, but the reset gate acts after the matrix, as in torch::nn: W_hn h and its bias are then computed with
-// the other gates'.
-CellState gru_cell(const torch::Tensor& from_input, const torch::Tensor& from_state, const CellState& before) {
-  const auto x = from_input.chunk(3, 1);
-  const auto h = from_state.chunk(3, 1);
-  const torch::Tensor reset_gate = torch::sigmoid(x[0] + h[0]);
-  const torch::Tensor update_gate = torch::sigmoid(x[1] + h[1]);
-  const torch::Tensor candidate = torch::tanh(x[2] + reset_gate * h[2]);
-  return {(1 - update_gate) * candidate + update_gate * before.h, {}};
 }
 
 // The part of a bidirectional layer's state that is one direction's.
@@ -115,18 +90,20 @@ std::vector<CellState> states_of(CellKind kind, const std::vector<torch::Tensor>
 }
 
 torch::Tensor Cell::from_input(const torch::Tensor& x) const {
-  return torch::linear(x, weight_ih, bias_ih);
+  return kernels::linear(x, weight_ih, bias_ih);
 }
 
 CellState Cell::next(const torch::Tensor& from_input, const CellState& before) const {
-  const torch::Tensor from_state = torch::linear(before.h, weight_hh, bias_hh);
+  const torch::Tensor from_state = kernels::linear(before.h, weight_hh, bias_hh);
   switch (kind) {
     case CellKind::rnn:
-      return rnn_cell(from_input, from_state);
-    case CellKind::lstm:
-      return lstm_cell(from_input, from_state, before);
+      return {torch::tanh(from_input + from_state), {}};  // Elman 1990
+    case CellKind::lstm: {
+      const kernels::LstmState next = kernels::lstm_step(from_input, from_state, before.c);
+      return {next.h, next.c};
+    }
     case CellKind::gru:
-      return gru_cell(from_input, from_state, before);
+      return {kernels::gru_step(from_input, from_state, before.h), {}};
   }
   return {};
 }
@@ -164,7 +141,7 @@ std::vector<CellState> RecurrentStackImpl::initial_states(std::int64_t batch_siz
 torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states,
                                           double dropout) {
   for (std::int64_t layer = 0; layer < num_layers_; ++layer) {
-    if (layer > 0) x = torch::dropout(x, dropout, is_training());
+    if (layer > 0) x = kernels::dropout(x, is_training() ? dropout : 0);
     std::vector<torch::Tensor> outputs;
     std::vector<CellState> parts;
     for (std::int64_t direction = 0; direction < num_directions_; ++direction) {
@@ -180,7 +157,7 @@ torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& 
 void RecurrentStackImpl::step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout) {
   states[0] = cells_[0].next(from_input, states[0]);
   for (std::int64_t layer = 1; layer < num_layers_; ++layer) {
-    const torch::Tensor x = torch::dropout(states[layer - 1].h, dropout, is_training());
+    const torch::Tensor x = kernels::dropout(states[layer - 1].h, is_training() ? dropout : 0);
     states[layer] = cells_[layer].next(cells_[layer].from_input(x), states[layer]);
   }
 }

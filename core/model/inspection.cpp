@@ -17,26 +17,31 @@ bool LayerInspection::is_off() const {
   return std::find(off.begin(), off.end(), LayerPlace{decoder_, layer_}) != off.end();
 }
 
-torch::Tensor LayerInspection::weights(torch::Tensor weights, AttentionPart part) {
-  if (!inspection_) return weights;
-  if (inspection_->changes) {
-    bool copied = false;
-    for (const ForcedAttention& forced : inspection_->changes->forced) {
-      const std::int64_t query = forced.query - first_query_;
-      const HeadPlace& place = forced.place;
-      if (place.part != part || place.layer != layer_ || !is_inside(place.head, weights.size(1)) ||
-          !is_inside(query, weights.size(2)) || !is_inside(forced.key, weights.size(3))) {
-        continue;
-      }
-      if (!copied) weights = weights.clone();
-      copied = true;
-      const torch::Tensor row = weights.select(1, place.head).select(1, query);  // B×K
-      row.zero_();
-      row.select(1, forced.key).fill_(1);
+bool LayerInspection::forces_weights(AttentionPart part) const {
+  return inspection_ && inspection_->changes &&
+         std::ranges::any_of(inspection_->changes->forced, [&](const ForcedAttention& forced) {
+           return forced.place.part == part && forced.place.layer == layer_;
+         });
+}
+
+torch::Tensor LayerInspection::forced(torch::Tensor weights, AttentionPart part) const {
+  weights = weights.clone();
+  for (const ForcedAttention& forced : inspection_->changes->forced) {
+    const std::int64_t query = forced.query - first_query_;
+    const HeadPlace& place = forced.place;
+    if (place.part != part || place.layer != layer_ || !is_inside(place.head, weights.size(1)) ||
+        !is_inside(query, weights.size(2)) || !is_inside(forced.key, weights.size(3))) {
+      continue;
     }
+    const torch::Tensor row = weights.select(1, place.head).select(1, query);  // B×K
+    row.zero_();
+    row.select(1, forced.key).fill_(1);
   }
-  kept(part).push_back(weights.detach());
   return weights;
+}
+
+void LayerInspection::keep_weights(const torch::Tensor& weights, AttentionPart part) {
+  if (inspection_) kept(part).push_back(weights.detach());
 }
 
 torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {

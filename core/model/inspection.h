@@ -58,8 +58,12 @@ class LayerInspection {
 
   bool is_off() const;
 
-  // weights: B×H×Q×K → with what is forced; they are kept.
-  torch::Tensor weights(torch::Tensor weights, AttentionPart part);
+  bool forces_weights(AttentionPart part) const;
+
+  // weights: B×H×Q×K → with what is forced.
+  torch::Tensor forced(torch::Tensor weights, AttentionPart part) const;
+
+  void keep_weights(const torch::Tensor& weights, AttentionPart part);
 
   // heads: B×H×Q×d → zero where a head is off.
   torch::Tensor heads(torch::Tensor heads, AttentionPart part);

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernels/cross_entropy.h"
+#include "kernels/embedding.h"
+#include "kernels/linear.h"
 #include "model/recurrent.h"
 #include "model/transformer.h"
 
@@ -40,14 +43,8 @@ Memory Memory::repeated(std::int64_t rows) const {
 }
 
 void DecoderCache::select(const torch::Tensor& rows) {
-  for (KeyValues& layer : self) {
-    select_rows(layer.keys, rows);
-    select_rows(layer.values, rows);
-  }
-  for (KeyValues& layer : cross) {
-    select_rows(layer.keys, rows);
-    select_rows(layer.values, rows);
-  }
+  for (torch::Tensor& layer : self) select_rows(layer, rows);
+  for (torch::Tensor& layer : cross) select_rows(layer, rows);
   for (torch::Tensor& tensor : state) select_rows(tensor, rows);
 }
 
@@ -75,12 +72,19 @@ void SequenceModel::make_output() {
   }
 }
 
-torch::Tensor SequenceModel::scaled_embedding(torch::nn::Embedding& embedding, const torch::Tensor& ids) {
-  return embedding(ids) * root_of_width();
+torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids,
+                                   const torch::Tensor& positions) {
+  return kernels::embed(ids, embedding->weight, root_of_width(), positions, padding_id, dropout());
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
-  return torch::linear(features, output_weight_);
+  return kernels::linear(features, output_weight_, {});
+}
+
+torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Tensor& target_out,
+                                  double label_smoothing) {
+  return kernels::projected_cross_entropy(features.flatten(0, 1), output_weight_, target_out.flatten(), label_smoothing,
+                                          padding_id);
 }
 
 void SequenceModel::set_dropout(double dropout) {

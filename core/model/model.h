@@ -26,16 +26,12 @@ struct Memory {
   Memory repeated(std::int64_t rows) const;
 };
 
-// Keys and values of one attention, B×H×K×d each; undefined before the first use.
-struct KeyValues {
-  torch::Tensor keys, values;
-};
-
 // What a decoder keeps between steps, so that each costs one token instead of the whole prefix. An empty one is the
 // start of a sentence. Holds for one memory.
 struct DecoderCache {
-  std::vector<KeyValues> self;       // Transformer, one a layer: of the tokens so far
-  std::vector<KeyValues> cross;      // Transformer, one a layer: of the memory
+  // Keys and values side by side, B×K×2D, one tensor a layer; undefined before the first use.
+  std::vector<torch::Tensor> self;   // Transformer: of the tokens so far
+  std::vector<torch::Tensor> cross;  // Transformer: of the memory; recurrent: what attention needs of it, B×S×D
   std::vector<torch::Tensor> state;  // recurrent: B×D tensors
   std::int64_t length = 0;           // tokens so far
 
@@ -67,6 +63,10 @@ class SequenceModel : public torch::nn::Module {
   // …×D → …×V
   torch::Tensor logits(const torch::Tensor& features);
 
+  // The mean over targets (int64 B×T) that are not padding of their smoothed cross-entropy, from features B×T×D; see
+  // kernels/cross_entropy.h.
+  torch::Tensor loss(const torch::Tensor& features, const torch::Tensor& target_out, double label_smoothing);
+
   virtual void set_dropout(double dropout);
 
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.
@@ -90,8 +90,12 @@ class SequenceModel : public torch::nn::Module {
   void make_embeddings();
   void make_output();
 
-  // ids of any shape → …×D, × √D (§3.4), which brings the initial vectors to unit variance.
-  torch::Tensor scaled_embedding(torch::nn::Embedding& embedding, const torch::Tensor& ids);
+  // ids …×L → …×L×D, × √D (§3.4), which brings the initial vectors to unit variance; plus the positions (L×D, or
+  // undefined), with dropout (§5.4).
+  torch::Tensor embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids, const torch::Tensor& positions);
+
+  // The probability of dropout: 0 unless training.
+  double dropout() const { return is_training() ? config_.dropout : 0; }
   double root_of_width() const { return std::sqrt(static_cast<double>(config_.d_model)); }
 
   ModelConfig config_;

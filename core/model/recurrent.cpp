@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/dropout.h"
+
 namespace attnscope {
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
@@ -18,14 +20,11 @@ Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
   make_output();
 }
 
-torch::Tensor Recurrent::embed(torch::nn::Embedding& embedding, const torch::Tensor& ids) {
-  return torch::dropout(scaled_embedding(embedding, ids.t()), config_.dropout, is_training());
-}
-
 Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   std::vector<CellState> states = encoder_->initial_states(source.size(0));
-  const torch::Tensor outputs = encoder_->forward(embed(source_embedding_, replaced_ids(inspection, source, false, 0)),
-                                                  padding.defined() ? padding.t() : padding, states, config_.dropout);
+  const torch::Tensor outputs =
+      encoder_->forward(embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {}),
+                        padding.defined() ? padding.t() : padding, states, config_.dropout);
   std::vector<CellState> last;
   // The top of one goes to the top of the other: what is left without a partner is the encoder's bottom.
   const std::int64_t lowest = config_.num_encoder_layers - config_.num_decoder_layers;
@@ -39,7 +38,7 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
                                 Inspection* inspection) {
   std::vector<CellState> states = states_of(kind_, cache && cache->length > 0 ? cache->state : memory.last);
   const torch::Tensor embedded =
-      embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0));
+      embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0).t(), {});
   const torch::Tensor keys = source_keys(memory, cache);
   const Decoded decoded =
       looks_first_ ? look_then_step(embedded, keys, memory, states) : step_then_look(embedded, keys, memory, states);
@@ -52,14 +51,14 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
     features = attention_->readout(decoded.seen.contexts, decoded.states);
     if (inspection) inspection->cross.push_back(decoded.seen.weights.detach().unsqueeze(1));
   }
-  return torch::dropout(features, config_.dropout, is_training());
+  return kernels::dropout(features, dropout());
 }
 
 torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) {
   if (!attention_) return {};
   if (!cache) return attention_->keys(memory);
   cache->cross.resize(1);
-  torch::Tensor& keys = cache->cross[0].keys;
+  torch::Tensor& keys = cache->cross[0];
   if (!keys.defined()) keys = attention_->keys(memory);
   return keys;
 }

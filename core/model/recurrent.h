@@ -15,7 +15,7 @@ namespace attnscope {
 // down; decoder layers without a partner start from the bottom one.
 //
 // Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
-// each decoder layer in turn. DecoderCache::cross[0].keys holds what attention needs of the source alone.
+// each decoder layer in turn. DecoderCache::cross[0] holds what attention needs of the source alone.
 // An inspection changes replaced pieces alone: there is no head and no layer to switch off.
 class Recurrent final : public SequenceModel {
  public:
@@ -33,7 +33,6 @@ class Recurrent final : public SequenceModel {
     Seen seen;             // before or after each token; undefined without attention
   };
 
-  torch::Tensor embed(torch::nn::Embedding& embedding, const torch::Tensor& ids);  // B×L → L×B×D
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
   Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
                          std::vector<CellState>& states);

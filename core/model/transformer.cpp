@@ -23,7 +23,7 @@ bool has_relative_vectors(const ModelConfig& config) {
   return position_scheme(config.positions).form == PositionForm::vectors;
 }
 
-KeyValues* layer_cache(std::vector<KeyValues>* caches, std::size_t layer) {
+torch::Tensor* layer_cache(std::vector<torch::Tensor>* caches, std::size_t layer) {
   return caches ? &(*caches)[layer] : nullptr;
 }
 
@@ -39,7 +39,7 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
     : num_heads_(config.num_heads),
       pre_norm_(config.norm == "pre"),
-      gelu_(config.activation == "gelu"),
+      activation_(config.activation == "gelu" ? Activation::gelu : Activation::relu),
       dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config, has_relative_vectors(config)))) {
   if (cross_attention) multihead_attn_ = register_module("multihead_attn", MultiHeadAttention(config, false));
@@ -50,8 +50,8 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
   if (cross_attention) norm3_ = register_module("norm3", layer_norm(config.d_model));
 }
 
-torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, KeyValues* self_cache,
-                                 KeyValues* cross_cache, LayerInspection& inspection) {
+torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
+                                 torch::Tensor* cross_cache, LayerInspection& inspection) {
   if (inspection.is_off()) return pass_on(x, context, inspection);
   torch::Tensor added = self_attn_->attend_self(before(x, norm1_), context.self_mask, context.positions, self_cache,
                                                 inspection, context.part);
@@ -65,16 +65,16 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, K
 
 // max(0, xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
 torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection) {
-  const torch::Tensor hidden = linear1_(before(x, norm));
-  const torch::Tensor active = gelu_ ? torch::gelu(hidden) : torch::relu(hidden);
-  const torch::Tensor added = linear2_(torch::dropout(active, dropout_, is_training()));
+  const torch::Tensor active =
+      kernels::linear(before(x, norm), linear1_->weight, linear1_->bias, {}, activation_, dropout());
+  const torch::Tensor added = kernels::linear(active, linear2_->weight, linear2_->bias);
   return after(x, added, norm, Sublayer::feed_forward, inspection, active);
 }
 
-torch::Tensor LayerImpl::after(const torch::Tensor& x, torch::Tensor added, torch::nn::LayerNorm& norm,
+torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& added, torch::nn::LayerNorm& norm,
                                Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active) {
-  added = torch::dropout(added, dropout_, is_training());
-  const torch::Tensor out = pre_norm_ ? x + added : norm(x + added);
+  const torch::Tensor out =
+      pre_norm_ ? kernels::add_dropped(x, added, dropout()) : kernels::add_and_norm(x, added, norm, dropout());
   inspection.keep_flow(sublayer, x, added, out, active);
   return out;
 }
@@ -129,7 +129,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
     layer_inspection.keep_hidden(x);
   }
   if (cache) cache->length = num_keys;
-  return norm_(x);
+  return finished(x);
 }
 
 std::vector<PositionTensor> StackImpl::positions(const std::string& name) {
@@ -179,16 +179,14 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
   make_output();
 }
 
-torch::Tensor Transformer::embed(torch::nn::Embedding& embedding, const AddedPositions& positions,
-                                 const torch::Tensor& ids, std::int64_t first) {
-  torch::Tensor embedded = scaled_embedding(embedding, ids);  // B×L×D
-  if (positions) embedded = embedded + positions(first, first + ids.size(1));
-  return torch::dropout(embedded, config_.dropout, is_training());
+torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
+                                      const torch::Tensor& ids, std::int64_t first) {
+  return embed(embedding, ids, positions ? positions(first, first + ids.size(1)) : torch::Tensor());
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   const torch::Tensor ids = replaced_ids(inspection, source, false, 0);
-  return {encoder_(embed(source_embedding_, source_positions_, ids, 0), Memory(), padding, nullptr, inspection),
+  return {encoder_(embed_from(source_embedding_, source_positions_, ids, 0), Memory(), padding, nullptr, inspection),
           padding,
           {}};
 }
@@ -197,7 +195,8 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
                                   Inspection* inspection) {
   const std::int64_t first = cache ? cache->length : 0;
   const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
-  return decoder_(embed(target_embedding_, target_positions_, ids, first), memory, torch::Tensor(), cache, inspection);
+  return decoder_(embed_from(target_embedding_, target_positions_, ids, first), memory, torch::Tensor(), cache,
+                  inspection);
 }
 
 torch::Tensor Transformer::finished(const torch::Tensor& hidden) {

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "kernels/linear.h"
+#include "kernels/norm.h"
 #include "model/attention.h"
 #include "model/model.h"
 #include "model/positions.h"
@@ -33,8 +35,8 @@ class LayerImpl : public torch::nn::Module {
   LayerImpl(const ModelConfig& config, bool cross_attention);
 
   // x: B×L×D → B×L×D. The caches, where given, are extended.
-  torch::Tensor forward(torch::Tensor x, const LayerContext& context, KeyValues* self_cache, KeyValues* cross_cache,
-                        LayerInspection& inspection);
+  torch::Tensor forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
+                        torch::Tensor* cross_cache, LayerInspection& inspection);
   void set_dropout(double dropout);
   const torch::Tensor& relative_k() const { return self_attn_->relative_k(); }
 
@@ -44,12 +46,16 @@ class LayerImpl : public torch::nn::Module {
   torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 
   // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
-  torch::Tensor before(const torch::Tensor& x, torch::nn::LayerNorm& norm) { return pre_norm_ ? norm(x) : x; }
-  torch::Tensor after(const torch::Tensor& x, torch::Tensor added, torch::nn::LayerNorm& norm, Sublayer sublayer,
+  torch::Tensor before(const torch::Tensor& x, torch::nn::LayerNorm& norm) {
+    return pre_norm_ ? kernels::layer_norm(x, norm) : x;
+  }
+  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& added, torch::nn::LayerNorm& norm, Sublayer sublayer,
                       LayerInspection& inspection, const torch::Tensor& active = {});
 
   std::int64_t num_heads_;
-  bool pre_norm_, gelu_;
+  bool pre_norm_;
+  Activation activation_;
+  double dropout() const { return is_training() ? dropout_ : 0; }
   double dropout_;
   MultiHeadAttention self_attn_, multihead_attn_{nullptr};
   torch::nn::Linear linear1_{nullptr}, linear2_{nullptr};
@@ -67,7 +73,7 @@ class StackImpl : public torch::nn::Module {
                         Inspection* inspection);
 
   // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
-  torch::Tensor finished(const torch::Tensor& x) { return norm_(x); }
+  torch::Tensor finished(const torch::Tensor& x) { return kernels::layer_norm(x, norm_); }
   void set_dropout(double dropout);
 
   // What tells the order inside the layers, named after the stack; none where nothing does.
@@ -99,8 +105,8 @@ class Transformer final : public SequenceModel {
 
  private:
   // ids B×L, the first of them at position `first` → B×L×D
-  torch::Tensor embed(torch::nn::Embedding& embedding, const AddedPositions& positions, const torch::Tensor& ids,
-                      std::int64_t first);
+  torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
+                           const torch::Tensor& ids, std::int64_t first);
 
   AddedPositions source_positions_, target_positions_;  // empty if the scheme adds none
   Stack encoder_{nullptr};                              // none in a language model

@@ -2,6 +2,10 @@
 
 #include <cmath>
 
+#include "kernels/backend.h"
+#include "kernels/processor.h"
+#include "kernels/team.h"
+
 namespace attnscope {
 namespace {
 
@@ -12,33 +16,66 @@ constexpr double epsilon = 1e-9;
 
 Adam::Adam(torch::nn::Module& module, double beta2) : beta2_(beta2) {
   torch::NoGradGuard no_grad;
-  std::int64_t size = 0;
-  for (const torch::Tensor& parameter : module.parameters()) size += parameter.numel();
-  parameters_ = torch::empty({size}, module.parameters().front().options().requires_grad(false));
-  gradients_ = torch::zeros_like(parameters_);
+  std::vector<torch::Tensor> flat;
+  for (const auto& item : module.named_parameters()) {
+    flat.push_back(item.value().detach().flatten());
+    shapes_.emplace_back(item.key(), item.value().sizes().vec());
+  }
+  parameters_ = torch::cat(flat);
+  gradients_ = {torch::zeros_like(parameters_)};
   exp_avg_ = torch::zeros_like(parameters_);
   exp_avg_sq_ = torch::zeros_like(parameters_);
+  bind(module, gradients_[0]);
+}
+
+void Adam::bind(torch::nn::Module& module, const torch::Tensor& gradients) const {
+  torch::NoGradGuard no_grad;
   std::int64_t begin = 0;
   for (auto& item : module.named_parameters()) {
     torch::Tensor& parameter = item.value();
     const std::int64_t end = begin + parameter.numel();
-    const torch::Tensor storage = parameters_.slice(0, begin, end).view(parameter.sizes());
-    storage.copy_(parameter);
-    parameter.set_data(storage);
-    parameter.mutable_grad() = gradients_.slice(0, begin, end).view(parameter.sizes());
-    shapes_.emplace_back(item.key(), parameter.sizes().vec());
+    parameter.set_data(parameters_.slice(0, begin, end).view(parameter.sizes()));
+    parameter.mutable_grad() = gradients.slice(0, begin, end).view(parameter.sizes());
     begin = end;
   }
 }
 
-void Adam::zero_gradients() {
-  gradients_.zero_();
+void Adam::share_with(torch::nn::Module& twin) {
+  bind(twin, gradients_.emplace_back(torch::zeros_like(parameters_)));
 }
 
-double Adam::clip(double clip_norm) {
-  const double norm = gradients_.norm().item<double>();
-  if (clip_norm > 0 && norm > clip_norm) gradients_.mul_(clip_norm / norm);
-  return norm;
+void Adam::zero_gradients() {
+  if (!zero_) {
+    for (const torch::Tensor& gradients : gradients_) gradients.zero_();
+  }
+  zero_ = false;  // what is asked for before a backward pass
+}
+
+template <typename Work>
+void Adam::share_out(Work work) {
+  const std::int64_t n = parameters_.numel();
+  const auto shares = static_cast<int>(gradients_.size());
+  kernels::team()->run(shares, [&](int i) { work(i, n * i / shares, n * (i + 1) / shares); });
+}
+
+double Adam::gather_gradients() {
+  if (!kernels::is_fused(parameters_)) {
+    torch::NoGradGuard no_grad;
+    for (std::size_t i = 1; i < gradients_.size(); ++i) {
+      gradients_[0] += gradients_[i];
+      gradients_[i].zero_();
+    }
+    return gradients_[0].norm().item<double>();
+  }
+  std::vector<double> squares(gradients_.size());
+  share_out([&](int i, std::int64_t first, std::int64_t last) {
+    std::vector<float*> parts;
+    for (const torch::Tensor& gradients : gradients_) parts.push_back(gradients.data_ptr<float>() + first);
+    squares[i] = kernels::loops().gather_gradients(last - first, static_cast<int>(parts.size()), parts.data());
+  });
+  double sum = 0;
+  for (const double part : squares) sum += part;
+  return std::sqrt(sum);
 }
 
 torch::Tensor Adam::matrix_mask() const {
@@ -52,20 +89,36 @@ torch::Tensor Adam::matrix_mask() const {
   return mask;
 }
 
-void Adam::update(double learning_rate, double weight_decay) {
+void Adam::update(double learning_rate, double weight_decay, double gradient_scale) {
   torch::NoGradGuard no_grad;
-  if (weight_decay > 0) {
-    // A mask costs one more pass, but leaves the order of the parameters, and so the rounding of their norm, alone.
-    if (!decayed_.defined()) decayed_ = matrix_mask();
-    parameters_.addcmul_(parameters_, decayed_, -learning_rate * weight_decay);
-  }
   ++updates_;
-  const double correction1 = 1 - std::pow(beta1, static_cast<double>(updates_));
-  const double correction2 = 1 - std::pow(beta2_, static_cast<double>(updates_));
-  exp_avg_.lerp_(gradients_, 1 - beta1);
-  exp_avg_sq_.mul_(beta2_).addcmul_(gradients_, gradients_, 1 - beta2_);
-  const torch::Tensor denominator = exp_avg_sq_.sqrt().div_(std::sqrt(correction2)).add_(epsilon);
-  parameters_.addcdiv_(exp_avg_, denominator, -learning_rate / correction1);
+  // A mask costs one more pass, but leaves the order of the parameters alone, which is that of the files.
+  if (weight_decay > 0 && !decayed_.defined()) decayed_ = matrix_mask();
+  const double decay = learning_rate * weight_decay;
+  const double step = learning_rate / (1 - std::pow(beta1, static_cast<double>(updates_)));
+  const double root_correction = std::sqrt(1 - std::pow(beta2_, static_cast<double>(updates_)));
+  zero_ = true;
+  if (!kernels::is_fused(parameters_)) return update_composed(step, root_correction, gradient_scale, decay);
+  const AdamRule rule{static_cast<float>(beta1),   static_cast<float>(beta2_),
+                      static_cast<float>(epsilon), static_cast<float>(gradient_scale),
+                      static_cast<float>(step),    static_cast<float>(root_correction)};
+  share_out([&](int, std::int64_t first, std::int64_t last) {
+    const auto from = [first = first](const torch::Tensor& tensor) {
+      return tensor.defined() ? tensor.data_ptr<float>() + first : nullptr;
+    };
+    kernels::loops().adam(rule, last - first, static_cast<float>(decay), from(decayed_), from(parameters_),
+                          from(gradients_[0]), from(exp_avg_), from(exp_avg_sq_));
+  });
+}
+
+void Adam::update_composed(double step, double root_correction, double gradient_scale, double decay) {
+  const torch::Tensor& gradients = gradients_[0].mul_(gradient_scale);
+  if (decay > 0) parameters_.addcmul_(parameters_, decayed_, -decay);
+  exp_avg_.lerp_(gradients, 1 - beta1);
+  exp_avg_sq_.mul_(beta2_).addcmul_(gradients, gradients, 1 - beta2_);
+  const torch::Tensor denominator = exp_avg_sq_.sqrt().div_(root_correction).add_(epsilon);
+  parameters_.addcdiv_(exp_avg_, denominator, -step);
+  gradients.zero_();
 }
 
 NamedTensors Adam::state() {

@@ -147,6 +147,28 @@ const std::vector<std::int64_t>& BatchSequence::at(std::int64_t number) {
   return batches_[number - first_];
 }
 
+std::vector<std::span<const std::int64_t>> parts_of_like_work(std::span<const EncodedPair> pairs,
+                                                              std::span<const std::int64_t> indices,
+                                                              std::int64_t count) {
+  const auto work = [&](std::int64_t i) {
+    return static_cast<std::int64_t>(pairs[i].source.size() + pairs[i].target.size() + 1);
+  };
+  std::int64_t rest = 0;
+  for (const std::int64_t i : indices) rest += work(i);
+  std::vector<std::span<const std::int64_t>> parts;
+  for (std::int64_t left = std::min(count, static_cast<std::int64_t>(indices.size())); left > 0; --left) {
+    std::int64_t size = 0, done = 0;
+    const auto spare = static_cast<std::int64_t>(indices.size()) - (left - 1);  // the later parts need one each
+    while (size < spare && (size == 0 || left == 1 || (done + work(indices[size]) / 2) * left <= rest)) {
+      done += work(indices[size++]);
+    }
+    parts.push_back(indices.first(size));
+    indices = indices.subspan(size);
+    rest -= done;
+  }
+  return parts;
+}
+
 IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size) {
   std::vector<std::int64_t> indices = all_indices(pairs);
   sort_by_length(pairs, indices);

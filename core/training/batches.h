@@ -57,6 +57,12 @@ class BatchSequence {
   IndexBatches batches_;    // of epoch_
 };
 
+// The indices in their order, cut into `count` parts, or as many as there are indices, of about the same number of
+// pieces.
+std::vector<std::span<const std::int64_t>> parts_of_like_work(std::span<const EncodedPair> pairs,
+                                                              std::span<const std::int64_t> indices,
+                                                              std::int64_t count);
+
 // 0 … pairs.size()−1 in order of length, cut into batches: for validation and translation of many.
 IndexBatches batches_by_length(std::span<const EncodedPair> pairs, std::int64_t batch_size);
 

@@ -28,19 +28,19 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
   return batch;
 }
 
-Batch window_batch(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
-                   std::int64_t batch_number, torch::Device device) {
+TextWindows text_windows(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
+                         std::int64_t batch_number) {
   const auto pieces = static_cast<std::int64_t>(stream.size());
   if (pieces < 2) {
     throw CorpusError(fmt::format("the text to train on has {} pieces, at least 2 are needed", pieces));
   }
   const std::int64_t window = std::min(length, pieces - 1);
   Random random(static_cast<std::int64_t>(lot(std::to_string(batch_number), seed)));
-  std::vector<std::int64_t> places(static_cast<std::size_t>(batch_size));
-  for (std::int64_t& place : places) {
+  TextWindows windows{std::vector<std::int64_t>(static_cast<std::size_t>(batch_size)), window};
+  for (std::int64_t& place : windows.places) {
     place = static_cast<std::int64_t>(random.below(static_cast<std::size_t>(pieces - window)));
   }
-  return make_batch(stream, places, window, device);
+  return windows;
 }
 
 }  // namespace attnscope

@@ -15,10 +15,16 @@ namespace attnscope {
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
                  torch::Device device);
 
+// Where the windows of a batch begin, and how long they are.
+struct TextWindows {
+  std::vector<std::int64_t> places;
+  std::int64_t length = 0;
+};
+
 // `batch_size` windows of `length` pieces without padding, each from a place drawn evenly. A pure function of its
 // arguments: a resumed run finds its windows by asking again. A stream of `length` pieces or fewer gives shorter
 // windows; one of fewer than two pieces throws CorpusError.
-Batch window_batch(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
-                   std::int64_t batch_number, torch::Device device);
+TextWindows text_windows(std::span<const int> stream, std::int64_t batch_size, std::int64_t length, std::int64_t seed,
+                         std::int64_t batch_number);
 
 }  // namespace attnscope

@@ -5,10 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
+#include "kernels/dropout.h"
+#include "kernels/team.h"
 #include "plain/metrics.h"
-#include "tokenizer/tokenizer.h"
-#include "training/loss.h"
 #include "training/schedule.h"
 #include "training/text_batches.h"
 #include "training/validation.h"
@@ -43,68 +44,103 @@ class TimedBreath {
 }  // namespace
 
 Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset)
-    : model_(std::move(model)),
-      config_(config),
+    : config_(config),
       dataset_(std::move(dataset)),
-      optimizer_(*model_, config.training.beta2) {
-  model_->train();
+      models_{std::move(model)},
+      optimizer_(*models_.front(), config.training.beta2) {
   const TrainingConfig& training = config_.training;
+  const int num_parts = optimizer_.device().is_cpu() ? kernels::team()->size() : 1;
+  while (static_cast<int>(models_.size()) < num_parts) {
+    optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));
+  }
+  for (const Model& each : models_) each->train();
   if (!config_.model.is_language_model()) {
     pair_batches_.emplace(dataset_->train, BatchSize{training.batch_size, training.batch_tokens}, training.seed);
   }
 }
 
-Batch Trainer::batch(std::int64_t number) {
-  if (pair_batches_) return make_batch(dataset_->train, pair_batches_->at(number), optimizer_.device());
-  return window_batch(dataset_->train_stream, config_.training.batch_size, config_.model.max_length,
-                      config_.training.seed, number, optimizer_.device());
+std::vector<Batch> Trainer::parts_of_batch(std::int64_t number) {
+  const torch::Device device = optimizer_.device();
+  const auto count = static_cast<std::int64_t>(models_.size());
+  std::vector<Batch> parts;
+  if (pair_batches_) {
+    const std::vector<std::int64_t>& indices = pair_batches_->at(number);
+    for (const auto& part : parts_of_like_work(dataset_->train, indices, count)) {
+      parts.push_back(make_batch(dataset_->train, part, device));
+    }
+    return parts;
+  }
+  const TextWindows windows = text_windows(dataset_->train_stream, config_.training.batch_size,
+                                           config_.model.max_length, config_.training.seed, number);
+  const auto rows = static_cast<std::int64_t>(windows.places.size());
+  for (std::int64_t i = 0; i < std::min(count, rows); ++i) {
+    const std::int64_t first = rows * i / std::min(count, rows), last = rows * (i + 1) / std::min(count, rows);
+    parts.push_back(make_batch(dataset_->train_stream, std::span(windows.places).subspan(first, last - first),
+                               windows.length, device));
+  }
+  return parts;
 }
 
-std::vector<Batch> Trainer::next_batches() {
+std::vector<std::vector<Batch>> Trainer::next_batches() {
   const std::int64_t count = config_.training.accumulation_steps;
-  std::vector<Batch> batches;
-  for (std::int64_t i = 0; i < count; ++i) batches.push_back(batch(step_ * count + i));
+  std::vector<std::vector<Batch>> batches;
+  for (std::int64_t i = 0; i < count; ++i) batches.push_back(parts_of_batch(step_ * count + i));
   return batches;
 }
 
-double Trainer::add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe) {
-  torch::manual_seed(static_cast<std::uint64_t>(config_.training.seed) << 32 | static_cast<std::uint64_t>(number));
-  const Memory memory = batch.source.defined() ? model_->encode(batch.source, batch.source_padding) : Memory();
-  const torch::Tensor logits = model_->logits(model_->decode(batch.target_in, memory));  // B×T×V
-  const torch::Tensor loss = smoothed_cross_entropy(logits.flatten(0, 1), batch.target_out.flatten(),
-                                                    config_.training.label_smoothing, Tokenizer::pad_id);
-  breathe();
+double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
+  SequenceModel& model = *models_[part];
+  const kernels::DropoutScope dropout(config_.training.seed, number, part);
+  const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
+  const torch::Tensor loss =
+      model.loss(model.decode(batch.target_in, memory), batch.target_out, config_.training.label_smoothing);
+  if (breathe) breathe();
   loss.backward(torch::full_like(loss, share));
-  breathe();
+  if (breathe) breathe();
   return loss.item<double>();
+}
+
+double Trainer::add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe) {
+  std::int64_t targets = 0;
+  for (const auto& parts : batches) {
+    for (const Batch& batch : parts) targets += batch.targets;
+  }
+  std::vector<double> losses(models_.size());
+  kernels::team()->run(static_cast<int>(models_.size()), [&](int part) {
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      if (static_cast<std::size_t>(part) >= batches[i].size()) continue;
+      const Batch& batch = batches[i][part];
+      // The mean over all targets of the update: small batches count for as much as if they were one large one.
+      const double share = static_cast<double>(batch.targets) / static_cast<double>(targets);
+      const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
+      // Only the caller's thread may breathe: what is done then is the window's.
+      losses[part] += share * add_gradient(batch, number, part, share, part == 0 ? breathe : Breath());
+    }
+  });
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback);
-  const std::vector<Batch> batches = next_batches();
+  const std::vector<std::vector<Batch>> batches = next_batches();
   std::int64_t tokens = 0;
-  std::int64_t targets = 0;
-  for (const Batch& batch : batches) {
-    tokens += batch.tokens;
-    targets += batch.targets;
+  for (const auto& parts : batches) {
+    for (const Batch& batch : parts) tokens += batch.tokens;
   }
   breathe();
 
-  double loss = 0;
   optimizer_.zero_gradients();
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    // The mean over all targets of the update: small batches count for as much as if they were one large one.
-    const double share = static_cast<double>(batches[i].targets) / static_cast<double>(targets);
-    const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
-    loss += share * add_gradient(batches[i], number, share, std::ref(breathe));
-  }
-  const double gradient_norm = optimizer_.clip(config_.training.clip_norm);
+  const double loss = add_gradients(batches, std::ref(breathe));
+  const double gradient_norm = optimizer_.gather_gradients();
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
     throw NotFinite(fmt::format("loss {} and gradient norm {} at step {}", loss, gradient_norm, step_ + 1));
   }
-  const double learning_rate = learning_rate_at(config_.training, config_.model.d_model, step_ + 1);
-  optimizer_.update(learning_rate, config_.training.optimizer == "adamw" ? config_.training.weight_decay : 0);
+  const TrainingConfig& training = config_.training;
+  const double learning_rate = learning_rate_at(training, config_.model.d_model, step_ + 1);
+  const bool clips = training.clip_norm > 0 && gradient_norm > training.clip_norm;
+  optimizer_.update(learning_rate, training.optimizer == "adamw" ? training.weight_decay : 0,
+                    clips ? training.clip_norm / gradient_norm : 1);
   ++step_;
 
   MetricPoint point;
@@ -126,7 +162,7 @@ void Trainer::validate(SequenceModel& watched, MetricPoint& point, const Breath&
 
 void Trainer::adjust(const Config& config) {
   config_ = with_live_fields(config_, config);
-  model_->set_dropout(config_.model.dropout);
+  for (const Model& model : models_) model->set_dropout(config_.model.dropout);
 }
 
 }  // namespace attnscope

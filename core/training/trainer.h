@@ -17,7 +17,8 @@ namespace attnscope {
 class Trainer {
  public:
   // The model must be on its device, and belongs to the trainer alone from here on. There must be something to train
-  // on: a pair, or a stream of two pieces.
+  // on: a pair, or a stream of two pieces. On the CPU each thread of the present
+  // team takes its part of every batch.
   Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset);
 
   // One update; no validation. `breathe` is called between its phases. Throws NotFinite.
@@ -34,19 +35,22 @@ class Trainer {
 
   std::int64_t steps_done() const { return step_; }
   void set_steps_done(std::int64_t step) { step_ = step; }
-  SequenceModel& model() { return *model_; }
+  SequenceModel& model() { return *models_.front(); }
   Adam& optimizer() { return optimizer_; }
 
  private:
-  Batch batch(std::int64_t number);
-  // The accumulation_steps batches of the coming update.
-  std::vector<Batch> next_batches();
-  // Adds `share` of the gradient of the batch's mean loss, and returns that loss.
-  double add_gradient(const Batch& batch, std::int64_t number, double share, const Breath& breathe);
+  // Batch `number` in as many parts as there are models, or as it has rows.
+  std::vector<Batch> parts_of_batch(std::int64_t number);
+  // The parts of the accumulation_steps batches of the coming update, by batch and part.
+  std::vector<std::vector<Batch>> next_batches();
+  // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss.
+  double add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
+  // The loss of the update, whose gradients are made by all models at once.
+  double add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe);
 
-  Model model_;
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
+  std::vector<Model> models_;  // one a thread, with the same parameters and gradients of their own
   Adam optimizer_;
   std::int64_t step_ = 0;
   std::optional<BatchSequence> pair_batches_;  // none for a language model

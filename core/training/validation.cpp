@@ -1,7 +1,9 @@
 #include "training/validation.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "kernels/team.h"
 #include "plain/spread.h"
 #include "tokenizer/tokenizer.h"
 #include "training/batches.h"
@@ -14,13 +16,27 @@ namespace {
 constexpr std::size_t most_validation_pairs = 512;
 constexpr std::int64_t most_validation_pieces = 16384;  // of running text
 
-// Adds what the logits (B×T×V) say of target_out (B×T).
-void add(const torch::Tensor& logits, const torch::Tensor& target_out, NegativeLogLikelihood& total) {
-  const auto options =
-      torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).reduction(torch::kSum);
-  total.nats +=
-      torch::nn::functional::cross_entropy(logits.flatten(0, 1), target_out.flatten(), options).item<double>();
-  total.tokens += target_out.ne(Tokenizer::pad_id).sum().item<std::int64_t>();
+// What one batch says.
+NegativeLogLikelihood of_batch(SequenceModel& model, const Batch& batch) {
+  const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
+  const torch::Tensor mean = model.loss(model.decode(batch.target_in, memory), batch.target_out, 0);
+  return {mean.item<double>() * static_cast<double>(batch.targets), batch.targets};
+}
+
+// The sum over `count` batches, in their order.
+NegativeLogLikelihood sum_of(SequenceModel& model, std::size_t count, const std::function<Batch(std::size_t)>& batch,
+                             const Breath& breathe) {
+  model.check_standing_still();
+  std::vector<NegativeLogLikelihood> parts(count);
+  NegativeLogLikelihood total;
+  kernels::run_by_turns(
+      count, !model.device().is_cpu(), [&](std::size_t i, bool) { parts[i] = of_batch(model, batch(i)); },
+      [&](std::size_t i) {
+        total.nats += parts[i].nats;
+        total.tokens += parts[i].tokens;
+        if (breathe) breathe();
+      });
+  return total;
 }
 
 // Where windows begin that lie one behind the other, or `max_windows` of them.
@@ -34,34 +50,24 @@ std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
                                               std::int64_t batch_size, const Breath& breathe) {
-  model.check_standing_still();
-  NegativeLogLikelihood total;
-  for (const auto& indices : batches_by_length(pairs, batch_size)) {
-    const Batch batch = make_batch(pairs, indices, model.device());
-    const Memory memory = model.encode(batch.source, batch.source_padding);
-    add(model.logits(model.decode(batch.target_in, memory)), batch.target_out, total);
-    if (breathe) breathe();
-  }
-  return total;
+  const IndexBatches batches = batches_by_length(pairs, batch_size);
+  return sum_of(
+      model, batches.size(), [&](std::size_t i) { return make_batch(pairs, batches[i], model.device()); }, breathe);
 }
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
                                               const Breath& breathe) {
-  model.check_standing_still();
-  NegativeLogLikelihood total;
   std::vector<int> read = {Tokenizer::eos_id};
   read.insert(read.end(), stream.begin(), stream.end());
   const std::int64_t length = model.config().max_length;
   const auto places = window_places(static_cast<std::int64_t>(stream.size()), length, max_windows);
-  for (std::size_t begin = 0; begin < places.size(); begin += static_cast<std::size_t>(batch_size)) {
-    const auto rest = std::span(places).subspan(begin);
-    const auto rows = rest.first(std::min(rest.size(), static_cast<std::size_t>(batch_size)));
-    const Batch batch = make_batch(read, rows, length, model.device());
-    add(model.logits(model.decode(batch.target_in, Memory())), batch.target_out, total);
-    if (breathe) breathe();
-  }
-  return total;
+  const auto rows = static_cast<std::size_t>(batch_size);
+  const auto batch = [&](std::size_t i) {
+    const auto rest = std::span(places).subspan(i * rows);
+    return make_batch(read, rest.first(std::min(rest.size(), rows)), length, model.device());
+  };
+  return sum_of(model, (places.size() + rows - 1) / rows, batch, breathe);
 }
 
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe) {

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-namespace attnscope {
+namespace attnscope::kernels {
 
 // Cross-entropy with label smoothing in PyTorch's form (Szegedy et al. 1512.00567 §7):
 //   (1−ε)·NLL + (ε/V)·Σ_v(−log p_v), the mean over targets that are not padding.
@@ -11,4 +11,8 @@ namespace attnscope {
 torch::Tensor smoothed_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing,
                                      std::int64_t padding_id);
 
-}  // namespace attnscope
+// The same of the logits features · weightᵀ (N×D, V×D), which are made a few rows at a time and never kept.
+torch::Tensor projected_cross_entropy(const torch::Tensor& features, const torch::Tensor& weight,
+                                      const torch::Tensor& targets, double label_smoothing, std::int64_t padding_id);
+
+}  // namespace attnscope::kernels

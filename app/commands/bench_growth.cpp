@@ -1,0 +1,126 @@
+#include "commands/bench_growth.h"
+
+#include <torch/torch.h>
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <functional>
+
+#include "commands/bench_decoding.h"
+#include "commands/measurement.h"
+#include "training/trainer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int rounds = 5;
+
+// What an update is measured with where it is not what grows.
+struct Sizes {
+  std::int64_t length = 32, width = 128, layers = 2, vocabulary = 4000, batch = 32;
+};
+
+double milliseconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Of /proc/self/status, in MB; 0 where there is none.
+double status_megabytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != field) continue;
+    double kibibytes = 0;
+    status >> kibibytes;
+    return kibibytes / 1024;
+  }
+  return 0;
+}
+
+void forget_peak() {
+  std::ofstream("/proc/self/clear_refs") << 5;  // proc(5): the peak of the resident set begins anew
+}
+
+std::shared_ptr<const Dataset> random_pairs(const Sizes& sizes) {
+  auto dataset = std::make_shared<Dataset>();
+  for (std::int64_t i = 0; i < sizes.batch; ++i) {
+    const torch::Tensor ids = torch::randint(4, sizes.vocabulary, {2 * sizes.length}, torch::kInt32);
+    const auto* id = ids.data_ptr<int>();
+    dataset->train.push_back({{id, id + sizes.length}, {id + sizes.length, id + 2 * sizes.length - 1}});
+  }
+  return dataset;
+}
+
+Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
+  const double before = status_megabytes("VmRSS:");
+  forget_peak();
+  Config config;
+  config.model.d_model = sizes.width;
+  config.model.d_ff = 4 * sizes.width;
+  config.model.num_heads = std::max<std::int64_t>(1, sizes.width / 32);
+  config.model.num_encoder_layers = config.model.num_decoder_layers = sizes.layers;
+  config.model.max_length = sizes.length;
+  config.training.batch_size = sizes.batch;
+  torch::manual_seed(1);
+  Trainer trainer(make_model(config.model, sizes.vocabulary), config, random_pairs(sizes));
+  trainer.step({});
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
+  return {size, median(times), std::max(0.0, status_megabytes("VmHWM:") - before)};
+}
+
+Growth update_growth(const std::string& name, std::int64_t Sizes::*field, std::vector<std::int64_t> values) {
+  Growth growth{"update", name, {}};
+  for (const std::int64_t value : values) {
+    Sizes sizes;
+    sizes.*field = value;
+    growth.points.push_back(measure_update(value, sizes));
+  }
+  return growth;
+}
+
+double exponent(const std::vector<Growth::Point>& points, double Growth::Point::*cost) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (std::size_t i = points.size() / 2; i < points.size(); ++i) {
+    if (points[i].*cost <= 0) return 0;
+    const double log_size = std::log(static_cast<double>(points[i].size)), log_cost = std::log(points[i].*cost);
+    n += 1;
+    x += log_size;
+    y += log_cost;
+    xx += log_size * log_size;
+    xy += log_size * log_cost;
+  }
+  return (n * xy - x * y) / (n * xx - x * x);
+}
+
+}  // namespace
+
+double Growth::time_exponent() const {
+  return exponent(points, &Point::milliseconds);
+}
+
+double Growth::memory_exponent() const {
+  return exponent(points, &Point::megabytes);
+}
+
+std::vector<Growth> measure_growth() {
+  std::vector<Growth> all;
+  all.push_back(update_growth("length", &Sizes::length, {16, 32, 64, 128, 256, 512}));
+  all.push_back(update_growth("width", &Sizes::width, {32, 64, 128, 256, 512}));
+  all.push_back(update_growth("layers", &Sizes::layers, {1, 2, 4, 8}));
+  all.push_back(update_growth("vocabulary", &Sizes::vocabulary, {1000, 2000, 4000, 8000, 16000}));
+  all.push_back(update_growth("batch", &Sizes::batch, {8, 16, 32, 64, 128}));
+  for (const bool cached : {true, false}) {
+    Growth growth{cached ? "decoding" : "decoding without the cache", "length", {}};
+    for (const std::int64_t length : {16, 32, 64, 128, 256}) {
+      growth.points.push_back({length, decoding_milliseconds(length, cached), 0});
+    }
+    all.push_back(std::move(growth));
+  }
+  return all;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,241 @@
+#include "commands/bench_training.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <thread>
+
+#include "engine/device.h"
+#include "engine/torch_engine.h"
+#include "kernels/processor.h"
+#include "kernels/product.h"
+#include "kernels/team.h"
+#include "model/positions.h"
+#include "training/trainer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int rounds = 9;
+constexpr int busy_rounds = 3;
+constexpr int warm_up_rounds = 2;
+
+double milliseconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
+class Peer : public torch::nn::Module {
+ public:
+  Peer(const ModelConfig& config, std::int64_t vocab_size)
+      : d_model_(static_cast<double>(config.d_model)),
+        source_embedding_(register_module("source_embedding", torch::nn::Embedding(vocab_size, config.d_model))),
+        target_embedding_(register_module("target_embedding", torch::nn::Embedding(vocab_size, config.d_model))),
+        transformer_(register_module(
+            "transformer", torch::nn::Transformer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
+                                                      .num_encoder_layers(config.num_encoder_layers)
+                                                      .num_decoder_layers(config.num_decoder_layers)
+                                                      .dim_feedforward(config.d_ff)
+                                                      .dropout(config.dropout)))),
+        output_(register_module("output", torch::nn::Linear(config.d_model, vocab_size))),
+        positions_(sinusoidal_positions(config.max_length, config.d_model).unsqueeze(1)),
+        optimizer_(parameters(), torch::optim::AdamOptions(1e-4)) {}
+
+  void step(const Batch& batch) {
+    const auto embed = [&](torch::nn::Embedding& embedding, const torch::Tensor& ids) {
+      return embedding(ids.transpose(0, 1)) * std::sqrt(d_model_) + positions_.slice(0, 0, ids.size(1));  // L×B×D
+    };
+    const std::int64_t length = batch.target_in.size(1);
+    const torch::Tensor causal = torch::full({length, length}, -INFINITY).triu(1);
+    const torch::Tensor source_padding = batch.source.eq(Tokenizer::pad_id);
+    const torch::Tensor target_padding = batch.target_in.eq(Tokenizer::pad_id);
+    const torch::Tensor decoded =
+        transformer_->forward(embed(source_embedding_, batch.source), embed(target_embedding_, batch.target_in), {},
+                              causal, {}, source_padding, target_padding, source_padding);
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(
+        output_(decoded).flatten(0, 1), batch.target_out.transpose(0, 1).flatten(),
+        torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).label_smoothing(0.1));
+    optimizer_.zero_grad();
+    loss.backward();
+    optimizer_.step();
+  }
+
+ private:
+  double d_model_;
+  torch::nn::Embedding source_embedding_, target_embedding_;
+  torch::nn::Transformer transformer_;
+  torch::nn::Linear output_;
+  torch::Tensor positions_;
+  torch::optim::Adam optimizer_;
+};
+
+// What is trained on, and how.
+struct Lesson {
+  std::string name;
+  Config config;
+  std::int64_t vocab_size = 0;
+  std::shared_ptr<const Dataset> dataset;
+};
+
+// One batch of random pieces, the last three source positions of half the pairs being padding.
+Lesson random_lesson(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
+  constexpr std::int64_t length = 32;
+  Lesson lesson{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
+  lesson.config.model = std::move(model);
+  lesson.config.model.tied_embeddings = false;
+  lesson.config.training.batch_size = batch_size;
+  auto dataset = std::make_shared<Dataset>();
+  for (std::int64_t i = 0; i < batch_size; ++i) {
+    const torch::Tensor ids = torch::randint(4, vocab_size, {2 * length}, torch::kInt32);
+    const auto* id = ids.data_ptr<int>();
+    const std::int64_t source_length = length - (i % 2 == 0 ? 0 : 3);
+    dataset->train.push_back({{id, id + source_length}, {id + length, id + 2 * length - 1}});
+  }
+  lesson.dataset = dataset;
+  return lesson;
+}
+
+Lesson lesson_of_run(const std::string& run) {
+  TorchEngine engine;
+  engine.open_run(run, {});
+  return {"the shipped run's batches", engine.config(), engine.tokenizer().vocab_size(), engine.dataset()};
+}
+
+ModelConfig small_model() {
+  ModelConfig model;
+  model.d_model = 256;
+  model.num_heads = 8;
+  model.num_encoder_layers = model.num_decoder_layers = 3;
+  model.d_ff = 1024;
+  return model;
+}
+
+// The batches in turn for the peer, whole.
+class PeerBatches {
+ public:
+  explicit PeerBatches(const Lesson& lesson)
+      : dataset_(lesson.dataset),
+        sequence_(dataset_->train, BatchSize{lesson.config.training.batch_size, lesson.config.training.batch_tokens},
+                  lesson.config.training.seed) {}
+
+  Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), torch::kCPU); }
+
+ private:
+  std::shared_ptr<const Dataset> dataset_;
+  BatchSequence sequence_;
+  std::int64_t number_ = 0;
+};
+
+// The products of one update alone, shared out to the team as the update's are.
+double products_alone(Trainer& trainer) {
+  std::vector<kernels::ProductShape> shapes;
+  {
+    kernels::NotedProducts noted;
+    trainer.step({});
+    shapes = noted.shapes();
+  }
+  std::int64_t largest = 0;
+  for (const auto& shape : shapes) {
+    largest = std::max({largest, shape.rows * shape.depth, shape.depth * shape.columns, shape.rows * shape.columns});
+  }
+  const auto team = kernels::team();
+  const torch::Tensor a = torch::rand({largest}), b = torch::rand({largest});
+  const torch::Tensor c = torch::zeros({team->size(), largest});
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) {
+    times.push_back(milliseconds([&] {
+      team->run(team->size(), [&](int part) {
+        for (std::size_t i = part; i < shapes.size(); i += team->size()) {
+          const auto& [rows, columns, depth, a_transposed, b_transposed, add] = shapes[i];
+          kernels::multiply(rows, columns, depth, {a.data_ptr<float>(), a_transposed ? rows : depth, a_transposed},
+                            {b.data_ptr<float>(), b_transposed ? depth : columns, b_transposed},
+                            c.data_ptr<float>() + part * largest, add);
+        }
+      });
+    }));
+  }
+  return median(times);
+}
+
+// Threads that do nothing but keep the processor from others, as many as it has cores.
+class Busy {
+ public:
+  Busy() {
+    for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+      threads_.emplace_back([this] {
+        while (!quit_.load(std::memory_order_relaxed)) {
+        }
+      });
+    }
+  }
+  ~Busy() {
+    quit_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::atomic<bool> quit_ = false;
+  std::vector<std::thread> threads_;
+};
+
+struct Rounds {
+  std::vector<double> ours, theirs, ratios;  // ms, ms, theirs/ours
+};
+
+// Updates of both in turns; `batches` are the peer's.
+Rounds in_turns(Trainer& trainer, Peer& peer, PeerBatches& batches, int count) {
+  const int threads = kernels::team()->size();
+  Rounds measured;
+  for (int round = -warm_up_rounds; round < count; ++round) {
+    const double mine = milliseconds([&] { trainer.step({}); });
+    const Batch batch = batches.next();
+    at::set_num_threads(threads);
+    const double other = milliseconds([&] { peer.step(batch); });
+    at::set_num_threads(1);
+    if (round < 0) continue;
+    measured.ours.push_back(mine);
+    measured.theirs.push_back(other);
+    measured.ratios.push_back(other / mine);
+  }
+  return measured;
+}
+
+void measure(const Lesson& lesson, std::vector<Measurement>& out) {
+  torch::manual_seed(1);
+  Trainer trainer(make_model(lesson.config.model, lesson.vocab_size), lesson.config, lesson.dataset);
+  Peer peer(lesson.config.model, lesson.vocab_size);
+  peer.train();
+  PeerBatches batches(lesson);
+  const Rounds quiet = in_turns(trainer, peer, batches, rounds);
+  out.push_back({"update, " + lesson.name, median(quiet.ours), "ms"});
+  out.push_back({"  its large products alone", products_alone(trainer), "ms"});
+  out.push_back({"  torch::nn::Transformer, the same update", median(quiet.theirs), "ms"});
+  out.push_back({"  speed against torch::nn", median(quiet.ratios), "×"});
+  const Busy others;
+  const Rounds busy = in_turns(trainer, peer, batches, busy_rounds);
+  out.push_back({"  while others want every core", median(busy.ours), "ms"});
+  out.push_back({"  torch::nn::Transformer, likewise", median(busy.theirs), "ms"});
+}
+
+}  // namespace
+
+std::vector<Measurement> measure_training(const std::string& run) {
+  std::vector<Measurement> measured;
+  const std::string machine = kernels::level_text(kernels::level()) + ", products by " + kernels::product_library();
+  measured.push_back({"threads; loops for " + machine, static_cast<double>(kernels::team()->size()), ""});
+  measure(random_lesson("tiny", 4000, 64, {}), measured);
+  measure(random_lesson("small", 8000, 32, small_model()), measured);
+  measure(lesson_of_run(run), measured);
+  return measured;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,289 @@
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/fused.h"
+
+namespace attnscope::kernels {
+namespace {
+
+// ---- composed, as the formula has it
+
+// −∞ where a key is masked, so that softmax gives it exactly zero. B×1×1×K and Q×K broadcast to B×H×Q×K.
+torch::Tensor masked(torch::Tensor scores, const AttentionInput& input) {
+  const double minus_infinity = -std::numeric_limits<double>::infinity();
+  if (input.padding.defined()) scores = scores.masked_fill(input.padding.unsqueeze(1).unsqueeze(2), minus_infinity);
+  if (input.look_ahead.defined()) scores = scores.masked_fill(input.look_ahead, minus_infinity);
+  return scores;
+}
+
+// Σ_j w_ij a^V_ij: the weights are summed by distance first.
+torch::Tensor relative_values(const torch::Tensor& weights, const torch::Tensor& relative_v,
+                              const torch::Tensor& distances) {
+  std::vector<std::int64_t> sizes = weights.sizes().vec();
+  sizes[3] = relative_v.size(0);
+  const torch::Tensor by_distance =
+      torch::zeros(sizes, weights.options()).scatter_add(3, distances.expand(weights.sizes()), weights);
+  return torch::matmul(by_distance, relative_v);  // B×H×Q×d
+}
+
+std::int64_t padded(std::int64_t keys) {
+  return (keys + key_padding - 1) / key_padding * key_padding;
+}
+
+torch::Tensor dropped_weights(const torch::Tensor& weights, double p) {
+  if (p == 0 || !weights.device().is_cpu()) return torch::dropout(weights, p, true);
+  const std::int64_t columns = padded(weights.size(3));
+  const torch::Tensor mask = dropout_mask(next_dropout(p), weights.size(0) * weights.size(1), weights.size(2) * columns)
+                                 .view({weights.size(0), weights.size(1), weights.size(2), columns})
+                                 .slice(3, 0, weights.size(3));
+  return weights * mask.to(weights.scalar_type());
+}
+
+Attended composed(const AttentionInput& input, const WeightsChange& change) {
+  const auto [q, k, v] = heads_of(input);
+  const torch::Tensor scaled = q * input.scale;
+  torch::Tensor scores = torch::matmul(scaled, k.transpose(2, 3));  // B×H×Q×K
+  if (input.relative_k.defined()) scores = scores + relative_scores(scaled, input.relative_k, input.distances);
+  if (input.bias.defined()) scores = scores + input.bias;
+  torch::Tensor weights = torch::softmax(masked(scores, input), -1);
+  if (change) weights = change(weights);
+  const torch::Tensor kept = dropped_weights(weights, input.dropout);
+  torch::Tensor heads = torch::matmul(kept, v);  // B×H×Q×d
+  if (input.relative_v.defined()) heads = heads + relative_values(kept, input.relative_v, input.distances);
+  return {heads.transpose(1, 2).flatten(2), weights};
+}
+
+// ---- fused
+
+// Where each head of each pair finds its numbers.
+class Places {
+ public:
+  Places(const torch::Tensor& queries, const torch::Tensor& memory, std::int64_t num_heads, double scale,
+         bool look_ahead, std::int64_t num_distances)
+      : batch_size(queries.size(0)), num_heads_(num_heads), in_queries_(!is_there(memory)) {
+    const torch::Tensor& keys = in_queries_ ? queries : memory;
+    d_model = in_queries_ ? queries.size(2) / 3 : queries.size(2);
+    shape.queries = queries.size(1);
+    shape.keys = keys.size(1);
+    shape.padded_keys = padded(shape.keys);
+    shape.d = d_model / num_heads;
+    shape.query_stride = queries.size(2);
+    shape.memory_stride = keys.size(2);
+    shape.output_stride = d_model;
+    shape.scale = static_cast<float>(scale);
+    shape.first_visible = look_ahead ? shape.keys - shape.queries : shape.keys;
+    shape.farthest = num_distances / 2;
+  }
+
+  std::int64_t query(std::int64_t pair, std::int64_t head) const {
+    return pair * shape.queries * shape.query_stride + head * shape.d;
+  }
+  std::int64_t key(std::int64_t pair, std::int64_t head) const {
+    return pair * shape.keys * shape.memory_stride + (in_queries_ ? d_model : 0) + head * shape.d;
+  }
+  std::int64_t value(std::int64_t pair, std::int64_t head) const { return key(pair, head) + d_model; }
+  std::int64_t output(std::int64_t pair, std::int64_t head) const {
+    return pair * shape.queries * d_model + head * shape.d;
+  }
+  std::int64_t weights(std::int64_t pair, std::int64_t head) const {
+    return (pair * num_heads_ + head) * shape.queries * shape.padded_keys;
+  }
+
+  HeadInput input(const float* queries, const float* memory, std::int64_t pair, std::int64_t head) const {
+    HeadInput input;
+    input.q = queries + query(pair, head);
+    input.k = (in_queries_ ? queries : memory) + key(pair, head);
+    input.v = (in_queries_ ? queries : memory) + value(pair, head);
+    input.stream = static_cast<std::uint64_t>(pair * num_heads_ + head);
+    return input;
+  }
+
+  std::int64_t batch_size, d_model;
+  HeadShape shape;
+
+ private:
+  std::int64_t num_heads_;
+  bool in_queries_;
+};
+
+class Attention : public torch::autograd::Function<Attention> {
+ public:
+  static tensor_list forward(AutogradContext* context, const torch::Tensor& given_queries,
+                             const torch::Tensor& given_memory, const torch::Tensor& given_bias,
+                             const torch::Tensor& relative_k, const torch::Tensor& relative_v,
+                             const torch::Tensor& given_padding, std::int64_t num_heads, double scale, bool look_ahead,
+                             double p) {
+    const torch::Tensor queries = given_queries.contiguous();
+    const torch::Tensor memory = given_memory.contiguous(), bias = given_bias.contiguous();
+    const torch::Tensor padding = given_padding.contiguous();
+    const Places places(queries, memory, num_heads, scale, look_ahead, num_distances(relative_k));
+    const HeadShape& shape = places.shape;
+    const DropoutRule rule = next_dropout(p);
+    torch::Tensor weights =
+        torch::empty({places.batch_size, num_heads, shape.queries, shape.padded_keys}, queries.options());
+    torch::Tensor heads = torch::empty({places.batch_size, shape.queries, places.d_model}, queries.options());
+    std::vector<float> scratch(loops().head_scratch(shape));
+    for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
+      for (std::int64_t head = 0; head < num_heads; ++head) {
+        const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
+        loops().head_forward(shape, input, rule, data(weights) + places.weights(pair, head),
+                             data(heads) + places.output(pair, head), scratch.data());
+      }
+    }
+    context->save_for_backward({queries, memory, bias, relative_k, relative_v, padding, weights});
+    context->saved_data["num_heads"] = num_heads;
+    context->saved_data["scale"] = scale;
+    context->saved_data["look_ahead"] = look_ahead;
+    keep_rule(context, rule);
+    torch::Tensor seen = weights.slice(3, 0, shape.keys);
+    context->mark_non_differentiable({seen});
+    context->set_materialize_grads(false);
+    return {heads, seen};
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor &queries = saved[0], &memory = saved[1], &bias = saved[2], &relative_k = saved[3],
+                        &relative_v = saved[4], &padding = saved[5], &weights = saved[6];
+    const std::int64_t num_heads = context->saved_data["num_heads"].toInt();
+    const Places places(queries, memory, num_heads, context->saved_data["scale"].toDouble(),
+                        context->saved_data["look_ahead"].toBool(), num_distances(relative_k));
+    const HeadShape& shape = places.shape;
+    const DropoutRule rule = kept_rule(context);
+    const torch::Tensor above = gradients[0].contiguous();
+    const torch::Tensor query_gradient = torch::empty_like(queries);
+    const torch::Tensor memory_gradient = is_there(memory) ? torch::empty_like(memory) : torch::Tensor();
+    const bool learns_bias = is_there(bias) && context->needs_input_grad(2);
+    const torch::Tensor bias_gradient = learns_bias ? torch::zeros_like(bias) : torch::Tensor();
+    const ParameterGradient relative_k_gradient(relative_k);
+    const ParameterGradient relative_v_gradient(relative_v);
+    std::vector<float> scratch(loops().head_scratch(shape));
+    for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
+      for (std::int64_t head = 0; head < num_heads; ++head) {
+        const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
+        HeadGradients out;
+        float* keys = is_there(memory) ? data(memory_gradient) : data(query_gradient);
+        out.q = data(query_gradient) + places.query(pair, head);
+        out.k = keys + places.key(pair, head);
+        out.v = keys + places.value(pair, head);
+        if (learns_bias) out.bias = data(bias_gradient) + head * shape.queries * shape.keys;
+        out.relative_k = relative_k_gradient.data();
+        out.relative_v = relative_v_gradient.data();
+        loops().head_backward(shape, input, rule, data(weights) + places.weights(pair, head),
+                              data(above) + places.output(pair, head), out, scratch.data());
+      }
+    }
+    return {query_gradient,
+            memory_gradient,
+            bias_gradient,
+            relative_k_gradient.returned(),
+            relative_v_gradient.returned(),
+            {},
+            {},
+            {},
+            {},
+            {}};
+  }
+
+ private:
+  static std::int64_t num_distances(const torch::Tensor& relative_k) {
+    return is_there(relative_k) ? relative_k.size(0) : 0;
+  }
+
+  static HeadInput head_input(const Places& places, const torch::Tensor& queries, const torch::Tensor& memory,
+                              const torch::Tensor& bias, const torch::Tensor& relative_k,
+                              const torch::Tensor& relative_v, const torch::Tensor& padding, std::int64_t pair,
+                              std::int64_t head) {
+    const HeadShape& shape = places.shape;
+    HeadInput input = places.input(data(queries), data(memory), pair, head);
+    if (is_there(bias)) input.bias = data(bias) + head * shape.queries * shape.keys;
+    if (is_there(padding)) input.padding = padding.data_ptr<bool>() + pair * shape.keys;
+    input.relative_k = data(relative_k);
+    input.relative_v = data(relative_v);
+    return input;
+  }
+};
+
+class Rotation : public torch::autograd::Function<Rotation> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x, const torch::Tensor& rotations,
+                               std::int64_t num_heads, std::int64_t d_model, std::int64_t parts) {
+    context->save_for_backward({rotations});
+    context->saved_data["sizes"] = std::vector<std::int64_t>{num_heads, d_model, parts};
+    return turned(x, rotations, num_heads, d_model, parts, 1);
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const std::vector<std::int64_t> sizes = context->saved_data["sizes"].toIntVector();
+    return {turned(gradients[0], context->get_saved_variables()[0], sizes[0], sizes[1], sizes[2], -1), {}, {}, {}, {}};
+  }
+
+ private:
+  static torch::Tensor turned(const torch::Tensor& x, const torch::Tensor& rotations, std::int64_t num_heads,
+                              std::int64_t d_model, std::int64_t parts, float sign) {
+    const torch::Tensor from = x.contiguous();
+    const torch::Tensor turns = rotations.contiguous();
+    torch::Tensor y = torch::empty_like(from);
+    const std::int64_t d = d_model / num_heads;
+    const std::int64_t turned = parts * d_model;
+    for (std::int64_t row = 0; row < num_rows(y); ++row) {
+      const float* values = data(from) + row * y.size(2);
+      float* end = data(y) + row * y.size(2);
+      loops().rotate(parts * num_heads, d, data(turns) + row % y.size(1) * d, sign, values, end);
+      std::copy(values + turned, values + y.size(2), end + turned);
+    }
+    return y;
+  }
+};
+
+torch::Tensor composed_rotation(const torch::Tensor& x, std::int64_t num_heads, std::int64_t d_model,
+                                std::int64_t parts, const torch::Tensor& rotations) {
+  const std::int64_t width = parts * d_model;
+  const torch::Tensor pairs =
+      x.slice(2, 0, width).unflatten(2, {parts * num_heads, d_model / num_heads / 2, 2});  // B×L×nH×d/2×2
+  const torch::Tensor turns = rotations.unflatten(1, {-1, 2}).unsqueeze(1);                // L×1×d/2×2
+  const auto first = pairs.select(-1, 0), second = pairs.select(-1, 1);
+  const auto cosine = turns.select(-1, 0), sine = turns.select(-1, 1);
+  const torch::Tensor turned =
+      torch::stack({first * cosine - second * sine, first * sine + second * cosine}, -1).flatten(2);
+  return torch::cat({turned, x.slice(2, width)}, 2);
+}
+
+}  // namespace
+
+torch::Tensor split_heads(const torch::Tensor& x, std::int64_t num_heads) {
+  return x.unflatten(2, {num_heads, x.size(2) / num_heads}).transpose(1, 2);  // B×H×L×d
+}
+
+Heads heads_of(const AttentionInput& input) {
+  const bool together = !input.memory.defined();
+  const auto keys = together ? input.queries.chunk(3, 2) : input.memory.chunk(2, 2);
+  const std::size_t first = together ? 1 : 0;
+  return {split_heads(together ? keys[0] : input.queries, input.num_heads), split_heads(keys[first], input.num_heads),
+          split_heads(keys[first + 1], input.num_heads)};
+}
+
+// Each query meets the few distances first, then each key picks its own (1803.02155 §3.3).
+torch::Tensor relative_scores(const torch::Tensor& q, const torch::Tensor& relative_k, const torch::Tensor& distances) {
+  const torch::Tensor by_distance = torch::matmul(q, relative_k.t());  // B×H×Q×(2k+1)
+  return by_distance.gather(3, distances.expand({q.size(0), q.size(1), -1, -1}));
+}
+
+Attended attend(const AttentionInput& input, const WeightsChange& change) {
+  if (change || !is_fused(input.queries)) return composed(input, change);
+  const tensor_list results =
+      Attention::apply(input.queries, or_empty(input.memory), or_empty(input.bias), or_empty(input.relative_k),
+                       or_empty(input.relative_v), or_empty(input.padding), input.num_heads, input.scale,
+                       input.look_ahead.defined(), input.dropout);
+  return {results[0], results[1]};
+}
+
+torch::Tensor rotate_heads(const torch::Tensor& x, std::int64_t num_heads, std::int64_t d_model, std::int64_t parts,
+                           const torch::Tensor& rotations) {
+  if (!is_fused(x)) return composed_rotation(x, num_heads, d_model, parts, rotations);
+  return Rotation::apply(x, rotations, num_heads, d_model, parts);
+}
+
+}  // namespace attnscope::kernels

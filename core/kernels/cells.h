@@ -1,0 +1,20 @@
+// One step of a recurrent cell, its gates at once. from_input is W_ih x + b_ih and from_state W_hh h + b_hh, the gates'
+// rows side by side: B×4H in an LSTM (input, forget, candidate, output), B×3H in a GRU (reset, update, candidate).
+#pragma once
+
+#include <torch/torch.h>
+
+namespace attnscope::kernels {
+
+struct LstmState {
+  torch::Tensor h, c;  // B×H
+};
+
+// Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000. c: B×H, before the step.
+LstmState lstm_step(const torch::Tensor& from_input, const torch::Tensor& from_state, const torch::Tensor& c);
+
+// 1406.1078 §2.3, but the reset gate acts after the matrix, as in torch::nn: W_hn h and its bias are then computed with
+// the other gates'. h: B×H, before the step → after it.
+torch::Tensor gru_step(const torch::Tensor& from_input, const torch::Tensor& from_state, const torch::Tensor& h);
+
+}  // namespace attnscope::kernels

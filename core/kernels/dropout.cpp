@@ -1,0 +1,84 @@
+#include "kernels/dropout.h"
+
+#include <cmath>
+#include <optional>
+
+#include "kernels/fused.h"
+#include "kernels/processor.h"
+
+namespace attnscope::kernels {
+namespace {
+
+thread_local std::optional<DropoutKey> scope_key;
+
+DropoutKey random_key() {
+  const torch::Tensor draws = torch::randint(std::int64_t{1} << 32, {4}, torch::kInt64);
+  DropoutKey key;
+  for (int i = 0; i < 4; ++i) key.words[i] = static_cast<std::uint32_t>(draws.data_ptr<std::int64_t>()[i]);
+  return key;
+}
+
+class Dropout : public torch::autograd::Function<Dropout> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x, double p) {
+    const DropoutRule rule = next_dropout(p);
+    keep_rule(context, rule);
+    return dropped(rule, x);
+  }
+
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                               torch::autograd::tensor_list gradients) {
+    return {dropped(kept_rule(context), gradients[0]), {}};
+  }
+
+  static torch::Tensor mask(const DropoutRule& rule, const torch::Tensor& x) {
+    return dropped(rule, torch::ones(x.sizes()));
+  }
+
+ private:
+  static torch::Tensor dropped(const DropoutRule& rule, const torch::Tensor& given) {
+    const torch::Tensor x = given.contiguous();
+    torch::Tensor y = torch::empty_like(x);
+    loops().drop(rule, 1, x.numel(), x.data_ptr<float>(), y.data_ptr<float>());
+    return y;
+  }
+};
+
+}  // namespace
+
+DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part) {
+  const auto words = static_cast<std::uint64_t>(seed);
+  scope_key = DropoutKey{{static_cast<std::uint32_t>(words),
+                          static_cast<std::uint32_t>(words >> 32U) ^ static_cast<std::uint32_t>(part << 16),
+                          static_cast<std::uint32_t>(number), 0}};
+}
+
+DropoutScope::~DropoutScope() {
+  scope_key.reset();
+}
+
+DropoutRule next_dropout(double p) {
+  DropoutRule rule;
+  rule.threshold = static_cast<std::uint32_t>(std::lround(p * 65536));
+  if (rule.threshold == 0) return rule;
+  rule.scale = 65536.0F / static_cast<float>(65536 - rule.threshold);
+  rule.key = scope_key ? *scope_key : random_key();
+  if (scope_key) ++scope_key->words[3];
+  return rule;
+}
+
+torch::Tensor dropout_mask(const DropoutRule& rule, std::int64_t streams, std::int64_t n) {
+  torch::Tensor mask = torch::empty({streams, n});
+  for (std::int64_t i = 0; i < streams; ++i) {
+    loops().dropout_mask(rule, static_cast<std::uint64_t>(i), n, mask.data_ptr<float>() + i * n);
+  }
+  return mask;
+}
+
+torch::Tensor dropout(const torch::Tensor& x, double p) {
+  if (p == 0) return x;
+  if (!x.device().is_cpu()) return torch::dropout(x, p, true);
+  return is_fused(x) ? Dropout::apply(x, p) : x * Dropout::mask(next_dropout(p), x).to(x.scalar_type());
+}
+
+}  // namespace attnscope::kernels

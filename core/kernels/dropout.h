@@ -1,0 +1,32 @@
+// Dropout whose mask is a function of a key: made anew by the backward pass instead of kept, and the same whatever
+// thread computes it.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+#include "kernels/loops/loops.h"
+
+namespace attnscope::kernels {
+
+// While it lives, the dropouts of this thread draw from (seed, number, part), one after the other; without one, from
+// torch's random generator.
+class DropoutScope {
+ public:
+  DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part);
+  ~DropoutScope();
+  DropoutScope(const DropoutScope&) = delete;
+  DropoutScope& operator=(const DropoutScope&) = delete;
+};
+
+// The next dropout with probability p, 0 ≤ p < 1, in steps of 1/65536.
+DropoutRule next_dropout(double p);
+
+// 0 or 1/(1−p) for `streams` streams of n elements each: streams×n, on the CPU.
+torch::Tensor dropout_mask(const DropoutRule& rule, std::int64_t streams, std::int64_t n);
+
+// x · mask, mean-preserving; x itself if p is 0.
+torch::Tensor dropout(const torch::Tensor& x, double p);
+
+}  // namespace attnscope::kernels

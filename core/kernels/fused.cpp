@@ -1,0 +1,44 @@
+#include "kernels/fused.h"
+
+namespace attnscope::kernels {
+namespace {
+
+thread_local int composed_scopes = 0;
+
+}  // namespace
+
+Composed::Composed() {
+  ++composed_scopes;
+}
+
+Composed::~Composed() {
+  --composed_scopes;
+}
+
+bool is_fused(const torch::Tensor& x) {
+  return composed_scopes == 0 && x.device().is_cpu() && x.scalar_type() == torch::kFloat32;
+}
+
+void keep_rule(AutogradContext* context, const DropoutRule& rule) {
+  std::vector<std::int64_t> numbers(rule.key.words, rule.key.words + 4);
+  numbers.push_back(rule.threshold);
+  context->saved_data["dropout"] = numbers;
+}
+
+DropoutRule kept_rule(AutogradContext* context) {
+  const std::vector<std::int64_t> numbers = context->saved_data["dropout"].toIntVector();
+  DropoutRule rule;
+  for (int i = 0; i < 4; ++i) rule.key.words[i] = static_cast<std::uint32_t>(numbers[i]);
+  rule.threshold = static_cast<std::uint32_t>(numbers[4]);
+  rule.scale = 65536.0F / static_cast<float>(65536 - rule.threshold);
+  return rule;
+}
+
+ParameterGradient::ParameterGradient(const torch::Tensor& parameter) {
+  if (!is_there(parameter) || !parameter.requires_grad()) return;
+  const torch::Tensor& gradient = parameter.grad();
+  in_place_ = parameter.is_leaf() && gradient.defined() && gradient.is_contiguous() && gradient.device().is_cpu();
+  sum_ = in_place_ ? gradient : torch::zeros_like(parameter, torch::MemoryFormat::Contiguous);
+}
+
+}  // namespace attnscope::kernels

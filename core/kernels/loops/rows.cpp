@@ -1,0 +1,202 @@
+// What is done row by row: biases, activations, residuals, layer norms, embeddings.
+#include "kernels/loops/vectors.h"
+
+namespace attnscope::ATTNSCOPE_LEVEL {
+namespace {
+
+constexpr std::int64_t chunk = 2048;  // of a mask, so that it and what it is for stay in the first cache
+
+constexpr float root_half = 0.70710678118654752F;
+constexpr float root_of_half_over_pi = 0.39894228040143268F;  // 1/√(2π)
+
+// x Φ(x) (1606.08415), and its derivative Φ(x) + x φ(x).
+inline float gelu(float x) {
+  return 0.5F * x * (1.0F + error_function(x * root_half));
+}
+
+inline float gelu_slope(float x) {
+  return 0.5F * (1.0F + error_function(x * root_half)) + x * root_of_half_over_pi * exponential(-0.5F * x * x);
+}
+
+inline float activated(Activation activation, float x) {
+  if (activation == Activation::relu) return x > 0.0F ? x : 0.0F;
+  return activation == Activation::gelu ? gelu(x) : x;
+}
+
+// Calls work(begin, n, mask) for pieces of each row; the mask is null without dropout. Rows have a stream each.
+template <typename Work>
+void masked_rows(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, Work work) {
+  if (rule.threshold == 0) {
+    work(std::int64_t{0}, rows * columns, static_cast<const float*>(nullptr));
+    return;
+  }
+  float mask[chunk];
+  for (std::int64_t begin = 0, stream = 0; begin < rows * columns; begin += chunk, ++stream) {
+    const std::int64_t n = rows * columns - begin < chunk ? rows * columns - begin : chunk;
+    dropout_mask(rule, static_cast<std::uint64_t>(stream), n, mask);
+    work(begin, n, static_cast<const float*>(mask));
+  }
+}
+
+template <typename Slope>
+void activation_backward(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* dy, float* dx,
+                         Slope slope) {
+  masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
+    if (mask) {
+      for (std::int64_t i = 0; i < n; ++i) dx[begin + i] = dy[begin + i] * mask[i] * slope(begin + i);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) dx[begin + i] = dy[begin + i] * slope(begin + i);
+    }
+  });
+}
+
+}  // namespace
+
+void fill_rows(std::int64_t rows, std::int64_t columns, const float* bias, float* y) {
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(y + i * columns, bias, sizeof(float) * columns);
+}
+
+void add_column_sums(std::int64_t rows, std::int64_t columns, const float* x, float* sums) {
+  constexpr std::int64_t block = 64;  // columns whose sums stay in registers
+  std::int64_t begin = 0;
+  for (; begin + block <= columns; begin += block) {
+    float part[block] = {};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < block; ++j) part[j] += x[i * columns + begin + j];
+    }
+    for (std::int64_t j = 0; j < block; ++j) sums[begin + j] += part[j];
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = begin; j < columns; ++j) sums[j] += x[i * columns + j];
+  }
+}
+
+void activate(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x,
+              float* y) {
+  masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
+    if (activation == Activation::relu) {
+#pragma omp simd
+      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::relu, x[i]);
+    } else if (activation == Activation::gelu) {
+#pragma omp simd
+      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::gelu, x[i]);
+    } else if (x != y) {
+      std::memcpy(y + begin, x + begin, sizeof(float) * n);
+    }
+    if (!mask) return;
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) y[begin + i] *= mask[i];
+  });
+}
+
+void activate_backward(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns,
+                       const float* x, const float* y, const float* dy, float* dx) {
+  if (activation == Activation::relu) {  // what came out above 0 was neither cut nor dropped
+    const float scale = rule.scale;
+    for (std::int64_t i = 0; i < rows * columns; ++i) dx[i] = y[i] > 0.0F ? dy[i] * scale : 0.0F;
+  } else if (activation == Activation::gelu) {
+    activation_backward(rule, rows, columns, dy, dx, [&](std::int64_t i) { return gelu_slope(x[i]); });
+  } else {
+    activation_backward(rule, rows, columns, dy, dx, [](std::int64_t) { return 1.0F; });
+  }
+}
+
+void residual(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x, const float* added,
+              float* sum) {
+  masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
+    if (mask) {
+      for (std::int64_t i = 0; i < n; ++i) sum[begin + i] = x[begin + i] + added[begin + i] * mask[i];
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) sum[begin + i] = x[begin + i] + added[begin + i];
+    }
+  });
+}
+
+void drop(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x, float* y) {
+  activate(Activation::none, rule, rows, columns, x, y);
+}
+
+void normalise(std::int64_t rows, std::int64_t columns, float epsilon, const float* x, const float* gain,
+               const float* bias, float* mean, float* scale, float* y) {
+  const float share = 1.0F / static_cast<float>(columns);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* row = x + i * columns;
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t j = 0; j < columns; ++j) sum += row[j];
+    const float middle = sum * share;
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (std::int64_t j = 0; j < columns; ++j) squares += (row[j] - middle) * (row[j] - middle);
+    const float factor = 1.0F / __builtin_sqrtf(squares * share + epsilon);
+    for (std::int64_t j = 0; j < columns; ++j) y[i * columns + j] = (row[j] - middle) * factor * gain[j] + bias[j];
+    mean[i] = middle;
+    scale[i] = factor;
+  }
+}
+
+void normalise_backward(std::int64_t rows, std::int64_t columns, const float* x, const float* gain, const float* mean,
+                        const float* scale, const float* dy, float* dx, float* gain_gradient, float* bias_gradient) {
+  const float share = 1.0F / static_cast<float>(columns);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* row = x + i * columns;
+    const float* above = dy + i * columns;
+    float sum = 0;
+    float dot = 0;
+    const float middle = mean[i];
+    const float factor = scale[i];
+#pragma omp simd reduction(+ : sum, dot)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const float normalised = (row[j] - middle) * factor;
+      const float gradient = above[j] * gain[j];
+      sum += gradient;
+      dot += gradient * normalised;
+      gain_gradient[j] += above[j] * normalised;
+      bias_gradient[j] += above[j];
+    }
+    sum *= share;
+    dot *= share;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const float normalised = (row[j] - middle) * factor;
+      dx[i * columns + j] = factor * (above[j] * gain[j] - sum - normalised * dot);
+    }
+  }
+}
+
+void embed(const DropoutRule& rule, std::int64_t rows, std::int64_t length, std::int64_t columns,
+           const std::int64_t* ids, const float* table, float factor, const float* positions, float* y) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* vector = table + ids[i] * columns;
+    float* row = y + i * columns;
+    if (positions) {
+      const float* position = positions + i % length * columns;
+      for (std::int64_t j = 0; j < columns; ++j) row[j] = vector[j] * factor + position[j];
+    } else {
+      for (std::int64_t j = 0; j < columns; ++j) row[j] = vector[j] * factor;
+    }
+  }
+  if (rule.threshold > 0) drop(rule, rows, columns, y, y);
+}
+
+void embed_backward(const DropoutRule& rule, std::int64_t rows, std::int64_t length, std::int64_t columns,
+                    const std::int64_t* ids, std::int64_t padding_id, float factor, const float* dy,
+                    float* table_gradient, float* position_gradient, float* scratch) {
+  const float* kept = dy;
+  if (rule.threshold > 0) {
+    drop(rule, rows, columns, dy, scratch);
+    kept = scratch;
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const float* row = kept + i * columns;
+    if (ids[i] != padding_id) {
+      float* gradient = table_gradient + ids[i] * columns;
+      for (std::int64_t j = 0; j < columns; ++j) gradient[j] += row[j] * factor;
+    }
+    if (position_gradient) {
+      float* gradient = position_gradient + i % length * columns;
+      for (std::int64_t j = 0; j < columns; ++j) gradient[j] += row[j];
+    }
+  }
+}
+
+}  // namespace attnscope::ATTNSCOPE_LEVEL

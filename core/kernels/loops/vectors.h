@@ -1,0 +1,108 @@
+// What the loops of one level share. Everything stands in a namespace of its level: an inline function of that name
+// compiled for another level must not be linked in its place.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/loops/loops.h"
+
+namespace attnscope::ATTNSCOPE_LEVEL {
+
+#if defined(__AVX512F__)
+constexpr std::int64_t width = 16;
+#elif defined(__AVX__)
+constexpr std::int64_t width = 8;
+#else
+constexpr std::int64_t width = 4;
+#endif
+
+// e^x to 2 units in the last place; 0 below −87.3, where it would leave float's normal numbers. Not-a-number stays it.
+inline float exponential(float x) {
+  constexpr float lowest = -87.3F;
+  constexpr float highest = 88.7F;
+  const float clamped = x < lowest ? lowest : (x > highest ? highest : x);
+  constexpr float round_to_integer = 12582912.0F;  // 1.5 · 2²³: what is added to it loses its fraction
+  const float shifted = clamped * 1.44269504088896341F + round_to_integer;
+  const float n = shifted - round_to_integer;
+  const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts
+  float p = 1.9875691500e-4F;
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  const float fraction = p * r * r + r + 1.0F;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 127U) << 23U;  // the low bits of `shifted` are n
+  float power = 0;
+  std::memcpy(&power, &bits, sizeof power);
+  return x < lowest ? 0.0F : fraction * power;
+}
+
+inline float sigmoid(float x) {
+  return 1.0F / (1.0F + exponential(-x));
+}
+
+// Near 0 the difference of exponentials would lose digits: a rational function there.
+inline float hyperbolic_tangent(float x) {
+  const float clamped = x < -9.0F ? -9.0F : (x > 9.0F ? 9.0F : x);
+  const float x2 = clamped * clamped;
+  float p = -2.76076847742355e-16F;
+  p = p * x2 + 2.00018790482477e-13F;
+  p = p * x2 + -8.60467152213735e-11F;
+  p = p * x2 + 5.12229709037114e-08F;
+  p = p * x2 + 1.48572235717979e-05F;
+  p = p * x2 + 6.37261928875436e-04F;
+  p = p * x2 + 4.89352455891786e-03F;
+  float q = 1.19825839466702e-06F;
+  q = q * x2 + 1.18534705686654e-04F;
+  q = q * x2 + 2.26843463243900e-03F;
+  q = q * x2 + 4.89352518554385e-03F;
+  return clamped * p / q;
+}
+
+// Gauss's error function, a rational function good to 3 units in the last place.
+inline float error_function(float x) {
+  const float clamped = x < -4.0F ? -4.0F : (x > 4.0F ? 4.0F : x);
+  const float x2 = clamped * clamped;
+  float p = -2.72614225801306e-10F;
+  p = p * x2 + 2.77068142495902e-08F;
+  p = p * x2 + -2.10102402082508e-06F;
+  p = p * x2 + -5.69250639462346e-05F;
+  p = p * x2 + -7.34990630326855e-04F;
+  p = p * x2 + -2.95459980854025e-03F;
+  p = p * x2 + -1.60960333262415e-02F;
+  float q = -1.45660718464996e-05F;
+  q = q * x2 + -2.13374055278905e-04F;
+  q = q * x2 + -1.68282697438203e-03F;
+  q = q * x2 + -7.37332916720468e-03F;
+  q = q * x2 + -1.42647390514189e-02F;
+  return clamped * p / q;
+}
+
+// A rows×depth matrix whose element (i, k) stands at values[i · row + k · column]: either way round.
+struct Left {
+  const float* values;
+  std::int64_t row, column;
+};
+
+// C (rows×columns) = A·B, or C += A·B: for matrices too small for a library. B and C have rows of their stride.
+void small_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, Left a, const float* b,
+                   std::int64_t b_stride, float* c, std::int64_t c_stride, bool add);
+
+void dropout_mask(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, float* mask);
+
+// y[i] = x[i] · mask[i]; mask: n floats of scratch. Without dropout a copy.
+inline void dropped(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, const float* x, float* mask,
+                    float* y) {
+  if (rule.threshold == 0) {
+    for (std::int64_t i = 0; i < n; ++i) y[i] = x[i];
+    return;
+  }
+  dropout_mask(rule, stream, n, mask);
+  for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] * mask[i];
+}
+
+}  // namespace attnscope::ATTNSCOPE_LEVEL

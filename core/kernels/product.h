@@ -1,0 +1,45 @@
+// Products of large matrices, by the faster library that this processor has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attnscope::kernels {
+
+// A matrix row by row, or its transpose.
+struct MatrixView {
+  const float* values;
+  std::int64_t stride;  // between rows as they are stored
+  bool transposed = false;
+};
+
+// C (rows×columns, contiguous) = A (rows×depth) · B (depth×columns), or C += A · B.
+void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
+              bool add);
+
+// "oneDNN", "BLAS", or both
+std::string product_library();
+
+// The sizes of a product.
+struct ProductShape {
+  std::int64_t rows, columns, depth;
+  bool a_transposed, b_transposed, add;
+};
+
+// While one lives, every product of whatever thread is noted; one at a time.
+class NotedProducts {
+ public:
+  NotedProducts();
+  ~NotedProducts();
+  NotedProducts(const NotedProducts&) = delete;
+  NotedProducts& operator=(const NotedProducts&) = delete;
+
+  const std::vector<ProductShape>& shapes() const { return shapes_; }
+  void note(const ProductShape& shape);
+
+ private:
+  std::vector<ProductShape> shapes_;
+};
+
+}  // namespace attnscope::kernels

@@ -1,0 +1,401 @@
+// Every fused operator is its composed twin: the same values, gradients and dropout, on every level of this processor.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "kernels/attention.h"
+#include "kernels/backend.h"
+#include "kernels/cells.h"
+#include "kernels/cross_entropy.h"
+#include "kernels/dropout.h"
+#include "kernels/embedding.h"
+#include "kernels/linear.h"
+#include "kernels/norm.h"
+#include "kernels/processor.h"
+#include "kernels/product.h"
+#include "kernels/team.h"
+#include "model_fixture.h"
+#include "training/trainer.h"
+
+namespace attnscope {
+namespace {
+
+using kernels::Level;
+
+class Kernels : public testing::TestWithParam<Level> {
+ protected:
+  void SetUp() override {
+    torch::manual_seed(1);
+    kernels::hold_to(GetParam());
+  }
+  void TearDown() override { kernels::hold_to(kernels::levels().back()); }
+};
+
+torch::Tensor input(std::vector<std::int64_t> sizes) {
+  return torch::randn(sizes).requires_grad_(true);
+}
+
+// `compute` fused and composed: the same result and the same gradients of a product with random numbers, to 1e-5 of the
+// largest.
+void expect_twins(const std::vector<torch::Tensor>& inputs, const std::function<torch::Tensor()>& compute) {
+  torch::Tensor weights;
+  const auto run = [&] {
+    const kernels::DropoutScope dropout(3, 4, 0);
+    for (const torch::Tensor& tensor : inputs) tensor.mutable_grad() = torch::Tensor();
+    const torch::Tensor result = compute();
+    if (!weights.defined()) weights = torch::randn(result.sizes());
+    (result * weights).sum().backward();
+    std::vector<torch::Tensor> all = {result.detach()};
+    for (const torch::Tensor& tensor : inputs) all.push_back(tensor.grad().clone());
+    return all;
+  };
+  const std::vector<torch::Tensor> fused = run();
+  const kernels::Composed composed_from_here;
+  const std::vector<torch::Tensor> composed = run();
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    EXPECT_LE(relative_difference(fused[i], composed[i]), rounding) << (i == 0 ? "result" : "gradient ") << i;
+  }
+}
+
+TEST_P(Kernels, Linear) {
+  for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
+    for (const double p : {0.0, 0.3}) {
+      const torch::Tensor x = input({3, 5, 20}), weight = input({30, 20}), bias = input({30});
+      expect_twins({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {}, activation, p); });
+      expect_twins({x, weight, bias}, [&] { return kernels::linear(x, weight, bias, {7, 19}, activation, p); });
+      expect_twins({x, weight}, [&] { return kernels::linear(x, weight, {}, {10}, activation, p); });
+    }
+  }
+}
+
+TEST_P(Kernels, LinearOfWhatIsNotContiguous) {
+  const torch::Tensor x = input({4, 6, 8}), weight = input({5, 8});
+  expect_twins({x, weight}, [&] { return kernels::linear(x.transpose(0, 1), weight, {}).transpose(0, 1); });
+}
+
+struct AttentionCase {
+  std::int64_t queries, keys, num_heads, d;
+  bool self, padding, look_ahead, bias, relative;
+};
+
+void expect_attention(const AttentionCase& c, double p) {
+  const std::int64_t d_model = c.num_heads * c.d;
+  kernels::AttentionInput attention;
+  std::vector<torch::Tensor> inputs;
+  const auto made = [&](std::vector<std::int64_t> sizes) { return inputs.emplace_back(input(std::move(sizes))); };
+  attention.queries = made({3, c.queries, c.self ? 3 * d_model : d_model});
+  if (!c.self) attention.memory = made({3, c.keys, 2 * d_model});
+  attention.num_heads = c.num_heads;
+  attention.scale = 0.3;
+  attention.dropout = p;
+  if (c.padding) attention.padding = growing_padding(3, c.keys);
+  if (c.look_ahead) {
+    attention.look_ahead = torch::ones({c.queries, c.keys}, torch::kBool).triu(c.keys - c.queries + 1);
+  }
+  if (c.bias) attention.bias = made({c.num_heads, c.queries, c.keys});
+  if (c.relative) {
+    constexpr std::int64_t farthest = 2;
+    attention.relative_k = made({2 * farthest + 1, c.d});
+    attention.relative_v = made({2 * farthest + 1, c.d});
+    const torch::Tensor keys = torch::arange(c.keys);
+    const torch::Tensor queries = keys.slice(0, c.keys - c.queries).unsqueeze(1);
+    attention.distances = (keys - queries).clamp(-farthest, farthest) + farthest;
+  }
+  expect_twins(inputs, [&] { return kernels::attend(attention).heads; });
+  const kernels::Attended fused = kernels::attend(attention);
+  const kernels::Composed composed_from_here;
+  EXPECT_LE(difference(fused.weights, kernels::attend(attention).weights), 1e-6);
+}
+
+TEST_P(Kernels, Attention) {
+  for (const double p : {0.0, 0.2}) {
+    expect_attention({9, 9, 2, 8, true, false, false, false, false}, p);
+    expect_attention({17, 17, 3, 6, true, true, false, false, false}, p);
+    expect_attention({9, 9, 2, 16, true, true, true, true, false}, p);
+    expect_attention({33, 33, 1, 5, true, false, true, false, true}, p);
+    expect_attention({4, 11, 2, 8, false, true, false, false, false}, p);
+    expect_attention({3, 11, 2, 8, false, false, true, true, true}, p);
+    expect_attention({1, 1, 2, 4, true, false, true, false, true}, p);
+  }
+}
+
+TEST_P(Kernels, MaskedKeysHaveNoWeightAtAll) {
+  kernels::AttentionInput attention;
+  attention.queries = torch::randn({2, 7, 24});
+  attention.num_heads = 2;
+  attention.padding = growing_padding(2, 7);
+  attention.look_ahead = torch::ones({7, 7}, torch::kBool).triu(1);
+  const torch::Tensor weights = kernels::attend(attention).weights;
+  EXPECT_EQ(weights.masked_select(attention.look_ahead.expand({2, 2, 7, 7})).abs().max().item<float>(), 0);
+  EXPECT_EQ(weights[1].select(2, 6).abs().max().item<float>(), 0);
+  EXPECT_LE(difference(weights.sum(3), torch::ones({2, 2, 7})), 1e-6);
+}
+
+TEST_P(Kernels, Rotation) {
+  const torch::Tensor x = input({2, 5, 48}), rotations = torch::randn({5, 8});
+  expect_twins({x}, [&] { return kernels::rotate_heads(x, 2, 16, 2, rotations); });
+}
+
+TEST_P(Kernels, Norms) {
+  for (const std::int64_t width : {5, 64, 100}) {
+    const torch::Tensor x = input({3, 4, width}), added = input({3, 4, width});
+    const torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({width}));
+    torch::NoGradGuard no_grad;
+    norm->weight.normal_();
+    norm->bias.normal_();
+    torch::AutoGradMode grad(true);
+    for (const double p : {0.0, 0.4}) {
+      expect_twins({x, added, norm->weight, norm->bias}, [&] { return kernels::add_and_norm(x, added, norm, p); });
+      expect_twins({x, added}, [&] { return kernels::add_dropped(x, added, p); });
+    }
+    expect_twins({x, norm->weight, norm->bias}, [&] { return kernels::layer_norm(x, norm); });
+  }
+}
+
+TEST_P(Kernels, Embedding) {
+  const torch::Tensor ids = torch::tensor({{1, 2, 3, 0}, {3, 3, 0, 0}}, torch::kInt64);
+  const torch::Tensor table = input({5, 24}), positions = input({4, 24});
+  for (const double p : {0.0, 0.4}) {
+    expect_twins({table, positions}, [&] { return kernels::embed(ids, table, 3, positions, 0, p); });
+    expect_twins({table}, [&] { return kernels::embed(ids, table, 3, {}, 0, p); });
+  }
+  EXPECT_THROW(kernels::embed(ids + 2, table, 1, {}, 0, 0), c10::Error);
+}
+
+TEST_P(Kernels, CrossEntropy) {
+  const torch::Tensor features = input({40, 12}), weight = input({50, 12});
+  torch::Tensor targets = torch::randint(1, 50, {40}, torch::kInt64);
+  for (const double smoothing : {0.0, 0.1}) {
+    expect_twins({features, weight},
+                 [&] { return kernels::projected_cross_entropy(features, weight, targets, smoothing, 0); });
+    targets.slice(0, 5, 30).fill_(0);
+  }
+  targets.zero_();
+  EXPECT_EQ(kernels::projected_cross_entropy(features, weight, targets, 0.1, 0).item<float>(), 0);
+}
+
+TEST_P(Kernels, Cells) {
+  const torch::Tensor h = input({3, 7}), c = input({3, 7});
+  torch::Tensor x = input({3, 28}), state = input({3, 28});
+  expect_twins({x, state, c}, [&] {
+    const kernels::LstmState next = kernels::lstm_step(x, state, c);
+    return torch::cat({next.h, next.c}, 1);
+  });
+  x = input({3, 21});
+  state = input({3, 21});
+  expect_twins({x, state, h}, [&] { return kernels::gru_step(x, state, h); });
+}
+
+TEST_P(Kernels, ExtremeNumbersAreWhatTheFormulasSay) {
+  const torch::Tensor x = torch::tensor({{-200.0F, -30.0F, -1e-4F, 0.0F, 1e-4F, 30.0F, 200.0F}});
+  const torch::Tensor one = torch::eye(7);
+  const torch::Tensor gelu = kernels::linear(x, one, {}, {}, Activation::gelu, 0);
+  EXPECT_LE(difference(gelu, torch::gelu(x)), 1e-6);
+  const kernels::LstmState state = kernels::lstm_step(x.repeat({1, 4}), torch::zeros({1, 28}), torch::zeros({1, 7}));
+  EXPECT_LE(difference(state.c, torch::sigmoid(x) * torch::tanh(x)), 1e-6);
+  const torch::Tensor nan = torch::full({1, 7}, NAN);
+  EXPECT_TRUE(
+      kernels::projected_cross_entropy(nan, one, torch::tensor({1}, torch::kInt64), 0.1, 0).isnan().item<bool>());
+}
+
+// ---- dropout
+
+TEST_P(Kernels, DropoutKeepsItsShareAndTheMean) {
+  constexpr std::int64_t n = 1'000'000;
+  const kernels::DropoutScope scope(1, 2, 3);
+  for (const double p : {0.1, 0.5}) {
+    const torch::Tensor y = kernels::dropout(torch::ones({n}), p);
+    const double dropped = y.eq(0).sum().item<double>() / n;
+    EXPECT_NEAR(dropped, p, 4 * std::sqrt(p * (1 - p) / n));
+    EXPECT_NEAR(y.mean().item<double>(), 1, 4 * std::sqrt(p / (1 - p) / n));
+    // Neighbours, and neighbours a register, a block and a stream away, are dropped independently.
+    const torch::Tensor zero = y.eq(0).to(torch::kFloat64) - p;
+    for (const std::int64_t apart : {1, 16, 64, 128, 2048}) {
+      const double correlation =
+          (zero.slice(0, apart) * zero.slice(0, 0, n - apart)).mean().item<double>() / (p * (1 - p));
+      EXPECT_NEAR(correlation, 0, 5 / std::sqrt(static_cast<double>(n))) << apart;
+    }
+  }
+}
+
+TEST_P(Kernels, DropoutIsTheSameOnEveryLevel) {
+  const auto mask = [] {
+    const kernels::DropoutScope scope(5, 6, 0);
+    return kernels::dropout(torch::ones({5000}), 0.3);
+  };
+  const torch::Tensor here = mask();
+  kernels::hold_to(Level::baseline);
+  EXPECT_TRUE(torch::equal(here, mask()));
+}
+
+TEST(Dropout, DependsOnSeedNumberPartAndPlace) {
+  std::vector<torch::Tensor> masks;
+  for (const auto& [seed, number, part] : {std::tuple(1, 1, 0), {2, 1, 0}, {1, 2, 0}, {1, 1, 1}}) {
+    const kernels::DropoutScope scope(seed, number, part);
+    masks.push_back(kernels::dropout(torch::ones({1000}), 0.5));
+    masks.push_back(kernels::dropout(torch::ones({1000}), 0.5));
+  }
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(torch::equal(masks[i], masks[j])) << i << ' ' << j;
+  }
+}
+
+// ---- products
+
+TEST_P(Kernels, ProductsEitherWayRound) {
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      const torch::Tensor a = torch::randn({5, 7}), b = torch::randn({7, 9});
+      const torch::Tensor a_stored = a_transposed ? a.t().contiguous() : a;
+      const torch::Tensor b_stored = b_transposed ? b.t().contiguous() : b;
+      torch::Tensor c = torch::ones({5, 9});
+      kernels::multiply(5, 9, 7, {a_stored.data_ptr<float>(), a_stored.size(1), a_transposed},
+                        {b_stored.data_ptr<float>(), b_stored.size(1), b_transposed}, c.data_ptr<float>(), true);
+      EXPECT_LE(difference(c, torch::matmul(a, b) + 1), 1e-5);
+      kernels::multiply(5, 9, 7, {a_stored.data_ptr<float>(), a_stored.size(1), a_transposed},
+                        {b_stored.data_ptr<float>(), b_stored.size(1), b_transposed}, c.data_ptr<float>(), false);
+      EXPECT_LE(difference(c, torch::matmul(a, b)), 1e-5);
+    }
+  }
+}
+
+// ---- whole models
+
+struct Trained {
+  std::string name;
+  ModelConfig config;
+};
+
+std::vector<Trained> architectures() {
+  std::vector<Trained> all;
+  const auto add = [&](const std::string& name, const std::function<void(ModelConfig&)>& change) {
+    ModelConfig config = small_config();
+    change(config);
+    all.push_back({name, config});
+  };
+  for (const char* positions : {"none", "sinusoidal", "learned", "shaw", "t5", "rope", "alibi"}) {
+    add(positions, [&](ModelConfig& c) { c.positions = positions; });
+  }
+  add("tied", [](ModelConfig& c) { c.tied_embeddings = true; });
+  add("pre_norm_gelu", [](ModelConfig& c) {
+    c.norm = "pre";
+    c.activation = "gelu";
+  });
+  add("language_model", [](ModelConfig& c) { c.architecture = "decoder-only"; });
+  for (const char* cell : {"rnn", "lstm", "gru"}) {
+    for (const char* attention : {"none", "bahdanau", "luong-general"}) {
+      add(std::string(cell) + "_" + attention, [&](ModelConfig& c) {
+        c.architecture = "recurrent";
+        c.cell = cell;
+        c.attention = attention;
+      });
+    }
+  }
+  return all;
+}
+
+// The gradient of every parameter of one batch.
+std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed) {
+  const kernels::DropoutScope dropout(1, 2, 0);
+  std::optional<kernels::Composed> composing;
+  if (composed) composing.emplace();
+  torch::manual_seed(3);
+  const torch::Tensor source = random_ids(4, 9), target_in = random_ids(4, 7), target_out = random_ids(4, 7);
+  target_out.slice(0, 2).slice(1, 5).fill_(0);
+  const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, growing_padding(4, 9));
+  model.zero_grad();
+  model.loss(model.decode(target_in, memory), target_out, 0.1).backward();
+  std::vector<torch::Tensor> gradients;
+  for (const torch::Tensor& parameter : model.parameters()) gradients.push_back(parameter.grad().clone());
+  return gradients;
+}
+
+TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
+  for (const auto& [name, config] : architectures()) {
+    const Model model = seeded_model(config);
+    stir(*model);
+    model->train();
+    const auto fused = gradients_of(*model, false), composed = gradients_of(*model, true);
+    const auto names = model->named_parameters().keys();
+    double largest = 0;
+    for (const torch::Tensor& gradient : composed) largest = std::max(largest, gradient.abs().max().item<double>());
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      EXPECT_LE(difference(fused[i], composed[i]), rounding * largest) << name << ' ' << names[i];
+    }
+  }
+}
+
+// Room for gradients is what Adam makes; what is added there is what autograd would have handed over.
+TEST_P(Kernels, GradientsAddedInPlaceAreThoseHandedOver) {
+  const Model model = seeded_model(small_config());
+  model->train();
+  const auto handed = gradients_of(*model, false);  // with room from here on
+  const auto in_place = gradients_of(*model, false);
+  for (std::size_t i = 0; i < handed.size(); ++i) EXPECT_LE(difference(handed[i], in_place[i]), 1e-6);
+}
+
+std::string name_of(const testing::TestParamInfo<Level>& info) {
+  switch (info.param) {
+    case Level::baseline:
+      return "baseline";
+    case Level::avx2:
+      return "avx2";
+    case Level::avx512:
+      return "avx512";
+  }
+  return {};
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), name_of);
+
+// ---- the team
+
+TEST(Team, DoesEveryPartOnce) {
+  kernels::Team team(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> done(7);
+    team.run(7, [&](int i) { ++done[i]; });
+    EXPECT_EQ(done, std::vector<int>(7, 1));
+  }
+}
+
+TEST(Team, TheFirstPartIsTheCallers) {
+  kernels::Team team(2);
+  std::thread::id first;
+  team.run(2, [&](int i) {
+    if (i == 0) first = std::this_thread::get_id();
+  });
+  EXPECT_EQ(first, std::this_thread::get_id());
+}
+
+TEST(Team, ThrowsTheFirstPartsErrorWhenAllAreDone) {
+  kernels::Team team(2);
+  std::atomic<int> done = 0;
+  const auto work = [&](int i) {
+    ++done;
+    if (i % 2 == 1) throw std::runtime_error("part " + std::to_string(i));
+  };
+  try {
+    team.run(4, work);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "part 1");
+  }
+  EXPECT_EQ(done, 4);
+  team.run(1, [&](int) { ++done; });
+  EXPECT_EQ(done, 5);
+}
+
+TEST(Team, AskedFromWithinTheCallerDoesAllItself) {
+  kernels::Team team(2);
+  std::atomic<int> inner = 0;
+  team.run(2, [&](int) { team.run(3, [&](int) { ++inner; }); });
+  EXPECT_EQ(inner, 6);
+}
+
+}  // namespace
+}  // namespace attnscope
