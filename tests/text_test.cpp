@@ -23,7 +23,6 @@ Batch window_batch(std::span<const int> stream, std::int64_t batch_size, std::in
   return make_batch(stream, windows.places, windows.length, device);
 }
 
-
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;

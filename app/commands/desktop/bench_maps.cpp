@@ -104,6 +104,7 @@ void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>&
   ModelConfig config;
   config.max_length = pieces;
   const Model model = make_model(config, tokenizer.vocab_size());
+  model->stand_still();
   Stage stage;
   std::vector<double> times;
   Probe probe;
