@@ -37,8 +37,12 @@ class SmoothedCrossEntropy : public torch::autograd::Function<SmoothedCrossEntro
   }
 };
 
-// So many logits at a time that they stay in the cache between the product and the softmax.
-constexpr std::int64_t logits_at_once = 1 << 18;
+// Rows whose logits are made at a time: few stay in the cache between product and softmax, many visit a weight matrix
+// that does not fit there less often.
+std::int64_t rows_at_once(const torch::Tensor& weight) {
+  constexpr std::int64_t fits = 1 << 20;
+  return weight.numel() <= fits ? 64 : 128;
+}
 
 // The rows whose target counts, taken together some at a time.
 class CountedRows {
@@ -78,7 +82,7 @@ class ProjectedCrossEntropy : public torch::autograd::Function<ProjectedCrossEnt
     const torch::Tensor features = given.contiguous(), targets = given_targets.contiguous();
     const CountedRows rows(features, targets, padding_id);
     const std::int64_t vocab_size = weight.size(0), d_model = weight.size(1);
-    const std::int64_t at_once = std::clamp<std::int64_t>(logits_at_once / vocab_size, 16, 256);
+    const std::int64_t at_once = rows_at_once(weight);
     const torch::Tensor logits = torch::empty({at_once, vocab_size}), read = torch::empty({at_once, d_model});
     const torch::Tensor feature_gradient = gradient ? torch::zeros_like(features) : torch::Tensor();
     const torch::Tensor weight_gradient = gradient ? torch::empty_like(weight) : torch::Tensor();
