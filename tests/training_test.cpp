@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include "evaluation/evaluation.h"
+#include "kernels/team.h"
 #include "losses.h"
 #include "run_fixture.h"
 #include "training/schedule.h"
@@ -46,28 +48,87 @@ TEST(Training, OverfitsOneBatch) {
   EXPECT_LT(loss, 0.02);
 }
 
+// The loss of a first update, and its gradient as the first moments have it.
+struct FirstUpdate {
+  double loss = 0;
+  std::vector<torch::Tensor> moments;
+  int breaths = 0;
+};
+
+FirstUpdate first_update(const Config& config, int num_threads) {
+  kernels::set_team_size(num_threads);
+  torch::manual_seed(3);
+  Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+  kernels::set_team_size(1);
+  FirstUpdate made;
+  made.loss = trainer.step([&] { ++made.breaths; })[metric("loss")].value();
+  for (const auto& [name, tensor] : trainer.optimizer().state()) {
+    if (name.starts_with("exp_avg.")) made.moments.push_back(tensor.clone());
+  }
+  return made;
+}
+
+void expect_same(const FirstUpdate& a, const FirstUpdate& b) {
+  EXPECT_NEAR(a.loss, b.loss, 1e-5);
+  double largest = 0;
+  for (std::size_t i = 0; i < a.moments.size(); ++i) {
+    EXPECT_LE((a.moments[i] - b.moments[i]).abs().max().item<double>(), 1e-6);
+    largest = std::max(largest, a.moments[i].abs().max().item<double>());
+  }
+  EXPECT_GT(largest, 1e-3) << "or nothing was compared";
+}
+
 TEST(Training, SmallBatchesAccumulatedAreOneLargeBatch) {
-  const auto dataset = random_pairs(8);
-  const auto step = [&](std::int64_t batch_size, std::int64_t accumulation_steps, Model& model) {
+  const auto update = [](std::int64_t batch_size, std::int64_t accumulation_steps) {
     Config config = config_without_dropout();
     config.training.batch_size = batch_size;
     config.training.accumulation_steps = accumulation_steps;
     config.training.clip_norm = 0;
-    torch::manual_seed(3);
-    model = make_model(config.model, 20);
-    Trainer trainer(model, config, dataset);
-    int breaths = 0;
-    const double loss = trainer.step([&] { ++breaths; })[metric("loss")].value();
-    EXPECT_GE(breaths, 2 * accumulation_steps);
-    return loss;
+    return first_update(config, 1);
   };
-  Model whole, parts;
-  EXPECT_NEAR(step(8, 1, whole), step(3, 3, parts), 1e-5);
-  const auto expected = whole->parameters();
-  const auto found = parts->parameters();
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_LE((expected[i].grad() - found[i].grad()).abs().max().item<double>(), 1e-5);
+  expect_same(update(8, 1), update(3, 3));
+}
+
+TEST(Training, PartsOfABatchOnSeveralThreadsAreTheWholeBatch) {
+  const Config config = config_without_dropout();
+  for (const int num_threads : {2, 3, 20}) expect_same(first_update(config, 1), first_update(config, num_threads));
+}
+
+TEST(Training, ThePartsOfATextsBatchAreTheWholeToo) {
+  Config config = config_without_dropout();
+  config.model.architecture = "decoder-only";
+  config.model.max_length = 6;
+  config.training.batch_size = 5;
+  auto dataset = std::make_shared<Dataset>();
+  for (int i = 0; i < 200; ++i) dataset->train_stream.push_back(4 + i * i % 16);
+  const auto loss = [&](int num_threads) {
+    kernels::set_team_size(num_threads);
+    torch::manual_seed(3);
+    Trainer trainer(make_model(config.model, 20), config, dataset);
+    kernels::set_team_size(1);
+    double last = 0;
+    for (int i = 0; i < 3; ++i) last = trainer.step({})[metric("loss")].value();
+    return last;
+  };
+  EXPECT_NEAR(loss(1), loss(2), 1e-5);
+}
+
+// A look that is waited for need not wait for the rest of an update, and a session that ends need not either.
+TEST(Training, AnUpdateBreathesOftenAndCanBeEndedAtAnyBreath) {
+  const Config config = config_without_dropout();
+  const int breaths = first_update(config, 2).breaths;
+  EXPECT_GT(breaths, 30);
+  torch::manual_seed(3);
+  Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+  for (int last = 1; last < breaths; last += 7) {
+    int left = last;
+    const auto end_there = [&] {
+      if (--left == 0) throw Cancelled();
+    };
+    EXPECT_THROW(trainer.step(end_there), Cancelled) << last;
   }
+  EXPECT_EQ(trainer.steps_done(), 0);
+  EXPECT_NEAR(trainer.step({})[metric("loss")].value(), first_update(config, 1).loss, 1e-6);
 }
 
 // Losses of updates that change nothing, each on the same pairs: a learning rate of 0 leaves only dropout to differ.

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "kernels/breathing.h"
 #include "kernels/processor.h"
 
 namespace attnscope::kernels {
@@ -31,6 +32,7 @@ torch::Tensor as_tensor(MatrixView view, std::int64_t rows, std::int64_t columns
 
 void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
               bool add) {
+  breathe_if_wanted();
   if (NotedProducts* noted = notes.load(std::memory_order_acquire)) {
     noted->note({rows, columns, depth, a.transposed, b.transposed, add});
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "kernels/breathing.h"
 #include "kernels/dropout.h"
 #include "kernels/team.h"
 #include "plain/metrics.h"
@@ -91,6 +92,7 @@ std::vector<std::vector<Batch>> Trainer::next_batches() {
 double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
   SequenceModel& model = *models_[part];
   const kernels::DropoutScope dropout(config_.training.seed, number, part);
+  const kernels::Breathing breathing(breathe);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor loss =
       model.loss(model.decode(batch.target_in, memory), batch.target_out, config_.training.label_smoothing);
