@@ -21,13 +21,13 @@ TEST(Pacing, DrawsTheFirstFrameAtOnceAndThenNothing) {
   Pacing pacing;
   ASSERT_TRUE(pacing.due());
   EXPECT_LE(*pacing.due(), 0.1);
-  pacing.drawn(1, false, false);
+  pacing.drawn(1, 1, false, false);
   EXPECT_EQ(pacing.due(), std::nullopt);
 }
 
 TEST(Pacing, AnswersInputWithinAFrame) {
   Pacing pacing;
-  pacing.drawn(1, false, false);
+  pacing.drawn(1, 1, false, false);
   pacing.urge(5);
   ASSERT_TRUE(pacing.due());
   EXPECT_LE(*pacing.due(), 5);
@@ -40,7 +40,7 @@ TEST(Pacing, SettlesAfterInputAndThenRests) {
   double now = 5;
   while (pacing.due()) {
     now = std::max(now, *pacing.due());
-    pacing.drawn(now, false, false);
+    pacing.drawn(now, now, false, false);
     ASSERT_LT(++frames, 60);
   }
   EXPECT_GE(frames, 3);
@@ -49,13 +49,13 @@ TEST(Pacing, SettlesAfterInputAndThenRests) {
 
 TEST(Pacing, ShowsTrainingNewsAtMostTenTimesASecond) {
   Pacing pacing;
-  pacing.drawn(100, false, false);
+  pacing.drawn(100, 100, false, false);
   int frames = 0;
   for (int millisecond = 0; millisecond < 1000; millisecond += 5) {
     const double now = 100 + millisecond / 1000.;
     pacing.news();
     if (now >= *pacing.due()) {
-      pacing.drawn(now, false, false);
+      pacing.drawn(now, now, false, false);
       ++frames;
     }
   }
@@ -63,12 +63,27 @@ TEST(Pacing, ShowsTrainingNewsAtMostTenTimesASecond) {
   EXPECT_LE(frames, 10);
 }
 
+// Slow frames would take the time from what is trained; a user who does something is answered at once all the same.
+TEST(Pacing, ShowsNewsTheMoreSeldomTheLongerAFrameTakes) {
+  Pacing pacing;
+  for (const auto& [duration, earliest, latest] :
+       {std::tuple(0.001, 0.09, 0.11), {0.03, 0.29, 0.31}, {2.0, 0.1, 0.6}}) {
+    pacing.drawn(100 - duration, 100, false, false);
+    pacing.news();
+    ASSERT_TRUE(pacing.due());
+    EXPECT_GE(*pacing.due() - 100, earliest) << duration;
+    EXPECT_LE(*pacing.due() - 100, latest) << duration;
+  }
+  pacing.urge(100.01);
+  EXPECT_LE(*pacing.due(), 100.1);
+}
+
 TEST(Pacing, KeepsAnimationsAndTheTextCursorGoing) {
   Pacing pacing;
-  pacing.drawn(10, true, false);
+  pacing.drawn(10, 10, true, false);
   ASSERT_TRUE(pacing.due());
   EXPECT_LE(*pacing.due(), 10.2);
-  pacing.drawn(20, false, true);
+  pacing.drawn(20, 20, false, true);
   ASSERT_TRUE(pacing.due());
   EXPECT_GT(*pacing.due(), 20.1);
   EXPECT_LE(*pacing.due(), 20 + blink_at_most);

@@ -92,7 +92,7 @@ void print_growth(bool json) {
 
 int bench(const BenchOptions& options) {
   if (options.growth) {
-    set_threads({}, {});
+    set_threads({});
     print_growth(options.json);
     return 0;
   }

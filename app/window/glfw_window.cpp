@@ -230,13 +230,4 @@ GlfwWindow::Size GlfwWindow::size() const {
   return size;
 }
 
-bool GlfwWindow::software_rendering() const {
-  const auto* text = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  const std::string_view name = text == nullptr ? "" : text;
-  for (const std::string_view software : {"llvmpipe", "softpipe", "swrast"}) {
-    if (name.find(software) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 }  // namespace attnscope

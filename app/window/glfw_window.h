@@ -56,9 +56,6 @@ class GlfwWindow {
   // The window's size when it is not full-screen, in screen coordinates.
   Size size() const;
 
-  // Frames are drawn by the processor (Mesa's llvmpipe or softpipe).
-  bool software_rendering() const;
-
  private:
   struct Library {
     Library();

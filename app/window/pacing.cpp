@@ -7,6 +7,8 @@ namespace {
 
 constexpr double at_once = 1. / 60;
 constexpr double leisurely = 1. / 10;
+constexpr double frames_between_news = 10;  // drawing news takes a tenth of the time at most
+constexpr double rarest_news = 0.5;
 constexpr double blink = 0.4;
 constexpr double tooltip_time = 1.2;  // after the last input, until which a tooltip may still appear
 constexpr int frames_to_settle = 3;
@@ -18,8 +20,9 @@ void Pacing::urge(double now) {
   settling_frames_ = frames_to_settle;
 }
 
-void Pacing::drawn(double now, bool animating, bool text_cursor) {
+void Pacing::drawn(double begin, double now, bool animating, bool text_cursor) {
   last_frame_ = now;
+  frame_duration_ = now - begin;
   settling_frames_ = std::max(0, settling_frames_ - 1);
   news_ = false;
   animating_ = animating;
@@ -28,7 +31,8 @@ void Pacing::drawn(double now, bool animating, bool text_cursor) {
 
 std::optional<double> Pacing::due() const {
   if (settling_frames_ > 0) return last_frame_ + at_once;
-  if (news_ || animating_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
+  if (animating_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
+  if (news_) return last_frame_ + std::clamp(frames_between_news * frame_duration_, leisurely, rarest_news);
   if (text_cursor_) return last_frame_ + blink;
   return std::nullopt;
 }

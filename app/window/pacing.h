@@ -1,5 +1,5 @@
 // When the window draws its next frame: at once for the user, seldom for the rest, never for nothing. Under software
-// OpenGL every frame takes time from training (libgomp's threads spin at barriers while one of them waits for a core).
+// OpenGL every frame takes time from training, so news of it is drawn the more seldom the longer a frame takes.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,15 @@ class Pacing {
   // Something to be shown without hurry: a training step.
   void news() { news_ = true; }
 
-  // What the frame just drawn asks for: something moves by itself; a text cursor blinks.
-  void drawn(double now, bool animating, bool text_cursor);
+  // A frame was drawn from `begin` to `now`, and asks for more: something moves by itself; a text cursor blinks.
+  void drawn(double begin, double now, bool animating, bool text_cursor);
 
   // When the next frame is due; nothing while there is nothing to draw.
   std::optional<double> due() const;
 
  private:
   double last_frame_ = 0;
+  double frame_duration_ = 0;
   double urged_ = -1e9;
   int settling_frames_ = 0;
   bool news_ = true;  // the first frame

@@ -20,9 +20,9 @@ torch::Device resolve_device(const std::string& name) {
   return torch::kCPU;
 }
 
-void set_threads(const TrainingConfig& training, Cores cores) {
+void set_threads(const TrainingConfig& training) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  const std::int64_t threads = training.threads > 0 ? training.threads : all - cores.spare;
+  const std::int64_t threads = training.threads > 0 ? training.threads : all;
   at::set_num_threads(1);
   kernels::set_team_size(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }

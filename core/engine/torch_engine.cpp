@@ -79,15 +79,13 @@ auto with_short_errors(const Work& work) {
 
 }  // namespace
 
-TorchEngine::TorchEngine(Cores cores) : cores_(cores) {}
-
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
   Run run;
   run.folder = RunFolder{path};
   run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
   run.config = load_config(run.folder->config());
   run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
-  set_threads(run.config.training, cores_);
+  set_threads(run.config.training);
   run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.metrics = load_metrics(run.folder->metrics());
@@ -115,7 +113,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   };
   Run run;
   run.config = with_absolute_paths(config);
-  set_threads(config.training, cores_);
+  set_threads(config.training);
   const bool same_corpus = has_corpus_of(run.config);
   run.corpus = corpus_for(run.config, progress);
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
@@ -284,7 +282,7 @@ void TorchEngine::average(std::int64_t count) {
 void TorchEngine::adjust(const Config& config) {
   if (!run_.watched) return;
   run_.config = with_live_fields(run_.config, config);
-  set_threads(run_.config.training, cores_);
+  set_threads(run_.config.training);
   run_.watched->model->set_dropout(run_.config.model.dropout);
   if (run_.trainer) run_.trainer->adjust(run_.config);
 }

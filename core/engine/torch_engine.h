@@ -18,8 +18,6 @@ namespace attnscope {
 
 class TorchEngine final : public Engine {
  public:
-  explicit TorchEngine(Cores cores = {});
-
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
   // From here on checkpoints go to this folder, every training.checkpoint_interval updates.
@@ -81,7 +79,6 @@ class TorchEngine final : public Engine {
   // What is saved: the newest.
   SequenceModel& weights();
 
-  Cores cores_;
   std::uint64_t runs_ = 0;
   Run run_;
   std::optional<RunFolder> checkpoint_folder_;

@@ -23,6 +23,7 @@ constexpr int width = 1600;
 constexpr int height = 1000;
 constexpr int keystrokes = 60;
 constexpr std::chrono::milliseconds between_keys{250};
+constexpr std::chrono::milliseconds undisturbed{4000};
 constexpr std::chrono::minutes patience{2};
 
 double milliseconds_since(Clock::time_point begin) {
@@ -33,7 +34,7 @@ double milliseconds_since(Clock::time_point begin) {
 class TypedWindow {
  public:
   explicit TypedWindow(const std::string& run)
-      : screen_(width, height), renderer_(find_fonts()), session_([] { return make_torch_engine(1); }) {
+      : screen_(width, height), renderer_(find_fonts()), session_([] { return make_window_engine(); }) {
     prepare_input(ImGui::GetIO());
     scope_.facts = machine_facts();
     scope_.layout.sentence = "The animal didn't cross the street because it was too";
@@ -54,9 +55,9 @@ class TypedWindow {
       io.DeltaTime = 1.F / 60;
       if (!typed.empty()) feed_text(io, typed);
     });
+    post_commands();
     screen_.finish();
     frames_.push_back(milliseconds_since(begin));
-    post_commands();
   }
 
   // Types one letter and waits for its attention and translation to be on the screen.
@@ -77,6 +78,16 @@ class TypedWindow {
   void idle(std::chrono::milliseconds duration) {
     const auto end = Clock::now() + duration;
     run_until([end] { return Clock::now() >= end; });
+  }
+
+  // Of training, for that long, with the window drawn as the real one is or not at all.
+  double steps_per_second(std::chrono::milliseconds duration, bool drawn) {
+    const std::int64_t first = step();
+    const auto begin = Clock::now();
+    drawn_ = drawn;
+    idle(duration);
+    drawn_ = true;
+    return static_cast<double>(step() - first) / milliseconds_since(begin) * 1000;
   }
 
   void focus_sentence() {
@@ -100,9 +111,10 @@ class TypedWindow {
     while (!done()) {
       if (Clock::now() > give_up) throw std::runtime_error("the worker did not answer within two minutes");
       hear();
-      if (seconds() >= pacing_.due().value_or(1e18)) {
+      if (drawn_ && seconds() >= pacing_.due().value_or(1e18)) {
+        const double begin = seconds();
         draw();
-        pacing_.drawn(seconds(), false, false);
+        pacing_.drawn(begin, seconds(), false, false);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -141,6 +153,7 @@ class TypedWindow {
   Pacing pacing_;
   std::vector<double> frames_;  // ms each
   double longest_wait_ = 0;     // ms
+  bool drawn_ = true;
   Offscreen screen_;
   Renderer renderer_;
   Session session_;
@@ -166,12 +179,19 @@ std::vector<Measurement> measure_window(const std::string& run) {
     window.type(i % 6 == 0 ? " " : "a", attention[i], translation[i]);
   }
   const double seconds = milliseconds_since(begin) / 1000;
+  const std::int64_t last_step = window.step();
+  std::vector<double> shares;
+  for (int round = 0; round < 3; ++round) {
+    const double alone = window.steps_per_second(undisturbed, false);
+    shares.push_back(window.steps_per_second(undisturbed, true) / alone);
+  }
   out.push_back({"while training: key to its attention on the screen, median", median(attention), "ms"});
   out.push_back({"while training: key to its attention on the screen, 95 %", quantile(attention, 0.95), "ms"});
   out.push_back({"while training: key to its whole translation, median", median(translation), "ms"});
   out.push_back({"while training: frame, median", median(window.frames()), "ms"});
   out.push_back({"while training: frame, 99 %", quantile(window.frames(), 0.99), "ms"});
-  out.push_back({"while typing: training steps", static_cast<double>(window.step() - first_step) / seconds, "steps/s"});
+  out.push_back({"while typing: training steps", static_cast<double>(last_step - first_step) / seconds, "steps/s"});
+  out.push_back({"training with the window shown, of its speed without", 100 * median(shares), "%"});
   out.push_back({"longest wait of the window for the worker", window.longest_wait(), "ms"});
   return out;
 }

@@ -1,5 +1,6 @@
 #include "commands/desktop/machine.h"
 
+#include <sys/resource.h>
 #include <torch/cuda.h>
 
 #include <string>
@@ -8,8 +9,16 @@
 #include "engine/torch_engine.h"
 
 namespace attnscope {
-std::unique_ptr<Engine> make_torch_engine(std::int64_t spare_cores) {
-  return std::make_unique<TorchEngine>(Cores{.spare = spare_cores});
+namespace {
+
+constexpr int worker_niceness = 10;
+
+}  // namespace
+
+std::unique_ptr<Engine> make_window_engine() {
+  // Linux: of the calling thread, and of those it starts. Failing, drawing is only less smooth.
+  setpriority(PRIO_PROCESS, 0, worker_niceness);
+  return std::make_unique<TorchEngine>();
 }
 
 Facts machine_facts() {

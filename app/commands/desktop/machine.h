@@ -1,7 +1,6 @@
 // What this machine offers: the real engine, and what the window should know about where it runs.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "session/engine.h"
@@ -9,8 +8,8 @@
 
 namespace attnscope {
 
-// The engine that trains. `spare_cores` are left to the window when the configuration asks for all of them.
-std::unique_ptr<Engine> make_torch_engine(std::int64_t spare_cores);
+// The engine that trains behind a window: its threads, of which the caller is the first, give way to drawing.
+std::unique_ptr<Engine> make_window_engine();
 
 // May take a moment: it asks for a CUDA device. Any thread.
 Facts machine_facts();

@@ -79,7 +79,7 @@ int screenshot(const ScreenshotOptions& options) {
   scope.layout.sentence = options.source;
   scope.reference = options.reference;
   {
-    Session session([] { return make_torch_engine(0); });
+    Session session([] { return make_window_engine(); });
     session.post(OpenRun{run});
     hear(scope, session, run);
     // A frame chooses what to show of the sentence, which may ask for another look.

@@ -1,5 +1,4 @@
 // The window command: the session's news in, frames out, the user's commands back.
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -41,9 +40,6 @@ void on_end(int signal) {
 // GLFW cannot be woken from a signal handler: seconds until the flag is looked at.
 constexpr double longest_wait = 0.3;
 
-// Set on the worker before Torch starts its threads, which inherit it: drawing goes first when cores are short.
-constexpr int worker_niceness = 5;
-
 std::string window_title(const Scope& scope) {
   if (scope.run.run == 0) return "attnscope";
   const Activity activity = scope.status.activity;
@@ -84,7 +80,6 @@ class App {
   GlfwWindow window_;
   Renderer renderer_;
   GlfwWindow::InputConnection input_;
-  const bool software_rendering_;
   Queue<Facts> facts_;  // found out by the worker: asking for a GPU takes a moment
   Scope scope_;
   Pacing pacing_;
@@ -98,7 +93,6 @@ App::App()
       window_(read_.settings.window_width, read_.settings.window_height),
       renderer_(find_fonts()),
       input_(window_),
-      software_rendering_(window_.software_rendering()),
       session_([this] { return make_engine(); }, GlfwWindow::wake) {
   scope_.layout = read_.settings.layout;
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
@@ -106,11 +100,9 @@ App::App()
 }
 
 std::unique_ptr<Engine> App::make_engine() {
-  setpriority(PRIO_PROCESS, 0,
-              worker_niceness);  // Linux: of the calling thread alone. Failing, it is only less smooth.
   facts_.push(machine_facts());
   GlfwWindow::wake();
-  return make_torch_engine(software_rendering_ ? 1 : 0);
+  return make_window_engine();
 }
 
 void App::open_first_run() {
@@ -163,10 +155,11 @@ void App::heed_drops() {
 }
 
 void App::draw() {
+  const double begin = GlfwWindow::now();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
+  post_commands();  // first: while the frame is shown, which takes longest, the worker answers
   window_.show_frame();
-  pacing_.drawn(GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
-  post_commands();
+  pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
 }
 
