@@ -12,7 +12,6 @@
 
 #include "engine/device.h"
 #include "engine/torch_engine.h"
-#include "kernels/processor.h"
 #include "kernels/product.h"
 #include "kernels/team.h"
 #include "model/positions.h"
@@ -230,8 +229,7 @@ void measure(const Lesson& lesson, std::vector<Measurement>& out) {
 
 std::vector<Measurement> measure_training(const std::string& run) {
   std::vector<Measurement> measured;
-  const std::string machine = kernels::level_text(kernels::level()) + ", products by " + kernels::product_library();
-  measured.push_back({"threads; loops for " + machine, static_cast<double>(kernels::team()->size()), ""});
+  measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
   measure(random_lesson("tiny", 4000, 64, {}), measured);
   measure(random_lesson("small", 8000, 32, small_model()), measured);
   measure(lesson_of_run(run), measured);

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "kernels/processor.h"
+#include "kernels/product.h"
 #include "kernels/team.h"
 
 namespace attnscope {
@@ -31,6 +33,10 @@ std::string device_text(torch::Device device) {
   if (device.is_cuda()) return "CUDA";
   const int threads = kernels::team()->size();
   return fmt::format("CPU, {} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+std::string processor_text() {
+  return "loops for " + kernels::level_text(kernels::level()) + ", products by " + kernels::product_library();
 }
 
 bool uses_reference_blas() {

@@ -18,6 +18,9 @@ void set_threads(const TrainingConfig& training);
 // "CPU, 2 threads", "CUDA"
 std::string device_text(torch::Device device);
 
+// "loops for AVX2, products by oneDNN and BLAS": what computes on the CPU; see kernels/processor.h.
+std::string processor_text();
+
 // Debian's reference BLAS is some thirty times slower than OpenBLAS, and is called through the same libblas.so.3.
 bool uses_reference_blas();
 

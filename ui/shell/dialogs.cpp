@@ -54,6 +54,7 @@ void draw_help(Scope& scope, const Skin& skin) {
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
   ImGui::TextUnformatted("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.");
   if (!scope.facts.version.empty()) ImGui::Text("attnscope %s", scope.facts.version.c_str());
+  if (!scope.facts.processor.empty()) ImGui::Text("On the CPU: %s.", scope.facts.processor.c_str());
   ImGui::PopStyleColor();
   if (ImGui::Button("Close") || key_pressed(Key::escape)) scope.show_help = false;
   if (!scope.show_help) ImGui::CloseCurrentPopup();

@@ -29,6 +29,7 @@ struct BuiltinCorpus {
 struct Facts {
   bool cuda_available = false;
   std::string version;
+  std::string processor;  // which of its abilities are used, and which library multiplies
   std::vector<BuiltinCorpus> corpora;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "corpus/corpus.h"
+#include "engine/device.h"
 #include "engine/torch_engine.h"
 
 namespace attnscope {
@@ -25,6 +26,7 @@ Facts machine_facts() {
   Facts facts;
   facts.cuda_available = torch::cuda::is_available();
   facts.version = ATTNSCOPE_VERSION;
+  facts.processor = processor_text();
   for (const BuiltIn& corpus : built_in_corpora()) {
     facts.corpora.push_back({std::string(corpus.name), std::string(corpus.description)});
   }
