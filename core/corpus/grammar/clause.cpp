@@ -95,4 +95,20 @@ std::string french_clause(const Subject& subject, const Verb& action, Tense tens
   return mood == Mood::asked ? elided("est-ce que", clause) : clause;
 }
 
+std::vector<Phrase> times(Tense tense) {
+  std::vector<Phrase> all = {{"", ""},
+                             {" today", " aujourd'hui"},
+                             {" this morning", " ce matin"},
+                             {" on Monday", " lundi"},
+                             {" on Tuesday", " mardi"},
+                             {" on Friday", " vendredi"},
+                             {" on Sunday", " dimanche"}};
+  if (tense == Tense::past) {
+    all.insert(all.end(), {{" yesterday", " hier"}, {" last week", " la semaine dernière"}});
+  } else {
+    all.insert(all.end(), {{" every day", " tous les jours"}, {" now", " maintenant"}});
+  }
+  return all;
+}
+
 }  // namespace attnscope

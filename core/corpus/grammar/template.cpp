@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -35,35 +36,23 @@ bool is_slot(std::string_view word) {
 }  // namespace
 
 Slots& Slots::noun(char slot, const Noun& noun, bool plural) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = &noun,
-      .adjective = nullptr,
-      .english = plural ? english_plural(noun) : std::string(noun.en),
-      .french = plural ? french_plural(noun) : std::string(noun.fr),
-      .agreement = {noun.gender, plural},
-  };
-  return *this;
+  return fill(slot, {.noun = &noun,
+                     .english = plural ? english_plural(noun) : std::string(noun.en),
+                     .french = plural ? french_plural(noun) : std::string(noun.fr),
+                     .agreement = {noun.gender, plural}});
 }
 
 Slots& Slots::adjective(char slot, const Adjective& adjective) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = nullptr,
-      .adjective = &adjective,
-      .english = std::string(adjective.en),
-      .french = std::string(adjective.m),
-      .agreement = {},
-  };
-  return *this;
+  return fill(slot,
+              {.adjective = &adjective, .english = std::string(adjective.en), .french = std::string(adjective.m)});
 }
 
 Slots& Slots::phrase(char slot, std::string_view english, std::string_view french) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = nullptr,
-      .adjective = nullptr,
-      .english = std::string(english),
-      .french = std::string(french),
-      .agreement = {},
-  };
+  return fill(slot, {.english = std::string(english), .french = std::string(french)});
+}
+
+Slots& Slots::fill(char slot, Filling filling) {
+  fillings_.at(static_cast<std::size_t>(slot - 'A')) = std::move(filling);
   return *this;
 }
 

@@ -31,10 +31,11 @@ class Slots {
   struct Filling {
     const Noun* noun = nullptr;
     const Adjective* adjective = nullptr;
-    std::string english;
-    std::string french;
-    Agreement agreement;
+    std::string english = {};
+    std::string french = {};
+    Agreement agreement = {};
   };
+  Slots& fill(char slot, Filling filling);
   const Filling& at(char slot) const;
   std::string english_slot(std::string_view content) const;
   std::string french_slot(std::string_view content) const;
