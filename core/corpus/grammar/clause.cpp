@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "corpus/grammar/french.h"
+#include "corpus/grammar/template.h"
 
 namespace attnscope {
 namespace {
