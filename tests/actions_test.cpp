@@ -6,8 +6,8 @@
 #include <string>
 
 #include "shell/actions.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "shell/looking.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/candidates.h"
-#include "workspaces/decoding/ranks.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/workspaces.h"
 
@@ -302,7 +300,7 @@ TEST_F(DecodingSteps, APromptCannotBeSteeredButWhatFollowsItCan) {
   ModelConfig model;
   model.architecture = "decoder-only";
   show(snapshot_of_model(model));
-  ASSERT_EQ(first_output(snapshot()), 2);
+  ASSERT_EQ(snapshot().first_output(), 2);
   go(1);
   ASSERT_TRUE(ui.click_text("mot3", draw));
   EXPECT_THAT(view().prefix_ids, IsEmpty());

@@ -1,36 +1,36 @@
 // Speed, measured here and now: against torch::nn::Transformer doing the same work in turns, so that a ratio stays
 // meaningful on a machine whose speed changes by the minute.
+
 #include <fmt/format.h>
 #include <torch/torch.h>
-
-#include <algorithm>
-#include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "commands/bench_decoding.h"
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
 #include "commands/commands.h"
 #include "commands/measurement.h"
 #include "commands/paths.h"
 #include "commands/progress.h"
+#include "decoding/search.h"
+#include "decoding/stepper.h"
 #include "engine/torch_engine.h"
+#include "model/model.h"
 #include "model/transformer.h"
+#include "plain/config.h"
 #include "probe/look_inside.h"
+#include "tokenizer/tokenizer.h"
 #include "training/trainer.h"
-#ifdef ATTNSCOPE_GUI
-#include "commands/desktop/bench_maps.h"
-#include "commands/desktop/bench_window.h"
-#endif
 
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 double milliseconds(const std::function<void()>& work) {
   const auto begin = Clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  return milliseconds_since(begin);
 }
 
 // The configuration everyone measures with: vocabulary 4000, 64 pairs of 32 + 32 pieces.
@@ -130,16 +130,15 @@ void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
   double pieces = 0;
   for (int round = 0; round < 20; ++round) {
     const auto begin = Clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); };
     double first = 0;
     look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
                 [&](const Snapshot& snapshot) {
-                  if (first == 0) first = elapsed();
+                  if (first == 0) first = milliseconds_since(begin);
                   pieces = static_cast<double>(snapshot.target_out.size());
                 },
                 {});
     early.push_back(first);
-    whole.push_back(elapsed());
+    whole.push_back(milliseconds_since(begin));
   }
   out.push_back({"sentence to encoder attention, idle", median(early), "ms"});
   out.push_back({"sentence to translation and all attention, idle", median(whole), "ms"});
@@ -154,6 +153,41 @@ void print(const std::vector<Measurement>& measurements, bool json) {
     return;
   }
   for (const auto& [name, value, unit] : measurements) fmt::print("{:<64} {:>10.2f} {}\n", name, value, unit);
+}
+
+// ---- decoding
+
+constexpr std::int64_t vocab_size = 4000;
+constexpr std::int64_t source_length = 32;
+constexpr std::int64_t output_length = 128;
+constexpr int rounds = 5;
+
+// What the searches ask of a model, answered by reading the whole output anew at every step.
+class Uncached {
+ public:
+  Uncached(SequenceModel& model, const torch::Tensor& source) : model_(model), memory_(model.encode(source, {})) {}
+
+  // As Stepper::advance.
+  torch::Tensor advance(const torch::Tensor& rows, const torch::Tensor& tokens) {
+    read_ = read_.defined() ? torch::cat({read_.index_select(0, rows), tokens}, 1) : tokens;
+    Memory memory = memory_;
+    memory.states = memory_.states.expand({read_.size(0), -1, -1});
+    return torch::log_softmax(model_.logits(model_.decode(read_, memory).select(1, -1)), -1);
+  }
+
+ private:
+  SequenceModel& model_;
+  Memory memory_;
+  torch::Tensor read_;  // int64 N×L
+};
+
+template <typename Asked>
+double milliseconds(Asked asked, std::int64_t beam) {
+  const torch::Tensor begin = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
+  const auto start = Clock::now();
+  beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
+              {.beam = beam, .limit = output_length, .eos_ends = false});
+  return milliseconds_since(start);
 }
 
 }  // namespace
@@ -179,6 +213,41 @@ int bench(const BenchOptions& options) {
   line.clear();
   print(measurements, options.json);
   return 0;
+}
+
+// ---- decoding
+
+std::vector<Measurement> measure_decoding() {
+  torch::manual_seed(1);
+  const Model model = make_model(ModelConfig(), vocab_size);
+  model->stand_still();
+  const torch::Tensor source = torch::randint(4, vocab_size, {1, source_length}, torch::kInt64);
+  std::vector<Measurement> measured;
+  for (const std::int64_t beam : {1, 4}) {
+    std::vector<double> cached, ratios;
+    for (int round = -1; round < rounds; ++round) {
+      const double with = milliseconds(Stepper(*model, source, {}, {}), beam);
+      const double without = milliseconds(Uncached(*model, source), beam);
+      if (round < 0) continue;  // warming up
+      cached.push_back(with);
+      ratios.push_back(without / with);
+    }
+    measured.push_back({fmt::format("{} pieces decoded with a beam of {}", output_length, beam), median(cached), "ms"});
+    measured.push_back({fmt::format("the same against decoding without a cache, beam {}", beam), median(ratios), "×"});
+  }
+  return measured;
+}
+
+// ---- what many values come to
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto index = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  return values[index];
+}
+
+double median(std::vector<double> values) {
+  return quantile(std::move(values), 0.5);
 }
 
 }  // namespace attnscope

@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "window/gl_drivers.h"
+#include "window/renderer.h"
 
 namespace attnscope {
 namespace {
@@ -44,6 +45,14 @@ int key_by_label(int key, int scancode) {
   if (const auto mark = marks.find(c); mark != std::string_view::npos) return keys[mark];
   return key;
 }
+
+// ---- pacing
+
+constexpr double at_once = 1. / 60;
+constexpr double leisurely = 1. / 10;
+constexpr double blink = 0.4;
+constexpr double tooltip_time = 1.2;  // after the last input, until which a tooltip may still appear
+constexpr int frames_to_settle = 3;
 
 }  // namespace
 
@@ -237,6 +246,28 @@ bool GlfwWindow::software_rendering() const {
     if (name.find(software) != std::string_view::npos) return true;
   }
   return false;
+}
+
+// ---- pacing
+
+void Pacing::urge(double now) {
+  urged_ = now;
+  settling_frames_ = frames_to_settle;
+}
+
+void Pacing::drawn(double now, bool animating, bool text_cursor) {
+  last_frame_ = now;
+  settling_frames_ = std::max(0, settling_frames_ - 1);
+  news_ = false;
+  animating_ = animating;
+  text_cursor_ = text_cursor;
+}
+
+std::optional<double> Pacing::due() const {
+  if (settling_frames_ > 0) return last_frame_ + at_once;
+  if (news_ || animating_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
+  if (text_cursor_) return last_frame_ + blink;
+  return std::nullopt;
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,33 @@ class GlfwWindow {
   std::vector<std::string> dropped_;
   bool fullscreen_ = false;
   int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen
+};
+
+// When the window draws its next frame: at once for the user, seldom for the rest, never for nothing. Under software
+// OpenGL every frame takes time from training (libgomp's threads spin at barriers while one of them waits for a core).
+// Times are in seconds on one steady clock.
+class Pacing {
+ public:
+  // The user did something, or what the user waits for has come: a frame as soon as the screen can take one, and a few
+  // more, because Dear ImGui needs them to settle and shows its tooltips after a delay.
+  void urge(double now);
+
+  // Something to be shown without hurry: a training step.
+  void news() { news_ = true; }
+
+  // What the frame just drawn asks for: something moves by itself; a text cursor blinks.
+  void drawn(double now, bool animating, bool text_cursor);
+
+  // When the next frame is due; nothing while there is nothing to draw.
+  std::optional<double> due() const;
+
+ private:
+  double last_frame_ = 0;
+  double urged_ = -1e9;
+  int settling_frames_ = 0;
+  bool news_ = true;  // the first frame
+  bool animating_ = false;
+  bool text_cursor_ = false;
 };
 
 }  // namespace attnscope

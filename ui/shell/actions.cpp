@@ -9,11 +9,9 @@
 #include "base/numbers.h"
 #include "shell/export.h"
 #include "shell/purposes.h"
-#include "shell/study.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
-#include "shell/weight_choice.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/workspaces.h"
 
@@ -22,10 +20,6 @@ namespace {
 
 bool is_training(const Scope& scope) {
   return scope.status.activity == Activity::training;
-}
-
-bool has_run(const Scope& scope) {
-  return scope.run.run != 0;
 }
 
 template <Purpose purpose>
@@ -68,8 +62,7 @@ std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
   return "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs "
-         "changed. "
-         "The present weights are gone unless saved.";
+         "changed. The present weights are gone unless saved.";
 }
 
 constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
@@ -234,7 +227,7 @@ constexpr std::array table = {
     Action{"evaluate", "Evaluate on held-out pairs",
            "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
            "runs between updates, on the weights of this moment.",
-           no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, can_study},
+           no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
     Action{"save-png", "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", no_key,
            Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>},
     Action{"save-svg", "Picture of the workspace as SVG…",
@@ -301,19 +294,11 @@ bool is_typing() {
 bool is_reached(Reach reach) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool dialog = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
-  switch (reach) {
-    case Reach::everywhere:
-      return true;
-    case Reach::typing:
-      return !dialog;
-    case Reach::window:
-      return !dialog && !is_typing();
-    case Reach::not_pressing:
-      return !dialog && !is_typing() && !io.NavVisible;
-    case Reach::not_walking:
-      return !dialog && !is_typing() && !io.NavActive;
-  }
-  return false;
+  if (reach == Reach::everywhere) return true;
+  if (dialog) return false;
+  if (reach == Reach::typing) return true;
+  if (is_typing()) return false;
+  return reach == Reach::window || !(reach == Reach::not_pressing ? io.NavVisible : io.NavActive);
 }
 
 // The timeline's keys have Shift, which may be left out while it has the keyboard.

@@ -11,7 +11,7 @@
 
 #include "base/input.h"
 #include "shell/scope.h"
-#include "widgets/icon_button.h"
+#include "widgets/row.h"
 
 namespace attnscope {
 
