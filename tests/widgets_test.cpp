@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ui_harness.h"
+#include "widgets/card_grid.h"
 #include "widgets/file_browser.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
@@ -66,6 +67,26 @@ TEST(Theme, names_are_read_and_written) {
   EXPECT_EQ(theme_from(theme_text(ThemeName::light)), ThemeName::light);
   EXPECT_EQ(theme_from(theme_text(ThemeName::dark)), ThemeName::dark);
   EXPECT_EQ(theme_from("neon"), ThemeName::dark);
+}
+
+// ---- titles where there is little room
+
+TEST(Titles, a_cards_title_ends_in_dots_before_the_range_of_its_colours) {
+  UiHarness ui;
+  const CardTitle title{"q·k ÷ √8 + KERPLE", "", ColorMap::viridis, 0, 1};
+  ui.panel([&] { draw_card_title(title, 400, ui.skin); });
+  EXPECT_TRUE(ui.drew("KERPLE"));
+  EXPECT_FALSE(ui.drew("…KERPLE"));
+  ui.panel([&] { draw_card_title(title, 170, ui.skin); });
+  EXPECT_FALSE(ui.drew("KERPLE"));
+  EXPECT_TRUE(ui.drew("q·k"));
+}
+
+TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
+  UiHarness ui{{120, 200}};
+  ui.panel([&] { draw_caption("Every head over the source", "layer × head", "", ui.skin); });
+  EXPECT_FALSE(ui.drew("source"));
+  EXPECT_TRUE(ui.drew("…"));
 }
 
 // ---- heatmap

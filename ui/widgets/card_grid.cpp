@@ -73,14 +73,13 @@ float card_title_height(const Skin& skin) {
 bool draw_card_title(const CardTitle& title, float width, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = std::max(skin.px(20), width - draw_range(title, {at.x + width, at.y}, skin));
-  const ImVec2 extent = text_size(skin.fonts.bold, title.title);
-  const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, std::min(extent.x, room)), extent.y});
+  const std::string shown = shortened(skin.fonts.bold, title.title, room);
+  const ImVec2 extent = text_size(skin.fonts.bold, shown);
+  const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, extent.x), extent.y});
   const bool lit = ImGui::IsItemHovered() || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
-  help_tooltip(title.help, skin);
+  help_tooltip(shown == title.title ? title.help : title.title + "\n" + title.help, skin);
   Painter paint(skin);
-  paint.push_clip(at, {at.x + room, at.y + extent.y + 1});
-  paint.text(skin.fonts.bold, at, lit ? skin.theme.accent : skin.theme.text, title.title);
-  paint.pop_clip();
+  paint.text(skin.fonts.bold, at, lit ? skin.theme.accent : skin.theme.text, shown);
   ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
   return clicked;
 }

@@ -1,5 +1,6 @@
 #include "widgets/words.h"
 
+#include <fmt/format.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -53,8 +54,9 @@ void small_text(Color32 color, std::string_view text, const Skin& skin) {
 }
 
 void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin) {
-  bold_text(title, skin);
-  help_tooltip(help, skin);
+  const std::string shown = shortened(skin.fonts.bold, title, ImGui::GetContentRegionAvail().x);
+  bold_text(shown, skin);
+  help_tooltip(shown == title ? std::string(help) : fmt::format("{}\n{}", title, help), skin);
   ImGui::SameLine(0, skin.px(8));
   // Half a word helps nobody, and the title's tooltip says more.
   if (ImGui::CalcTextSize(words.c_str()).x > ImGui::GetContentRegionAvail().x) return ImGui::NewLine();

@@ -24,7 +24,8 @@ void quiet_words(std::string_view words, std::string_view help, const Skin& skin
 void wrapped_text(Color32 color, std::string_view text);
 void small_text(Color32 color, std::string_view text, const Skin& skin);
 
-// A heading, a few words beside it if there is room, and the whole of it in the tooltip of both.
+// A heading, shortened where it must be, a few words beside it if there is room, and the whole of it in the tooltip of
+// both.
 void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin);
 
 // Dim text in the middle of `size`, where a picture could be; advances the cursor.

@@ -213,7 +213,8 @@ void draw_heading(const char* heading, CardGrid& grid, const Skin& skin) {
   grid.new_row();
   if (grid.y > 0) grid.y += skin.px(4);
   Painter paint(skin);
-  paint.text(skin.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, skin.theme.text_dim, heading);
+  paint.text(skin.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, skin.theme.text_dim,
+             shortened(skin.fonts.ui, heading, grid.width()));
   grid.y += font_size(skin.fonts.ui) + skin.px(5);
 }
 

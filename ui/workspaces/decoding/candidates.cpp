@@ -197,10 +197,9 @@ void draw_titles(const Columns& columns, const Skin& skin) {
   for (int stage = 0; stage < num_stages; ++stage) {
     const StageText& text = stages[static_cast<std::size_t>(stage)];
     const ImVec2 low(at.x + cell_x(columns, stage), at.y);
-    paint.push_clip(low, {low.x + columns.cell, low.y + height});
-    const float x = std::max(low.x, low.x + columns.cell - text_size(skin.fonts.small, text.title).x - skin.px(3));
-    paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, text.title);
-    paint.pop_clip();
+    const std::string title = shortened(skin.fonts.small, text.title, columns.cell - skin.px(3));
+    const float x = low.x + columns.cell - text_size(skin.fonts.small, title).x - skin.px(3);
+    paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, title);
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy(ImVec2(columns.cell, height));
     help_tooltip(text.help, skin);

@@ -200,9 +200,12 @@ void draw_options_button(DecodingView& view, const Skin& skin) {
 
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
                                   const Skin& skin) {
-  const float middle = ImGui::GetContentRegionAvail().x * 0.5F;
-  draw_beginning(snapshot, view, middle - skin.px(6), skin);
-  ImGui::SameLine(middle + skin.px(6));
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float middle = room * 0.5F;
+  const float taken = ImGui::CalcTextSize("Begins with").x + button_width("Let go") + skin.px(16);
+  const bool beside = middle - taken >= skin.px(40);  // else the field would reach into the other half
+  draw_beginning(snapshot, view, beside ? middle - skin.px(6) : room, skin);
+  if (beside) ImGui::SameLine(middle + skin.px(6));
   draw_reference(reference, skin);
 }
 

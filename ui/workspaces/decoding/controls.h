@@ -14,7 +14,7 @@ namespace attnscope {
 // always valid.
 void draw_options_button(DecodingView& view, const Skin& skin);
 
-// One line: "Begins with" and "Should become".
+// "Begins with" and "Should become": one line, or two in a narrow window.
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
                                   const Skin& skin);
 
