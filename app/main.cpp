@@ -29,28 +29,41 @@ CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(
   return sub;
 }
 
+// An option of the command, its value named in the help.
+template <typename Value>
+CLI::Option* add_option(CLI::App* sub, const char* name, const char* form, Value& value, const std::string& help) {
+  return sub->add_option(name, value, help)->type_name(form);
+}
+
+// May be given again.
+CLI::Option* add_list(CLI::App* sub, const char* name, const char* form, std::vector<std::string>& values,
+                      const std::string& help) {
+  return add_option(sub, name, form, values, help)->allow_extra_args(false);
+}
+
+CLI::Option* add_run(CLI::App* sub, std::string& run) {
+  return add_option(sub, "--run", "RUN", run, "A run's folder")->required();
+}
+
+CLI::Option* add_target(CLI::App* sub, std::string& target) {
+  const char* help = "The target side, when --corpus is one of two parallel files";
+  return add_option(sub, "--target", "FILE", target, help)->needs("--corpus");
+}
+
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and keep the run in a folder");
-  sub->add_option("--corpus", o.corpus,
-                  "A built-in corpus by name, a TSV file (source, tab, target), or the source side; for a language "
-                  "model any text")
-      ->type_name("FILE|NAME");
-  sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
-      ->type_name("FILE")
-      ->needs("--corpus");
-  sub->add_option("--out", o.out, "The run's folder")->type_name("RUN")->required();
-  CLI::Option* config = sub->add_option("--config", o.config_file, "A config.json to start from")->type_name("FILE");
-  sub->add_option("--preset", o.preset, "A named configuration to start from: " + preset_names())
-      ->type_name("NAME")
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus,
+             "A built-in corpus by name, a TSV file (source, tab, target), or the source side; for a language model "
+             "any text");
+  add_target(sub, o.target);
+  add_option(sub, "--out", "RUN", o.out, "The run's folder")->required();
+  CLI::Option* config = add_option(sub, "--config", "FILE", o.config_file, "A config.json to start from");
+  add_option(sub, "--preset", "NAME", o.preset, "A named configuration to start from: " + preset_names())
       ->excludes(config);
-  sub->add_option("--set", o.set, "One field of the configuration, such as model.d_model=64; may be given again")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  sub->add_option(
-         "--pin", o.pin,
-         "A sentence to look at every training.history_interval updates, kept with the run; may be given again")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
+  add_list(sub, "--set", "KEY=VALUE", o.set,
+           "One field of the configuration, such as model.d_model=64; may be given again");
+  add_list(sub, "--pin", "TEXT", o.pin,
+           "A sentence to look at every training.history_interval updates, kept with the run; may be given again");
   sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
   sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
@@ -63,31 +76,21 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
 }
 
 void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
-  const auto implied = [&o](const std::string&) { o.sample = true; };
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    return sub->add_option(name, value, help)->each([&o](const std::string&) { o.sample = true; })->excludes(beam);
+  };
   sub->add_flag("--sample", o.sample, "Draw every piece instead of taking the best; the options below imply it")
       ->excludes(beam);
-  sub->add_option("--temperature", o.sampling.temperature, "Logits are divided by it; 0: always the best piece")
-      ->each(implied)
-      ->excludes(beam);
-  sub->add_option("--top-k", o.sampling.top_k, "Draw from so many most probable pieces; 0: all")
-      ->each(implied)
-      ->excludes(beam);
-  sub->add_option("--top-p", o.sampling.top_p, "Draw from the fewest pieces that are so probable together; 1: all")
-      ->each(implied)
-      ->excludes(beam);
-  sub->add_option("--seed", o.sampling.seed, "The same seed and lines give the same text")
-      ->each(implied)
-      ->excludes(beam);
-  sub->add_option("--samples", o.samples, "So many of each line, in its JSON object")
-      ->each(implied)
-      ->check(CLI::Range(1, 1000))
-      ->excludes(beam);
+  add("--temperature", o.sampling.temperature, "Logits are divided by it; 0: always the best piece");
+  add("--top-k", o.sampling.top_k, "Draw from so many most probable pieces; 0: all");
+  add("--top-p", o.sampling.top_p, "Draw from the fewest pieces that are so probable together; 1: all");
+  add("--seed", o.sampling.seed, "The same seed and lines give the same text");
+  add("--samples", o.samples, "So many of each line, in its JSON object")->check(CLI::Range(1, 1000));
 }
 
 void add_average(CLI::App* sub, std::int64_t& average) {
-  sub->add_option("--average", average,
-                  "Use the mean of the last K weights that training.kept_checkpoints kept; 1: the last")
-      ->type_name("K")
+  add_option(sub, "--average", "K", average,
+             "Use the mean of the last K weights that training.kept_checkpoints kept; 1: the last")
       ->check(CLI::Range(1, 100));
 }
 
@@ -95,7 +98,7 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
   CLI::App* sub = add_command(app, run, o, translate, "translate",
                               "Translate the lines of stdin to stdout; a language model continues each (generate)");
   sub->alias("generate");
-  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
+  add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")
       ->check(CLI::Range(0., 5.));
@@ -114,13 +117,10 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   CLI::App* sub = add_command(app, run, o, evaluate, "evaluate",
                               "Loss, perplexity, BLEU and exact match on pairs; bits per character of text");
-  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
-  sub->add_option("--corpus", o.corpus,
-                  "A built-in corpus or a file, all of it unless the run was trained on it; left out: the run's own")
-      ->type_name("FILE|NAME");
-  sub->add_option("--target", o.target, "The target side, when --corpus is one of two parallel files")
-      ->type_name("FILE")
-      ->needs("--corpus");
+  add_run(sub, o.run);
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus,
+             "A built-in corpus or a file, all of it unless the run was trained on it; left out: the run's own");
+  add_target(sub, o.target);
   sub->add_option("--split", o.split, "Which part; left out: test of the run's own corpus, all of another")
       ->check(CLI::IsMember({"test", "validation", "all"}));
   sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(CLI::NonNegativeNumber);
@@ -132,23 +132,22 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   CLI::App* sub =
       add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON or CSV");
-  sub->add_option("--run", o.run, "A run's folder")->type_name("RUN")->required();
-  sub->add_option("--source", o.source, "The sentence, or a language model's prompt")->type_name("TEXT")->required();
-  sub->add_option("--target", o.target, "What to write instead of the model's own output")->type_name("TEXT");
+  add_run(sub, o.run);
+  add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
+  add_option(sub, "--target", "TEXT", o.target, "What to write instead of the model's own output");
   sub->add_option("--format", o.format, "Everything as JSON, or one map as CSV")->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "As --format json")->excludes("--format");
   sub->add_option("--part", o.part, "Which map, for CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
   sub->add_option("--layer", o.layer, "Its layer, from 1")->check(CLI::PositiveNumber);
   sub->add_option("--head", o.head, "Its head, from 1")->check(CLI::PositiveNumber);
-  const auto change = [sub](const char* name, std::vector<std::string>& values, const char* help, const char* form) {
-    sub->add_option(name, values, help)->type_name(form)->allow_extra_args(false);
-  };
-  change("--off", o.changes.heads_off, "Switch a head off; may be given again, as the others below", "PART.LAYER.HEAD");
-  change("--off-layer", o.changes.layers_off, "Let a layer pass its input on unchanged", "encoder.LAYER|decoder.LAYER");
-  change("--force", o.changes.forced, "Let a query look only at one key, both counted from 0 as in the JSON",
-         "PART.LAYER.HEAD:QUERY->KEY");
-  change("--replace", o.changes.replaced, "Embed another piece at a position, counted from 0",
-         "source.POSITION=TEXT|target.POSITION=TEXT");
+  add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
+           "Switch a head off; may be given again, as the others below");
+  add_list(sub, "--off-layer", "encoder.LAYER|decoder.LAYER", o.interventions.layers_off,
+           "Let a layer pass its input on unchanged");
+  add_list(sub, "--force", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.forced,
+           "Let a query look only at one key, both counted from 0 as in the JSON");
+  add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
+           "Embed another piece at a position, counted from 0");
 }
 
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
@@ -173,15 +172,14 @@ void set_size(ScreenshotOptions& o, const std::string& text) {
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG or SVG, without a display");
-  sub->add_option("--run", o.run, "A run's folder; left out: the one that came with the program")->type_name("RUN");
+  add_option(sub, "--run", "RUN", o.run, "A run's folder; left out: the one that came with the program");
   sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
   sub->add_option("--view", o.view, "Level or mode of a workspace, and that workspace")
       ->check(CLI::IsMember(view_names()));
-  sub->add_option("--reference", o.reference, "What the sentence should become")->type_name("TEXT");
-  sub->add_option("--source", o.source, "The sentence in the sentence bar")->type_name("TEXT")->required();
-  sub->add_option("--pin-step", o.pin_step,
-                  "Show what was recorded nearest to that step; the run must have the sentence pinned")
-      ->type_name("STEP")
+  add_option(sub, "--reference", "TEXT", o.reference, "What the sentence should become");
+  add_option(sub, "--source", "TEXT", o.source, "The sentence in the sentence bar")->required();
+  add_option(sub, "--pin-step", "STEP", o.pin_step,
+             "Show what was recorded nearest to that step; the run must have the sentence pinned")
       ->check(CLI::NonNegativeNumber);
   sub->add_option_function<std::string>(
          "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
@@ -189,7 +187,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--scale", o.scale, "Size of text and controls")->check(CLI::Range(0.5, 4.));
   sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
-  sub->add_option("--out", o.out, "The picture: a PNG, or an SVG if it is called so")->type_name("FILE")->required();
+  add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
 }
 
 int open_window() {

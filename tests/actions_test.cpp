@@ -6,8 +6,8 @@
 #include <string>
 
 #include "shell/actions.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"
@@ -27,8 +27,8 @@ TEST(ActionTable, NoNameAndNoKeyIsGivenTwice) {
   for (const Action& action : actions()) {
     EXPECT_TRUE(names.insert(action.name).second) << action.name;
     EXPECT_TRUE(action.act) << action.name;
-    if (!action.chord) continue;
-    EXPECT_TRUE(keys.insert(chord_text(*action.chord)).second) << action.name;
+    if (!action.key.chord) continue;
+    EXPECT_TRUE(keys.insert(chord_text(*action.key.chord)).second) << action.name;
   }
   for (const std::span<const Workspace> group : workspace_groups())
     EXPECT_TRUE(keys.insert(chord_text(group_key(group.front()))).second) << group.front().group;
@@ -50,13 +50,13 @@ TEST(ActionTable, EveryMenuShowsItsActionsAndTheListOfKeysEveryKey) {
     ASSERT_TRUE(ui.click_text(title, draw));
     ui.frames(2, draw);
     for (const Action& action : actions())
-      EXPECT_TRUE(action.menu != menu || ui.drew(latin(action.title(scope)))) << action.name;
+      EXPECT_TRUE(action.place.menu != menu || ui.drew(latin(action.title(scope)))) << action.name;
     ui.key(Key::escape, draw);
   }
   scope.show_help = true;
   ui.frames(3, draw);
   for (const Action& action : actions())
-    EXPECT_TRUE(!action.chord || ui.drew(latin(chord_text(*action.chord)))) << action.name;
+    EXPECT_TRUE(!action.key.chord || ui.drew(latin(chord_text(*action.key.chord)))) << action.name;
   EXPECT_TRUE(ui.drew("Close"));  // all of it has room
 }
 

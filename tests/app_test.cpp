@@ -9,6 +9,7 @@
 
 #include "storage/file.h"
 #include "window/font_files.h"
+#include "window/glfw_window.h"
 #include "window/pacing.h"
 #include "window/settings.h"
 

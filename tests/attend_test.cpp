@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/changes_text.h"
 #include "commands/commands.h"
+#include "commands/interventions_text.h"
 #include "engine/torch_engine.h"
 
 namespace attnscope {
@@ -120,7 +120,7 @@ TEST_F(Attend, WithoutChangesThereIsNothingToCompare) {
 
 TEST_F(Attend, AForcedQueryLooksAtItsKeyAlone) {
   AttendOptions options;
-  options.changes.forced = {"encoder.1.2:1->2"};
+  options.interventions.forced = {"encoder.1.2:1->2"};
   const nlohmann::json look = json(options);
   const auto row = weights(look, "encoder", 1, 2)[1];
   for (std::size_t key = 0; key < row.size(); ++key) EXPECT_EQ(row[key].get<double>(), key == 2 ? 1 : 0);
@@ -132,9 +132,9 @@ TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
   AttendOptions options;
   options.target = "a b c";
   const nlohmann::json before = json(options);
-  options.changes.heads_off = {"cross.1.1", "cross.1.2"};
-  options.changes.layers_off = {"encoder.1"};
-  options.changes.replaced = {"source.0=c"};
+  options.interventions.heads_off = {"cross.1.1", "cross.1.2"};
+  options.interventions.layers_off = {"encoder.1"};
+  options.interventions.replaced = {"source.0=c"};
   const nlohmann::json after = json(options);
   ASSERT_FALSE(before["gold"].empty());
   EXPECT_EQ(after["untouched"]["gold"], before["gold"]);
@@ -148,12 +148,12 @@ TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
 class RefusedChanges : public Attend {
  protected:
   // Of a look at four source pieces, </s> among them, and as many of the decoder's inputs.
-  static std::string refusal(const ChangesText& changes) {
+  static std::string refusal(const InterventionsText& interventions) {
     AttendOptions options;
     options.run = run().string();
     options.source = "a b c";
     options.target = "a b c";
-    options.changes = changes;
+    options.interventions = interventions;
     testing::internal::CaptureStdout();
     std::string message;
     try {
@@ -210,23 +210,24 @@ TEST_F(RefusedChanges, ALayerOrHeadThatTheModelHasNot) {
 
 TEST_F(Attend, WhatIsWrittenWrongIsRefused) {
   const ModelConfig model;  // 8 heads or fewer, some layers
-  for (const ChangesText& text :
-       std::vector<ChangesText>{{.heads_off = {"encoder"}, .layers_off = {}, .forced = {}, .replaced = {}},
-                                {.heads_off = {"encoder.0.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
-                                {.heads_off = {"encoder.1.99"}, .layers_off = {}, .forced = {}, .replaced = {}},
-                                {.heads_off = {"kitchen.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
-                                {.heads_off = {}, .layers_off = {"cross.1"}, .forced = {}, .replaced = {}},
-                                {.heads_off = {}, .layers_off = {"encoder.99"}, .forced = {}, .replaced = {}},
-                                {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:2"}, .replaced = {}},
-                                {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:-1->0"}, .replaced = {}},
-                                {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.x=a"}},
-                                {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.1="}}}) {
-    EXPECT_THROW(changes_from(text, model), ConfigError);
+  for (const InterventionsText& text : std::vector<InterventionsText>{
+           {.heads_off = {"encoder"}, .layers_off = {}, .forced = {}, .replaced = {}},
+           {.heads_off = {"encoder.0.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
+           {.heads_off = {"encoder.1.99"}, .layers_off = {}, .forced = {}, .replaced = {}},
+           {.heads_off = {"kitchen.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
+           {.heads_off = {}, .layers_off = {"cross.1"}, .forced = {}, .replaced = {}},
+           {.heads_off = {}, .layers_off = {"encoder.99"}, .forced = {}, .replaced = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:2"}, .replaced = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:-1->0"}, .replaced = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.x=a"}},
+           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.1="}}}) {
+    EXPECT_THROW(interventions_from(text, model), ConfigError);
   }
   ModelConfig recurrent;
   recurrent.architecture = "recurrent";
-  EXPECT_THROW(changes_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}}, recurrent),
-               ConfigError);
+  EXPECT_THROW(
+      interventions_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}}, recurrent),
+      ConfigError);
 }
 
 }  // namespace

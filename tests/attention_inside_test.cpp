@@ -8,13 +8,12 @@
 #include "inside_fixture.h"
 #include "plain/position_schemes.h"
 #include "shell/looking.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "workspaces/attention/inside_arithmetic.h"
-#include "workspaces/attention/inside_mask.h"
-#include "workspaces/attention/sublayer_units.h"
+#include "workspaces/attention/inside_cards.h"
+#include "workspaces/attention/inside_stages.h"
+#include "workspaces/attention/levels.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
@@ -142,14 +141,14 @@ TEST(Linked, ANumberOfTheHeadIsOneOfThoseSideBySide) {
 
 TEST(HeadNumbers, ForcedRowsAndHeadsThatAreOffAreTakenIntoAccount) {
   auto snapshot = fixture_snapshot({5, 6, 2, 4});
-  snapshot->changes.forced = {{encoder_head, 2, 4}};
+  snapshot->interventions.forced = {{encoder_head, 2, 4}};
   add_inside(*snapshot, encoder_head);
   HeadNumbers numbers = head_numbers(snapshot, model_mask(*snapshot->inside));
   EXPECT_EQ(numbers.stages.weights.at(2, 4), 1);
   EXPECT_EQ(numbers.stages.weights.at(2, 0), 0);
   const std::vector<std::string> labels(5, "x");
   EXPECT_THAT(arithmetic(numbers, {Stage::weights, 2, 4}, {labels, labels}), testing::HasSubstr("forced"));
-  snapshot->changes.heads_off = {encoder_head};
+  snapshot->interventions.heads_off = {encoder_head};
   numbers = head_numbers(snapshot, model_mask(*snapshot->inside));
   EXPECT_THAT(numbers.stages.output.values, testing::Each(0.0F));
 }
@@ -329,7 +328,7 @@ TEST_F(Inside, NothingIsComputedOrSentAnewWhileNothingChanges) {
 
 TEST_F(Inside, ALayerThatIsOffSaysSo) {
   auto snapshot = fixture_snapshot({5, 6, 2, 4});
-  snapshot->changes.layers_off = {{false, 1}};
+  snapshot->interventions.layers_off = {{false, 1}};
   attention.part = AttentionPart::encoder;
   show(snapshot);
   EXPECT_TRUE(ui.drew("switched off"));

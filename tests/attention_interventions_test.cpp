@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "inside_fixture.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/interventions.h"
@@ -41,11 +41,11 @@ class InterventionsTest : public testing::Test {
     ui.frame(draw);
     const auto at = ui.find_text(chip);
     ASSERT_TRUE(at) << chip;
-    const float width = text_size(ui.skin.fonts.ui, chip.c_str()).x;
+    const float width = text_size(ui.skin.fonts.ui, chip).x;
     ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
   }
 
-  Interventions& changes() { return attention.interventions; }
+  Interventions& interventions() { return attention.interventions; }
 
   std::shared_ptr<Snapshot> untouched = fixture_snapshot({5, 6, 2, 4});
   Scope scope;
@@ -65,21 +65,21 @@ TEST_F(InterventionsTest, TheSelectedHeadIsSwitchedOffAndOn) {
   show(untouched);
   open();
   ASSERT_TRUE(ui.click_text("This head", draw));
-  EXPECT_THAT(changes().heads_off, testing::ElementsAre(head));
-  EXPECT_EQ(scope.asked.changes, changes()) << "asked of the model at once";
+  EXPECT_THAT(interventions().heads_off, testing::ElementsAre(head));
+  EXPECT_EQ(scope.asked.interventions, interventions()) << "asked of the model at once";
   ASSERT_TRUE(ui.click_text("This head is off", draw));
-  EXPECT_TRUE(changes().empty());
+  EXPECT_TRUE(interventions().empty());
 }
 
 TEST_F(InterventionsTest, TheSelectedLayerIsSwitchedOff) {
   show(untouched);
   open();
   ASSERT_TRUE(ui.click_text("This layer", draw));
-  EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}));
+  EXPECT_THAT(interventions().layers_off, testing::ElementsAre(LayerPlace{false, 1}));
   select(attention, {AttentionPart::cross, 0, 0});
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("This layer", draw));
-  EXPECT_THAT(changes().layers_off, testing::ElementsAre(LayerPlace{false, 1}, LayerPlace{true, 0}));
+  EXPECT_THAT(interventions().layers_off, testing::ElementsAre(LayerPlace{false, 1}, LayerPlace{true, 0}));
 }
 
 TEST_F(InterventionsTest, TheChosenQueryIsForcedToLookAtTheChosenKey) {
@@ -88,7 +88,7 @@ TEST_F(InterventionsTest, TheChosenQueryIsForcedToLookAtTheChosenKey) {
   attention.pinned_col = 1;
   open();
   click_last("Force");
-  EXPECT_THAT(changes().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
+  EXPECT_THAT(interventions().forced, testing::ElementsAre(ForcedAttention{head, 3, 1}));
 }
 
 TEST_F(InterventionsTest, InTheDecoderNoLaterKeyCanBeForced) {
@@ -108,54 +108,54 @@ TEST_F(InterventionsTest, ATokenIsReplacedByWhatIsTyped) {
   click_last("a word");
   ui.type("dog", draw);
   click_last("Replace");
-  EXPECT_THAT(changes().replaced, testing::ElementsAre(ReplacedToken{false, 2, -1, "dog"}));
+  EXPECT_THAT(interventions().replaced, testing::ElementsAre(ReplacedToken{false, 2, -1, "dog"}));
   ASSERT_TRUE(ui.click_text("decoder input", draw));
   click_last("Replace");
-  EXPECT_EQ(changes().replaced.size(), 2U);
-  EXPECT_TRUE(changes().replaced[1].target);
+  EXPECT_EQ(interventions().replaced.size(), 2U);
+  EXPECT_TRUE(interventions().replaced[1].target);
 }
 
 TEST_F(InterventionsTest, NothingTypedReplacesNothing) {
   show(untouched);
   open();
   click_last("Replace");
-  EXPECT_TRUE(changes().empty());
+  EXPECT_TRUE(interventions().empty());
 }
 
 TEST_F(InterventionsTest, AChipTakesBackExactlyItsChange) {
-  changes().heads_off = {head, {AttentionPart::cross, 0, 1}};
-  changes().layers_off = {{true, 1}};
-  changes().replaced = {{false, 1, -1, "dog"}};
-  show(changed_look(untouched, changes()));
+  interventions().heads_off = {head, {AttentionPart::cross, 0, 1}};
+  interventions().layers_off = {{true, 1}};
+  interventions().replaced = {{false, 1, -1, "dog"}};
+  show(changed_look(untouched, interventions()));
   take_back("cross L1 H2 off");
-  EXPECT_THAT(changes().heads_off, testing::ElementsAre(head));
-  EXPECT_EQ(changes().layers_off.size(), 1U);
+  EXPECT_THAT(interventions().heads_off, testing::ElementsAre(head));
+  EXPECT_EQ(interventions().layers_off.size(), 1U);
   take_back("decoder L2 off");
-  EXPECT_TRUE(changes().layers_off.empty());
-  EXPECT_EQ(changes().heads_off.size(), 1U);
-  EXPECT_EQ(changes().replaced.size(), 1U);
+  EXPECT_TRUE(interventions().layers_off.empty());
+  EXPECT_EQ(interventions().heads_off.size(), 1U);
+  EXPECT_EQ(interventions().replaced.size(), 1U);
 }
 
 TEST_F(InterventionsTest, AChipShowsItsHead) {
-  changes().heads_off = {{AttentionPart::cross, 0, 1}};
-  show(changed_look(untouched, changes()));
+  interventions().heads_off = {{AttentionPart::cross, 0, 1}};
+  show(changed_look(untouched, interventions()));
   ASSERT_TRUE(ui.click_text("cross L1 H2 off", draw));
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::cross, 0, 1}));
-  EXPECT_EQ(changes().heads_off.size(), 1U);
+  EXPECT_EQ(interventions().heads_off.size(), 1U);
 }
 
 TEST_F(InterventionsTest, ClearAllTakesEverythingBack) {
-  changes().heads_off = {head};
-  changes().forced = {{head, 1, 0}};
-  show(changed_look(untouched, changes()));
+  interventions().heads_off = {head};
+  interventions().forced = {{head, 1, 0}};
+  show(changed_look(untouched, interventions()));
   ASSERT_TRUE(ui.click_text("Back to the plain model", draw));
-  EXPECT_TRUE(changes().empty());
+  EXPECT_TRUE(interventions().empty());
   EXPECT_FALSE(ui.drew("Back to the plain model"));
 }
 
 TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
-  changes().heads_off = {head};
-  show(changed_look(untouched, changes()));
+  interventions().heads_off = {head};
+  show(changed_look(untouched, interventions()));
   EXPECT_TRUE(ui.drew("then"));
   EXPECT_TRUE(ui.drew("autre"));
   EXPECT_TRUE(ui.drew("untouched output"));
@@ -167,7 +167,7 @@ TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
 }
 
 TEST_F(InterventionsTest, TheAnswerIsWaitedFor) {
-  changes().heads_off = {head};
+  interventions().heads_off = {head};
   show(untouched);
   EXPECT_TRUE(ui.drew("looking"));
 }
@@ -182,11 +182,11 @@ TEST_P(RecurrentInterventions, OnlyTokensAreReplaced) {
   open();
   ASSERT_TRUE(ui.click_text("This head", draw));
   ASSERT_TRUE(ui.click_text("This layer", draw));
-  EXPECT_TRUE(changes().empty());
+  EXPECT_TRUE(interventions().empty());
   click_last("a word");
   ui.type("x", draw);
   ui.key(Key::enter, draw);
-  EXPECT_EQ(changes().replaced.size(), 1U);
+  EXPECT_EQ(interventions().replaced.size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, RecurrentInterventions, testing::Values("none", "bahdanau"));
@@ -200,36 +200,36 @@ TEST_F(InterventionsTest, ALanguageModelReadsOneText) {
   click_last("a word");
   ui.type("x", draw);
   ui.key(Key::enter, draw);
-  ASSERT_EQ(changes().replaced.size(), 1U);
-  EXPECT_TRUE(changes().replaced[0].target);
+  ASSERT_EQ(interventions().replaced.size(), 1U);
+  EXPECT_TRUE(interventions().replaced[0].target);
 }
 
 TEST_F(InterventionsTest, ManyChangesAndLongSentencesAreDrawn) {
   for (const FixtureSize size : {FixtureSize{1, 1, 1, 1}, FixtureSize{128, 128, 6, 8}}) {
-    for (int i = 0; i < size.source; ++i) changes().forced.push_back({{AttentionPart::cross, 0, 0}, i, 0});
-    changes().replaced = {{true, 500, -1, "far away"}};
+    for (int i = 0; i < size.source; ++i) interventions().forced.push_back({{AttentionPart::cross, 0, 0}, i, 0});
+    interventions().replaced = {{true, 500, -1, "far away"}};
     auto snapshot = fixture_snapshot(size);
-    if (size.source > 2) snapshot = changed_look(snapshot, changes());
+    if (size.source > 2) snapshot = changed_look(snapshot, interventions());
     for (const ImVec2 window : {ImVec2(320, 240), ImVec2(1600, 1000)}) {
       ui.io().DisplaySize = window;
       show(snapshot);
       EXPECT_GT(ui.vertices(), 300);
     }
-    changes() = {};
+    interventions() = {};
   }
 }
 
 TEST(ChangesOf, ANewOneTakesThePlaceOfWhatItContradicts) {
-  Interventions changes;
-  force(changes, {head, 1, 2});
-  force(changes, {head, 1, 3});
-  force(changes, {head, 2, 3});
-  EXPECT_THAT(changes.forced, testing::ElementsAre(ForcedAttention{head, 1, 3}, ForcedAttention{head, 2, 3}));
-  replace(changes, {false, 1, -1, "a"});
-  replace(changes, {true, 1, -1, "b"});
-  replace(changes, {false, 1, -1, "c"});
-  ASSERT_EQ(changes.replaced.size(), 2U);
-  EXPECT_EQ(changes.replaced[1].text, "c");
+  Interventions interventions;
+  force(interventions, {head, 1, 2});
+  force(interventions, {head, 1, 3});
+  force(interventions, {head, 2, 3});
+  EXPECT_THAT(interventions.forced, testing::ElementsAre(ForcedAttention{head, 1, 3}, ForcedAttention{head, 2, 3}));
+  replace(interventions, {false, 1, -1, "a"});
+  replace(interventions, {true, 1, -1, "b"});
+  replace(interventions, {false, 1, -1, "c"});
+  ASSERT_EQ(interventions.replaced.size(), 2U);
+  EXPECT_EQ(interventions.replaced[1].text, "c");
 }
 
 }  // namespace

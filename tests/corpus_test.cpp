@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "corpus/grammar/french.h"
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/lexicon.h"
 #include "corpus/grammar/template.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "decodings_fixture.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/view.h"

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "base/numbers.h"
 #include "decoding_panel.h"
-#include "workspaces/decoding/score_text.h"
 
 namespace attnscope {
 namespace {

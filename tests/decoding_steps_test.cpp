@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "shell/looking.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/decoding/candidates.h"
-#include "workspaces/decoding/ranks.h"
+#include "workspaces/decoding/controls.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/workspaces.h"
 
@@ -123,6 +122,29 @@ class DecodingSteps : public testing::Test {
   UiHarness ui{{1600, 1000}};
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
+
+// ---- a narrow window
+
+TEST(NarrowDecoding, TheFieldsStandBeneathEachOtherWhereOneLineHasNoRoom) {
+  UiHarness ui{{380, 300}, ThemeName::dark, 2};
+  DecodingView view;
+  std::string reference;
+  const auto snapshot = fixture_snapshot({5, 6, 2, 4});
+  ui.frames(2, ui.in_panel([&] { draw_beginning_and_reference(*snapshot, view, reference, ui.skin); }));
+  const auto button = ui.find_text("Let go");
+  const auto label = ui.find_text("Should become");
+  ASSERT_TRUE(button && label);
+  EXPECT_GT(label->y, button->y + 20);
+}
+
+TEST(NarrowDecoding, TitlesOfColumnsEndInDotsWhereTheyHaveNoRoom) {
+  UiHarness ui{{150, 400}};
+  DecodingView view;
+  const auto snapshot = fixture_snapshot({5, 6, 2, 4});
+  ui.frames(2, ui.in_panel([&] { draw_candidates(*snapshot, view, std::nullopt, ui.skin); }));
+  EXPECT_FALSE(ui.drew("softmax"));
+  EXPECT_TRUE(ui.drew("…"));
+}
 
 // ---- the candidates
 
@@ -302,7 +324,7 @@ TEST_F(DecodingSteps, APromptCannotBeSteeredButWhatFollowsItCan) {
   ModelConfig model;
   model.architecture = "decoder-only";
   show(snapshot_of_model(model));
-  ASSERT_EQ(first_output(snapshot()), 2);
+  ASSERT_EQ(snapshot().first_output(), 2);
   go(1);
   ASSERT_TRUE(ui.click_text("mot3", draw));
   EXPECT_THAT(view().prefix_ids, IsEmpty());

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numbers.h"
 #include "decoding_panel.h"
-#include "workspaces/decoding/score_text.h"
-#include "workspaces/decoding/tree_layout.h"
+#include "workspaces/decoding/tree_canvas.h"
 
 namespace attnscope {
 namespace {

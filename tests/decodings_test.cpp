@@ -171,11 +171,11 @@ TEST_P(Outputs, ChangesReachBeamAndSamples) {
   Probe probe = question("the cat");
   probe.options.sampling = {.temperature = 2, .seed = 3};
   const Snapshot plain = look(probe);
-  probe.changes.replaced = {{is_language_model(), 1, tokenizer().encode("dog").back().id}};
+  probe.interventions.replaced = {{is_language_model(), 1, tokenizer().encode("dog").back().id}};
   const Snapshot changed = look(probe);
   std::vector<SearchTree> trees;
   SearchOptions options = search_options(changed, probe);
-  options.changes = &changed.changes;
+  options.interventions = &changed.interventions;
   beam_search(*model, source(changed), {}, options, {}, &trees);
   expect_tree(changed.decodings->tree, trees.front());
   EXPECT_NE(changed.decodings->tree, plain.decodings->tree);

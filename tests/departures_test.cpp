@@ -8,8 +8,7 @@
 
 #include "shell/departures.h"
 #include "shell/looking.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/panels.h"
 #include "shell/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
@@ -70,7 +69,7 @@ class DeparturesTest : public testing::Test {
   void click_cross_behind(const std::string& text) {
     const auto at = ui.find_text(text);
     ASSERT_TRUE(at) << text;
-    const float width = text_size(ui.skin.fonts.ui, text.c_str()).x;
+    const float width = text_size(ui.skin.fonts.ui, text).x;
     ui.click({at->x + width / 2 + 3 * 2 + 3, at->y}, draw);
   }
 
@@ -116,13 +115,13 @@ TEST_F(DeparturesTest, EachIsSaidInEveryWorkspaceAndItsCrossTakesJustItBack) {
 TEST_F(DeparturesTest, OneButtonTakesAllBackAndThePlainModelIsAsked) {
   for (const auto& [kind, text] : kinds) depart(kind);
   ui.frames(2, draw);
-  EXPECT_FALSE(scope.asked.changes.empty());
+  EXPECT_FALSE(scope.asked.interventions.empty());
   EXPECT_EQ(scope.asked.prefix, "zq");
   ASSERT_TRUE(ui.click_text("Back to the plain model", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(list().empty());
   EXPECT_FALSE(ui.drew("Back to the plain model"));
-  EXPECT_TRUE(scope.asked.changes.empty());
+  EXPECT_TRUE(scope.asked.interventions.empty());
   EXPECT_EQ(scope.asked.prefix, "");
   EXPECT_FALSE(scope.timeline.past.snapshot);
 }

@@ -7,15 +7,12 @@
 #include "plain/matrix_text.h"
 #include "shell/export.h"
 #include "shell/looking.h"
+#include "shell/panels.h"
 #include "shell/purposes.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
 #include "shell/timeline.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
-#include "widgets/drawn_frame.h"
 #include "widgets/svg.h"
-#include "widgets/token_strip.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
@@ -68,7 +65,7 @@ class ExportTest : public testing::Test {
 
   std::string csv_of_head() const {
     const Snapshot& snapshot = *scope.newest.snapshot;
-    const std::vector<std::string> labels = token_labels(snapshot.source);
+    const std::vector<std::string> labels = pieces_of(snapshot.source);
     return matrix_csv(snapshot.encoder[1][2], labels, labels);
   }
 
@@ -93,8 +90,8 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
     const Snapshot& snapshot = *scope.newest.snapshot;
     const bool cross = part == AttentionPart::cross;
     const std::string expected =
-        matrix_csv(maps_of(snapshot, part)[0][1], token_labels(cross ? snapshot.target_out : snapshot.target_in),
-                   token_labels(cross ? snapshot.source : snapshot.target_in));
+        matrix_csv(maps_of(snapshot, part)[0][1], pieces_of(cross ? snapshot.target_out : snapshot.target_in),
+                   pieces_of(cross ? snapshot.source : snapshot.target_in));
     copy_numbers(scope);
     EXPECT_EQ(std::string(ImGui::GetClipboardText()), expected);
     scope.commands.clear();
@@ -116,7 +113,7 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
     mean.values[i] = sum / static_cast<float>(scope.newest.snapshot->encoder[1].size());
   }
   ASSERT_EQ(posted<WriteFile>().size(), 1U);
-  const std::vector<std::string> labels = token_labels(scope.newest.snapshot->source);
+  const std::vector<std::string> labels = pieces_of(scope.newest.snapshot->source);
   EXPECT_EQ(posted<WriteFile>()[0].bytes, matrix_csv(mean, labels, labels));
 
   choose(scope, Purpose::save_json);

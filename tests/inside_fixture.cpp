@@ -75,7 +75,7 @@ void add_inside(Snapshot& snapshot, const HeadPlace& place) {
   head.heads_output = numbers(queries, d_k * num_heads, 4, 1);
   head.w_o = numbers(d_k * num_heads, d_k * num_heads, 5, 0.3F);
   head.b_o = numbers(1, d_k * num_heads, 6, 0.1F);
-  const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.changes);
+  const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.interventions);
   head.heads_output = side_by_side(head, stages.output);
   head.output = projected(head, stages.output);
   snapshot.inside = std::move(head);
@@ -94,9 +94,10 @@ void add_flow(Snapshot& snapshot) {
   }
 }
 
-std::shared_ptr<Snapshot> changed_look(const std::shared_ptr<const Snapshot>& untouched, const Interventions& changes) {
+std::shared_ptr<Snapshot> changed_look(const std::shared_ptr<const Snapshot>& untouched,
+                                       const Interventions& interventions) {
   auto snapshot = std::make_shared<Snapshot>(*untouched);
-  snapshot->changes = changes;
+  snapshot->interventions = interventions;
   snapshot->untouched = untouched;
   const std::size_t end = snapshot->output_text.find_last_of(' ');
   snapshot->output_text = snapshot->output_text.substr(0, end + 1) + "autre";

@@ -20,9 +20,9 @@ class InsideProbe : public testing::TestWithParam<const char*> {
     model->stand_still();
   }
 
-  Snapshot look(const HeadPlace& place, const Interventions& changes = {}) {
+  Snapshot look(const HeadPlace& place, const Interventions& interventions = {}) {
     Snapshot last;
-    const Probe probe{.text = "the cat sat", .changes = changes, .inside = place};
+    const Probe probe{.text = "the cat sat", .interventions = interventions, .inside = place};
     look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
     return last;
   }
@@ -31,7 +31,7 @@ class InsideProbe : public testing::TestWithParam<const char*> {
   void expect_agreement(const Snapshot& snapshot, const HeadPlace& place) {
     ASSERT_TRUE(snapshot.inside);
     const HeadInside& head = *snapshot.inside;
-    const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.changes);
+    const HeadStages stages = head_stages(head, head.scaled, model_mask(head), snapshot.interventions);
     const Matrix& map =
         maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
     EXPECT_LE(difference(stages.weights, map), rounding);
@@ -51,11 +51,11 @@ TEST_P(InsideProbe, TheStagesAreTheModelsOwn) {
 
 TEST_P(InsideProbe, TheyAreWithChangesToo) {
   for (const HeadPlace& place : places) {
-    Interventions changes;
-    changes.forced = {{place, 2, 1}};
-    expect_agreement(look(place, changes), place);
-    changes.heads_off = {place};
-    expect_agreement(look(place, changes), place);
+    Interventions interventions;
+    interventions.forced = {{place, 2, 1}};
+    expect_agreement(look(place, interventions), place);
+    interventions.heads_off = {place};
+    expect_agreement(look(place, interventions), place);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include "measures/head_stages.h"
 #include "model_fixture.h"
-#include "probe/inside.h"
 #include "probe/tensors.h"
 
 namespace attnscope {

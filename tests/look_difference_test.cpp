@@ -82,9 +82,9 @@ TEST_F(LookDifferenceTest, TheLargestChangeHasItsPlaceAndBothWeights) {
 
 TEST_F(LookDifferenceTest, WhatWasSetByHandIsNoNews) {
   after.encoder[0][1] = matrix(2, 2, {0, 1, 0.6F, 0.4F});
-  after.changes.forced = {{{AttentionPart::encoder, 0, 1}, 0, 1}};
+  after.interventions.forced = {{{AttentionPart::encoder, 0, 1}, 0, 1}};
   EXPECT_EQ(found().largest->query, 1);
-  after.changes.layers_off = {{false, 0}};
+  after.interventions.layers_off = {{false, 0}};
   EXPECT_FALSE(found().largest);
 }
 

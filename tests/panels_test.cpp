@@ -5,8 +5,8 @@
 #include <string>
 
 #include "plain/position_schemes.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/row.h"

@@ -21,6 +21,7 @@
 #include "widgets/plot.h"
 #include "widgets/png.h"
 #include "widgets/svg.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -105,13 +106,12 @@ TEST_F(PictureTest, heatmap_has_its_cells_and_its_labels) {
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
-  options.title = "Head 1";
   options.row_axis = "query";
   const std::string picture = svg([&] { draw_heatmap("m", matrix, 1, map_size, options, ui.textures, ui.skin); });
   std::vector<std::string> expected;
   for (const float value : matrix.values) expected.push_back(hex(map_color(ColorMap::viridis, value)));
   EXPECT_EQ(cell_colors(picture), expected);
-  for (const char* text : {"le", "chat", "\u2581the", "cat", "&lt;/s&gt;", "Head 1", "query", "0.17"})
+  for (const char* text : {"le", "chat", "\u2581the", "cat", "&lt;/s&gt;", "query", "0.17"})
     EXPECT_THAT(texts(picture), testing::Contains(text));
   EXPECT_THAT(picture, HasSubstr("viewBox=\"0 0 1280 720\""));
   EXPECT_THAT(picture, HasSubstr("transform=\"rotate(-90 "));  // the row axis

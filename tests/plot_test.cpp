@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "measures/matrix_algebra.h"
 #include "plain/metrics.h"
 #include "shell/curves_panel.h"
 #include "ui_harness.h"
@@ -385,7 +386,7 @@ Matrix sinusoids(int positions, int width) {
 }
 
 TEST(DotProducts, of_positions_depend_on_the_distance_alone) {
-  const Matrix dots = dot_products(sinusoids(32, 64));
+  const Matrix dots = product_transposed(sinusoids(32, 64), sinusoids(32, 64));
   for (int row = 0; row < 28; ++row) {
     EXPECT_NEAR(dots.at(row, row), 32, 1e-3);
     EXPECT_NEAR(dots.at(row, row + 4), dots.at(0, 4), 1e-3);

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "shell/receive.h"
+#include "shell/looking.h"
 #include "shell/scope.h"
 #include "snapshot_fixture.h"
 #include "storage/file.h"

@@ -7,7 +7,6 @@
 
 #include "commands/paths.h"
 #include "engine/torch_engine.h"
-#include "evaluation/antecedents.h"
 #include "evaluation/evaluation.h"
 #include "plain/metrics.h"
 

@@ -5,10 +5,9 @@
 #include <variant>
 #include <vector>
 
-#include "shell/receive.h"
-#include "shell/shell.h"
-#include "shell/study.h"
-#include "shell/toasts.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 

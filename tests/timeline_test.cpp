@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "shell/looking.h"
-#include "shell/receive.h"
-#include "shell/shell.h"
+#include "shell/panels.h"
 #include "shell/timeline.h"
-#include "shell/weight_choice.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"

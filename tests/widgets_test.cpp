@@ -5,12 +5,13 @@
 #include <limits>
 
 #include "ui_harness.h"
+#include "widgets/card_grid.h"
 #include "widgets/file_browser.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/splitter.h"
 #include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -66,6 +67,26 @@ TEST(Theme, names_are_read_and_written) {
   EXPECT_EQ(theme_from(theme_text(ThemeName::light)), ThemeName::light);
   EXPECT_EQ(theme_from(theme_text(ThemeName::dark)), ThemeName::dark);
   EXPECT_EQ(theme_from("neon"), ThemeName::dark);
+}
+
+// ---- titles where there is little room
+
+TEST(Titles, a_cards_title_ends_in_dots_before_the_range_of_its_colours) {
+  UiHarness ui;
+  const CardTitle title{"q·k ÷ √8 + KERPLE", "", ColorMap::viridis, 0, 1};
+  ui.panel([&] { draw_card_title(title, 400, ui.skin); });
+  EXPECT_TRUE(ui.drew("KERPLE"));
+  EXPECT_FALSE(ui.drew("…KERPLE"));
+  ui.panel([&] { draw_card_title(title, 170, ui.skin); });
+  EXPECT_FALSE(ui.drew("KERPLE"));
+  EXPECT_TRUE(ui.drew("q·k"));
+}
+
+TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
+  UiHarness ui{{120, 200}};
+  ui.panel([&] { draw_caption("Every head over the source", "layer × head", "", ui.skin); });
+  EXPECT_FALSE(ui.drew("source"));
+  EXPECT_TRUE(ui.drew("…"));
 }
 
 // ---- heatmap
@@ -259,20 +280,18 @@ TEST(TokenStrip, click_and_hover_give_the_index) {
   EXPECT_TRUE(ui.drew("number 42 of the vocabulary"));
 }
 
-TEST(TokenStrip, wraps_into_rows_or_stops_at_the_edge) {
+TEST(TokenStrip, wraps_into_rows) {
   UiHarness ui({300, 600});
-  const std::vector<Token> tokens(128, Token{5, "word"});
   float height = 0;
-  TokenStripOptions options;
-  const auto draw = ui.in_panel([&] {
-    draw_token_strip("strip", tokens, options, ui.skin);
-    height = ImGui::GetItemRectSize().y;
-  });
-  ui.frame(draw);
-  const float wrapped = height;
-  options.wrap = false;
-  ui.frame(draw);
-  EXPECT_GT(wrapped, height * 10);
+  const auto draw = [&](std::size_t count) {
+    ui.frame(ui.in_panel([&] {
+      draw_token_strip("strip", std::vector<Token>(count, Token{5, "word"}), {}, ui.skin);
+      height = ImGui::GetItemRectSize().y;
+    }));
+    return height;
+  };
+  const float one_row = draw(1);
+  EXPECT_GT(draw(128), one_row * 10);
 }
 
 TEST(TokenStrip, masked_pieces_say_why_and_weights_are_told) {

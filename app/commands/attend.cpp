@@ -3,20 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/attention_json.h"
-#include "commands/changes_text.h"
 #include "commands/commands.h"
+#include "commands/interventions_text.h"
 #include "engine/torch_engine.h"
 #include "plain/matrix_text.h"
 #include "probe/look_inside.h"
 
 namespace attnscope {
 namespace {
-
-std::vector<std::string> pieces(const std::vector<Token>& tokens) {
-  std::vector<std::string> all;
-  for (const Token& token : tokens) all.push_back(token.piece);
-  return all;
-}
 
 // What was written, and how likely what should have been is: with and without the changes alike.
 nlohmann::json outcome_json(const Snapshot& snapshot) {
@@ -40,13 +34,8 @@ nlohmann::json attention_json(const Snapshot& snapshot, std::int64_t step) {
 }
 
 std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
-  const bool in_source = place.part != AttentionPart::decoder;
-  const std::vector<Token>& rows = place.part == AttentionPart::encoder   ? snapshot.source
-                                   : place.part == AttentionPart::decoder ? snapshot.target_in
-                                                                          : snapshot.target_out;
-  const Matrix& map =
-      maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
-  return matrix_csv(map, pieces(rows), pieces(in_source ? snapshot.source : snapshot.target_in));
+  return matrix_csv(*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
+                    pieces_of(col_tokens(snapshot, place.part)));
 }
 
 }  // namespace
@@ -59,15 +48,15 @@ int attend(const AttendOptions& options) {
                         static_cast<int>(options.head) - 1};
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
-  const Interventions changes = changes_from(options.changes, model);
+  const Interventions interventions = interventions_from(options.interventions, model);
   Snapshot snapshot;
   look_inside(engine.model(), engine.tokenizer(),
               {.text = options.source,
                .reference = options.target.value_or(""),
                .follow_reference = options.target.has_value(),
-               .changes = changes},
+               .interventions = interventions},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
-  check_reached(changes, snapshot);
+  check_reached(interventions, snapshot);
   if (snapshot.truncated)
     fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
   if (csv) {

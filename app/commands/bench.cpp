@@ -4,28 +4,18 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "commands/bench_decoding.h"
 #include "commands/bench_growth.h"
-#include "commands/bench_training.h"
 #include "commands/commands.h"
 #include "commands/measurement.h"
 #include "commands/paths.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "probe/look_inside.h"
-#ifdef ATTNSCOPE_GUI
-#include "commands/desktop/bench_maps.h"
-#include "commands/desktop/bench_window.h"
-#endif
 
 namespace attnscope {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
@@ -33,16 +23,15 @@ void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
   double pieces = 0;
   for (int round = 0; round < 20; ++round) {
     const auto begin = Clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); };
     double first = 0;
     look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
                 [&](const Snapshot& snapshot) {
-                  if (first == 0) first = elapsed();
+                  if (first == 0) first = milliseconds_since(begin);
                   pieces = static_cast<double>(snapshot.target_out.size());
                 },
                 {});
     early.push_back(first);
-    whole.push_back(elapsed());
+    whole.push_back(milliseconds_since(begin));
   }
   out.push_back({"sentence to encoder attention, idle", median(early), "ms"});
   out.push_back({"sentence to translation and all attention, idle", median(whole), "ms"});
@@ -121,6 +110,18 @@ int bench(const BenchOptions& options) {
   line.clear();
   print(measurements, options.json);
   return 0;
+}
+
+// ---- what many values come to
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto index = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  return values[index];
+}
+
+double median(std::vector<double> values) {
+  return quantile(std::move(values), 0.5);
 }
 
 }  // namespace attnscope

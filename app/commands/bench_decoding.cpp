@@ -1,11 +1,9 @@
-#include "commands/bench_decoding.h"
-
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "commands/measurement.h"
 #include "decoding/search.h"
 #include "decoding/stepper.h"
 #include "model/model.h"
@@ -42,10 +40,10 @@ class Uncached {
 template <typename Asked>
 double milliseconds(Asked asked, std::int64_t beam, std::int64_t output_length) {
   const torch::Tensor begin = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
               {.beam = beam, .limit = output_length, .eos_ends = false});
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return milliseconds_since(start);
 }
 
 }  // namespace

@@ -2,12 +2,10 @@
 
 #include <torch/torch.h>
 
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <functional>
 
-#include "commands/bench_decoding.h"
 #include "commands/measurement.h"
 #include "training/trainer.h"
 
@@ -22,9 +20,9 @@ struct Sizes {
 };
 
 double milliseconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return milliseconds_since(begin);
 }
 
 // Of /proc/self/status, in MB; 0 where there is none.

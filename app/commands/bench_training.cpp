@@ -1,15 +1,13 @@
-#include "commands/bench_training.h"
-
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <thread>
 
+#include "commands/measurement.h"
 #include "engine/device.h"
 #include "engine/torch_engine.h"
 #include "kernels/product.h"
@@ -25,9 +23,9 @@ constexpr int busy_rounds = 3;
 constexpr int warm_up_rounds = 2;
 
 double milliseconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return milliseconds_since(begin);
 }
 
 // What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.

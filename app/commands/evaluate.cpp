@@ -8,7 +8,6 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
-#include "evaluation/antecedents.h"
 #include "evaluation/evaluation.h"
 #include "plain/spread.h"
 #include "storage/run_folder.h"

@@ -1,8 +1,12 @@
-// One figure of the bench command, and what many values come to.
+// Figures of the bench command, what many values come to, and what is measured elsewhere than in bench.cpp.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 
@@ -15,5 +19,32 @@ struct Measurement {
 // The middle one, and the one that `share` of them do not exceed; values must not be empty.
 double median(std::vector<double> values);
 double quantile(std::vector<double> values, double share);
+
+using Clock = std::chrono::steady_clock;
+
+inline double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
+// its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns.
+std::vector<Measurement> measure_training(const std::string& run);
+
+// Decoding with the key-value cache against decoding without it, in turns, with the model everyone measures with;
+// greedy and with a beam of 4.
+std::vector<Measurement> measure_decoding();
+
+// Greedy decoding of `length` pieces, with the cache or reading all anew at every step.
+double decoding_milliseconds(std::int64_t length, bool cached);
+
+// ---- only with the window
+
+// The attention workspace at its largest, drawn offscreen: 192 thumbnails that change with every frame beside a large
+// map, and a sentence of 512 pieces from the model to the screen.
+std::vector<Measurement> measure_maps(const Tokenizer& tokenizer);
+
+// Frames of the whole window drawn offscreen, idle and while a session trains; from a key typed to its attention on the
+// screen; the longest the window waited for the worker. `run` is the run trained meanwhile.
+std::vector<Measurement> measure_window(const std::string& run);
 
 }  // namespace attnscope

@@ -7,11 +7,11 @@
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
-#include "decoding/continuation.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
-#include "probe/hypothesis.h"
+#include "probe/readings.h"
 #include "probe/tensors.h"
+#include "tokenizer/tokenizer.h"
 #include "training/dataset.h"
 
 namespace attnscope {

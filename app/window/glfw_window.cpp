@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
-#include "window/gl_drivers.h"
+#include "window/renderer.h"
 
 namespace attnscope {
 namespace {

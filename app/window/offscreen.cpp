@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -18,7 +16,6 @@
 #include "base/input.h"
 #include "widgets/png.h"
 #include "window/font_files.h"
-#include "window/gl_drivers.h"
 #include "window/renderer.h"
 
 namespace attnscope {
@@ -100,16 +97,9 @@ void Offscreen::finish() const {
 }
 
 std::vector<std::uint8_t> Offscreen::read() const {
-  const auto row = static_cast<std::size_t>(width_) * 4;
-  std::vector<std::uint8_t> rgba(row * static_cast<std::size_t>(height_));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
-  // OpenGL's first row is the lowest.
-  for (int top = 0, bottom = height_ - 1; top < bottom; ++top, --bottom) {
-    const auto low = rgba.begin() + static_cast<std::ptrdiff_t>(row) * bottom;
-    std::swap_ranges(low, low + static_cast<std::ptrdiff_t>(row),
-                     rgba.begin() + static_cast<std::ptrdiff_t>(row) * top);
-  }
+  const std::vector<Color32> pixels = read_pixels(0, 0, width_, height_);
+  std::vector<std::uint8_t> rgba(pixels.size() * sizeof(Color32));
+  std::memcpy(rgba.data(), pixels.data(), rgba.size());
   return rgba;
 }
 
@@ -134,11 +124,9 @@ std::string draw_offscreen_svg(Scope& scope, int width, int height, float scale)
 }
 
 std::string png_bytes(const Picture& picture) {
-  std::vector<Color32> opaque(picture.rgba.size() / sizeof(Color32));
-  std::memcpy(opaque.data(), picture.rgba.data(), picture.rgba.size());
-  // What lies behind a window is of no interest.
-  for (Color32& pixel : opaque) pixel |= 0xFF000000U;
-  return encode_png(opaque, picture.width, picture.height);
+  std::vector<Color32> pixels(picture.rgba.size() / sizeof(Color32));
+  std::memcpy(pixels.data(), picture.rgba.data(), picture.rgba.size());
+  return encode_png(pixels, picture.width, picture.height);
 }
 
 }  // namespace attnscope

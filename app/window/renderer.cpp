@@ -2,10 +2,12 @@
 
 #include <GL/gl.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <cfloat>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -13,8 +15,7 @@
 
 #include "base/input.h"
 #include "shell/export.h"
-#include "shell/shell.h"
-#include "widgets/drawn_frame.h"
+#include "shell/panels.h"
 #include "widgets/png.h"
 #include "widgets/svg.h"
 
@@ -44,22 +45,44 @@ std::string pixels_of(const PictureArea& area, const ImDrawData& data) {
   const int top = static_cast<int>(area.low.y * data.FramebufferScale.y);
   const int bottom = static_cast<int>(area.high.y * data.FramebufferScale.y);
   const int full_height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
-  const auto width = static_cast<std::size_t>(right - left);
-  const auto height = static_cast<std::size_t>(bottom - top);
-  std::vector<Color32> pixels(width * height);
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(left, full_height - bottom, right - left, bottom - top, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
-  // OpenGL's first row is the lowest.
-  for (std::size_t row = 0; row < height / 2; ++row) {
-    const auto low = pixels.begin() + static_cast<std::ptrdiff_t>(row * width);
-    std::swap_ranges(low, low + static_cast<std::ptrdiff_t>(width),
-                     pixels.begin() + static_cast<std::ptrdiff_t>((height - 1 - row) * width));
-  }
-  for (Color32& pixel : pixels) pixel |= 0xFF000000U;  // what lies behind a window is of no interest
-  return encode_png(pixels, right - left, bottom - top);
+  return encode_png(read_pixels(left, full_height - bottom, right - left, bottom - top), right - left, bottom - top);
 }
 
+// ---- textures
+
+// Long enough to switch to another workspace and back without drawing everything anew.
+constexpr std::uint64_t kept_frames = 240;
+
+unsigned make_texture() {
+  GLuint name = 0;
+  glGenTextures(1, &name);
+  glBindTexture(GL_TEXTURE_2D, name);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  // Between pixels the edge must not take the colour of the opposite edge.
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+  return name;
+}
+
+// Dear ImGui's texture identifiers are pointers before 1.92 and integers after.
+TextureId texture_id(unsigned name) {
+  return (TextureId)(std::uintptr_t)name;
+}  // NOLINT
+
 }  // namespace
+
+std::vector<Color32> read_pixels(int left, int bottom, int width, int height) {
+  std::vector<Color32> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(left, bottom, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
+  // OpenGL's first row is the lowest.
+  for (int top = 0, low = height - 1; top < low; ++top, --low)
+    std::swap_ranges(pixels.begin() + std::ptrdiff_t{top} * width, pixels.begin() + std::ptrdiff_t{top + 1} * width,
+                     pixels.begin() + std::ptrdiff_t{low} * width);
+  for (Color32& pixel : pixels) pixel |= 0xFF000000U;
+  return pixels;
+}
 
 Renderer::Renderer(FontFiles fonts)
     : context_(ImGui::CreateContext()), font_files_(std::move(fonts)), textures_(std::make_unique<GlTextures>()) {
@@ -130,6 +153,50 @@ void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
 #endif
+}
+
+// ---- drivers
+
+void keep_gl_drivers_apart_from_torch() {
+  if (dlsym(RTLD_DEFAULT, "LLVMInitializeX86Target") == nullptr) return;
+  // Loaded now, the drivers look into their own libraries before the program's; whoever opens them later gets these.
+  for (const char* driver : {"libGLX_mesa.so.0", "libEGL_mesa.so.0"}) dlopen(driver, RTLD_NOW | RTLD_DEEPBIND);
+}
+
+// ---- textures
+
+GlTextures::~GlTextures() {
+  for (const auto& [key, entry] : entries_) glDeleteTextures(1, &entry.name);
+}
+
+TextureId GlTextures::texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) {
+  Entry& entry = entries_[key];
+  entry.asked = frame_;
+  if (entry.name != 0 && entry.version == version && entry.width == width && entry.height == height) {
+    return texture_id(entry.name);
+  }
+  if (entry.name == 0) entry.name = make_texture();
+  const bool resized = entry.width != width || entry.height != height;
+  entry = {entry.name, version, width, height, frame_};
+  pixels_.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0);
+  fill(pixels_);
+  glBindTexture(GL_TEXTURE_2D, entry.name);
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  if (resized)
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+  else
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
+  return texture_id(entry.name);
+}
+
+void GlTextures::end_frame() {
+  std::erase_if(entries_, [this](const auto& item) {
+    const bool old = frame_ - item.second.asked > kept_frames;
+    if (old) glDeleteTextures(1, &item.second.name);
+    return old;
+  });
+  ++frame_;
 }
 
 }  // namespace attnscope

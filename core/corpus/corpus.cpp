@@ -13,9 +13,7 @@
 
 #include "corpus/draft.h"
 #include "corpus/grammar/grammar.h"
-#include "corpus/lowercase.h"
 #include "corpus/random.h"
-#include "corpus/synthetic.h"
 #include "corpus/text_file.h"
 
 namespace attnscope {

@@ -1,6 +1,7 @@
 // What the built-in corpora hand to the splitter.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,13 @@ struct Draft {
   std::string key = {};  // drafts with the same key stand in the same part of the split
   bool pinned = false;   // never left out by sampling, and always in the test part
 };
+
+// ---- the built-in tasks whose answer follows by rule
+
+std::vector<Draft> copy_drafts(std::int64_t seed);      // "k a t" → "k a t"
+std::vector<Draft> reverse_drafts(std::int64_t seed);   // "k a t" → "t a k"
+std::vector<Draft> sort_drafts(std::int64_t seed);      // "k a t" → "a k t"
+std::vector<Draft> addition_drafts(std::int64_t seed);  // "1 2 + 3 4 5" → "3 5 7"
+std::vector<Draft> date_drafts(std::int64_t seed);      // "May 3, 1998" → "1998-05-03"
 
 }  // namespace attnscope

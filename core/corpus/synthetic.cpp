@@ -1,4 +1,4 @@
-#include "corpus/synthetic.h"
+#include "corpus/draft.h"
 
 #include <fmt/format.h>
 
@@ -62,34 +62,21 @@ std::string ordinal(unsigned day) {
   return fmt::format("{}{}", day, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
 }
 
-std::string written_date(std::chrono::year_month_day date, std::size_t format) {
-  const int year = static_cast<int>(date.year());
-  const unsigned month = static_cast<unsigned>(date.month());
+constexpr std::array date_formats = {"{day} {month} {year}",           "{month} {day}, {year}",
+                                     "the {nth} of {month} {year}",    "{weekday}, {day} {month} {year}",
+                                     "{day} {short} {year}",           "{short} {nth}, {year}",
+                                     "{day:02}/{number:02}/{year}",    "{day}.{number}.{year}",
+                                     "{weekday} {month} {day}, {year}"};
+
+std::string written_date(std::chrono::year_month_day date, const char* format) {
   const unsigned day = static_cast<unsigned>(date.day());
-  const std::string_view name = months[month - 1];
+  const unsigned number = static_cast<unsigned>(date.month());
+  const std::string_view month = months[number - 1];
   const std::string_view weekday = weekdays[std::chrono::weekday(std::chrono::sys_days(date)).c_encoding()];
-  switch (format) {
-    case 0:
-      return fmt::format("{} {} {}", day, name, year);
-    case 1:
-      return fmt::format("{} {}, {}", name, day, year);
-    case 2:
-      return fmt::format("the {} of {} {}", ordinal(day), name, year);
-    case 3:
-      return fmt::format("{}, {} {} {}", weekday, day, name, year);
-    case 4:
-      return fmt::format("{} {} {}", day, name.substr(0, 3), year);
-    case 5:
-      return fmt::format("{} {}, {}", name.substr(0, 3), ordinal(day), year);
-    case 6:
-      return fmt::format("{:02}/{:02}/{}", day, month, year);
-    case 7:
-      return fmt::format("{}.{}.{}", day, month, year);
-    default:
-      return fmt::format("{} {} {}, {}", weekday, name, day, year);
-  }
+  return fmt::format(fmt::runtime(format), fmt::arg("day", day), fmt::arg("nth", ordinal(day)),
+                     fmt::arg("month", month), fmt::arg("short", month.substr(0, 3)), fmt::arg("number", number),
+                     fmt::arg("year", static_cast<int>(date.year())), fmt::arg("weekday", weekday));
 }
-constexpr std::size_t num_date_formats = 9;
 
 }  // namespace
 
@@ -134,7 +121,7 @@ std::vector<Draft> date_drafts(std::int64_t seed) {
     const year_month_day date(first + days(random.below(num_days)));
     const std::string iso = fmt::format("{}-{:02}-{:02}", static_cast<int>(date.year()),
                                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-    return draft_of(written_date(date, random.below(num_date_formats)), iso, iso);
+    return draft_of(written_date(date, date_formats[random.below(date_formats.size())]), iso, iso);
   });
 }
 

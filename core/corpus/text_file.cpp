@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <clocale>
 #include <cstdint>
 #include <cstring>
+#include <cwchar>
+#include <cwctype>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -13,6 +16,8 @@
 #include <system_error>
 #include <unordered_set>
 #include <utility>
+
+#include "corpus/corpus.h"
 
 namespace attnscope {
 namespace {
@@ -224,6 +229,27 @@ void require_text(std::string_view text, const LineReader& reader, const CorpusR
   }
 }
 
+// ---- small letters
+
+// For this thread, while it lives.
+class Utf8Locale {
+ public:
+  Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (locale_ == nullptr) throw CorpusError("the system has no locale C.UTF-8, which knows small letters");
+    before_ = uselocale(locale_);
+  }
+  ~Utf8Locale() {
+    uselocale(before_);
+    freelocale(locale_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t locale_;
+  locale_t before_ = nullptr;
+};
+
 }  // namespace
 
 std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress) {
@@ -284,6 +310,26 @@ std::vector<Pair> read_parallel(const std::string& source_path, const std::strin
     breathe(source, progress);
   }
   return pairs.take(source_path);
+}
+
+// ---- small letters
+
+std::string lowercased(std::string_view text) {
+  const Utf8Locale utf8;
+  std::string result;
+  result.reserve(text.size());
+  std::mbstate_t reading{};
+  std::mbstate_t writing{};
+  char bytes[16];  // MB_LEN_MAX
+  while (!text.empty()) {
+    wchar_t letter = 0;
+    const std::size_t length = std::mbrtowc(&letter, text.data(), text.size(), &reading);
+    if (length == 0 || length > text.size()) return result.append(text);  // NUL or no UTF-8: the rest as it stands
+    result.append(bytes,
+                  std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(static_cast<std::wint_t>(letter))), &writing));
+    text.remove_prefix(length);
+  }
+  return result;
 }
 
 }  // namespace attnscope

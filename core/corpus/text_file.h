@@ -24,4 +24,8 @@ std::vector<Pair> read_parallel(const std::string& source_path, const std::strin
 // more of it would be left out than kept.
 std::string read_text(const std::string& path, CorpusReport& report, const CorpusProgress& progress);
 
+// Every capital of a valid UTF-8 text as its small letter, one for one, as the C library's C.UTF-8 has them: "ÄÖÜ É Σ"
+// → "äöü é σ". Throws CorpusError where there is no such locale.
+std::string lowercased(std::string_view text);
+
 }  // namespace attnscope

@@ -184,23 +184,16 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
   options.eos_ends = !model.config().is_language_model();
   std::vector<std::int64_t> limits = lengths_of(source, padding);
   for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
-  Stepper stepper(model, source, padding, breathe, options.changes);
+  Stepper stepper(model, source, padding, breathe, options.interventions);
   return search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); }, stepper.begin(),
                 limits, options, trees);
-}
-
-std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
-                                            const torch::Tensor& padding, const Breath& breathe) {
-  std::vector<std::vector<int>> ids;
-  for (auto& found : beam_search(model, source, padding, {.beam = 1}, breathe)) ids.push_back(found.front().ids);
-  return ids;
 }
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
                   const Breath& breathe) {
   options.eos_ends = !model.config().is_language_model();
   const std::int64_t limit = limit_of(options, model.config(), source.size(1));
-  Stepper stepper(model, source, {}, breathe, options.changes);
+  Stepper stepper(model, source, {}, breathe, options.interventions);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);
   torch::Tensor tokens = stepper.begin();
   Hypothesis hypothesis;

@@ -18,12 +18,12 @@
 namespace attnscope {
 
 struct SearchOptions {
-  std::int64_t beam = 1;                   // hypotheses kept at each step; 1 is greedy
-  double length_penalty = 0.6;             // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
-  std::int64_t limit = 0;                  // pieces at most, </s> included; 0: by the source, see output_limit
-  bool eos_ends = true;                    // not in a language model
-  std::vector<int> prefix = {};            // what every hypothesis begins with; it counts in log_prob, score and limit
-  const Interventions* changes = nullptr;  // to the model while it searches
+  std::int64_t beam = 1;         // hypotheses kept at each step; 1 is greedy
+  double length_penalty = 0.6;   // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
+  std::int64_t limit = 0;        // pieces at most, </s> included; 0: by the source, see output_limit
+  bool eos_ends = true;          // not in a language model
+  std::vector<int> prefix = {};  // what every hypothesis begins with; it counts in log_prob, score and limit
+  const Interventions* interventions = nullptr;  // to the model while it searches
 };
 
 struct Hypothesis {
@@ -66,10 +66,6 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe = {}, std::vector<SearchTree>* trees = nullptr);
-
-// Beam search with a beam of one: the ids alone.
-std::vector<std::vector<int>> greedy_search(SequenceModel& model, const torch::Tensor& source,
-                                            const torch::Tensor& padding, const Breath& breathe = {});
 
 // One hypothesis drawn piece by piece. source: int64 1×S. Its log-probabilities are the model's own, before temperature
 // and cuts; of the options, `beam` means nothing here.

@@ -22,16 +22,19 @@ void select_rows(Memory& memory, const torch::Tensor& rows) {
 }  // namespace
 
 Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
-                 const Interventions* changes)
-    : model_(model), breathe_(std::move(breathe)), changes_(changes), sources_(torch::arange(source.size(0))) {
+                 const Interventions* interventions)
+    : model_(model),
+      breathe_(std::move(breathe)),
+      interventions_(interventions),
+      sources_(torch::arange(source.size(0))) {
   model.check_standing_still();
   if (model.config().is_language_model()) {
     begin_ = source.cpu();
     context_ = begin_.slice(1, 0, 0);
   } else {
     begin_ = torch::full({source.size(0), 1}, Tokenizer::bos_id, torch::kInt64);
-    Inspection inspection{.changes = changes_};
-    memory_ = model.encode(source, padding, changes_ ? &inspection : nullptr);
+    Inspection inspection{.changes = interventions_};
+    memory_ = model.encode(source, padding, interventions_ ? &inspection : nullptr);
   }
 }
 
@@ -39,9 +42,9 @@ torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& t
   if (breathe_) breathe_();
   select(rows);
   const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
-  Inspection inspection{.changes = changes_};
+  Inspection inspection{.changes = interventions_};
   const torch::Tensor features =
-      model_.decode(input.to(model_.device()), memory_, &cache_, changes_ ? &inspection : nullptr);
+      model_.decode(input.to(model_.device()), memory_, &cache_, interventions_ ? &inspection : nullptr);
   return torch::log_softmax(model_.logits(features.select(1, -1)), -1);
 }
 

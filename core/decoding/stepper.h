@@ -16,10 +16,10 @@ namespace attnscope {
 // many steps are cheap again. Whatever is older is forgotten, as it is when training.
 class Stepper {
  public:
-  // source: int64 B×S, for a language model the prompts; padding: bool B×S, true at padding, or undefined. `changes`,
-  // where given, are made to the model in every pass, and outlive the stepper.
+  // source: int64 B×S, for a language model the prompts; padding: bool B×S, true at padding, or undefined.
+  // `interventions`, where given, are made to the model in every pass, and outlive the stepper.
   Stepper(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& padding, Breath breathe,
-          const Interventions* changes = nullptr);
+          const Interventions* interventions = nullptr);
 
   // What the first step is given, int64 B×L on the CPU: <s>, or the prompts.
   const torch::Tensor& begin() const { return begin_; }
@@ -34,7 +34,7 @@ class Stepper {
 
   SequenceModel& model_;
   Breath breathe_;
-  const Interventions* changes_;
+  const Interventions* interventions_;
   Memory memory_;
   DecoderCache cache_;
   torch::Tensor begin_;

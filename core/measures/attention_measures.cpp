@@ -1,6 +1,7 @@
 #include "measures/attention_measures.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <numeric>
@@ -167,15 +168,9 @@ int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys
 }
 
 std::string_view describe(AntecedentView view) {
-  switch (view) {
-    case AntecedentView::encoder_from_it:
-      return "encoder, from it";
-    case AntecedentView::cross_from_pronoun:
-      return "cross-attention, from il/elle";
-    case AntecedentView::cross_to_pronoun:
-      return "cross-attention, writing il/elle";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> names = {"encoder, from it", "cross-attention, from il/elle",
+                                                     "cross-attention, writing il/elle"};
+  return names[static_cast<std::size_t>(view)];
 }
 
 std::vector<HeadFinding> find_antecedent(const Snapshot& snapshot, std::string_view antecedent) {

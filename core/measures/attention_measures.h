@@ -1,7 +1,6 @@
 // Numbers that say what an attention map does.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

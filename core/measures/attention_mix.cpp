@@ -1,6 +1,10 @@
 #include "measures/attention_mix.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+
+#include "measures/matrix_algebra.h"
 
 namespace attnscope {
 namespace {
@@ -18,20 +22,6 @@ template <class Change>
 Matrix changed(const Matrix& map, Change&& change) {
   Matrix result(map.rows, map.cols);
   std::transform(map.values.begin(), map.values.end(), result.values.begin(), change);
-  return result;
-}
-
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix result(a.rows, b.cols);
-  for (int row = 0; row < a.rows; ++row) {
-    float* out = &result.values[static_cast<std::size_t>(row) * b.cols];
-    for (int inner = 0; inner < a.cols; ++inner) {
-      const float factor = a.at(row, inner);
-      if (factor == 0) continue;  // half of a causal map
-      const float* in = &b.values[static_cast<std::size_t>(inner) * b.cols];
-      for (int col = 0; col < b.cols; ++col) out[col] += factor * in[col];
-    }
-  }
   return result;
 }
 
@@ -83,10 +73,8 @@ Matrix merged(const Matrix& map, std::span<const WordSpan> queries, std::span<co
 }
 
 Matrix difference(const Matrix& after, const Matrix& before) {
-  Matrix result = after;
-  std::transform(after.values.begin(), after.values.end(), before.values.begin(), result.values.begin(),
-                 [](float a, float b) { return a - b; });
-  return result;
+  const std::array<const Matrix*, 2> both = {&after, &before};
+  return combined(both, std::minus<>());
 }
 
 Matrix gains(const Matrix& map) {

@@ -4,33 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "measures/matrix_algebra.h"
+
 namespace attnscope {
 namespace {
-
-float dot(const Matrix& a, int a_row, const Matrix& b, int b_row) {
-  double sum = 0;
-  for (int i = 0; i < a.cols; ++i) sum += static_cast<double>(a.at(a_row, i)) * static_cast<double>(b.at(b_row, i));
-  return static_cast<float>(sum);
-}
-
-// a · bᵀ
-Matrix product_transposed(const Matrix& a, const Matrix& b) {
-  Matrix product(a.rows, b.rows);
-  for (int row = 0; row < a.rows; ++row) {
-    for (int col = 0; col < b.rows; ++col) product.at(row, col) = dot(a, row, b, col);
-  }
-  return product;
-}
-
-Matrix product(const Matrix& a, const Matrix& b) {
-  Matrix result(a.rows, b.cols);
-  for (int row = 0; row < a.rows; ++row) {
-    for (int i = 0; i < a.cols; ++i) {
-      for (int col = 0; col < b.cols; ++col) result.at(row, col) += a.at(row, i) * b.at(i, col);
-    }
-  }
-  return result;
-}
 
 void add(Matrix& to, const Matrix& what) {
   if (what.empty()) return;
@@ -71,16 +48,18 @@ void force_rows(Matrix& weights, const HeadPlace& place, const std::vector<Force
 
 }  // namespace
 
-CellMask model_mask(const HeadInside& head) {
-  CellMask mask(head.q.rows, head.k.rows);
-  if (!head.causal) return mask;
-  for (int row = 0; row < mask.rows; ++row) {
-    for (int col = row + 1; col < mask.cols; ++col) mask.set(row, col, true);
-  }
+CellMask look_ahead_mask(int rows, int cols) {
+  CellMask mask(rows, cols);
+  for (int row = 0; row < rows; ++row)
+    for (int col = row + 1; col < cols; ++col) mask.set(row, col, true);
   return mask;
 }
 
-HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& changes) {
+CellMask model_mask(const HeadInside& head) {
+  return head.causal ? look_ahead_mask(head.q.rows, head.k.rows) : CellMask(head.q.rows, head.k.rows);
+}
+
+HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& interventions) {
   HeadStages stages;
   stages.products = product_transposed(head.q, head.k);
   stages.scores = stages.products;
@@ -93,10 +72,10 @@ HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask
   }
   stages.weights = stages.masked;
   for (int row = 0; row < stages.weights.rows && stages.weights.cols > 0; ++row) softmax_row(stages.weights, row);
-  force_rows(stages.weights, head.place, changes.forced);
+  force_rows(stages.weights, head.place, interventions.forced);
   stages.output = product(stages.weights, head.v);
   add_relative_values(stages.output, stages.weights, head.relative_v);
-  if (std::ranges::find(changes.heads_off, head.place) != changes.heads_off.end())
+  if (std::ranges::find(interventions.heads_off, head.place) != interventions.heads_off.end())
     std::ranges::fill(stages.output.values, 0.0F);
   return stages;
 }

@@ -2,10 +2,9 @@
 // values: what the window draws and explains cell by cell, and changes (scaling, mask) without asking the model.
 #pragma once
 
-#include <string>
 #include <vector>
 
-#include "plain/head_inside.h"
+#include "plain/flow.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"
 
@@ -24,6 +23,9 @@ struct CellMask {
   bool operator==(const CellMask&) const = default;
 };
 
+// Hides every key after its query (§3.2.3).
+CellMask look_ahead_mask(int rows, int cols);
+
 // The mask the model has there: the look-ahead mask, or nothing.
 CellMask model_mask(const HeadInside& head);
 
@@ -35,8 +37,9 @@ struct HeadStages {
   Matrix output;    // Q×d: weights · v, with Shaw's Σ_j w_ij a^V_ij
 };
 
-// With what `changes` do to this head: rows that are forced, and no output of a head that is off.
-HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& changes = {});
+// With what `interventions` do to this head: rows that are forced, and no output of a head that is off.
+HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask,
+                       const Interventions& interventions = {});
 
 // The row of HeadInside::relative_v for a query and a key.
 int relative_row(const Matrix& relative_v, int query, int key);

@@ -21,7 +21,7 @@ std::vector<float> gold_before(const Snapshot& untouched) {
   std::vector<float> probabilities;
   for (const GoldStep& step : untouched.gold) probabilities.push_back(step.probability);
   if (!probabilities.empty()) return probabilities;
-  for (std::size_t step = untouched.forced - untouched.prefix; step < untouched.decoding.size(); ++step) {
+  for (auto step = static_cast<std::size_t>(untouched.first_output()); step < untouched.decoding.size(); ++step) {
     const DecodingStep& decided = untouched.decoding[step];
     probabilities.push_back(decided.candidates[static_cast<std::size_t>(decided.chosen)].probability);
   }
@@ -41,10 +41,9 @@ int shared_rows(const Snapshot& a, const Snapshot& b) {
 }
 
 // Set by hand: no news.
-bool is_set(const Interventions& changes, const HeadPlace& place, int query) {
-  const LayerPlace layer{place.part != AttentionPart::encoder, place.layer};
-  if (std::ranges::find(changes.layers_off, layer) != changes.layers_off.end()) return true;
-  return std::ranges::any_of(changes.forced,
+bool is_set(const Interventions& interventions, const HeadPlace& place, int query) {
+  if (std::ranges::find(interventions.layers_off, layer_of(place)) != interventions.layers_off.end()) return true;
+  return std::ranges::any_of(interventions.forced,
                              [&](const ForcedAttention& it) { return it.place == place && it.query == query; });
 }
 
@@ -52,7 +51,7 @@ void find_in_map(const Snapshot& changed, const HeadPlace& place, const Matrix& 
                  std::optional<WeightChange>& largest) {
   if (before.cols != after.cols && place.part != AttentionPart::decoder) return;
   for (int row = 0; row < std::min({rows, before.rows, after.rows}); ++row) {
-    if (is_set(changed.changes, place, row)) continue;
+    if (is_set(changed.interventions, place, row)) continue;
     for (int col = 0; col < std::min(before.cols, after.cols); ++col) {
       const float change = std::abs(after.at(row, col) - before.at(row, col));
       if (change > 0 && (!largest || change > std::abs(largest->after - largest->before)))
@@ -63,7 +62,7 @@ void find_in_map(const Snapshot& changed, const HeadPlace& place, const Matrix& 
 
 std::optional<WeightChange> largest_change(const Snapshot& changed) {
   std::optional<WeightChange> largest;
-  for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross}) {
+  for (const AttentionPart part : attention_parts) {
     const AttentionMaps& before = maps_of(*changed.untouched, part);
     const AttentionMaps& after = maps_of(changed, part);
     const int rows = part == AttentionPart::encoder ? static_cast<int>(changed.source.size())

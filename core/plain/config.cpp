@@ -60,164 +60,133 @@ std::string_view positions_help() {
   return help;
 }
 
-#define ATTNSCOPE_FIELD(member) +[](Config& config) -> FieldPointer { return &config.member; }
+// Its key and where it stands in a Config.
+#define ATTNSCOPE_FIELD(member) #member, +[](Config & config) -> FieldPointer { return &config.member; }
+
+constexpr bool (*always)(const Config&) = nullptr;
+constexpr bool live = true;
+
+FieldLimits range(double min, double max, std::string_view unit = "") {
+  return {min, max, unit, {}};
+}
+
+FieldLimits one_of(std::vector<std::string_view> choices) {
+  return {0, 0, "", std::move(choices)};
+}
+
+const FieldLimits any_text;
+const FieldLimits yes_or_no = range(0, 1);
 
 const std::vector<ConfigField>& table() {
-  // key, label, help, unit, min, max, live, choices, place, used
-  // clang-format off
   static const std::vector<ConfigField> fields = {
-      {"corpus.source", "corpus",
-       "a built-in corpus, a file of pairs (a line: source, tab, target), or the source side of two parallel files; for a "
-       "decoder-only model any text file",
-       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.source)},
-      {"corpus.target", "target file",
-       "the target side of two parallel files; empty for a built-in corpus or a file of pairs",
-       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.target), has_encoder},
-      {"corpus.seed", "seed",
-       "decides the generated sentences and the split into training, validation and test",
-       "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(corpus.seed)},
-      {"corpus.separator", "separator",
-       "what stands between source and target on a line of a pairs file; empty: a tab",
-       "", 0, 0, false, {}, ATTNSCOPE_FIELD(corpus.separator), has_encoder},
-      {"corpus.lowercase", "small letters",
-       "a file's text is read in small letters, source and target; built-in corpora stay as they are",
-       "", 0, 1, false, {}, ATTNSCOPE_FIELD(corpus.lowercase)},
-      {"corpus.held_out", "held out",
-       "of the sentences in a pairs file: this share for validation, and as many again for the test",
-       "%", 0.1, 40, false, {}, ATTNSCOPE_FIELD(corpus.held_out), has_encoder},
-      {"tokenizer.type", "type",
-       "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters",
-       "", 0, 0, false, {"bpe", "unigram", "char"}, ATTNSCOPE_FIELD(tokenizer.type)},
-      {"tokenizer.vocab_size", "vocabulary",
-       "pieces shared by source and target, at most: a small corpus gives fewer",
-       "pieces", 16, 64000, false, {}, ATTNSCOPE_FIELD(tokenizer.vocab_size), counts_pieces},
-      {"tokenizer.path", "load from",
-       "a trained SentencePiece model to use; empty: train one on the corpus",
-       "", 0, 0, false, {}, ATTNSCOPE_FIELD(tokenizer.path)},
-      {"model.architecture", "architecture",
+      {ATTNSCOPE_FIELD(corpus.source), "corpus", any_text,
+       "a built-in corpus, a file of pairs (a line: source, tab, target), or the source side of two parallel files; "
+       "for a decoder-only model any text file"},
+      {ATTNSCOPE_FIELD(corpus.target), "target file", any_text,
+       "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
+      {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
+       "decides the generated sentences and the split into training, validation and test"},
+      {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
+       "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
+      {ATTNSCOPE_FIELD(corpus.lowercase), "small letters", yes_or_no,
+       "a file's text is read in small letters, source and target; built-in corpora stay as they are"},
+      {ATTNSCOPE_FIELD(corpus.held_out), "held out", range(0.1, 40, "%"),
+       "of the sentences in a pairs file: this share for validation, and as many again for the test", has_encoder},
+      {ATTNSCOPE_FIELD(tokenizer.type), "type", one_of({"bpe", "unigram", "char"}),
+       "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters"},
+      {ATTNSCOPE_FIELD(tokenizer.vocab_size), "vocabulary", range(16, 64000, "pieces"),
+       "pieces shared by source and target, at most: a small corpus gives fewer", counts_pieces},
+      {ATTNSCOPE_FIELD(tokenizer.path), "load from", any_text,
+       "a trained SentencePiece model to use; empty: train one on the corpus"},
+      {ATTNSCOPE_FIELD(model.architecture), "architecture", one_of({"encoder-decoder", "decoder-only", "recurrent"}),
        "the Transformer that translates (paper §3.1), the decoder alone as a language model, or the recurrent networks "
-       "that came before",
-       "", 0, 0, false, {"encoder-decoder", "decoder-only", "recurrent"}, ATTNSCOPE_FIELD(model.architecture)},
-      {"model.cell", "cell",
+       "that came before"},
+      {ATTNSCOPE_FIELD(model.cell), "cell", one_of({"rnn", "lstm", "gru"}),
        "what carries the sentence from token to token: an Elman RNN, an LSTM (Hochreiter & Schmidhuber 1997) or a GRU "
        "(arXiv 1406.1078)",
-       "", 0, 0, false, {"rnn", "lstm", "gru"}, ATTNSCOPE_FIELD(model.cell), is_recurrent},
-      {"model.attention", "attention",
+       is_recurrent},
+      {ATTNSCOPE_FIELD(model.attention), "attention",
+       one_of({"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"}),
        "none: the whole sentence must fit the encoder's last state (arXiv 1409.3215); Bahdanau's additive attention "
        "(1409.0473 A.1.2); Luong's three scores (1508.04025 §3.1)",
-       "", 0, 0, false, {"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"},
-       ATTNSCOPE_FIELD(model.attention), is_recurrent},
-      {"model.bidirectional", "both ways",
-       "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)",
-       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.bidirectional), is_recurrent},
-      {"model.d_model", "d_model",
-       "width of every vector between layers (paper §3.1); even, and divisible by num_heads",
-       "", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.d_model)},
-      {"model.num_heads", "num_heads",
-       "attention heads in every layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)",
-       "", 1, 32, false, {}, ATTNSCOPE_FIELD(model.num_heads), is_transformer},
-      {"model.num_encoder_layers", "encoder layers",
-       "layers that read the source (paper §3.1)",
-       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_encoder_layers), has_encoder},
-      {"model.num_decoder_layers", "decoder layers",
-       "layers that write the target (paper §3.1)",
-       "", 1, 12, false, {}, ATTNSCOPE_FIELD(model.num_decoder_layers)},
-      {"model.d_ff", "d_ff",
-       "inner width of the position-wise feed-forward sublayer (paper §3.3)",
-       "", 8, 8192, false, {}, ATTNSCOPE_FIELD(model.d_ff), is_transformer},
-      {"model.norm", "layer norm",
+       is_recurrent},
+      {ATTNSCOPE_FIELD(model.bidirectional), "both ways", yes_or_no,
+       "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)", is_recurrent},
+      {ATTNSCOPE_FIELD(model.d_model), "d_model", range(8, 1024),
+       "width of every vector between layers (paper §3.1); even, and divisible by num_heads"},
+      {ATTNSCOPE_FIELD(model.num_heads), "num_heads", range(1, 32),
+       "attention heads in every layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)", is_transformer},
+      {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 12),
+       "layers that read the source (paper §3.1)", has_encoder},
+      {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 12),
+       "layers that write the target (paper §3.1)"},
+      {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 8192),
+       "inner width of the position-wise feed-forward sublayer (paper §3.3)", is_transformer},
+      {ATTNSCOPE_FIELD(model.norm), "layer norm", one_of({"post", "pre"}),
        "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
        "(arXiv 2002.04745)",
-       "", 0, 0, false, {"post", "pre"}, ATTNSCOPE_FIELD(model.norm), is_transformer},
-      {"model.activation", "activation",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.activation), "activation", one_of({"relu", "gelu"}),
        "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3) or GELU (arXiv 1606.08415)",
-       "", 0, 0, false, {"relu", "gelu"}, ATTNSCOPE_FIELD(model.activation), is_transformer},
-      {"model.positions", "positions",
-       positions_help(),
-       "", 0, 0, false, position_names(), ATTNSCOPE_FIELD(model.positions), is_transformer},
-      {"model.max_distance", "farthest distance",
-       "keys farther than this from their query share one relative vector (1803.02155 §3.2)",
-       "pieces", 1, 1024, false, {}, ATTNSCOPE_FIELD(model.max_distance), uses_relative_vectors},
-      {"model.scaled_attention", "divide by √d_k",
-       "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates",
-       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.scaled_attention), is_transformer},
-      {"model.dropout", "dropout",
-       "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper "
-       "§5.4)",
-       "", 0, 0.9, true, {}, ATTNSCOPE_FIELD(model.dropout)},
-      {"model.tied_embeddings", "tied embeddings",
-       "source embedding, target embedding and output matrix are one matrix (paper §3.4)",
-       "", 0, 1, false, {}, ATTNSCOPE_FIELD(model.tied_embeddings)},
-      {"model.max_length", "longest sentence",
-       "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context",
-       "pieces", 8, 1024, false, {}, ATTNSCOPE_FIELD(model.max_length)},
-      {"training.steps", "steps",
-       "optimizer updates after which training stops by itself",
-       "updates", 1, 10000000, true, {}, ATTNSCOPE_FIELD(training.steps)},
-      {"training.batch_size", "batch size",
-       "sentence pairs a batch; windows of text for a decoder-only model",
-       "pairs", 1, 4096, false, {}, ATTNSCOPE_FIELD(training.batch_size), counts_pairs},
-      {"training.batch_tokens", "batch in pieces",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.positions), "positions", one_of(position_names()), positions_help(), is_transformer},
+      {ATTNSCOPE_FIELD(model.max_distance), "farthest distance", range(1, 1024, "pieces"),
+       "keys farther than this from their query share one relative vector (1803.02155 §3.2)", uses_relative_vectors},
+      {ATTNSCOPE_FIELD(model.scaled_attention), "divide by √d_k", yes_or_no,
+       "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates", is_transformer},
+      {ATTNSCOPE_FIELD(model.dropout), "dropout", range(0, 0.9),
+       "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper §5.4)",
+       always, live},
+      {ATTNSCOPE_FIELD(model.tied_embeddings), "tied embeddings", yes_or_no,
+       "source embedding, target embedding and output matrix are one matrix (paper §3.4)"},
+      {ATTNSCOPE_FIELD(model.max_length), "longest sentence", range(8, 1024, "pieces"),
+       "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context"},
+      {ATTNSCOPE_FIELD(training.steps), "steps", range(1, 10000000, "updates"),
+       "optimizer updates after which training stops by itself", always, live},
+      {ATTNSCOPE_FIELD(training.batch_size), "batch size", range(1, 4096, "pairs"),
+       "sentence pairs a batch; windows of text for a decoder-only model", counts_pairs},
+      {ATTNSCOPE_FIELD(training.batch_tokens), "batch in pieces", range(0, 1000000, "pieces"),
        "a batch takes as many pairs of like length as fit so many pieces of the longer side, padding included; 0: "
        "batch size decides",
-       "pieces", 0, 1000000, false, {}, ATTNSCOPE_FIELD(training.batch_tokens), has_encoder},
-      {"training.accumulation_steps", "accumulation",
-       "batches whose gradients are summed before one update: a larger batch in the same memory",
-       "batches", 1, 256, false, {}, ATTNSCOPE_FIELD(training.accumulation_steps)},
-      {"training.optimizer", "optimizer",
-       "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)",
-       "", 0, 0, false, {"adam", "adamw"}, ATTNSCOPE_FIELD(training.optimizer)},
-      {"training.weight_decay", "weight decay",
-       "AdamW: matrices lose this share, times the learning rate, at every update; biases and gains do not",
-       "", 0, 1, true, {}, ATTNSCOPE_FIELD(training.weight_decay), uses_adamw},
-      {"training.beta2", "Adam β2",
-       "decay of the mean squared gradient (paper §5.3: 0.98)",
-       "", 0.5, 0.9999, false, {}, ATTNSCOPE_FIELD(training.beta2)},
-      {"training.schedule", "schedule",
+       has_encoder},
+      {ATTNSCOPE_FIELD(training.accumulation_steps), "accumulation", range(1, 256, "batches"),
+       "batches whose gradients are summed before one update: a larger batch in the same memory"},
+      {ATTNSCOPE_FIELD(training.optimizer), "optimizer", one_of({"adam", "adamw"}),
+       "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)"},
+      {ATTNSCOPE_FIELD(training.weight_decay), "weight decay", range(0, 1),
+       "AdamW: matrices lose this share, times the learning rate, at every update; biases and gains do not", uses_adamw,
+       live},
+      {ATTNSCOPE_FIELD(training.beta2), "Adam β2", range(0.5, 0.9999),
+       "decay of the mean squared gradient (paper §5.3: 0.98)"},
+      {ATTNSCOPE_FIELD(training.schedule), "schedule", one_of({"noam", "cosine", "constant"}),
        "the learning rate after its warm-up: Noam falls with step^-0.5 (paper §5.3), cosine falls to its minimum at "
-       "the last step, constant stays",
-       "", 0, 0, false, {"noam", "cosine", "constant"}, ATTNSCOPE_FIELD(training.schedule)},
-      {"training.noam_factor", "Noam factor",
-       "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)",
-       "× Noam", 0.001, 100, true, {}, ATTNSCOPE_FIELD(training.noam_factor), uses_noam},
-      {"training.learning_rate", "learning rate",
-       "the rate at the end of the warm-up",
-       "", 0.000001, 10, true, {}, ATTNSCOPE_FIELD(training.learning_rate), uses_plain_rate},
-      {"training.min_learning_rate", "lowest rate",
-       "what the cosine reaches at the last step",
-       "", 0, 10, true, {}, ATTNSCOPE_FIELD(training.min_learning_rate), uses_cosine},
-      {"training.warmup_steps", "warm-up",
-       "updates until the learning rate reaches its peak (paper §5.3)",
-       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.warmup_steps)},
-      {"training.label_smoothing", "label smoothing",
-       "share of the target probability spread over the whole vocabulary (paper §5.4)",
-       "", 0, 0.9, true, {}, ATTNSCOPE_FIELD(training.label_smoothing)},
-      {"training.clip_norm", "gradient clipping",
-       "longer gradients are scaled down to this norm; 0 turns clipping off",
-       "", 0, 1000, true, {}, ATTNSCOPE_FIELD(training.clip_norm)},
-      {"training.validation_interval", "validate every",
-       "updates between two validations",
-       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.validation_interval)},
-      {"training.history_interval", "look every",
-       "updates between two looks at the pinned sentences",
-       "updates", 1, 1000000, true, {}, ATTNSCOPE_FIELD(training.history_interval)},
-      {"training.checkpoint_interval", "save every",
-       "updates between two checkpoints of a run that has a folder",
-       "updates", 1, 1000000, false, {}, ATTNSCOPE_FIELD(training.checkpoint_interval)},
-      {"training.kept_checkpoints", "keep",
-       "weights of this many checkpoints stay in the run's folder, so that their mean can be used (paper §6.1)",
-       "checkpoints", 0, 100, false, {}, ATTNSCOPE_FIELD(training.kept_checkpoints)},
-      {"training.seed", "seed",
-       "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU",
-       "", 0, 4294967295.0, false, {}, ATTNSCOPE_FIELD(training.seed)},
-      {"training.device", "device",
-       "where the model computes; auto takes CUDA when there is one",
-       "", 0, 0, false, {"auto", "cpu", "cuda"}, ATTNSCOPE_FIELD(training.device)},
-      {"training.threads", "CPU threads",
-       "0: all cores",
-       "", 0, 256, true, {}, ATTNSCOPE_FIELD(training.threads)},
+       "the last step, constant stays"},
+      {ATTNSCOPE_FIELD(training.noam_factor), "Noam factor", range(0.001, 100, "× Noam"),
+       "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)", uses_noam, live},
+      {ATTNSCOPE_FIELD(training.learning_rate), "learning rate", range(0.000001, 10),
+       "the rate at the end of the warm-up", uses_plain_rate, live},
+      {ATTNSCOPE_FIELD(training.min_learning_rate), "lowest rate", range(0, 10),
+       "what the cosine reaches at the last step", uses_cosine, live},
+      {ATTNSCOPE_FIELD(training.warmup_steps), "warm-up", range(1, 1000000, "updates"),
+       "updates until the learning rate reaches its peak (paper §5.3)"},
+      {ATTNSCOPE_FIELD(training.label_smoothing), "label smoothing", range(0, 0.9),
+       "share of the target probability spread over the whole vocabulary (paper §5.4)", always, live},
+      {ATTNSCOPE_FIELD(training.clip_norm), "gradient clipping", range(0, 1000),
+       "longer gradients are scaled down to this norm; 0 turns clipping off", always, live},
+      {ATTNSCOPE_FIELD(training.validation_interval), "validate every", range(1, 1000000, "updates"),
+       "updates between two validations"},
+      {ATTNSCOPE_FIELD(training.history_interval), "look every", range(1, 1000000, "updates"),
+       "updates between two looks at the pinned sentences", always, live},
+      {ATTNSCOPE_FIELD(training.checkpoint_interval), "save every", range(1, 1000000, "updates"),
+       "updates between two checkpoints of a run that has a folder"},
+      {ATTNSCOPE_FIELD(training.kept_checkpoints), "keep", range(0, 100, "checkpoints"),
+       "weights of this many checkpoints stay in the run's folder, so that their mean can be used (paper §6.1)"},
+      {ATTNSCOPE_FIELD(training.seed), "seed", range(0, 4294967295.0),
+       "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
+      {ATTNSCOPE_FIELD(training.device), "device", one_of({"auto", "cpu", "cuda"}),
+       "where the model computes; auto takes CUDA when there is one"},
+      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "0: all cores", always, live},
   };
-  // clang-format on
   return fields;
 }
 
@@ -228,19 +197,20 @@ FieldPointer pointer(const Config& config, const ConfigField& field) {
 }
 
 std::string range_text(const ConfigField& field) {
-  return fmt::format("{} to {}{}{}", field.min, field.max, field.unit.empty() ? "" : " ", field.unit);
+  return fmt::format("{} to {}{}{}", field.limits.min, field.limits.max, field.limits.unit.empty() ? "" : " ",
+                     field.limits.unit);
 }
 
 void check_range(const ConfigField& field, double value) {
-  if (!std::isfinite(value) || value < field.min || value > field.max) {
+  if (!std::isfinite(value) || value < field.limits.min || value > field.limits.max) {
     throw ConfigError(fmt::format("{} is {}, allowed: {}", field.key, value, range_text(field)));
   }
 }
 
 void check_choice(const ConfigField& field, const std::string& value) {
-  if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end()) {
-    throw ConfigError(fmt::format("{} is \"{}\", allowed: {}", field.key, value, fmt::join(field.choices, ", ")));
-  }
+  const auto& choices = field.limits.choices;
+  if (!choices.empty() && std::ranges::find(choices, value) == choices.end())
+    throw ConfigError(fmt::format("{} is \"{}\", allowed: {}", field.key, value, fmt::join(choices, ", ")));
 }
 
 void check_field(const Config& config, const ConfigField& field) {
@@ -297,8 +267,7 @@ void read_field(Config& config, const ConfigField& field, const nlohmann::json& 
 
 const ConfigField* find_field(std::string_view key) {
   const auto& fields = table();
-  const auto found =
-      std::find_if(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.key == key; });
+  const auto found = std::ranges::find(fields, key, &ConfigField::key);
   return found == fields.end() ? nullptr : &*found;
 }
 
@@ -417,10 +386,6 @@ Config with_live_fields(const Config& base, const Config& edited) {
     if (field.live) set_field(merged, field.key, field_text(edited, field));
   }
   return merged;
-}
-
-bool needs_reset(const Config& running, const Config& edited) {
-  return with_live_fields(running, edited) != edited;
 }
 
 }  // namespace attnscope

@@ -98,18 +98,23 @@ class ConfigError : public std::runtime_error {
 
 using FieldPointer = std::variant<std::int64_t*, double*, bool*, std::string*>;
 
+// What a field can be: numbers from min to max, one of the choices, or, without choices, any text.
+struct FieldLimits {
+  double min = 0;
+  double max = 0;
+  std::string_view unit = {};  // "" when it has none
+  std::vector<std::string_view> choices = {};
+};
+
 // One row of the table that drives config.json, --set, the setup column and its tooltips.
 struct ConfigField {
-  std::string_view key;    // "model.d_model"; the part before the dot is the section
-  std::string_view label;  // as the setup column shows it
-  std::string_view help;   // what it does and where the paper has it
-  std::string_view unit;   // "" when it has none
-  double min = 0;          // numbers only, inclusive
-  double max = 0;
-  bool live = false;                      // takes effect while training; otherwise only by Reset
-  std::vector<std::string_view> choices;  // strings only; empty: any text
-  FieldPointer (*value)(Config&);         // where the value stands in a Config
+  std::string_view key;            // "model.d_model"; the part before the dot is the section
+  FieldPointer (*value)(Config&);  // where the value stands in a Config
+  std::string_view label;          // as the setup column shows it
+  FieldLimits limits;
+  std::string_view help;                  // what it does and where the paper has it
   bool (*used)(const Config&) = nullptr;  // whether this configuration makes use of it; null: every one does
+  bool live = false;                      // takes effect while training; otherwise only by Reset
 };
 
 // Every field, section by section, in the order it is shown.
@@ -139,8 +144,5 @@ Config config_from_json(const nlohmann::json& json);
 
 // `base` with every live field taken from `edited`.
 Config with_live_fields(const Config& base, const Config& edited);
-
-// True if the two differ in a field that only Reset brings into force.
-bool needs_reset(const Config& running, const Config& edited);
 
 }  // namespace attnscope

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "plain/pieces.h"
+#include "plain/snapshot.h"
 
 namespace attnscope {
 namespace {
@@ -34,9 +34,9 @@ std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
 std::string prefix_text(const Departures& departures, const Snapshot& seen) {
   if (!departures.prefix.empty()) return fmt::format("begins with “{}”", departures.prefix);
   std::string text = "begins with";
-  const std::size_t first = seen.forced - seen.prefix;
+  const int first = seen.first_output();
   for (std::size_t i = 0; i < departures.prefix_ids.size(); ++i)
-    text += " " + piece(seen.target_out, static_cast<int>(first + i));
+    text += " " + piece(seen.target_out, first + static_cast<int>(i));
   return text;
 }
 

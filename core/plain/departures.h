@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/snapshot.h"
 

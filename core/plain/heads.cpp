@@ -5,15 +5,8 @@
 namespace attnscope {
 
 const char* part_name(AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return "encoder";
-    case AttentionPart::decoder:
-      return "decoder";
-    case AttentionPart::cross:
-      return "cross";
-  }
-  return "";
+  constexpr std::array names = {"encoder", "decoder", "cross"};
+  return names[static_cast<std::size_t>(part)];
 }
 
 std::string head_name(const HeadPlace& place) {

@@ -1,13 +1,15 @@
 // Which attention is meant.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <string>
 
 namespace attnscope {
 
 // The three places of attention in the paper's figure 1 (§3.2.3).
 enum class AttentionPart { encoder, decoder, cross };
+
+inline constexpr std::array attention_parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
 
 struct HeadPlace {
   AttentionPart part = AttentionPart::encoder;

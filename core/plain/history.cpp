@@ -35,18 +35,11 @@ std::size_t bytes_of(const std::vector<DecodingStep>& decoding) {
   return bytes;
 }
 
-template <typename Container>
-bool has(const Container& container, int index) {
-  return index >= 0 && static_cast<std::size_t>(index) < container.size();
-}
-
 // Null if there is no such head, row or column.
 const float* weight_at(const Snapshot& frame, const HeadPlace& place, int row, int col) {
-  const AttentionMaps& maps = maps_of(frame, place.part);
-  if (!has(maps, place.layer) || !has(maps[place.layer], place.head)) return nullptr;
-  const Matrix& map = maps[place.layer][place.head];
-  if (row < 0 || row >= map.rows || col < 0 || col >= map.cols) return nullptr;
-  return &map.values[static_cast<std::size_t>(row) * map.cols + col];
+  const Matrix* map = map_at(frame, place);
+  if (!map || row < 0 || row >= map->rows || col < 0 || col >= map->cols) return nullptr;
+  return &map->values[static_cast<std::size_t>(row) * map->cols + col];
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ struct LayerPlace {
   bool operator==(const LayerPlace&) const = default;
 };
 
+// The layer that the head stands in.
+inline LayerPlace layer_of(const HeadPlace& place) {
+  return {place.part != AttentionPart::encoder, place.layer};
+}
+
 // All of one query's weight goes to one key.
 struct ForcedAttention {
   HeadPlace place;

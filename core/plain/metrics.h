@@ -19,42 +19,35 @@ struct MetricPlot {
   bool log = false;            // drawn logarithmically where that is wanted
 };
 
-struct MetricRow {
-  const char* key;           // in metrics.jsonl and in `attnscope train --json`
-  const char* column = key;  // in the CSV
-  MetricPlot plot;
-  std::string_view line = "now";  // its name in the plot
+struct MetricLine {
+  std::string_view name = "now";  // in the plot
   bool noisy = false;             // drawn faint, behind its moving average
-  std::string_view text = {};     // how `attnscope train` says it, as a format of the number; empty: it does not
+};
+
+struct MetricRow {
+  const char* key;     // in metrics.jsonl and in `attnscope train --json`
+  const char* column;  // in the CSV
+  MetricPlot plot;
+  MetricLine line = {};
+  std::string_view text = {};  // how `attnscope train` says it, as a format of the number; empty: it does not
 };
 
 inline constexpr MetricPlot loss_plot{
-    .title = "Loss, nats/token",
-    .help =
-        "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays "
-        "well above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs "
-        "it has never seen.",
-    .height = 2.2F,
-    .log = true};
+    "Loss, nats/token",
+    "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays well "
+    "above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs it has "
+    "never seen.",
+    2.2F, true};
 
 // In the order of metrics.jsonl, where a line has those that were measured of its update.
 inline constexpr std::array metric_rows = {
-    MetricRow{.key = "loss",
-              .column = "train_loss",
-              .plot = loss_plot,
-              .line = "train",
-              .noisy = true,
-              .text = "loss {:.4f}"},
-    MetricRow{.key = "learning_rate", .plot = {.title = "Learning rate"}},
-    MetricRow{.key = "gradient_norm", .plot = {.title = "Gradient norm"}, .noisy = true},  // before clipping
+    MetricRow{"loss", "train_loss", loss_plot, {"train", true}, "loss {:.4f}"},
+    MetricRow{"learning_rate", "learning_rate", {"Learning rate"}},
+    MetricRow{"gradient_norm", "gradient_norm", {"Gradient norm"}, {.noisy = true}},  // before clipping
     // Source and target pieces without padding.
-    MetricRow{.key = "tokens_per_second", .plot = {.title = "Tokens/s"}, .noisy = true, .text = "{:.0f} tok/s"},
+    MetricRow{"tokens_per_second", "tokens_per_second", {"Tokens/s"}, {.noisy = true}, "{:.0f} tok/s"},
     // Only of updates that validated.
-    MetricRow{.key = "validation_nll",
-              .column = "validation_loss",
-              .plot = loss_plot,
-              .line = "validation",
-              .text = "validation {:.4f} nats/token"},
+    MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
 };
 
 // The place of a metric in the table: an index of a MetricPoint and of Curves. A key that is not there does not

@@ -4,8 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "plain/config.h"
 
@@ -13,8 +11,8 @@ namespace attnscope {
 
 struct Preset {
   std::string_view name;
-  std::string_view description;                                       // one or two sentences
-  std::vector<std::pair<std::string_view, std::string_view>> fields;  // key and value, where they are not the default's
+  std::string_view description;  // one or two sentences
+  std::string_view fields;       // those that are not the default's: "key=value", as --set takes it, between spaces
 };
 
 std::span<const Preset> presets();

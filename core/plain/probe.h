@@ -33,7 +33,7 @@ struct Probe {
   std::string prefix = {};           // the output has to begin with this …
   std::vector<int> prefix_ids = {};  // … and then with these pieces
   DecodingOptions options = {};
-  Interventions changes = {};  // to the model while it looks
+  Interventions interventions = {};  // to the model while it looks
 
   // ---- wanted besides the maps and the decoding
   bool decoding = false;                 // Snapshot::decodings

@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plain/config.h"
 #include "plain/flow.h"
-#include "plain/head_inside.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"
@@ -23,6 +23,18 @@ struct Token {
   std::string piece;  // as SentencePiece writes it: "▁animal" begins a word
   bool operator==(const Token&) const = default;
 };
+
+inline std::vector<std::string> pieces_of(std::span<const Token> tokens) {
+  std::vector<std::string> pieces;
+  for (const Token& token : tokens) pieces.push_back(token.piece);
+  return pieces;
+}
+
+inline std::vector<int> ids_of(std::span<const Token> tokens) {
+  std::vector<int> ids;
+  for (const Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
 
 // [layer][head], each queries × keys; every row sums to 1.
 using AttentionMaps = std::vector<std::vector<Matrix>>;
@@ -93,7 +105,7 @@ struct Snapshot {
   // changed and no reference is known, of what the untouched model writes.
   std::vector<GoldStep> gold;
 
-  Interventions changes;                      // what was changed in the model for this look
+  Interventions interventions;                // what was changed in the model for this look
   std::shared_ptr<const Snapshot> untouched;  // the same question to the model as it is; null when nothing is changed
 
   // ---- only if the Probe asked for them
@@ -107,36 +119,39 @@ struct Snapshot {
     return std::span(target_in).first(std::min(forced - prefix + 1, target_in.size()));
   }
 
+  // The first output that was not typed: 0, or a language model's first after its prompt.
+  int first_output() const { return static_cast<int>(forced - prefix); }
+
   bool is_whole() const { return !target_out.empty() && decoding.size() == target_out.size(); }
 };
 
 inline const AttentionMaps& maps_of(const Snapshot& snapshot, AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return snapshot.encoder;
-    case AttentionPart::decoder:
-      return snapshot.decoder;
-    case AttentionPart::cross:
-      return snapshot.cross;
-  }
-  return snapshot.encoder;
+  const bool of_decoder = part == AttentionPart::decoder;
+  return part == AttentionPart::encoder ? snapshot.encoder : of_decoder ? snapshot.decoder : snapshot.cross;
+}
+
+// One head's map; null where there is no such head.
+inline const Matrix* map_at(const Snapshot& snapshot, const HeadPlace& place) {
+  const AttentionMaps& maps = maps_of(snapshot, place.part);
+  const auto layer = static_cast<std::size_t>(place.layer);
+  const auto head = static_cast<std::size_t>(place.head);
+  return layer < maps.size() && head < maps[layer].size() ? &maps[layer][head] : nullptr;
 }
 
 // Queries and keys of a part's maps.
 inline const std::vector<Token>& row_tokens(const Snapshot& snapshot, AttentionPart part) {
-  switch (part) {
-    case AttentionPart::encoder:
-      return snapshot.source;
-    case AttentionPart::decoder:
-      return snapshot.target_in;
-    case AttentionPart::cross:
-      return snapshot.target_out;
-  }
-  return snapshot.source;
+  const bool of_decoder = part == AttentionPart::decoder;
+  return part == AttentionPart::encoder ? snapshot.source : of_decoder ? snapshot.target_in : snapshot.target_out;
 }
-
 inline const std::vector<Token>& col_tokens(const Snapshot& snapshot, AttentionPart part) {
   return part == AttentionPart::decoder ? snapshot.target_in : snapshot.source;
+}
+
+inline constexpr std::string_view word_mark = "\u2581";  // ▁, with which a word begins
+
+// Without the mark, if anything is left then.
+inline std::string_view without_mark(std::string_view piece) {
+  return piece.starts_with(word_mark) && piece != word_mark ? piece.substr(word_mark.size()) : piece;
 }
 
 }  // namespace attnscope

@@ -4,11 +4,10 @@
 #include <torch/torch.h>
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "plain/decodings.h"
-#include "plain/probe.h"
+#include "plain/sampling.h"
 #include "plain/snapshot.h"
 #include "tokenizer/tokenizer.h"
 

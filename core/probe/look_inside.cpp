@@ -4,11 +4,10 @@
 #include <span>
 #include <utility>
 
-#include "decoding/continuation.h"
 #include "probe/choices.h"
-#include "probe/inside.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
+#include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -49,15 +48,15 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
 }
 
 // With ids for the pieces that were typed; what names no piece changes nothing.
-Interventions resolved(Interventions changes, const Tokenizer& tokenizer) {
-  for (ReplacedToken& replaced : changes.replaced) {
+Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) {
+  for (ReplacedToken& replaced : interventions.replaced) {
     if (replaced.id >= 0) continue;
     const std::vector<Token> tokens = tokenizer.encode(replaced.text);
     if (!tokens.empty()) replaced.id = tokens.front().id;
   }
-  std::erase_if(changes.replaced,
+  std::erase_if(interventions.replaced,
                 [&](const ReplacedToken& it) { return it.id < 0 || it.id >= tokenizer.vocab_size(); });
-  return changes;
+  return interventions;
 }
 
 // What the decoder reads and writes, before any of it is known to the model.
@@ -75,9 +74,9 @@ class Look {
       : model_(model), tokenizer_(tokenizer), probe_(probe), breathe_(breathe) {
     snapshot.model = config();
     snapshot.source_text = probe.text;
-    snapshot.changes = resolved(probe.changes, tokenizer);
+    snapshot.interventions = resolved(probe.interventions, tokenizer);
     snapshot.positions = position_tables(model);
-    record_.changes = changes();
+    record_.changes = interventions();
     record_.flow_wanted = probe.flow;
     if (probe.inside && probe.inside->head >= 0 && probe.inside->head < config().num_heads)
       record_.head_wanted = probe.inside;
@@ -97,7 +96,9 @@ class Look {
 
  private:
   const ModelConfig& config() const { return model_.config(); }
-  const Interventions* changes() const { return snapshot.changes.empty() ? nullptr : &snapshot.changes; }
+  const Interventions* interventions() const {
+    return snapshot.interventions.empty() ? nullptr : &snapshot.interventions;
+  }
   Token end() const { return token_of(Tokenizer::eos_id, tokenizer_, config()); }
 
   std::vector<Token> prefix(std::int64_t room);
@@ -215,11 +216,11 @@ void Look::decode() {
 void Look::follow() {
   DecoderCache cache;
   std::vector<Token> block = course_.inputs;
-  const std::size_t typed = snapshot.forced - snapshot.prefix;
+  const auto typed = static_cast<std::size_t>(snapshot.first_output());
   bool ended = false;
   while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course_.limit) {
     if (breathe_) breathe_();
-    Inspection inspection{.changes = changes()};
+    Inspection inspection{.changes = interventions()};
     const torch::Tensor features =
         model_.decode(ids_tensor(ids_of(block), model_.device()), memory_, &cache, &inspection);  // 1×n×D
     const torch::Tensor logits = model_.logits(features).squeeze(0);                              // n×V
@@ -246,7 +247,7 @@ void Look::follow_gold() {
   std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{Tokenizer::bos_id};
   const std::size_t first = inputs.size() - 1;
   for (std::size_t i = 0; i + 1 < gold_.size(); ++i) inputs.push_back(gold_[i].id);
-  Inspection inspection{.changes = changes()};
+  Inspection inspection{.changes = interventions()};
   const torch::Tensor features =
       model_.decode(ids_tensor(inputs, model_.device()), memory_, nullptr, &inspection);  // 1×T×D
   const torch::Tensor logits = model_.logits(features).squeeze(0);                        // T×V
@@ -272,7 +273,7 @@ std::string Look::written_text() const {
 // The same question to the model as it is.
 std::shared_ptr<const Snapshot> untouched_look(SequenceModel& model, const Tokenizer& tokenizer, Probe probe,
                                                const Breath& breathe) {
-  probe.changes = {};
+  probe.interventions = {};
   probe.decoding = false;
   std::shared_ptr<const Snapshot> whole;
   look_inside(
@@ -283,7 +284,7 @@ std::shared_ptr<const Snapshot> untouched_look(SequenceModel& model, const Token
 
 // What was written, not typed.
 std::vector<Token> written(const Snapshot& whole) {
-  return {whole.target_out.begin() + static_cast<std::ptrdiff_t>(whole.forced - whole.prefix), whole.target_out.end()};
+  return {whole.target_out.begin() + whole.first_output(), whole.target_out.end()};
 }
 
 }  // namespace
@@ -311,7 +312,7 @@ void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& 
   publish(look.snapshot);
 
   std::vector<Token> gold = look.reference();
-  if (!look.snapshot.changes.empty()) {
+  if (!look.snapshot.interventions.empty()) {
     look.snapshot.untouched = untouched_look(model, tokenizer, probe, breathe);
     if (gold.empty()) gold = written(*look.snapshot.untouched);
   }

@@ -4,12 +4,12 @@
 #include <array>
 #include <utility>
 
-#include "decoding/continuation.h"
 #include "decoding/search.h"
 #include "measures/bleu.h"
 #include "probe/choices.h"
-#include "probe/hypothesis.h"
+#include "probe/look_inside.h"
 #include "probe/tensors.h"
+#include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -28,11 +28,11 @@ class Finder {
         typed_(ids_of(whole.typed())),
         source_(ids_tensor(typed_, model.device())) {
     const std::size_t steered = probe.follow_reference ? 0 : whole.prefix;
-    const std::size_t first = whole.forced - whole.prefix;  // output that was not typed
     search_.length_penalty = probe.options.length_penalty;
     search_.limit = writing_limit(model.config(), typed_.size(), steered);
-    search_.prefix = ids_of(std::span(whole.target_out).subspan(first, steered));
-    search_.changes = whole.changes.empty() ? nullptr : &whole.changes;
+    search_.prefix =
+        ids_of(std::span(whole.target_out).subspan(static_cast<std::size_t>(whole.first_output()), steered));
+    search_.interventions = whole.interventions.empty() ? nullptr : &whole.interventions;
   }
 
   Decodings find() {
@@ -95,7 +95,7 @@ class Finder {
   // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
   void add_steps(Decodings& found) {
     if (breathe_) breathe_();
-    Inspection record{.changes = search_.changes, .hidden_wanted = true};
+    Inspection record{.changes = search_.interventions, .hidden_wanted = true};
     Memory memory;
     if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
     const auto inputs = ids_of(whole_.target_in);
@@ -133,7 +133,7 @@ class Finder {
       hypothesis.finished = end != hypothesis.ids.end();
       hypothesis.ids.erase(end, hypothesis.ids.end());
     }
-    HypothesisAttention attention = attention_of(model_, source_, hypothesis, search_.changes);
+    HypothesisAttention attention = attention_of(model_, source_, hypothesis, search_.interventions);
     HypothesisLook made;
     made.ids = asked;
     made.text = text(hypothesis.ids);
@@ -161,6 +161,14 @@ class Finder {
   SearchOptions search_;
 };
 
+// ---- one hypothesis
+
+std::vector<int> ids_of(const torch::Tensor& row) {
+  const torch::Tensor host = row.cpu().contiguous();
+  const auto* id = host.data_ptr<std::int64_t>();
+  return {id, id + host.numel()};
+}
+
 }  // namespace
 
 std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::size_t prefix) {
@@ -172,6 +180,23 @@ std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::siz
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
                          const Breath& breathe) {
   return Finder(model, tokenizer, probe, whole, breathe).find();
+}
+
+// ---- one hypothesis
+
+HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
+                                 const Interventions* interventions) {
+  const bool language_model = model.config().is_language_model();
+  std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{Tokenizer::bos_id};
+  inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
+  if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // nothing was written after it
+  const auto most = static_cast<std::size_t>(model.config().max_length);
+  if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
+
+  Inspection record{.changes = interventions};
+  const Memory memory = language_model ? Memory() : model.encode(source, {}, &record);
+  model.decode(ids_tensor(inputs, model.device()), memory, nullptr, &record);
+  return {inputs, language_model ? inputs : ids_of(source), to_maps(language_model ? record.decoder : record.cross)};
 }
 
 }  // namespace attnscope

@@ -1,16 +1,9 @@
 #include "probe/tensors.h"
 
 namespace attnscope {
-
 torch::Tensor ids_tensor(std::span<const int> ids, torch::Device device) {
   const std::vector<std::int64_t> wide(ids.begin(), ids.end());
   return torch::tensor(wide, torch::kInt64).unsqueeze(0).to(device);
-}
-
-std::vector<int> ids_of(std::span<const Token> tokens) {
-  std::vector<int> ids;
-  for (const Token& token : tokens) ids.push_back(token.id);
-  return ids;
 }
 
 Matrix to_matrix(const torch::Tensor& tensor) {
@@ -24,6 +17,42 @@ Matrix to_matrix(const torch::Tensor& tensor) {
 std::vector<float> to_values(const torch::Tensor& tensor) {
   const torch::Tensor host = tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous();
   return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
+}
+
+// ---- the inside of a pass
+
+HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, const ModelConfig& model) {
+  const auto of_head = [&](const torch::Tensor& heads) { return to_matrix(heads[0][place.head]); };  // B×H×…
+  HeadInside head;
+  head.place = place;
+  head.q = of_head(tensors.q);
+  head.k = of_head(tensors.k);
+  head.v = of_head(tensors.v);
+  if (tensors.bias.defined()) head.bias = of_head(tensors.bias.dim() == 4 ? tensors.bias : tensors.bias.unsqueeze(0));
+  if (tensors.relative_v.defined()) head.relative_v = to_matrix(tensors.relative_v);
+  head.scaled = model.scaled_attention;
+  head.causal = place.part == AttentionPart::decoder;
+  head.heads_output = to_matrix(tensors.heads_output[0]);
+  head.w_o = to_matrix(tensors.w_o);
+  head.b_o = to_matrix(tensors.b_o.unsqueeze(0));
+  head.output = to_matrix(tensors.output[0]);
+  return head;
+}
+
+std::vector<SublayerFlow> to_flow(const std::vector<FlowTensors>& sublayers) {
+  std::vector<SublayerFlow> flow;
+  for (const FlowTensors& tensors : sublayers) {
+    SublayerFlow& made = flow.emplace_back();
+    made.decoder = tensors.decoder;
+    made.layer = tensors.layer;
+    made.sublayer = tensors.sublayer;
+    made.norm_in = to_values(tensors.norm_in);
+    made.norm_added = to_values(tensors.norm_added);
+    made.norm_out = to_values(tensors.norm_out);
+    made.cosine = to_values(tensors.cosine);
+    if (tensors.active.defined()) made.active = to_matrix(tensors.active[0]);
+  }
+  return flow;
 }
 
 }  // namespace attnscope

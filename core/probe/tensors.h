@@ -6,20 +6,27 @@
 #include <span>
 #include <vector>
 
+#include "model/inspection.h"
+#include "plain/config.h"
+#include "plain/flow.h"
 #include "plain/matrix.h"
-#include "plain/snapshot.h"
 
 namespace attnscope {
 
 // int64 1×L
 torch::Tensor ids_tensor(std::span<const int> ids, torch::Device device);
 
-std::vector<int> ids_of(std::span<const Token> tokens);
-
 // R×C on any device → a matrix.
 Matrix to_matrix(const torch::Tensor& tensor);
 
 // Any shape → its values, row by row.
 std::vector<float> to_values(const torch::Tensor& tensor);
+
+// ---- what an Inspection kept of the inside of a pass over one sentence (B = 1)
+
+// The head at `place`, whose sublayer's numbers are `tensors`.
+HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, const ModelConfig& model);
+
+std::vector<SublayerFlow> to_flow(const std::vector<FlowTensors>& sublayers);
 
 }  // namespace attnscope

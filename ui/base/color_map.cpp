@@ -60,15 +60,7 @@ constexpr Color32 not_a_number = 0xFF808080U;
 }  // namespace
 
 std::span<const Color32> color_table(ColorMap map) {
-  switch (map) {
-    case ColorMap::blue_orange:
-      return blue_orange;
-    case ColorMap::blue_red:
-      return blue_red;
-    case ColorMap::viridis:
-      break;
-  }
-  return viridis;
+  return map == ColorMap::viridis ? viridis : map == ColorMap::blue_orange ? blue_orange : blue_red;
 }
 
 Color32 map_color(ColorMap map, float t) {

@@ -5,7 +5,6 @@
 #include <imgui_freetype.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -153,9 +152,9 @@ void pop_font() {
   ImGui::PopFont();
 }
 
-ImVec2 text_size(const ImFont* font, const char* begin, const char* end) {
+ImVec2 text_size(const ImFont* font, std::string_view text) {
   // CalcTextSizeA is const before 1.92 only.
-  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, begin, end);
+  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, text.data(), text.data() + text.size());
 }
 
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width) {

@@ -68,7 +68,7 @@ class WithFont {
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width);
 
 // Size of the text in that font, and the text drawn with its top left corner at `position`.
-ImVec2 text_size(const ImFont* font, const char* begin, const char* end = nullptr);
+ImVec2 text_size(const ImFont* font, std::string_view text);
 void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin,
                const char* end = nullptr);
 

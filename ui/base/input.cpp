@@ -1,7 +1,5 @@
 #include "base/input.h"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
 
@@ -52,7 +50,6 @@ constexpr KeyRow keys[] = {
     {Key::s, "S", 83, ATTNSCOPE_LATER_KEY(S)},
     {Key::q, "Q", 81, ATTNSCOPE_LATER_KEY(Q)},
     {Key::t, "T", 84, ATTNSCOPE_LATER_KEY(T)},
-    {Key::r, "R", 82, ATTNSCOPE_LATER_KEY(R)},
     {Key::e, "E", 69, ATTNSCOPE_LATER_KEY(E)},
     {Key::p, "P", 80, ATTNSCOPE_LATER_KEY(P)},
     {Key::digit_0, "0", 48, ATTNSCOPE_LATER_KEY(0)},
@@ -65,7 +62,6 @@ constexpr KeyRow keys[] = {
     {Key::plus, "+", 61, ATTNSCOPE_LATER_KEY(Equal)},
     {Key::minus, "-", 45, ATTNSCOPE_LATER_KEY(Minus)},
     {Key::f1, "F1", 290, ATTNSCOPE_LATER_KEY(F1)},
-    {Key::f5, "F5", 294, ATTNSCOPE_LATER_KEY(F5)},
     {Key::f11, "F11", 300, ATTNSCOPE_LATER_KEY(F11)},
 };
 static_assert(std::size(keys) == static_cast<std::size_t>(Key::count));

@@ -36,7 +36,6 @@ enum class Key {
   s,
   q,
   t,
-  r,
   e,
   p,
   digit_0,
@@ -49,7 +48,6 @@ enum class Key {
   plus,
   minus,
   f1,
-  f5,
   f11,
   count
 };

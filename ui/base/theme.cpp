@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <initializer_list>
+
 namespace attnscope {
 namespace {
 
@@ -58,53 +60,33 @@ constexpr Theme light_theme{
 };
 
 void set_colors(ImGuiStyle& style, const Theme& theme) {
-  const auto set = [&](ImGuiCol item, Color32 color) { style.Colors[item] = ImGui::ColorConvertU32ToFloat4(color); };
+  const auto set = [&](Color32 color, std::initializer_list<ImGuiCol> items) {
+    for (const ImGuiCol item : items) style.Colors[item] = ImGui::ColorConvertU32ToFloat4(color);
+  };
   if (theme.name == ThemeName::dark)
     ImGui::StyleColorsDark(&style);
   else
     ImGui::StyleColorsLight(&style);
-  set(ImGuiCol_Text, theme.text);
-  set(ImGuiCol_TextDisabled, theme.text_dim);
-  set(ImGuiCol_WindowBg, theme.panel);
-  set(ImGuiCol_ChildBg, 0);
-  set(ImGuiCol_PopupBg, theme.panel);
-  set(ImGuiCol_MenuBarBg, theme.panel);
-  set(ImGuiCol_Border, theme.border);
-  set(ImGuiCol_BorderShadow, 0);
-  set(ImGuiCol_FrameBg, theme.raised);
-  set(ImGuiCol_FrameBgHovered, theme.hovered);
-  set(ImGuiCol_FrameBgActive, theme.hovered);
-  set(ImGuiCol_TitleBg, theme.raised);
-  set(ImGuiCol_TitleBgActive, theme.raised);
-  set(ImGuiCol_TitleBgCollapsed, theme.raised);
-  set(ImGuiCol_ScrollbarBg, 0);
-  set(ImGuiCol_ScrollbarGrab, theme.raised);
-  set(ImGuiCol_ScrollbarGrabHovered, theme.hovered);
-  set(ImGuiCol_ScrollbarGrabActive, theme.accent);
-  set(ImGuiCol_CheckMark, theme.accent);
-  set(ImGuiCol_SliderGrab, faded(theme.accent, 0.55F));  // the value stands over it
-  set(ImGuiCol_SliderGrabActive, theme.accent);
-  set(ImGuiCol_Button, theme.raised);
-  set(ImGuiCol_ButtonHovered, theme.hovered);
-  set(ImGuiCol_ButtonActive, mixed(theme.hovered, theme.accent, 0.35F));
-  set(ImGuiCol_Header, mixed(theme.panel, theme.accent, 0.22F));
-  set(ImGuiCol_HeaderHovered, theme.hovered);
-  set(ImGuiCol_HeaderActive, mixed(theme.hovered, theme.accent, 0.35F));
-  set(ImGuiCol_Separator, theme.border);
-  set(ImGuiCol_SeparatorHovered, theme.accent);
-  set(ImGuiCol_SeparatorActive, theme.accent);
-  set(ImGuiCol_ResizeGrip, 0);
-  set(ImGuiCol_Tab, theme.panel);
-  set(ImGuiCol_TabHovered, theme.hovered);
-  set(ImGuiCol_TabActive, mixed(theme.panel, theme.accent, 0.3F));
-  set(ImGuiCol_PlotHistogram, theme.accent);
-  set(ImGuiCol_TableHeaderBg, theme.raised);
-  set(ImGuiCol_TableBorderStrong, theme.border);
-  set(ImGuiCol_TableBorderLight, theme.grid);
-  set(ImGuiCol_TableRowBgAlt, 0);
-  set(ImGuiCol_TextSelectedBg, faded(theme.accent, 0.4F));
-  set(ImGuiCol_NavHighlight, theme.accent);
-  set(ImGuiCol_ModalWindowDimBg, faded(opaque(0x000000), 0.45F));
+  const Color32 chosen = mixed(theme.hovered, theme.accent, 0.35F);
+  set(theme.text, {ImGuiCol_Text});
+  set(theme.text_dim, {ImGuiCol_TextDisabled});
+  set(theme.panel, {ImGuiCol_WindowBg, ImGuiCol_PopupBg, ImGuiCol_MenuBarBg, ImGuiCol_Tab});
+  set(theme.raised, {ImGuiCol_FrameBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
+                     ImGuiCol_ScrollbarGrab, ImGuiCol_Button, ImGuiCol_TableHeaderBg});
+  set(theme.hovered, {ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ScrollbarGrabHovered,
+                      ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_TabHovered});
+  set(theme.border, {ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderStrong});
+  set(theme.grid, {ImGuiCol_TableBorderLight});
+  set(theme.accent,
+      {ImGuiCol_ScrollbarGrabActive, ImGuiCol_CheckMark, ImGuiCol_SliderGrabActive, ImGuiCol_SeparatorHovered,
+       ImGuiCol_SeparatorActive, ImGuiCol_PlotHistogram, ImGuiCol_NavHighlight});
+  set(chosen, {ImGuiCol_ButtonActive, ImGuiCol_HeaderActive});
+  set(mixed(theme.panel, theme.accent, 0.22F), {ImGuiCol_Header});
+  set(mixed(theme.panel, theme.accent, 0.3F), {ImGuiCol_TabActive});
+  set(faded(theme.accent, 0.55F), {ImGuiCol_SliderGrab});  // the value stands over it
+  set(faded(theme.accent, 0.4F), {ImGuiCol_TextSelectedBg});
+  set(faded(opaque(0x000000), 0.45F), {ImGuiCol_ModalWindowDimBg});
+  set(0, {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip, ImGuiCol_TableRowBgAlt});
 }
 
 }  // namespace

@@ -9,11 +9,9 @@
 #include "base/numbers.h"
 #include "shell/export.h"
 #include "shell/purposes.h"
-#include "shell/study.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
-#include "shell/weight_choice.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/workspaces.h"
 
@@ -22,10 +20,6 @@ namespace {
 
 bool is_training(const Scope& scope) {
   return scope.status.activity == Activity::training;
-}
-
-bool has_run(const Scope& scope) {
-  return scope.run.run != 0;
 }
 
 template <Purpose purpose>
@@ -68,8 +62,7 @@ std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
   return "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs "
-         "changed. "
-         "The present weights are gone unless saved.";
+         "changed. The present weights are gone unless saved.";
 }
 
 constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
@@ -88,6 +81,8 @@ void save(Scope& scope) {
 }
 
 // ---- the view
+
+constexpr const char* workspaces_title = "The next workspace, the one before";
 
 template <int by>
 void step_workspace(Scope& scope) {
@@ -158,8 +153,9 @@ void escape(Scope& scope) {
 constexpr const char* frames_title = "pinned sentence: the step recorded before, after";
 constexpr const char* ends_title = "pinned sentence: the first recorded step, the present";
 
-std::string film_help(const Scope&) {
-  return "Plays what was recorded of this sentence as a film, to the last frame.";
+template <int by>
+void move_by(Scope& scope) {
+  move_frame(scope, by);
 }
 
 bool is_recorded_sentence(const Scope& scope) {
@@ -170,236 +166,123 @@ bool is_in_past(const Scope& scope) {
   return scope.timeline.past.snapshot != nullptr;
 }
 
+// ---- the table
+
+constexpr Chord ctrl(Key key) {
+  return {.key = key, .ctrl = true};
+}
+
+constexpr Chord shift(Key key) {
+  return {.key = key, .shift = true};
+}
+
+constexpr Chord ctrl_shift(Key key) {
+  return {.key = key, .ctrl = true, .shift = true};
+}
+
+constexpr Shortcut everywhere(Chord chord) {
+  return {chord, Reach::everywhere};
+}
+
+constexpr Shortcut typing(Chord chord) {
+  return {chord, Reach::typing};
+}
+
+// The keyboard goes from control to control, which the timeline's keys must not disturb.
+constexpr Shortcut of_timeline(Chord chord) {
+  return {chord, Reach::not_walking};
+}
+
+constexpr Chord repeated(Chord chord) {
+  chord.repeats = true;
+  return chord;
+}
+
+constexpr Shortcut no_key;
+constexpr Place no_menu;
+constexpr bool (*always)(const Scope&) = nullptr;
+
+// A line above it.
+constexpr Place apart(Menu menu) {
+  return {menu, true};
+}
+
 constexpr std::array table = {
-    Action{.name = "open-run",
-           .title = "Open run…",
-           .help = "Opens the folder of a saved run: weights, tokenizer, curves.",
-           .chord = Chord{.key = Key::o, .ctrl = true},
-           .reach = Reach::typing,
-           .menu = Menu::file,
-           .act = choose_it<Purpose::open_run>},
-    Action{.name = "open-corpus",
-           .title = "Open corpus…",
-           .help = "A text file of sentence pairs: source, tab, target. Files can also be dropped on the window.",
-           .menu = Menu::file,
-           .act = choose_it<Purpose::open_corpus>},
-    Action{.name = "save-run",
-           .title = save_title,
-           .help = save_again_help,
-           .chord = Chord{.key = Key::s, .ctrl = true},
-           .reach = Reach::typing,
-           .menu = Menu::file,
-           .applies = has_run,
-           .act = save},
-    Action{.name = "save-run-as",
-           .title = "Save run as…",
-           .help = save_help,
-           .chord = Chord{.key = Key::s, .ctrl = true, .shift = true},
-           .reach = Reach::typing,
-           .menu = Menu::file,
-           .applies = has_run,
-           .act = choose_it<Purpose::save_run>},
-    Action{.name = "quit",
-           .title = "Quit",
-           .chord = Chord{.key = Key::q, .ctrl = true},
-           .reach = Reach::typing,
-           .menu = Menu::file,
-           .separated = true,
-           .act = [](Scope& scope) { scope.requests.quit = true; }},
-    Action{.name = "train",
-           .title = train_title,
-           .help = train_help,
-           .chord = Chord{.key = Key::space},
-           .reach = Reach::not_pressing,
-           .menu = Menu::run,
-           .applies = can_train_or_pause,
-           .act = play_or_pause},
-    Action{.name = "step",
-           .title = "Step",
-           .help = "One optimizer update, then pause.",
-           .chord = Chord{.key = Key::right, .ctrl = true},
-           .also = Chord{.key = Key::right},
-           .menu = Menu::run,
-           .applies = can_train,
-           .act = step_once},
-    Action{
-        .name = "reset", .title = "Reset", .help = reset_help, .menu = Menu::run, .applies = can_reset, .act = reset},
-    Action{.name = "evaluate",
-           .title = "Evaluate on held-out pairs",
-           .help =
-               "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. "
-               "It runs between updates, on the weights of this moment.",
-           .menu = Menu::run,
-           .separated = true,
-           .applies = can_study,
-           .act = [](Scope& scope) { start_study(scope, HeldOutStudy{}); }},
-    Action{.name = "save-png",
-           .title = "Picture of the workspace as PNG…",
-           .help = "The workspace as it stands here, as pixels.",
-           .menu = Menu::exports,
-           .applies = can_choose_it<Purpose::save_png>,
-           .act = choose_it<Purpose::save_png>},
-    Action{.name = "save-svg",
-           .title = "Picture of the workspace as SVG…",
-           .help = "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and "
-                   "slides.",
-           .menu = Menu::exports,
-           .applies = can_choose_it<Purpose::save_svg>,
-           .act = choose_it<Purpose::save_svg>},
-    Action{.name = "save-csv",
-           .title = "Numbers as CSV…",
-           .help = "The weights shown, or those of the selected head, with both tokens, as comma-separated values.",
-           .menu = Menu::exports,
-           .separated = true,
-           .applies = can_choose_it<Purpose::save_csv>,
-           .act = choose_it<Purpose::save_csv>},
-    Action{.name = "save-json",
-           .title = "Numbers as JSON…",
-           .help = "The weights shown, or those of the selected head, with both tokens, as JSON.",
-           .menu = Menu::exports,
-           .applies = can_choose_it<Purpose::save_json>,
-           .act = choose_it<Purpose::save_json>},
-    Action{.name = "copy-numbers",
-           .title = "Copy numbers",
-           .help = "The weights of the selected head, to be pasted into a spreadsheet.",
-           .menu = Menu::exports,
-           .applies = has_numbers,
-           .act = copy_numbers},
-    Action{.name = "save-film",
-           .title = "Film as numbered PNGs…",
-           .help = "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so "
-                   "on, in a folder.",
-           .menu = Menu::exports,
-           .separated = true,
-           .applies = can_choose_it<Purpose::save_film>,
-           .act = choose_it<Purpose::save_film>},
-    Action{.name = "pin",
-           .title = "Pin the sentence",
-           .help = pin_help,
-           .chord = Chord{.key = Key::p, .ctrl = true},
-           .reach = Reach::typing,
-           .menu = Menu::view,
-           .separated = true,
-           .applies = can_pin,
-           .is_on = is_pinned,
-           .act = toggle_pin},
-    Action{.name = "plot-weight",
-           .title = "Plot the chosen weight",
-           .help = plot_weight_help,
-           .menu = Menu::view,
-           .applies = can_plot_weight,
-           .act = plot_weight},
-    Action{.name = "setup",
-           .title = "Setup",
-           .help = "Shows or hides the setup column.",
-           .menu = Menu::view,
-           .separated = true,
-           .is_on = is_open<&Layout::setup_open>,
-           .act = toggle_column<&Layout::setup_open>},
-    Action{.name = "curves",
-           .title = "Curves",
-           .help = "Shows or hides the curves.",
-           .menu = Menu::view,
-           .is_on = is_open<&Layout::curves_open>,
-           .act = toggle_column<&Layout::curves_open>},
-    Action{.name = "dark-theme",
-           .title = "Dark theme",
-           .menu = Menu::view,
-           .separated = true,
-           .is_on = is_theme<ThemeName::dark>,
-           .act = set_theme<ThemeName::dark>},
-    Action{.name = "light-theme",
-           .title = "Light theme, for projectors",
-           .menu = Menu::view,
-           .is_on = is_theme<ThemeName::light>,
-           .act = set_theme<ThemeName::light>},
-    Action{.name = "larger",
-           .title = "Larger",
-           .chord = Chord{.key = Key::plus, .ctrl = true},
-           .reach = Reach::everywhere,
-           .menu = Menu::view,
-           .separated = true,
-           .act = [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
-    Action{.name = "smaller",
-           .title = "Smaller",
-           .chord = Chord{.key = Key::minus, .ctrl = true},
-           .reach = Reach::everywhere,
-           .menu = Menu::view,
-           .act = [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom / 1.1F); }},
-    Action{.name = "normal-size",
-           .title = "Normal size",
-           .chord = Chord{.key = Key::digit_0, .ctrl = true},
-           .reach = Reach::everywhere,
-           .menu = Menu::view,
-           .act = [](Scope& scope) { set_zoom(scope.layout, 1); }},
-    Action{.name = "presentation",
-           .title = "Presentation",
-           .help = "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
-           .chord = Chord{.key = Key::f11},
-           .reach = Reach::everywhere,
-           .menu = Menu::view,
-           .separated = true,
-           .is_on = is_presentation,
-           .act = toggle_presentation},
-    Action{.name = "keys",
-           .title = "Keys and mouse",
-           .chord = Chord{.key = Key::f1},
-           .reach = Reach::typing,
-           .menu = Menu::help,
-           .act = [](Scope& scope) { scope.show_help = true; }},
-    Action{.name = "type",
-           .title = "Type a sentence",
-           .chord = Chord{.key = Key::t, .ctrl = true},
-           .reach = Reach::typing,
-           .act = [](Scope& scope) { scope.focus_sentence = true; }},
-    Action{.name = "export",
-           .title = "Take a picture or numbers away",
-           .chord = Chord{.key = Key::e, .ctrl = true},
-           .reach = Reach::typing,
-           .act = [](Scope& scope) { scope.exports.menu_asked = true; }},
-    Action{.name = "next-workspace",
-           .title = "The next workspace, the one before",
-           .chord = Chord{.key = Key::tab, .ctrl = true},
-           .reach = Reach::typing,
-           .act = step_workspace<1>},
-    Action{.name = "previous-workspace",
-           .title = "The next workspace, the one before",
-           .chord = Chord{.key = Key::tab, .ctrl = true, .shift = true},
-           .reach = Reach::typing,
-           .act = step_workspace<-1>},
-    Action{.name = "escape",
-           .title = "Ends presentation, closes, unpins",
-           .chord = Chord{.key = Key::escape},
-           .act = escape},
-    Action{.name = "earlier",
-           .title = frames_title,
-           .chord = Chord{.key = Key::left, .shift = true, .repeats = true},
-           .reach = Reach::not_walking,
-           .act = [](Scope& scope) { move_frame(scope, -1); }},
-    Action{.name = "later",
-           .title = frames_title,
-           .chord = Chord{.key = Key::right, .shift = true, .repeats = true},
-           .reach = Reach::not_walking,
-           .act = [](Scope& scope) { move_frame(scope, 1); }},
-    Action{.name = "first",
-           .title = ends_title,
-           .chord = Chord{.key = Key::home, .shift = true},
-           .reach = Reach::not_walking,
-           .act = [](Scope& scope) { show_frame(scope, 0); }},
-    Action{.name = "live",
-           .title = ends_title,
-           .help = "Returns to the present: all views follow the model again.",
-           .chord = Chord{.key = Key::end, .shift = true},
-           .reach = Reach::not_walking,
-           .applies = is_in_past,
-           .act = show_present},
-    Action{.name = "film",
-           .title = "pinned sentence: plays or stops the film",
-           .help = film_help,
-           .chord = Chord{.key = Key::enter, .shift = true},
-           .reach = Reach::not_walking,
-           .applies = is_recorded_sentence,
-           .act = [](Scope& scope) { toggle_film(scope, ImGui::GetTime()); }},
+    // ---- the menus
+    Action{"open-run", "Open run…", "Opens the folder of a saved run: weights, tokenizer, curves.",
+           typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
+    Action{"open-corpus", "Open corpus…",
+           "A text file of sentence pairs: source, tab, target. Files can also be dropped on the window.", no_key,
+           Menu::file, choose_it<Purpose::open_corpus>},
+    Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
+    Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
+           choose_it<Purpose::save_run>, has_run},
+    Action{"quit", "Quit", "", typing(ctrl(Key::q)), apart(Menu::file),
+           [](Scope& scope) { scope.requests.quit = true; }},
+    Action{"train", train_title, train_help, Shortcut{Chord{Key::space}, Reach::not_pressing}, Menu::run, play_or_pause,
+           can_train_or_pause},
+    Action{"step", "Step", "One optimizer update, then pause.",
+           Shortcut{ctrl(Key::right), Reach::window, Chord{Key::right}}, Menu::run, step_once, can_train},
+    Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
+    Action{"evaluate", "Evaluate on held-out pairs",
+           "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
+           "runs between updates, on the weights of this moment.",
+           no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
+    Action{"save-png", "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", no_key,
+           Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>},
+    Action{"save-svg", "Picture of the workspace as SVG…",
+           "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
+           no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>},
+    Action{"save-csv", "Numbers as CSV…",
+           "The weights shown, or those of the selected head, with both tokens, as comma-separated values.", no_key,
+           apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>},
+    Action{"save-json", "Numbers as JSON…",
+           "The weights shown, or those of the selected head, with both tokens, as JSON.", no_key, Menu::exports,
+           choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
+    Action{"copy-numbers", "Copy numbers", "The weights of the selected head, to be pasted into a spreadsheet.", no_key,
+           Menu::exports, copy_numbers, has_numbers},
+    Action{"save-film", "Film as numbered PNGs…",
+           "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
+           "a folder.",
+           no_key, apart(Menu::exports), choose_it<Purpose::save_film>, can_choose_it<Purpose::save_film>},
+    Action{"pin", "Pin the sentence", pin_help, typing(ctrl(Key::p)), apart(Menu::view), toggle_pin, can_pin,
+           is_pinned},
+    Action{"plot-weight", "Plot the chosen weight", plot_weight_help, no_key, Menu::view, plot_weight, can_plot_weight},
+    Action{"setup", "Setup", "Shows or hides the setup column.", no_key, apart(Menu::view),
+           toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
+    Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
+           always, is_open<&Layout::curves_open>},
+    Action{"dark-theme", "Dark theme", "", no_key, apart(Menu::view), set_theme<ThemeName::dark>, always,
+           is_theme<ThemeName::dark>},
+    Action{"light-theme", "Light theme, for projectors", "", no_key, Menu::view, set_theme<ThemeName::light>, always,
+           is_theme<ThemeName::light>},
+    Action{"larger", "Larger", "", everywhere(ctrl(Key::plus)), apart(Menu::view),
+           [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
+    Action{"smaller", "Smaller", "", everywhere(ctrl(Key::minus)), Menu::view,
+           [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom / 1.1F); }},
+    Action{"normal-size", "Normal size", "", everywhere(ctrl(Key::digit_0)), Menu::view,
+           [](Scope& scope) { set_zoom(scope.layout, 1); }},
+    Action{"presentation", "Presentation",
+           "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
+           everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
+    Action{"keys", "Keys and mouse", "", typing(Chord{Key::f1}), Menu::help,
+           [](Scope& scope) { scope.show_help = true; }},
+    // ---- keys alone
+    Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,
+           [](Scope& scope) { scope.focus_sentence = true; }},
+    Action{"export", "Take a picture or numbers away", "", typing(ctrl(Key::e)), no_menu,
+           [](Scope& scope) { scope.exports.menu_asked = true; }},
+    Action{"next-workspace", workspaces_title, "", typing(ctrl(Key::tab)), no_menu, step_workspace<1>},
+    Action{"previous-workspace", workspaces_title, "", typing(ctrl_shift(Key::tab)), no_menu, step_workspace<-1>},
+    Action{"escape", "Ends presentation, closes, unpins", "", Shortcut{Chord{Key::escape}}, no_menu, escape},
+    Action{"earlier", frames_title, "", of_timeline(repeated(shift(Key::left))), no_menu, move_by<-1>},
+    Action{"later", frames_title, "", of_timeline(repeated(shift(Key::right))), no_menu, move_by<1>},
+    Action{"first", ends_title, "", of_timeline(shift(Key::home)), no_menu, [](Scope& scope) { show_frame(scope, 0); }},
+    Action{"live", ends_title, "Returns to the present: all views follow the model again.",
+           of_timeline(shift(Key::end)), no_menu, show_present, is_in_past},
+    Action{"film", "pinned sentence: plays or stops the film",
+           "Plays what was recorded of this sentence as a film, to the last frame.", of_timeline(shift(Key::enter)),
+           no_menu, [](Scope& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
 };
 
 // The keys go into a text field. Dear ImGui still says so in the frame after Enter or Escape left it, and a key typed
@@ -411,29 +294,21 @@ bool is_typing() {
 bool is_reached(Reach reach) {
   const ImGuiIO& io = ImGui::GetIO();
   const bool dialog = ImGui::IsPopupOpen(static_cast<const char*>(nullptr), ImGuiPopupFlags_AnyPopup);
-  switch (reach) {
-    case Reach::everywhere:
-      return true;
-    case Reach::typing:
-      return !dialog;
-    case Reach::window:
-      return !dialog && !is_typing();
-    case Reach::not_pressing:
-      return !dialog && !is_typing() && !io.NavVisible;
-    case Reach::not_walking:
-      return !dialog && !is_typing() && !io.NavActive;
-  }
-  return false;
+  if (reach == Reach::everywhere) return true;
+  if (dialog) return false;
+  if (reach == Reach::typing) return true;
+  if (is_typing()) return false;
+  return reach == Reach::window || !(reach == Reach::not_pressing ? io.NavVisible : io.NavActive);
 }
 
 // The timeline's keys have Shift, which may be left out while it has the keyboard.
 bool is_pressed(const Action& action, const Scope& scope) {
-  if (!action.chord || !is_reached(action.reach)) return false;
-  Chord chord = *action.chord;
+  if (!action.key.chord || !is_reached(action.key.reach)) return false;
+  Chord chord = *action.key.chord;
   if (pressed(chord)) return true;
-  const bool of_timeline = chord.shift && !chord.ctrl;
+  const bool is_timelines = chord.shift && !chord.ctrl;
   chord.shift = false;
-  return of_timeline && scope.timeline.focused && pressed(chord);
+  return is_timelines && scope.timeline.focused && pressed(chord);
 }
 
 void handle_groups(Scope& scope) {
@@ -462,7 +337,7 @@ bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& ski
 
 std::string help_with_key(const Action& action, const Scope& scope) {
   const std::string help = action.help(scope);
-  return action.chord ? fmt::format("{} Key: {}.", help, chord_text(*action.chord)) : help;
+  return action.key.chord ? fmt::format("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
 }
 
 void perform(const Action& action, Scope& scope) {
@@ -498,14 +373,14 @@ void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
   if (!is_reached(Reach::not_walking) || scope.timeline.focused) return;
   if (handle_workspace_keys(scope, textures, skin)) return;
   for (const Action& action : table)
-    if (action.also && pressed(*action.also)) perform(action, scope);
+    if (action.key.also && pressed(*action.key.also)) perform(action, scope);
 }
 
 void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
   for (const Action& action : table) {
-    if (action.menu != menu) continue;
-    if (action.separated) ImGui::Separator();
-    const std::string key = action.chord ? chord_text(*action.chord) : "";
+    if (action.place.menu != menu) continue;
+    if (action.place.separated) ImGui::Separator();
+    const std::string key = action.key.chord ? chord_text(*action.key.chord) : "";
     const bool on = action.is_on && action.is_on(scope);
     const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
     const std::string help = action.help(scope);
@@ -537,7 +412,7 @@ std::vector<KeyLine> window_keys(const Scope& scope) {
     add_line(lines, chord_text(group_key(group.front())), titles);
   }
   for (const Action& action : table)
-    if (action.chord) add_line(lines, chord_text(*action.chord), action.title(scope));
+    if (action.key.chord) add_line(lines, chord_text(*action.key.chord), action.title(scope));
   return lines;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/input.h"
 #include "shell/scope.h"
-#include "widgets/icon_button.h"
+#include "widgets/row.h"
 
 namespace attnscope {
 
@@ -43,18 +43,30 @@ enum class Reach {
   not_walking,   // nor could it: arrows go from one control to the next
 };
 
-struct Action {
-  std::string_view name;            // no two share one
-  Text title;                       // in its menu and in the list of keys, where neighbours of one title share a line
-  Text help = "";                   // while the mouse rests on it; also why it does not apply
+struct Shortcut {
   std::optional<Chord> chord = {};  // no two share one
-  std::optional<Chord> also = {};   // another, where the open workspace has no use for it
   Reach reach = Reach::window;
-  std::optional<Menu> menu = {};            // in the order of the table
-  bool separated = false;                   // from those before it in the menu
+  std::optional<Chord> also = {};  // another, where the open workspace has no use for it
+};
+
+// Where it stands in the menus; there the order is the table's.
+struct Place {
+  constexpr Place() = default;
+  constexpr Place(Menu in, bool apart = false) : menu(in), separated(apart) {}
+
+  std::optional<Menu> menu = {};
+  bool separated = false;  // from those before it
+};
+
+struct Action {
+  std::string_view name;  // no two share one
+  Text title;             // in its menu and in the list of keys, where neighbours of one title share a line
+  Text help;              // while the mouse rests on it; also why it does not apply
+  Shortcut key;
+  Place place;
+  void (*act)(Scope&);
   bool (*applies)(const Scope&) = nullptr;  // null: always
   bool (*is_on)(const Scope&) = nullptr;    // of what is switched on and off
-  void (*act)(Scope&) = nullptr;
 };
 
 std::span<const Action> actions();

@@ -11,18 +11,12 @@
 
 #include "plain/matrix_text.h"
 #include "plain/metrics.h"
-#include "widgets/button.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
-
-void same_line_if_room(float width) {
-  const ImGuiStyle& style = ImGui::GetStyle();
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  if (ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= right) ImGui::SameLine();
-}
 
 // A button that stays lit while it is on. True when it was pressed.
 bool draw_toggle(const char* label, bool& on, const Skin& skin) {
@@ -49,17 +43,18 @@ void draw_controls(const Curves& curves, CurvesView& view, const Skin& skin) {
   ImGui::SetNextItemWidth(rest);
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : "smooth %.2f");
   help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", skin);
-  same_line_if_room(button_width("Log"));
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  next_in_row(button_width("Log"), gap);
   draw_toggle("Log", view.log, skin);
   help_tooltip("Loss on a logarithmic axis.", skin);
-  same_line_if_room(button_width("Follow"));
+  next_in_row(button_width("Follow"), gap);
   draw_toggle("Follow", view.axis.follow, skin);
   help_tooltip("When zoomed in on the newest steps, go along with them.", skin);
-  same_line_if_room(button_width("Fit"));
+  next_in_row(button_width("Fit"), gap);
   if (ImGui::Button("Fit")) fit_everything(view);
   help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
                skin);
-  same_line_if_room(button_width("CSV"));
+  next_in_row(button_width("CSV"), gap);
   if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights).c_str());
   help_tooltip("Copies all series as comma-separated values, a line a step.", skin);
   ImGui::PopStyleVar();
@@ -104,8 +99,7 @@ bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin
 
 constexpr const char* weights_help =
     "How much the chosen query attends to the chosen key, at every recorded step of the pinned sentence (Plot weight "
-    "in "
-    "the line of recorded steps).";
+    "in the line of recorded steps).";
 
 // From 0, so that heights can be compared.
 PlotRange weight_limits(std::span<const WeightCurve> weights) {
@@ -159,7 +153,7 @@ std::vector<MetricLines> plots_of(const Curves& curves, const CurvesView& view, 
     for (const std::size_t place : metrics) {
       const MetricRow& row = metric_rows[place];
       const Color32 color = colors[next_color++ % colors.size()];
-      plot.lines.push_back({row.line, &curves[place], color, row.noisy ? view.smoothing : 0});
+      plot.lines.push_back({row.line.name, &curves[place], color, row.line.noisy ? view.smoothing : 0});
     }
     const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].x.empty(); });
     (any ? measured : empty).push_back(std::move(plot));

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "shell/timeline.h"
-#include "widgets/heatmap_layout.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
-#include "widgets/wrapped_row.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/workspaces.h"
@@ -18,26 +17,17 @@
 namespace attnscope {
 namespace {
 
-const char* help_of(DepartureKind kind) {
-  switch (kind) {
-    case DepartureKind::head_off:
-      return "This head is switched off: its part of what goes into W_O is zero. Click: shows it.";
-    case DepartureKind::layer_off:
-      return "This layer passes its input on unchanged. Click: shows it.";
-    case DepartureKind::forced_attention:
-      return "All of this query's weight goes to this key. Click: shows it.";
-    case DepartureKind::replaced_token:
-      return "The model reads another piece here.";
-    case DepartureKind::prefix:
-      return "The decoder is given this beginning, and goes on by itself. Click: shows it.";
-    case DepartureKind::painted_mask:
-      return "Inside one head the numbers are computed with this mask; everything else is the model's. Click: shows "
-             "it.";
-    case DepartureKind::recorded_step:
-      return "What the model made of the sentence at that step of its training, not what it makes of it now.";
-  }
-  return "";
-}
+// In the order of DepartureKind.
+constexpr std::array help_texts = {
+    "This head is switched off: its part of what goes into W_O is zero. Click: shows it.",
+    "This layer passes its input on unchanged. Click: shows it.",
+    "All of this query's weight goes to this key. Click: shows it.",
+    "The model reads another piece here.",
+    "The decoder is given this beginning, and goes on by itself. Click: shows it.",
+    "Inside one head the numbers are computed with this mask; everything else is the model's. Click: shows it.",
+    "What the model made of the sentence at that step of its training, not what it makes of it now.",
+};
+static_assert(help_texts.size() == static_cast<std::size_t>(DepartureKind::recorded_step) + 1);
 
 void show_head(Scope& scope, const HeadPlace& place) {
   scope.layout.workspace = find_workspace("attention");
@@ -99,11 +89,11 @@ enum class Wish { nothing, show, take_back };
 
 Wish draw_departure(const Departure& departure, const Skin& skin) {
   const std::string label = label_of(departure, skin);
-  next_in_row(chip_width(label, skin), skin);
+  next_in_row(chip_width(label, skin), skin.px(6));
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
   Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
   ImGui::PopStyleColor();
-  help_tooltip(fmt::format("{}: {}", departure.text, help_of(departure.kind)), skin);
+  help_tooltip(fmt::format("{}: {}", departure.text, help_texts[static_cast<std::size_t>(departure.kind)]), skin);
   ImGui::SameLine(0, 0);
   if (ImGui::SmallButton("✕")) wish = Wish::take_back;
   help_tooltip("Takes this back.", skin);
@@ -188,7 +178,7 @@ void draw_departures(Scope& scope, const Skin& skin) {
     if (wish == Wish::show) show(scope, departures[i]);
     if (wish == Wish::take_back) take_back(scope, departures[i]);
   }
-  next_in_row(back, skin);
+  next_in_row(button_width(back), skin.px(6));
   ImGui::AlignTextToFramePadding();
   if (ImGui::SmallButton(back)) back_to_plain_model(scope);
   help_tooltip("Takes all of it back: the model as it is now, and its own output.", skin);

@@ -1,6 +1,4 @@
-#include "shell/dialogs.h"
-
-#include <fmt/format.h>
+#include "shell/panels.h"
 
 #include <array>
 #include <utility>
@@ -9,7 +7,7 @@
 #include "shell/actions.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -29,10 +27,7 @@ void center_next_window() {
 
 void draw_key_line(const char* keys, const char* what, const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
-  {
-    const WithFont mono(skin.fonts.mono);
-    ImGui::TextUnformatted(keys);
-  }
+  mono_text(keys, skin);
   ImGui::SameLine(left + skin.px(190));
   ImGui::TextUnformatted(what);
 }
@@ -51,11 +46,9 @@ void draw_help(Scope& scope, const Skin& skin) {
   for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, skin);
   ImGui::EndGroup();
   ImGui::Spacing();
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::TextUnformatted("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.");
-  if (!scope.facts.version.empty()) ImGui::Text("attnscope %s", scope.facts.version.c_str());
-  if (!scope.facts.processor.empty()) ImGui::Text("On the CPU: %s.", scope.facts.processor.c_str());
-  ImGui::PopStyleColor();
+  dim_text("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.", skin);
+  if (!scope.facts.version.empty()) dim_text("attnscope " + scope.facts.version, skin);
+  if (!scope.facts.processor.empty()) dim_text("On the CPU: " + scope.facts.processor + ".", skin);
   if (ImGui::Button("Close") || key_pressed(Key::escape)) scope.show_help = false;
   if (!scope.show_help) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
@@ -72,14 +65,11 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   }
   center_next_window();
   if (!ImGui::BeginPopupModal("Train on this file?", nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  push_font(skin.fonts.mono);
-  ImGui::TextUnformatted(scope.dropped_file.c_str());
-  pop_font();
+  mono_text(scope.dropped_file, skin);
   ImGui::PushTextWrapPos(skin.px(460));
   ImGui::TextUnformatted(
       "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
-      "tokenizer on them and starts a new model from "
-      "random weights. The present weights are gone unless saved.");
+      "tokenizer on them and starts a new model from random weights. The present weights are gone unless saved.");
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;

@@ -10,7 +10,6 @@
 
 #include "plain/matrix_text.h"
 #include "shell/timeline.h"
-#include "widgets/token_strip.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"
@@ -50,9 +49,8 @@ std::optional<SelectedMap> selected_map(const Scope& scope) {
     const HeadMap& drawn = view.map;
     return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
   }
-  const auto& layer = maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)];
-  return SelectedMap{layer[static_cast<std::size_t>(place.head)], token_labels(row_tokens(snapshot, place.part)),
-                     token_labels(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};
+  return SelectedMap{*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
+                     pieces_of(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};
 }
 
 void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {

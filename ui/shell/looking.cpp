@@ -4,8 +4,69 @@
 #include <utility>
 
 #include "shell/departures.h"
+#include "shell/export.h"
+#include "shell/training.h"
+#include "workspaces/decoding/view.h"
 
 namespace attnscope {
+namespace {
+
+// ---- what the session reported
+
+struct Receiver {
+  Scope& scope;
+
+  void operator()(const MetricPoint& point) {
+    scope.curves.append(point);
+    scope.status.step = point.step;
+  }
+
+  void operator()(const Status& status) {
+    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) scope.progress.reset();
+    scope.status = status;
+  }
+
+  void operator()(const Progress& progress) {
+    if (progress.fraction >= 1) {
+      scope.progress.reset();
+    } else {
+      scope.progress = progress;
+    }
+  }
+
+  void operator()(const StudyProgress& progress) { receive(scope, progress); }
+  void operator()(const StudyEnded& ended) { receive(scope, ended); }
+
+  void operator()(const Message& message) { notify(scope, message.severity, message.text); }
+
+  void operator()(RunOpened& opened) {
+    scope.progress.reset();
+    scope.curves = {};
+    scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
+    for (const MetricPoint& point : opened.metrics) (*this)(point);
+    scope.status.step = opened.step;
+    scope.edited = opened.config;
+    for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
+    const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
+    if (other_kind)
+      scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
+    scope.run = std::move(opened);
+    let_go_of_output(scope);
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
+    scope.saved_to.clear();  // another run must not silently take the place of the one saved there
+    scope.curves_view.axis.window.reset();
+    probe_sentence(scope);
+  }
+
+  void operator()(const SentencePinned& pinned) { scope.history.pin(pinned.text); }
+  void operator()(const SentenceUnpinned& unpinned) { scope.history.unpin(unpinned.text); }
+  void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
+
+  void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
+  void operator()(const FileWritten& written) { receive(scope, written); }
+};
+
+}  // namespace
 
 void set_sentence(Scope& scope, std::string text) {
   scope.layout.sentence = std::move(text);
@@ -35,7 +96,7 @@ Probe wanted_probe(const Scope& scope) {
   probe.text = scope.layout.sentence;
   probe.reference = scope.reference;
   Departures departures = departures_of(scope);
-  probe.changes = std::move(departures.interventions);
+  probe.interventions = std::move(departures.interventions);
   probe.prefix = std::move(departures.prefix);
   probe.prefix_ids = std::move(departures.prefix_ids);
   const Workspace& workspace = *scope.layout.workspace;
@@ -44,7 +105,7 @@ Probe wanted_probe(const Scope& scope) {
 }
 
 void ask_for_look(Scope& scope) {
-  if (scope.run.run != 0 && wanted_probe(scope) != scope.asked) probe_sentence(scope);
+  if (has_run(scope) && wanted_probe(scope) != scope.asked) probe_sentence(scope);
 }
 
 void probe_sentence(Scope& scope) {
@@ -53,6 +114,18 @@ void probe_sentence(Scope& scope) {
   scope.asked = wanted_probe(scope);
   ++scope.asked.request;
   scope.commands.push_back(scope.asked);
+}
+
+// ---- what the session reported
+
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot) {
+  Receiver receiver{scope};
+  for (Event& event : events) std::visit(receiver, event);
+
+  if (!snapshot || snapshot == scope.newest.snapshot) return;
+  const bool decoded = snapshot->is_whole();
+  scope.newest = {std::move(snapshot), ++scope.versions};
+  if (decoded) scope.complete = scope.newest;
 }
 
 }  // namespace attnscope

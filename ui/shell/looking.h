@@ -1,7 +1,9 @@
 // The sentence that is looked at, and what is asked of the model about it.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "shell/scope.h"
 
@@ -25,5 +27,11 @@ void ask_for_look(Scope& scope);
 
 // Asks for it anew: the model is another one.
 void probe_sentence(Scope& scope);
+
+// ---- what the session reported
+
+// A null snapshot leaves the present one. A new run replaces configuration and curves and is asked to look at the
+// sentence.
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@
 
 #include "base/input.h"
 #include "shell/export.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -20,11 +20,11 @@ namespace fs = std::filesystem;  // paths as text alone
 struct Row {
   Purpose purpose;
   FileChoice choice;
-  const char* extension = "";                       // of what is written
-  bool (*applies)(const Scope&) = nullptr;          // null: always
-  std::string (*proposes)(const Scope&) = nullptr;  // a name to begin with, without the extension
   void (*take)(Scope&, const std::string& path, bool replace);
-  bool asks = false;  // before what is there is replaced
+  bool (*applies)(const Scope&) = nullptr;          // null: always
+  const char* extension = "";                       // of what is written
+  std::string (*proposes)(const Scope&) = nullptr;  // a name to begin with, without the extension; what is proposed is
+                                                    // made, and asks before it replaces what is there
 };
 
 void open_run(Scope& scope, const std::string& path, bool) {
@@ -49,10 +49,6 @@ void save_run(Scope& scope, const std::string& path, bool) {
   scope.commands.push_back(SaveRun{path});
 }
 
-bool has_run(const Scope& scope) {
-  return scope.run.run != 0;
-}
-
 std::string workspace_name(const Scope& scope) {
   return std::string(scope.layout.workspace->name);
 }
@@ -61,6 +57,13 @@ std::string film_name(const Scope&) {
   return "film";
 }
 
+constexpr FileChoice run_folder = {
+    .title = "Open a run", .accept = "Open", .advice = "A run is a folder with a config.json.", .runs = true};
+constexpr FileChoice new_run = {.title = "Save the run",
+                                .accept = "Save",
+                                .advice = "A new folder of that name is made here.",
+                                .thing = "run",
+                                .runs = true};
 constexpr FileChoice text_file = {
     .title = "Open a corpus",
     .accept = "Open",
@@ -71,60 +74,22 @@ constexpr FileChoice new_file = {.title = "Save as a file",
                                  .advice = "A file of that name is made here.",
                                  .thing = "file",
                                  .files = true};
+constexpr FileChoice new_film = {.title = "Save the film",
+                                 .accept = "Save",
+                                 .advice = "A folder of that name is made here, with a picture a recorded step.",
+                                 .thing = "folder"};
 
 constexpr std::array rows = {
-    Row{.purpose = Purpose::open_run,
-        .choice =
-            {.title = "Open a run", .accept = "Open", .advice = "A run is a folder with a config.json.", .runs = true},
-        .take = open_run},
-    Row{.purpose = Purpose::open_corpus, .choice = text_file, .take = open_corpus},
-    Row{.purpose = Purpose::open_target, .choice = text_file, .take = open_target},
-    Row{.purpose = Purpose::open_tokenizer, .choice = text_file, .take = open_tokenizer},
-    Row{.purpose = Purpose::save_run,
-        .choice = {.title = "Save the run",
-                   .accept = "Save",
-                   .advice = "A new folder of that name is made here.",
-                   .thing = "run",
-                   .runs = true},
-        .applies = has_run,
-        .take = save_run},
-    Row{.purpose = Purpose::save_png,
-        .choice = new_file,
-        .extension = ".png",
-        .applies = can_take_picture,
-        .proposes = workspace_name,
-        .take = order_png,
-        .asks = true},
-    Row{.purpose = Purpose::save_svg,
-        .choice = new_file,
-        .extension = ".svg",
-        .applies = can_take_picture,
-        .proposes = workspace_name,
-        .take = order_svg,
-        .asks = true},
-    Row{.purpose = Purpose::save_csv,
-        .choice = new_file,
-        .extension = ".csv",
-        .applies = has_numbers,
-        .proposes = numbers_name,
-        .take = write_csv,
-        .asks = true},
-    Row{.purpose = Purpose::save_json,
-        .choice = new_file,
-        .extension = ".json",
-        .applies = has_numbers,
-        .proposes = numbers_name,
-        .take = write_json,
-        .asks = true},
-    Row{.purpose = Purpose::save_film,
-        .choice = {.title = "Save the film",
-                   .accept = "Save",
-                   .advice = "A folder of that name is made here, with a picture a recorded step.",
-                   .thing = "folder"},
-        .applies = can_film,
-        .proposes = film_name,
-        .take = order_film,
-        .asks = true},
+    Row{Purpose::open_run, run_folder, open_run},
+    Row{Purpose::open_corpus, text_file, open_corpus},
+    Row{Purpose::open_target, text_file, open_target},
+    Row{Purpose::open_tokenizer, text_file, open_tokenizer},
+    Row{Purpose::save_run, new_run, save_run, has_run},
+    Row{Purpose::save_png, new_file, order_png, can_take_picture, ".png", workspace_name},
+    Row{Purpose::save_svg, new_file, order_svg, can_take_picture, ".svg", workspace_name},
+    Row{Purpose::save_csv, new_file, write_csv, has_numbers, ".csv", numbers_name},
+    Row{Purpose::save_json, new_file, write_json, has_numbers, ".json", numbers_name},
+    Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},
 };
 static_assert(rows.size() == static_cast<std::size_t>(Purpose::save_film) + 1);
 
@@ -146,7 +111,7 @@ bool is_there(const Scope& scope, const std::string& path) {
 void take_choice(Scope& scope, const std::string& path) {
   const Row& row = row_of(*scope.purpose);
   const std::string whole = with_extension(path, row.extension);
-  if (row.asks && is_there(scope, whole)) {
+  if (row.proposes && is_there(scope, whole)) {
     scope.replace_question = {row.purpose, whole};
   } else {
     row.take(scope, whole, false);

@@ -16,6 +16,10 @@ ShownMaps shown_maps(const Scope& scope) {
   return {scope.newest, scope.complete};
 }
 
+bool has_run(const Scope& scope) {
+  return scope.run.run != 0;
+}
+
 void notify(Scope& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;

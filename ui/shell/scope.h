@@ -151,6 +151,9 @@ struct Scope {
 // What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it.
 ShownMaps shown_maps(const Scope& scope);
 
+// A run is open.
+bool has_run(const Scope& scope);
+
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 void notify(Scope& scope, Severity severity, std::string text);
 

@@ -1,4 +1,4 @@
-#include "shell/sentence_bar.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
@@ -6,9 +6,8 @@
 #include "shell/actions.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
-#include "widgets/button.h"
+#include "widgets/row.h"
 #include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -88,24 +87,15 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
   draw_sentence_list(scope, skin);
 }
 
-// Line breaks as signs.
-std::string on_one_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
-  return line;
-}
-
 void draw_output(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   ImGui::SameLine(0, skin.px(14));
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
-  ImGui::PushStyleColor(ImGuiCol_Text, pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text);
   ImGui::AlignTextToFramePadding();
   const std::string text =
-      fmt::format("→ {}{}", on_one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopStyleColor();
+      fmt::format("→ {}{}", one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
+  colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, text);
   const bool continues = snapshot->model.is_language_model();
   help_tooltip(fmt::format("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
                            continues                    ? "; ⏎ begins a new line, and it could go on"
@@ -125,11 +115,10 @@ void draw_pieces(const Scope& scope, const Skin& skin) {
   if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", skin);
   if (snapshot->truncated) {
     const WithFont font(skin.fonts.small);
-    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
     ImGui::AlignTextToFramePadding();
     const bool prompt = snapshot->model.is_language_model();
-    ImGui::Text(prompt ? "the last %d pieces" : "cut after %d pieces", static_cast<int>(snapshot->typed().size()));
-    ImGui::PopStyleColor();
+    colored_text(skin.theme.warning,
+                 fmt::format("{} {} pieces", prompt ? "the last" : "cut after", snapshot->typed().size()));
     help_tooltip(prompt ? "The model's context, model.max_length, is too short for all of the prompt and what follows."
                         : "The sentence is longer than model.max_length; the rest is not looked at.",
                  skin);

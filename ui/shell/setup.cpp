@@ -1,4 +1,4 @@
-#include "shell/setup.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
@@ -9,7 +9,6 @@
 #include "plain/presets.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -24,10 +23,7 @@ bool differs(const ConfigField& field, const Config& a, const Config& b) {
 }
 
 bool is_builtin(const Facts& facts, const std::string& name) {
-  for (const BuiltinCorpus& corpus : facts.corpora) {
-    if (corpus.name == name) return true;
-  }
-  return false;
+  return std::ranges::find(facts.corpora, name, &BuiltinCorpus::name) != facts.corpora.end();
 }
 
 // The last part of a path, which is what fits into the column.
@@ -86,7 +82,7 @@ bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpos
 bool draw_choices(const Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   bool changed = false;
   if (!ImGui::BeginCombo(fmt::format("##{}", field.key).c_str(), value.c_str())) return false;
-  for (const std::string_view choice : field.choices) {
+  for (const std::string_view choice : field.limits.choices) {
     const bool absent = choice == "cuda" && !scope.facts.cuda_available;
     ImGui::BeginDisabled(absent);
     const std::string text = absent ? "cuda (no CUDA device here)" : std::string(choice);
@@ -103,14 +99,15 @@ bool draw_choices(const Scope& scope, const ConfigField& field, std::string& val
 
 bool draw_integer(const ConfigField& field, std::int64_t& value) {
   const std::int64_t step = 1;
-  const bool small = field.max <= 256;  // worth clicking up and down
+  const bool small = field.limits.max <= 256;  // worth clicking up and down
   return ImGui::InputScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_S64, &value, small ? &step : nullptr);
 }
 
 bool draw_real(const ConfigField& field, double& value) {
-  const bool wide = field.min > 0 || field.max > 1;  // rates and factors, where the size of a number counts
-  return ImGui::SliderScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_Double, &value, &field.min,
-                             &field.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
+  const bool wide =
+      field.limits.min > 0 || field.limits.max > 1;  // rates and factors, where the size of a number counts
+  return ImGui::SliderScalar(fmt::format("##{}", field.key).c_str(), ImGuiDataType_Double, &value, &field.limits.min,
+                             &field.limits.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
 bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
@@ -133,8 +130,9 @@ bool draw_value(Scope& scope, const ConfigField& field, const Skin& skin) {
 
 std::string help_text(const ConfigField& field, const Config& config) {
   std::string text = fmt::format("{}\n{}", field.key, field.help);
-  if (field.max > field.min && field.choices.empty()) {
-    text += fmt::format("\n{} to {}{}{}", field.min, field.max, field.unit.empty() ? "" : " ", field.unit);
+  if (field.limits.max > field.limits.min && field.limits.choices.empty()) {
+    text += fmt::format("\n{} to {}{}{}", field.limits.min, field.limits.max, field.limits.unit.empty() ? "" : " ",
+                        field.limits.unit);
   }
   text += field.live ? "\nTakes effect at once." : "\nTakes effect with Reset.";
   // A path is longer than the column is wide.
@@ -155,15 +153,6 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
   const float r = skin.px(2.5F);
   ImGui::GetWindowDrawList()->AddCircleFilled(ImVec2(corner.x - r * 2.2F, corner.y + ImGui::GetFrameHeight() * 0.5F), r,
                                               skin.theme.warning);
-}
-
-void draw_complaint(const std::string& text, const Skin& skin) {
-  const WithFont font(skin.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
 }
 
 // As wide as the widest label, if that leaves the values enough.
@@ -224,33 +213,23 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
     ImGui::PopStyleColor();
   }
   help_tooltip(help, skin);
-  if (!complaint.empty()) draw_complaint(complaint, skin);
+  if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
   return edited && field.live;
 }
 
 void draw_heading(std::string_view section, const Skin& skin) {
   ImGui::Dummy(ImVec2(0, skin.px(2)));
-  const WithFont font(skin.fonts.bold);
   std::string text(section);
   text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  ImGui::TextUnformatted(text.c_str());
-}
-
-// A line of small dim text: facts under a section.
-void draw_fact(const std::string& text, const Skin& skin) {
-  const WithFont font(skin.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+  bold_text(text, skin);
 }
 
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
   const bool text = run.config.model.is_language_model();
-  draw_fact(fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
-                        grouped(run.test_pairs), text ? " characters" : ""),
-            skin);
+  small_text(skin.theme.text_dim,
+             fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
+                         grouped(run.test_pairs), text ? " characters" : ""),
+             skin);
   help_tooltip(text ? "Characters of running text. It is split once: the test part is never trained on."
                     : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
                skin);
@@ -262,30 +241,27 @@ void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) 
   if (section == "corpus") {
     draw_corpus_fact(run, skin);
   } else if (section == "tokenizer") {
-    draw_fact(fmt::format("{} pieces in use", grouped(run.vocab_size)), skin);
+    small_text(skin.theme.text_dim, fmt::format("{} pieces in use", grouped(run.vocab_size)), skin);
     help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", skin);
   } else if (section == "model") {
-    draw_fact(fmt::format("{} parameters", grouped(run.num_parameters)), skin);
+    small_text(skin.theme.text_dim, fmt::format("{} parameters", grouped(run.num_parameters)), skin);
     help_tooltip("Trained numbers in all, from the embeddings to the output matrix.", skin);
   } else {
-    draw_fact(scope.status.device, skin);
+    small_text(skin.theme.text_dim, scope.status.device, skin);
   }
 }
 
 void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
   const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
-  ImGui::PushStyleColor(ImGuiCol_Text, color);
   ImGui::AlignTextToFramePadding();
   const std::string text = !valid         ? "A value cannot be used: see above"
                            : waiting == 0 ? "As the run has it"
                            : waiting == 1 ? "1 change waits for Reset"
                                           : fmt::format("{} changes wait for Reset", waiting);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopStyleColor();
-
+  colored_text(color, text);
   const float width = (ImGui::GetContentRegionAvail().x - skin.px(14)) * 0.5F;
-  ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && scope.run.run != 0));
+  ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && has_run(scope)));
   if (ImGui::Button("Apply", ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
   help_tooltip(valid ? "Resets the run under these values: new random weights; corpus and tokenizer are made anew if "

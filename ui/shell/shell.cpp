@@ -1,4 +1,4 @@
-#include "shell/shell.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 
@@ -8,19 +8,11 @@
 
 #include "shell/actions.h"
 #include "shell/departures.h"
-#include "shell/dialogs.h"
 #include "shell/looking.h"
-#include "shell/sentence_bar.h"
-#include "shell/setup.h"
 #include "shell/timeline.h"
-#include "shell/timeline_bar.h"
-#include "shell/toasts.h"
-#include "shell/toolbar.h"
-#include "widgets/button.h"
-#include "widgets/choice_row.h"
-#include "widgets/heatmap.h"
+#include "widgets/row.h"
 #include "widgets/splitter.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -132,7 +124,7 @@ void return_focus_after_click(Scope& scope) {
 // What to say while there is nothing to look at.
 std::string waiting_text(const Scope& scope) {
   if (scope.progress) return scope.progress->what + "…";
-  if (scope.run.run == 0) return "Opening the run…  Or choose one: File, Open run";
+  if (!has_run(scope)) return "Opening the run…  Or choose one: File, Open run";
   return "Looking at the sentence…";
 }
 
@@ -140,11 +132,11 @@ std::string waiting_text(const Scope& scope) {
 std::string what_is_missing(const Scope& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   const ShownMaps maps = shown_maps(scope);
-  const Snapshot* snapshot = (workspace.needs_decoding ? maps.complete : maps.newest).snapshot.get();
+  const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
-  const bool needs_text = workspace.needs_text && !scope.run.config.model.is_language_model();
+  const bool needs_text = workspace.needs.text && !scope.run.config.model.is_language_model();
   if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
-  return workspace.needs_present && is_recorded(*snapshot) ? recorded_note : "";
+  return workspace.needs.present && is_recorded(*snapshot) ? recorded_note : "";
 }
 
 void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
@@ -210,7 +202,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   ImGui::PopStyleVar(2);
   if (!scope.presentation) draw_menu_bar(scope, skin);
 
-  const float bar = sentence_bar_height(skin) + timeline_height(scope, skin);
+  const float bar = sentence_bar_height(skin) + timeline_height(scope);
   const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
   draw_columns(scope, height, textures, skin);
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - skin.px(12), ImGui::GetCursorScreenPos().y);

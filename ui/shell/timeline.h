@@ -34,4 +34,10 @@ inline constexpr double seconds_per_frame = 0.25;  // of a film at speed 1
 // place in the history any more or another sentence was typed, and lets the curves follow.
 void settle_timeline(Scope& scope, double now);
 
+// ---- the chosen weight, a query and a key of the selected head, followed over training
+
+// What stands in the way of plotting it over training; empty if nothing does.
+std::string weight_problem(const Scope& scope);
+void plot_weight(Scope& scope);  // pins the sentence too; nothing when something stands in the way
+
 }  // namespace attnscope

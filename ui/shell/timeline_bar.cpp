@@ -1,4 +1,4 @@
-#include "shell/timeline_bar.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -12,9 +12,8 @@
 #include "shell/export.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
-#include "widgets/button.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -193,7 +192,7 @@ void draw_bar(Scope& scope, const Skin& skin) {
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool with_weight = takes(button_width("Plot weight"));
-  const bool with_memory = takes(text_size(skin.fonts.small, memory.c_str()).x);
+  const bool with_memory = takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {
     draw_sentences(scope, sentences_width, skin);
     ImGui::SameLine(0, gap);
@@ -227,7 +226,7 @@ void draw_timeline(Scope& scope, const Skin& skin) {
   ImGui::EndChild();
 }
 
-float timeline_height(const Scope& scope, const Skin&) {
+float timeline_height(const Scope& scope) {
   return scope.history.sentences().empty() ? 0 : ImGui::GetFrameHeightWithSpacing();
 }
 

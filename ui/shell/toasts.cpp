@@ -1,11 +1,9 @@
-#include "shell/toasts.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "shell/study.h"
-#include "widgets/tooltip.h"
+#include "shell/training.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -14,15 +12,7 @@ constexpr std::size_t most_shown = 4;
 constexpr float toast_width = 380;
 
 Color32 severity_color(Severity severity, const Theme& theme) {
-  switch (severity) {
-    case Severity::info:
-      return theme.accent;
-    case Severity::warning:
-      return theme.warning;
-    case Severity::error:
-      return theme.error;
-  }
-  return theme.text;
+  return severity == Severity::info ? theme.accent : severity == Severity::warning ? theme.warning : theme.error;
 }
 
 bool expired(const Toast& toast, double now) {
@@ -59,12 +49,8 @@ bool draw_progress(const std::string& what, double fraction, const char* cancel_
   ImGui::TextUnformatted(what.c_str());
   const float cancel_width = ImGui::CalcTextSize("Cancel").x + skin.px(20);
   const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
-  if (fraction >= 0) {
-    ImGui::ProgressBar(static_cast<float>(fraction), bar);
-  } else {
-    // How long is not known: a bar without a number.
-    ImGui::ProgressBar(0, bar, "…");
-  }
+  const bool known = fraction >= 0;  // else a bar without a number
+  ImGui::ProgressBar(known ? static_cast<float>(fraction) : 0, bar, known ? nullptr : "…");
   ImGui::SameLine(0, skin.px(8));
   const bool cancelled = ImGui::Button("Cancel", ImVec2(cancel_width, 0));
   help_tooltip(cancel_help, skin);

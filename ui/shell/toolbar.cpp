@@ -1,13 +1,13 @@
-#include "shell/toolbar.h"
+#include "shell/panels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/numbers.h"
 #include "plain/metrics.h"
 #include "shell/actions.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -32,7 +32,7 @@ void draw_buttons(Scope& scope, const Skin& skin) {
 void draw_status(const Scope& scope, const Skin& skin) {
   const std::string text = status_line(scope);
   const float room = ImGui::GetContentRegionAvail().x - skin.px(20);
-  const bool roomy = text_size(skin.fonts.mono, text.c_str()).x <= room;
+  const bool roomy = text_size(skin.fonts.mono, text).x <= room;
   const WithFont font(roomy ? skin.fonts.mono : skin.fonts.mono_small);
   const float width = ImGui::CalcTextSize(text.c_str()).x;
   const float x = ImGui::GetWindowWidth() - width - skin.px(12);
@@ -47,27 +47,16 @@ void draw_status(const Scope& scope, const Skin& skin) {
                skin);
 }
 
-const char* activity_text(Activity activity) {
-  switch (activity) {
-    case Activity::idle:
-      return "ready";
-    case Activity::preparing:
-      return "preparing";
-    case Activity::training:
-      return "training";
-    case Activity::paused:
-      return "paused";
-    case Activity::finished:
-      return "finished";
-  }
-  return "";
-}
+// In the order of Activity.
+constexpr std::array activity_texts = {"ready", "preparing", "training", "paused", "finished"};
+static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finished) + 1);
 
 }  // namespace
 
 std::string status_line(const Scope& scope) {
-  if (scope.run.run == 0) return scope.progress ? scope.progress->what : "no run yet";
-  std::string line = fmt::format("{} · step {}", activity_text(scope.status.activity), grouped(scope.status.step));
+  if (!has_run(scope)) return scope.progress ? scope.progress->what : "no run yet";
+  const char* activity = activity_texts[static_cast<std::size_t>(scope.status.activity)];
+  std::string line = fmt::format("{} · step {}", activity, grouped(scope.status.step));
   const std::vector<double>& loss = scope.curves[metric("loss")].y;
   const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].y;
   if (!loss.empty()) line += fmt::format(" · loss {:.2f}", loss.back());

@@ -1,9 +1,41 @@
 #include "shell/training.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/numbers.h"
+
 namespace attnscope {
+namespace {
+
+// ---- studies
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string text_of(const Evaluation& scores) {
+  if (scores.pairs == 0) return "There is no held-out pair that the model has room for.";
+  std::string text =
+      fmt::format("{} held-out pairs: BLEU {:.1f}, {:.1f} % exactly right, {:.3f} nats/token", grouped(scores.pairs),
+                  scores.bleu, percent(scores.exact, scores.pairs), scores.nll.per_token());
+  if (scores.pronoun_pairs > 0) {
+    text += fmt::format("; il/elle right in {:.1f} % of {}", percent(scores.pronoun_right, scores.pronoun_pairs),
+                        grouped(scores.pronoun_pairs));
+  }
+  return text;
+}
+
+std::string text_of(const TextEvaluation& scores) {
+  return fmt::format("{} held-out characters: {:.3f} nats/token, {:.3f} bits/character", grouped(scores.characters),
+                     scores.nll.per_token(), scores.bits_per_character());
+}
+
+}  // namespace
 
 bool can_train(const Scope& scope) {
-  if (scope.run.run == 0) return false;
+  if (!has_run(scope)) return false;
   const Activity activity = scope.status.activity;
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
@@ -52,6 +84,41 @@ void drop_path(Scope& scope, const std::string& path, bool is_folder) {
   } else {
     scope.dropped_file = path;
   }
+}
+
+// ---- studies
+
+void start_study(Scope& scope, StudyQuestion question) {
+  if (!has_run(scope)) return;
+  scope.study = StudyUnderWay{++scope.studies, 0, study_text(question, scope.run.config.model)};
+  scope.commands.push_back(StartStudy{scope.studies, std::move(question)});
+}
+
+void cancel_study(Scope& scope) {
+  if (scope.study) scope.commands.push_back(CancelStudy{});
+}
+
+std::string study_text(const StudyQuestion& question, const ModelConfig& model) {
+  const auto text = [&](const HeldOutStudy&) {
+    return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
+  };
+  return std::visit(text, question);
+}
+
+std::string result_text(const StudyResult& result) {
+  return fmt::format("Step {}. {}", grouped(result.step),
+                     std::visit([](const auto& answer) { return text_of(answer); }, result.answer));
+}
+
+void receive(Scope& scope, const StudyProgress& progress) {
+  if (scope.study && scope.study->number == progress.study) scope.study->fraction = progress.fraction;
+}
+
+void receive(Scope& scope, const StudyEnded& ended) {
+  if (scope.study && scope.study->number == ended.study) scope.study.reset();
+  if (!ended.result) return;
+  notify(scope, Severity::info, result_text(*ended.result));
+  scope.toasts.back().is_result = true;
 }
 
 }  // namespace attnscope

@@ -20,4 +20,18 @@ std::string config_complaint(const Config& config);
 // A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
 void drop_path(Scope& scope, const std::string& path, bool is_folder);
 
+// ---- studies: begun by an action, told of as they go, ended with a message
+
+void start_study(Scope& scope, StudyQuestion question);  // in place of the one under way; nothing without a run
+void cancel_study(Scope& scope);
+
+// "Translating the held-out pairs"
+std::string study_text(const StudyQuestion& question, const ModelConfig& model);
+
+// What came of it, with the step that it is of.
+std::string result_text(const StudyResult& result);
+
+void receive(Scope& scope, const StudyProgress& progress);
+void receive(Scope& scope, const StudyEnded& ended);
+
 }  // namespace attnscope

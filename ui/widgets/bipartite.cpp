@@ -8,9 +8,10 @@
 #include <numeric>
 #include <vector>
 
+#include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
-#include "widgets/heatmap_layout.h"
 #include "widgets/painter.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -101,8 +102,7 @@ int largest(std::span<const Matrix* const> heads, int Matrix::*extent) {
 float longest_label(const Canvas& canvas, const ImFont* font) {
   float width = 0;
   for (const Side side : {Side::queries, Side::keys})
-    for (int i = 0; i < canvas.count(side); ++i)
-      width = std::max(width, text_size(font, canvas.label({side, i}).c_str()).x);
+    for (int i = 0; i < canvas.count(side); ++i) width = std::max(width, text_size(font, canvas.label({side, i})).x);
   return width;
 }
 
@@ -228,7 +228,7 @@ void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, cons
   if (marked) paint.rect(low, high, skin.theme.accent, skin.px(2), skin.px(1.5F));
   const float margin = skin.px(6);
   const std::string text = shortened(columns.font, canvas.label(token), columns.label_width - 2 * margin);
-  const ImVec2 extent = text_size(columns.font, text.c_str());
+  const ImVec2 extent = text_size(columns.font, text);
   const float x = token.side == Side::queries ? columns.lines_left - margin - extent.x : columns.lines_right + margin;
   paint.text(columns.font, {x, low.y + (columns.pitch - extent.y) / 2}, ink, text);
 }
@@ -339,7 +339,7 @@ void draw_headings(const Canvas& canvas, ImVec2 at, float right) {
   const Skin& skin = canvas.skin;
   ImFont* font = skin.fonts.small;
   const std::string keys(canvas.data.col_axis);
-  const float width = text_size(font, keys.c_str()).x;
+  const float width = text_size(font, keys).x;
   const float left = std::max(at.x, std::min(canvas.columns.lines_right + skin.px(6), right - width));
   Painter paint(skin);
   const float room = left - at.x - skin.px(8);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -26,7 +26,7 @@ float draw_range(const CardTitle& title, ImVec2 right_end, const Skin& skin) {
     stops[i] = map_color(title.map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
   Painter paint(skin);
   const std::string text = range_text(title);
-  const float text_width = text_size(skin.fonts.small, text.c_str()).x;
+  const float text_width = text_size(skin.fonts.small, text).x;
   const float line = font_size(skin.fonts.bold);
   const float y = right_end.y + (line - bar) / 2;
   paint.gradient({right_end.x - width, y}, {right_end.x, y + bar}, stops, false);
@@ -73,14 +73,13 @@ float card_title_height(const Skin& skin) {
 bool draw_card_title(const CardTitle& title, float width, const Skin& skin) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = std::max(skin.px(20), width - draw_range(title, {at.x + width, at.y}, skin));
-  const ImVec2 extent = text_size(skin.fonts.bold, title.title.c_str());
-  const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, std::min(extent.x, room)), extent.y});
+  const std::string shown = shortened(skin.fonts.bold, title.title, room);
+  const ImVec2 extent = text_size(skin.fonts.bold, shown);
+  const bool clicked = ImGui::InvisibleButton("title", {std::max(1.0F, extent.x), extent.y});
   const bool lit = ImGui::IsItemHovered() || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
-  help_tooltip(title.help, skin);
+  help_tooltip(shown == title.title ? title.help : title.title + "\n" + title.help, skin);
   Painter paint(skin);
-  paint.push_clip(at, {at.x + room, at.y + extent.y + 1});
-  paint.text(skin.fonts.bold, at, lit ? skin.theme.accent : skin.theme.text, title.title);
-  paint.pop_clip();
+  paint.text(skin.fonts.bold, at, lit ? skin.theme.accent : skin.theme.text, shown);
   ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
   return clicked;
 }

@@ -20,6 +20,7 @@ struct CardGrid {
   int column = 0;
   float y = 0;  // of the row, below the origin
 
+  float width() const { return static_cast<float>(columns) * (gutter + card.x); }
   // The top left corner of the next card.
   ImVec2 next();
   // What comes next begins a row.

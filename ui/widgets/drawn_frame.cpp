@@ -1,4 +1,4 @@
-#include "widgets/drawn_frame.h"
+#include "widgets/svg.h"
 
 #include <algorithm>
 #include <array>

@@ -11,6 +11,8 @@
 #include <filesystem>
 
 #include "base/input.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -37,14 +39,10 @@ std::string path_of(const FileBrowser& browser, const std::string& name) {
 void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
   fs::path so_far;
   int index = 0;
-  const ImGuiStyle& style = ImGui::GetStyle();
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   for (const fs::path& part : fs::path(browser.listing.path)) {
     so_far /= part;
     const std::string text = part.string();
-    const float width = ImGui::CalcTextSize(text.c_str()).x + style.FramePadding.x * 2;
-    if (index > 0 && ImGui::GetItemRectMax().x + style.ItemInnerSpacing.x + width <= right)
-      ImGui::SameLine(0, style.ItemInnerSpacing.x);
+    if (index > 0) next_in_row(button_width(text.c_str()), ImGui::GetStyle().ItemInnerSpacing.x);
     ImGui::PushID(index++);
     if (ImGui::SmallButton(text.c_str())) go_to(browser, so_far.string(), commands);
     ImGui::PopID();
@@ -78,9 +76,7 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   const bool opened = entered || (pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)));
   ImGui::TableNextColumn();
   if (entry.is_run) {
-    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.accent);
-    ImGui::TextUnformatted("run");
-    ImGui::PopStyleColor();
+    colored_text(skin.theme.accent, "run");
   } else if (!entry.is_directory) {
     ImGui::TextDisabled("%s", size_text(entry.size).c_str());
   }
@@ -144,8 +140,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
 
 const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string& name) {
   const auto& entries = browser.listing.entries;
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found = std::ranges::find(entries, name, &DirectoryEntry::name);
   return found == entries.end() ? nullptr : &*found;
 }
 
@@ -172,13 +167,11 @@ bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
       ImGui::InputTextWithHint("##name", hint.c_str(), &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
-  ImGui::PushStyleColor(ImGuiCol_Text, replaces ? skin.theme.warning : skin.theme.text_dim);
   if (replaces)
-    ImGui::TextUnformatted(browser.choice->runs ? "This run is there already and will be replaced."
-                                                : "This is there already: you will be asked.");
+    colored_text(skin.theme.warning, browser.choice->runs ? "This run is there already and will be replaced."
+                                                          : "This is there already: you will be asked.");
   else
-    ImGui::TextUnformatted(problem.empty() ? browser.choice->advice : problem.c_str());
-  ImGui::PopStyleColor();
+    dim_text(problem.empty() ? browser.choice->advice : problem, skin);
   return entered;
 }
 
@@ -219,11 +212,7 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   else
     draw_breadcrumbs(browser, commands);
   draw_path_entry(browser, commands, skin);
-  if (!browser.listing.error.empty()) {
-    ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
-    ImGui::TextWrapped("%s", browser.listing.error.c_str());
-    ImGui::PopStyleColor();
-  }
+  if (!browser.listing.error.empty()) wrapped_text(skin.theme.error, browser.listing.error);
   float beneath = ImGui::GetFrameHeightWithSpacing();
   if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
   std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, skin);

@@ -6,11 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "widgets/heatmap_input.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
-#include "widgets/legend.h"
 #include "widgets/painter.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -95,7 +94,7 @@ void draw_values(const Canvas& canvas) {
       const float value = canvas.matrix.at(row, col);
       if (std::isnan(value)) continue;
       const std::string text = fmt::format("{:.2f}", std::abs(value) < 0.005F ? 0.0F : value);  // no "-0.00"
-      const ImVec2 extent = text_size(font, text.c_str());
+      const ImVec2 extent = text_size(font, text);
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.text(font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},
                         faded(text_on(cell_color(canvas.coloring, value)), 0.9F), text);
@@ -125,7 +124,7 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
     if (!shows_label(row, canvas.options.first_row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
     const std::string text =
         shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
-    const ImVec2 extent = text_size(font, text.c_str());
+    const ImVec2 extent = text_size(font, text);
     const float y = canvas.corner(row, 0).y + (layout.cell.y - extent.y) / 2;
     const float middle = y + extent.y / 2;
     if (middle < layout.body.y || middle > layout.end().y) continue;
@@ -148,24 +147,19 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
     if (layout.slanted) {
       canvas.paint.slanted_text(font, {middle, layout.body.y - canvas.skin.px(7)}, label_slant, color, text);
     } else {
-      const ImVec2 extent = text_size(font, text.c_str());
+      const ImVec2 extent = text_size(font, text);
       canvas.paint.text(font, {middle - extent.x / 2, layout.body.y - extent.y - canvas.skin.px(4)}, color, text);
     }
   }
 }
 
-void draw_titles(const Canvas& canvas) {
+void draw_axes(const Canvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
   const Skin& skin = canvas.skin;
-  float y = layout.origin.y;
-  if (!canvas.options.title.empty()) {
-    canvas.paint.text(skin.fonts.bold, {layout.origin.x, y}, skin.theme.text, canvas.options.title);
-    y += layout.title_height;
-  }
   if (!canvas.options.col_axis.empty())
-    canvas.paint.text(skin.fonts.small, {layout.body.x, y}, skin.theme.text_dim, canvas.options.col_axis);
+    canvas.paint.text(skin.fonts.small, {layout.body.x, layout.origin.y}, skin.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
-    const float length = text_size(skin.fonts.small, canvas.options.row_axis.c_str()).x;
+    const float length = text_size(skin.fonts.small, canvas.options.row_axis).x;
     canvas.paint.slanted_text(
         skin.fonts.small,
         {layout.origin.x + font_size(skin.fonts.small) / 2, layout.body.y + (layout.sight.y + length) / 2}, 90,
@@ -268,10 +262,7 @@ void cell_tooltip(const Canvas& canvas, int row, int col) {
 }
 
 void label_tooltip(const Canvas& canvas, const std::string& label, const HeatmapBars& bars, int index) {
-  {
-    WithFont mono(canvas.skin.fonts.mono);
-    ImGui::TextUnformatted(label.c_str());
-  }
+  mono_text(label, canvas.skin);
   if (static_cast<std::size_t>(index) >= bars.values.size()) return;
   ImGui::Text("%s: %.4g %s", bars.name, static_cast<double>(bars.values[static_cast<std::size_t>(index)]), bars.unit);
   ImGui::PushTextWrapPos(canvas.skin.px(320));
@@ -322,7 +313,7 @@ void draw_labels(const Canvas& canvas, const HeatmapResult& result) {
   const auto pointed = [](int cell, int label, int elsewhere) {
     return cell >= 0 ? cell : label >= 0 ? label : elsewhere;
   };
-  draw_titles(canvas);
+  draw_axes(canvas);
   draw_row_labels(canvas, pointed(result.row, result.row_label, canvas.options.pointed_row));
   draw_col_labels(canvas, pointed(result.col, result.col_label, canvas.options.pointed_col));
   name_bars(canvas);
@@ -377,24 +368,6 @@ ImVec2 room_for(ImVec2 size) {
   const ImVec2 region = ImGui::GetContentRegionAvail();
   return {std::max(1.0F, size.x > 0 ? size.x : region.x + size.x),
           std::max(1.0F, size.y > 0 ? size.y : region.y + size.y)};
-}
-
-void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  ImFont* font = skin.fonts.ui;
-  const float wrap = std::max(1.0F, std::min(size.x, skin.px(560)));
-  const std::vector<std::string_view> lines = wrapped_lines(font, text, wrap);
-  ImVec2 extent{0, font_size(font) * static_cast<float>(lines.size())};
-  for (const std::string_view line : lines)
-    extent.x = std::max(extent.x, text_size(font, line.data(), line.data() + line.size()).x);
-  ImVec2 at{origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
-            origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))};
-  Painter paint(skin);
-  for (const std::string_view line : lines) {
-    paint.text(font, at, skin.theme.text_dim, line);
-    at.y += font_size(font);
-  }
-  ImGui::Dummy(size);
 }
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@ float longest_label(const ImFont* font, std::span<const std::string> labels, int
   float width = 0;
   for (int i = 0; i < count; ++i) {
     if (labels.empty() && i != 0 && i != count - 1) continue;  // numbers: one at an end is the longest
-    width = std::max(width, text_size(font, label_of(labels, i, first).c_str()).x);
+    width = std::max(width, text_size(font, label_of(labels, i, first)).x);
   }
   return width;
 }
@@ -64,24 +64,88 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
                   first(options.zoom->row, count.y, layout.sight.y / layout.cell.y)};
 }
 
+// ---- mouse and keyboard
+
+int index_at(float pixel, float begin, float first, float cell, int count) {
+  return std::clamp(static_cast<int>(std::floor(first + (pixel - begin) / cell)), 0, count - 1);
+}
+
+int row_at(float y, const HeatmapLayout& layout, int rows) {
+  return index_at(y, layout.body.y, layout.first.y, layout.cell.y, rows);
+}
+
+int col_at(float x, const HeatmapLayout& layout, int cols) {
+  return index_at(x, layout.body.x, layout.first.x, layout.cell.x, cols);
+}
+
+// An area that hears the mouse. True when it was pressed and let go again without a drag.
+bool area(const char* id, ImVec2 low, ImVec2 high) {
+  ImGui::SetCursorScreenPos(low);
+  const bool pressed = ImGui::InvisibleButton(id, {std::max(1.0F, high.x - low.x), std::max(1.0F, high.y - low.y)});
+  const ImGuiIO& io = ImGui::GetIO();
+  return pressed && io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
+}
+
+// The wheel keeps what is under the cursor where it is.
+void turn_wheel(HeatmapZoom& zoom, const HeatmapLayout& layout, float lines) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const float scale = std::clamp(zoom.scale, 1.0F, layout.largest_scale);
+  const float wanted = std::clamp(scale * std::pow(1.2F, lines), 1.0F, layout.largest_scale);
+  const auto kept = [&](float first, float pixels, float cell) { return first + pixels / cell * (1 - scale / wanted); };
+  zoom.col = kept(layout.first.x, mouse.x - layout.body.x, layout.cell.x);
+  zoom.row = kept(layout.first.y, mouse.y - layout.body.y, layout.cell.y);
+  zoom.scale = wanted;
+}
+
+// For the cells, which were the last item.
+void zoom_and_pan(HeatmapZoom& zoom, const HeatmapLayout& layout) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsItemHovered() && io.MouseWheel != 0) return turn_wheel(zoom, layout, io.MouseWheel);
+  if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    zoom = {};
+    return;
+  }
+  if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(ImGuiMouseButton_Left) || zoom.scale <= 1) return;
+  zoom.col = layout.first.x - io.MouseDelta.x / layout.cell.x;
+  zoom.row = layout.first.y - io.MouseDelta.y / layout.cell.y;
+}
+
+void touch_cells(const Matrix& matrix, const HeatmapOptions& options, const HeatmapLayout& layout,
+                 HeatmapResult& result) {
+  const bool pressed = area("cells", layout.body, layout.end());
+  if (options.zoom) zoom_and_pan(*options.zoom, layout);
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  result.row = row_at(mouse.y, layout, matrix.rows);
+  result.col = col_at(mouse.x, layout, matrix.cols);
+  // The second click of a double-click, which showed all again, is none on the cell that is there now.
+  result.clicked = pressed && !(options.zoom && ImGui::GetIO().MouseClickedLastCount[0] > 1);
+  result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+}
+
+void touch_row_label(const char* id, ImVec2 low, ImVec2 high, const Matrix& matrix, const HeatmapLayout& layout,
+                     HeatmapResult& result) {
+  const bool pressed = area(id, low, high);
+  if (!ImGui::IsItemHovered()) return;
+  result.row_label = row_at(ImGui::GetIO().MousePos.y, layout, matrix.rows);
+  result.label_clicked = pressed;
+}
+
+// Slanted labels lean to the right of their columns.
+void touch_col_label(const char* id, ImVec2 low, ImVec2 high, bool slanted, const Matrix& matrix,
+                     const HeatmapLayout& layout, HeatmapResult& result) {
+  const bool pressed = area(id, low, high);
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const float lean = slanted ? (layout.body.y - mouse.y) / std::tan(label_slant * std::numbers::pi_v<float> / 180) : 0;
+  result.col_label = col_at(mouse.x - lean, layout, matrix.cols);
+  result.label_clicked = pressed;
+}
+
 }  // namespace
 
 ImFont* label_font(const Skin& skin) {
   return skin.fonts.mono_small;
-}
-
-std::string shortened(const ImFont* font, const std::string& text, float width) {
-  if (text_size(font, text.c_str()).x <= width) return text;
-  std::string result = text;
-  while (!result.empty()) {
-    unsigned char removed = 0;
-    do {  // a whole character: continuation bytes, then the byte that began it
-      removed = static_cast<unsigned char>(result.back());
-      result.pop_back();
-    } while ((removed & 0xC0U) == 0x80U && !result.empty());
-    if (text_size(font, (result + "\u2026").c_str()).x <= width) break;
-  }
-  return result + "\u2026";
 }
 
 static float row_label_width(const Matrix& matrix, const HeatmapOptions& options, const Skin& skin) {
@@ -97,7 +161,6 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float radians = label_slant * std::numbers::pi_v<float> / 180;
   HeatmapLayout layout;
   layout.origin = origin;
-  layout.title_height = options.title.empty() ? 0 : font_size(skin.fonts.bold) + skin.px(6);
   const float axis_height = options.col_axis.empty() ? 0 : font_size(skin.fonts.small) + skin.px(4);
   const float axis_width = options.row_axis.empty() ? 0 : font_size(skin.fonts.small) + skin.px(8);
   const float legend_width = options.legend ? skin.px(62) : 0;
@@ -109,10 +172,9 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   const float longest_col = longest_label(font, options.col_labels, matrix.cols, options.first_col);
 
   // First as if column labels lay level; if they do not fit, slanted.
-  const float above = layout.title_height + axis_height;
   const float level_height = line + skin.px(8);
   const float largest = skin.px(64);
-  ImVec2 room{size.x - left - legend_width - bars.x - 1, size.y - above - level_height - bars.y - 1};
+  ImVec2 room{size.x - left - legend_width - bars.x - 1, size.y - axis_height - level_height - bars.y - 1};
   layout.cell = cell_size(matrix, room, options, largest);
   layout.col_label_width = longest_col;
   float label_height = level_height;
@@ -122,7 +184,7 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
     layout.col_label_width = std::min(longest_col, size.y * 0.3F);
     label_height = layout.col_label_width * std::sin(radians) + line + skin.px(4);
     const float overhang = std::max(0.0F, layout.col_label_width * std::cos(radians) - bars.x - legend_width * 0.8F);
-    room = {size.x - left - legend_width - bars.x - overhang - 1, size.y - above - label_height - bars.y - 1};
+    room = {size.x - left - legend_width - bars.x - overhang - 1, size.y - axis_height - label_height - bars.y - 1};
     layout.cell = cell_size(matrix, room, options, largest);
   }
   layout.col_label_height = label_height;
@@ -130,12 +192,30 @@ HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options
   layout.row_stride = stride(layout.cell.y, line, options.row_labels.empty());
   layout.col_stride =
       stride(layout.cell.x, layout.slanted ? line / std::sin(radians) : longest_col + skin.px(6), numbers);
-  layout.body = {std::floor(origin.x + left), std::floor(origin.y + above + label_height)};
+  layout.body = {std::floor(origin.x + left), std::floor(origin.y + axis_height + label_height)};
   const float gap = skin.px(6);
   layout.bars = {layout.end().x + gap, layout.end().y + gap};
   layout.bars_extent = {bars.x - gap, bars.y - gap};
   layout.legend_x = layout.end().x + bars.x + skin.px(12);
   return layout;
+}
+
+// ---- mouse and keyboard
+
+HeatmapResult touch_heatmap(const Matrix& matrix, const HeatmapOptions& options, const HeatmapLayout& layout) {
+  HeatmapResult result;
+  const ImVec2 end = layout.end();
+  touch_cells(matrix, options, layout, result);
+  touch_row_label("rows", {layout.row_labels, layout.body.y}, {layout.body.x, end.y}, matrix, layout, result);
+  const float labels = layout.body.y - layout.col_label_height;
+  touch_col_label("cols", {layout.body.x, labels}, {end.x, layout.body.y}, layout.slanted, matrix, layout, result);
+  if (!options.row_bars.values.empty())
+    touch_row_label("row bars", {layout.bars.x, layout.body.y}, {layout.bars.x + layout.bars_extent.x, end.y}, matrix,
+                    layout, result);
+  if (!options.col_bars.values.empty())
+    touch_col_label("col bars", {layout.body.x, layout.bars.y}, {end.x, layout.bars.y + layout.bars_extent.y}, false,
+                    matrix, layout, result);
+  return result;
 }
 
 }  // namespace attnscope

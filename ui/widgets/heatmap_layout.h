@@ -1,14 +1,11 @@
-// Where the parts of a heatmap stand.
+// Where the parts of a heatmap stand, and what the mouse does on them.
 #pragma once
 
 #include <imgui.h>
 
-#include <span>
-#include <string>
-
 #include "base/skin.h"
 #include "plain/matrix_text.h"
-#include "widgets/heatmap.h"
+#include "widgets/heatmap_options.h"
 
 namespace attnscope {
 
@@ -21,7 +18,6 @@ struct HeatmapLayout {
   ImVec2 first;               // column and row of the first; fractions are of a cell
   ImVec2 cell;                // a cell's size
   float largest_scale = 1;    // of a zoom: closer, nothing more would be seen
-  float title_height = 0;     // 0 without a title
   float row_labels = 0;       // left edge of the row labels
   float row_label_width = 0;  // the longest a label may be; longer ones are shortened
   float col_label_width = 0;
@@ -44,10 +40,11 @@ struct HeatmapLayout {
 HeatmapLayout heatmap_layout(const Matrix& matrix, const HeatmapOptions& options, ImVec2 origin, ImVec2 size,
                              const Skin& skin);
 
+// The mouse points, chooses, zooms and pans: puts the invisible buttons there, changes options.zoom, and says what is
+// under it.
+HeatmapResult touch_heatmap(const Matrix& matrix, const HeatmapOptions& options, const HeatmapLayout& layout);
+
 // Words have their font, numbers are smaller.
 ImFont* label_font(const Skin& skin);
-
-// The text, or its beginning and "…", no wider than `width`.
-std::string shortened(const ImFont* font, const std::string& text, float width);
 
 }  // namespace attnscope

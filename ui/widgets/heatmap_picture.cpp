@@ -1,9 +1,16 @@
 #include "widgets/heatmap_picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <span>
+#include <string>
+
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
@@ -56,6 +63,31 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
   return largest;
 }
 
+// ---- the legend
+
+std::string end_text(float value) {
+  return fmt::format("{:.3g}", value);
+}
+
+// ---- small pictures
+
+// How many cells a side become one pixel: as many pixels as can be told apart on a thumbnail are enough.
+int shrink_of(const Matrix& matrix, float side, const Skin& skin) {
+  const int most = side > skin.px(128) ? 128 : 64;
+  return std::max(1, (std::max(matrix.rows, matrix.cols) + most - 1) / most);
+}
+
+void draw_frame(Painter& paint, ImVec2 low, ImVec2 high, const ThumbnailOptions& options, const Skin& skin) {
+  const bool focused = ImGui::GetIO().NavVisible && ImGui::IsItemFocused();
+  const float out = skin.px(2);
+  const ImVec2 outer_low{low.x - out, low.y - out};
+  const ImVec2 outer_high{high.x + out, high.y + out};
+  if (options.selected || focused)
+    paint.rect(outer_low, outer_high, options.frame != 0 ? options.frame : skin.theme.accent, skin.px(2), skin.px(2));
+  else if (ImGui::IsItemHovered())
+    paint.rect({low.x - 1, low.y - 1}, {high.x + 1, high.y + 1}, skin.theme.text);
+}
+
 }  // namespace
 
 Color32 cell_color(const Coloring& coloring, float value) {
@@ -79,6 +111,58 @@ void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix,
   };
   const std::uint64_t stamp = stamp_of(version, coloring, shrink);
   paint.cells(textures.texture(ImGui::GetID("picture"), stamp, cols, rows, fill), low, high, cols, rows, fill);
+}
+
+// ---- the legend
+
+void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Skin& skin) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  Painter paint(skin);
+  const std::string low_text = end_text(low);
+  const std::string high_text = end_text(high);
+  ImFont* font = skin.fonts.small;
+  const float line = font_size(font);
+  const bool upright = size.y > size.x;
+  const float bar = skin.px(10);
+  const float length = upright ? size.y : size.x;
+  std::array<Color32, 49> stops;
+  for (std::size_t i = 0; i < stops.size(); ++i)
+    stops[i] = map_color(map, static_cast<float>(i) / static_cast<float>(stops.size() - 1));
+  const ImVec2 end = upright ? ImVec2{origin.x + bar, origin.y + length} : ImVec2{origin.x + length, origin.y + bar};
+  paint.gradient(origin, end, stops, upright);
+  const Color32 ink = skin.theme.text_dim;
+  if (upright) {
+    const float x = origin.x + bar + skin.px(4);
+    paint.text(font, {x, origin.y - line * 0.15F}, ink, high_text);
+    paint.text(font, {x, origin.y + length - line * 0.9F}, ink, low_text);
+  } else {
+    const float y = origin.y + bar + skin.px(1);
+    paint.text(font, {origin.x, y}, ink, low_text);
+    paint.text(font, {origin.x + length - text_size(font, high_text).x, y}, ink, high_text);
+  }
+  ImGui::Dummy(size);
+}
+
+// ---- small pictures
+
+bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version, ImVec2 size,
+                    const ThumbnailOptions& options, TextureStore& textures, const Skin& skin) {
+  size = room_for(size);
+  ImGui::PushID(id);
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const ImVec2 high{low.x + size.x, low.y + size.y};
+  const bool pressed = ImGui::InvisibleButton("thumbnail", size);
+  Painter paint(skin);
+  if (matrix.empty()) {
+    paint.filled_rect(low, high, skin.theme.masked);
+  } else if (ImGui::IsItemVisible()) {
+    const Coloring coloring{options.map, options.low, options.high, options.mask_upper, skin.theme.masked};
+    paint_matrix(paint, low, high, matrix, version, coloring, textures,
+                 shrink_of(matrix, std::max(size.x, size.y), skin));
+  }
+  draw_frame(paint, low, high, options, skin);
+  ImGui::PopID();
+  return pressed;
 }
 
 }  // namespace attnscope

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/color_map.h"
+#include "base/skin.h"
 #include "base/textures.h"
 #include "plain/matrix.h"
 #include "widgets/painter.h"
@@ -26,5 +27,10 @@ Color32 cell_color(const Coloring& coloring, float value);
 // changed. `shrink` cells a side become one pixel, which has the largest of their values: bright lines survive.
 void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
                   const Coloring& coloring, TextureStore& textures, int shrink = 1);
+
+// ---- what the colours stand for
+
+// A bar of the map with its ends labelled, advancing the cursor by `size`. Upright when higher than wide.
+void draw_legend(ColorMap map, float low, float high, ImVec2 size, const Skin& skin);
 
 }  // namespace attnscope

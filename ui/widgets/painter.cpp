@@ -18,15 +18,7 @@ Typeface typeface_of(const ImFont* font, const Fonts& fonts) {
 }
 
 float em_share(Typeface face, const Fonts& fonts) {
-  switch (face) {
-    case Typeface::ui:
-      return fonts.ui_em;
-    case Typeface::bold:
-      return fonts.bold_em;
-    case Typeface::mono:
-      return fonts.mono_em;
-  }
-  return 1;
+  return face == Typeface::ui ? fonts.ui_em : face == Typeface::bold ? fonts.bold_em : fonts.mono_em;
 }
 
 }  // namespace
@@ -41,7 +33,7 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
           .family = face == Typeface::mono ? skin.fonts.mono_family : skin.fonts.ui_family,
           .em = font_size(font) * em_share(face, skin.fonts),
           .baseline = baseline,
-          .extent = text_size(font, text.data(), text.data() + text.size()),
+          .extent = text_size(font, text),
           .ascent = ascent,
           .pivot = position,
           .color = color};
@@ -115,7 +107,7 @@ void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_vie
 void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text) {
   first_ = list_.VtxBuffer.Size;
   if (text.empty()) return;
-  const ImVec2 position{anchor.x, anchor.y - text_size(font, text.data(), text.data() + text.size()).y / 2};
+  const ImVec2 position{anchor.x, anchor.y - text_size(font, text).y / 2};
   const ImVec2 low = list_.GetClipRectMin();
   const ImVec2 high = list_.GetClipRectMax();
   if (recording()) record_text(font, position, color, text, anchor, degrees);

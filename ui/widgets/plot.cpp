@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/heatmap.h"
+#include "plain/curves.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -52,9 +52,7 @@ std::string value_text(double value) {
 }
 
 // Beside the body, within the plot.
-float right_margin(const Skin& skin) {
-  return skin.px(8);
-}
+constexpr float right_margin = 8;  // at scale 1
 
 void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& skin) {
   Painter paint(skin);
@@ -68,7 +66,7 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     const float y = frame.y_at(tick);
     paint.line({frame.low.x, y}, {frame.high.x, y}, skin.theme.grid);
     const std::string text = tick_text(tick, frame.log ? tick : y_step);
-    const float x = frame.low.x - skin.px(5) - text_size(font, text.c_str()).x;
+    const float x = frame.low.x - skin.px(5) - text_size(font, text).x;
     paint.text(font, {x, y - line / 2}, skin.theme.text_dim, text);
   }
   const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / skin.px(70))));
@@ -78,13 +76,12 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     paint.line({x, frame.low.y}, {x, frame.high.y}, skin.theme.grid);
     if (!options.x_numbers) continue;
     const std::string text = tick_text(tick, x_step);
-    const float width = text_size(font, text.c_str()).x;
-    const float last = frame.high.x + right_margin(skin) - width;  // beyond it the number would be cut
+    const float width = text_size(font, text).x;
+    const float last = frame.high.x + skin.px(right_margin) - width;  // beyond it the number would be cut
     paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);
   }
   if (!options.x_label.empty()) {
-    const char* begin = options.x_label.data();
-    const float width = text_size(font, begin, begin + options.x_label.size()).x;
+    const float width = text_size(font, options.x_label).x;
     paint.text(font, {frame.high.x - width, frame.high.y + skin.px(4) + line}, skin.theme.text_dim, options.x_label);
   }
 }
@@ -164,9 +161,7 @@ void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions
     if (!point) continue;
     if (first) ImGui::TextDisabled("%s %s", label.c_str(), fmt::format("{:.6g}", line.series->x[*point]).c_str());
     first = false;
-    ImGui::PushStyleColor(ImGuiCol_Text, line.color);
-    ImGui::Text("%s", fmt::format("{}", line.name).c_str());
-    ImGui::PopStyleColor();
+    colored_text(line.color, line.name);
     ImGui::SameLine();
     WithFont mono(skin.fonts.mono);
     ImGui::Text("%s", fmt::format("{:.6g}", line.series->y[*point]).c_str());
@@ -217,7 +212,7 @@ void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::
                     hidden ? faded(line.color, 0.25F) : line.color, skin.px(1.5F));
   const float x = at.x + skin.px(14);
   paint.text(font, {x, at.y}, ink, line.name);
-  const float name_width = text_size(font, line.name.data(), line.name.data() + line.name.size()).x;
+  const float name_width = text_size(font, line.name).x;
   paint.text(font, {x + name_width + skin.px(5), at.y}, hidden ? ink : skin.theme.text, value);
 }
 
@@ -229,8 +224,7 @@ void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float l
   float x = right_top.x;
   for (auto line = entries.rbegin(); line != entries.rend(); ++line) {
     const std::string value = legend_value(*line, axis);
-    const float width = skin.px(19) + text_size(font, line->name.data(), line->name.data() + line->name.size()).x +
-                        text_size(font, value.c_str()).x;
+    const float width = skin.px(19) + text_size(font, line->name).x + text_size(font, value).x;
     x -= width;
     if (x < left) break;
     ImGui::PushID(line->name.data(), line->name.data() + line->name.size());
@@ -261,7 +255,7 @@ PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines
       (options.x_numbers ? line + skin.px(4) : skin.px(2)) + (options.x_label.empty() ? 0 : line + skin.px(2));
   PlotFrame frame;
   frame.low = {origin.x + gutter, origin.y + top};
-  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - right_margin(skin)),
+  frame.high = {std::max(frame.low.x + 1, origin.x + size.x - skin.px(right_margin)),
                 std::max(frame.low.y + 1, origin.y + size.y - bottom)};
   frame.log = view.log;
   frame.x = shown_x(axis, options.x_data.value_or(fitted_x(lines)));
@@ -283,9 +277,8 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   const std::vector<PlotLine> visible = visible_lines(lines, view);
   const PlotFrame frame = make_frame(origin, size, visible, axis, view, options, skin);
 
-  const char* title = options.title.data();
   paint.text(skin.fonts.small, origin, skin.theme.text, options.title);
-  const float title_width = text_size(skin.fonts.small, title, title + options.title.size()).x;
+  const float title_width = text_size(skin.fonts.small, options.title).x;
   if (!options.help.empty()) {
     ImGui::Dummy({title_width, font_size(skin.fonts.small)});
     help_tooltip(options.help, skin);

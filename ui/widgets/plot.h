@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/skin.h"
-#include "plain/curves.h"
+#include "plain/series.h"
 
 namespace attnscope {
 

@@ -163,11 +163,7 @@ bool is_hidden(const PlotView& view, std::string_view name) {
 }
 
 void toggle_line(PlotView& view, std::string_view name) {
-  const auto found = std::find(view.hidden.begin(), view.hidden.end(), name);
-  if (found != view.hidden.end())
-    view.hidden.erase(found);
-  else
-    view.hidden.emplace_back(name);
+  if (std::erase(view.hidden, name) == 0) view.hidden.emplace_back(name);
 }
 
 void solo_line(PlotView& view, std::string_view name, std::span<const PlotLine> lines) {

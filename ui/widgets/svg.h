@@ -1,8 +1,11 @@
 // A picture that was taken, as a vector file.
 #pragma once
 
+#include <imgui.h>
+
 #include <string>
 
+#include "base/skin.h"
 #include "widgets/capture.h"
 
 namespace attnscope {
@@ -12,5 +15,14 @@ namespace attnscope {
 // equal colour beside one another as one, and an embedded PNG where there are more than 128 × 128. The same capture
 // gives the same bytes.
 std::string to_svg(const Capture& capture, Color32 background);
+
+// ---- what to draw: a whole frame as shapes
+
+// `painted` with the rest of the frame, in the order in which it was drawn: text is read back from its letters, the
+// rest are polygons. The frame must have been drawn without anti-aliasing, whose fringes would be shapes of their own.
+Capture with_all_drawn(const Capture& painted, const ImDrawData& data, const Skin& skin);
+
+// Only what can be seen inside `area`, which it becomes a picture of.
+Capture cropped(Capture capture, PictureArea area);
 
 }  // namespace attnscope

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "plain/pieces.h"
+#include "plain/snapshot.h"
 #include "widgets/painter.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -28,12 +29,12 @@ void draw_chip(Painter& paint, const Chip& chip, const Token& token, const Token
   ImVec2 at{chip.low.x + skin.px(5), chip.low.y + skin.px(2)};
   if (begins_word) {
     paint.text(skin.fonts.mono, at, faded(chip.ink, 0.35F), word_mark);
-    at.x += text_size(skin.fonts.mono, word_mark.data(), word_mark.data() + word_mark.size()).x;
+    at.x += text_size(skin.fonts.mono, word_mark).x;
   }
   if (!rest.empty()) paint.text(skin.fonts.mono, at, chip.ink, rest);
   if (options.show_ids) {
     const std::string id = std::to_string(token.id);
-    const float x = (chip.low.x + chip.high.x - text_size(skin.fonts.mono_small, id.c_str()).x) / 2;
+    const float x = (chip.low.x + chip.high.x - text_size(skin.fonts.mono_small, id).x) / 2;
     paint.text(skin.fonts.mono_small, {x, chip.high.y + skin.px(1)}, skin.theme.text_dim, id);
   }
 }
@@ -48,10 +49,7 @@ bool is_marked(std::size_t index, const TokenStripOptions& options) {
 
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
-  {
-    WithFont mono(skin.fonts.mono);
-    ImGui::TextUnformatted(token.piece.c_str());
-  }
+  mono_text(token.piece, skin);
   ImGui::TextDisabled("piece %d, number %d of the vocabulary", static_cast<int>(index), token.id);
   if (index < options.weights.size()) {
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
@@ -120,13 +118,10 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
   ImVec2 at = origin;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    const float piece_width = text_size(skin.fonts.mono, token.piece.c_str()).x;
-    const float id_width = options.show_ids ? text_size(skin.fonts.mono_small, std::to_string(token.id).c_str()).x : 0;
+    const float piece_width = text_size(skin.fonts.mono, token.piece).x;
+    const float id_width = options.show_ids ? text_size(skin.fonts.mono_small, std::to_string(token.id)).x : 0;
     const float width = std::max(piece_width + skin.px(10), id_width + skin.px(4));
-    if (at.x + width > right && at.x > origin.x) {
-      if (!options.wrap) break;
-      at = {origin.x, at.y + row_height};
-    }
+    if (at.x + width > right && at.x > origin.x) at = {origin.x, at.y + row_height};
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton("piece", {width, chip_height})) result.clicked = static_cast<int>(i);
@@ -144,13 +139,6 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
   ImGui::Dummy({right - origin.x, tokens.empty() ? row_height : at.y - origin.y + row_height});
   ImGui::PopID();
   return result;
-}
-
-std::vector<std::string> token_labels(std::span<const Token> tokens) {
-  std::vector<std::string> labels;
-  labels.reserve(tokens.size());
-  for (const Token& token : tokens) labels.push_back(token.piece);
-  return labels;
 }
 
 }  // namespace attnscope

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/skin.h"
 #include "plain/snapshot.h"
@@ -13,7 +11,6 @@ namespace attnscope {
 
 struct TokenStripOptions {
   bool show_ids = true;  // beneath each piece; always in the tooltip
-  bool wrap = true;      // several rows when needed; otherwise one, cut off at the right
   int selected = -1;
   int underlined = 0;              // so many pieces from the first on
   int masked_from = -1;            // pieces from here on are hidden from the model; −1: none
@@ -32,8 +29,5 @@ struct TokenStripResult {
 
 TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
                                   const Skin& skin);
-
-// The pieces' text, as labels of a map.
-std::vector<std::string> token_labels(std::span<const Token> tokens);
 
 }  // namespace attnscope

@@ -1,12 +1,30 @@
 #include "widgets/words.h"
 
-#include <imgui.h>
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/painter.h"
 
 namespace attnscope {
+namespace {
+
+void plain_text(std::string_view text) {
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+}
+
+}  // namespace
 
 void bold_text(std::string_view text, const Skin& skin) {
   const WithFont bold(skin.fonts.bold);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  plain_text(text);
+}
+
+void mono_text(std::string_view text, const Skin& skin) {
+  const WithFont mono(skin.fonts.mono);
+  plain_text(text);
 }
 
 void dim_text(std::string_view text, const Skin& skin) {
@@ -15,8 +33,101 @@ void dim_text(std::string_view text, const Skin& skin) {
 
 void colored_text(Color32 color, std::string_view text) {
   ImGui::PushStyleColor(ImGuiCol_Text, color);
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  plain_text(text);
   ImGui::PopStyleColor();
+}
+
+void quiet_words(std::string_view words, std::string_view help, const Skin& skin) {
+  dim_text(words, skin);
+  help_tooltip(help, skin);
+}
+
+void wrapped_text(Color32 color, std::string_view text) {
+  ImGui::PushTextWrapPos(0);
+  colored_text(color, text);
+  ImGui::PopTextWrapPos();
+}
+
+void small_text(Color32 color, std::string_view text, const Skin& skin) {
+  const WithFont small(skin.fonts.small);
+  wrapped_text(color, text);
+}
+
+void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin) {
+  const std::string shown = shortened(skin.fonts.bold, title, ImGui::GetContentRegionAvail().x);
+  bold_text(shown, skin);
+  help_tooltip(shown == title ? std::string(help) : fmt::format("{}\n{}", title, help), skin);
+  ImGui::SameLine(0, skin.px(8));
+  // Half a word helps nobody, and the title's tooltip says more.
+  if (ImGui::CalcTextSize(words.c_str()).x > ImGui::GetContentRegionAvail().x) return ImGui::NewLine();
+  quiet_words(words, help, skin);
+}
+
+void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImFont* font = skin.fonts.ui;
+  const float wrap = std::max(1.0F, std::min(size.x, skin.px(560)));
+  const std::vector<std::string_view> lines = wrapped_lines(font, text, wrap);
+  ImVec2 extent{0, font_size(font) * static_cast<float>(lines.size())};
+  for (const std::string_view line : lines) extent.x = std::max(extent.x, text_size(font, line).x);
+  ImVec2 at{origin.x + std::max(0.0F, std::floor((size.x - extent.x) / 2)),
+            origin.y + std::max(0.0F, std::floor((size.y - extent.y) / 2))};
+  Painter paint(skin);
+  for (const std::string_view line : lines) {
+    paint.text(font, at, skin.theme.text_dim, line);
+    at.y += font_size(font);
+  }
+  ImGui::Dummy(size);
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
+  return line;
+}
+
+std::string shortened(const ImFont* font, const std::string& text, float width) {
+  if (text_size(font, text).x <= width) return text;
+  std::string result = text;
+  while (!result.empty()) {
+    unsigned char removed = 0;
+    do {  // a whole character: continuation bytes, then the byte that began it
+      removed = static_cast<unsigned char>(result.back());
+      result.pop_back();
+    } while ((removed & 0xC0U) == 0x80U && !result.empty());
+    if (text_size(font, (result + "…")).x <= width) break;
+  }
+  return result + "…";
+}
+
+void help_tooltip(std::string_view text, const Skin& skin) {
+  constexpr float delay = 0.45F;  // seconds of rest
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  const ImGuiContext& context = *ImGui::GetCurrentContext();
+  if (context.HoveredId != 0 && context.HoveredIdTimer < delay) return;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(skin.px(360));
+  plain_text(text);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+void draw_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin) {
+  Painter paint(skin);
+  paint.text(font, ImGui::GetCursorScreenPos(), color, text);
+  ImGui::Dummy(text_size(font, text));
+}
+
+void draw_wrapped_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin) {
+  Painter paint(skin);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float width = std::max(1.0F, ImGui::GetContentRegionAvail().x);
+  float y = origin.y;
+  for (const std::string_view line : wrapped_lines(font, text, width)) {
+    paint.text(font, {origin.x, y}, color, line);
+    y += font_size(font);
+  }
+  ImGui::Dummy({width, y - origin.y});
 }
 
 }  // namespace attnscope

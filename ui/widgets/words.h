@@ -1,14 +1,51 @@
-// Text in the flow of a window: bold, dim, in a colour.
+// Text: in the flow of a window, in tooltips, and in pictures.
 #pragma once
 
+#include <imgui.h>
+
+#include <string>
 #include <string_view>
 
 #include "base/skin.h"
 
 namespace attnscope {
 
+// ---- in the flow of a window
+
 void bold_text(std::string_view text, const Skin& skin);
+void mono_text(std::string_view text, const Skin& skin);
 void dim_text(std::string_view text, const Skin& skin);
 void colored_text(Color32 color, std::string_view text);
+
+// Dim words with the whole of it in their tooltip.
+void quiet_words(std::string_view words, std::string_view help, const Skin& skin);
+
+// Broken into as many lines as they need.
+void wrapped_text(Color32 color, std::string_view text);
+void small_text(Color32 color, std::string_view text, const Skin& skin);
+
+// A heading, shortened where it must be, a few words beside it if there is room, and the whole of it in the tooltip of
+// both.
+void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin);
+
+// Dim text in the middle of `size`, where a picture could be; advances the cursor.
+void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin);
+
+// Line breaks as signs.
+std::string one_line(std::string_view text);
+
+// The text, or its beginning and "…", no wider than `width`.
+std::string shortened(const ImFont* font, const std::string& text, float width);
+
+// What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too.
+void help_tooltip(std::string_view text, const Skin& skin);
+
+// ---- lines that belong to a picture: they are in the file when it is saved
+
+// At the cursor, as an item: it can be hovered, and what follows stands beneath it or, after SameLine, beside it.
+void draw_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin);
+
+// Broken into as many lines as it needs.
+void draw_wrapped_label(ImFont* font, Color32 color, std::string_view text, const Skin& skin);
 
 }  // namespace attnscope

@@ -7,37 +7,22 @@
 #include <cmath>
 #include <string_view>
 
+#include "measures/matrix_algebra.h"
 #include "plain/position_schemes.h"
 #include "widgets/heatmap.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
-
-void heading(const char* text, const Skin& skin) {
-  WithFont bold(skin.fonts.bold);
-  ImGui::TextUnformatted(text);
-}
 
 // Takes at least that many lines of height, so that what stands beneath captions side by side is level.
 void caption(const char* text, int lines, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   WithFont small(skin.fonts.small);
   const float wrapped = ImGui::CalcTextSize(text, nullptr, false, ImGui::GetContentRegionAvail().x).y;
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text);
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+  small_text(skin.theme.text_dim, text, skin);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1, std::max(wrapped, ImGui::GetTextLineHeight() * static_cast<float>(lines))});
-}
-
-Matrix transposed(const Matrix& matrix) {
-  Matrix result(matrix.cols, matrix.rows);
-  for (int row = 0; row < matrix.rows; ++row)
-    for (int col = 0; col < matrix.cols; ++col) result.at(col, row) = matrix.at(row, col);
-  return result;
 }
 
 float largest_magnitude(const Matrix& matrix) {
@@ -58,7 +43,7 @@ void take_table(const Snapshot& snapshot, const PositionScheme& scheme, Position
   if (!same_scheme) view.curves_axis = view.products_axis = {};
   view.scheme = snapshot.model.positions;
   view.shown = table;
-  view.dots = scheme.form == PositionForm::bias ? Matrix() : dot_products(table.values);
+  view.dots = scheme.form == PositionForm::bias ? Matrix() : product_transposed(table.values, table.values);
   view.heads = scheme.form == PositionForm::bias ? transposed(table.values) : Matrix();
   ++view.version;
   view.row = std::clamp(view.row, 0, table.values.rows - 1);
@@ -72,11 +57,7 @@ std::vector<int> shown_dimensions(const PositionsView& view) {
 }
 
 void toggle_dimension(PositionsView& view, int dimension) {
-  const auto found = std::find(view.dimensions.begin(), view.dimensions.end(), dimension);
-  if (found != view.dimensions.end()) {
-    view.dimensions.erase(found);
-    return;
-  }
+  if (std::erase(view.dimensions, dimension) > 0) return;
   constexpr std::size_t most = 7;  // as many as there are colours to tell apart
   if (view.dimensions.size() == most) view.dimensions.erase(view.dimensions.begin());
   view.dimensions.push_back(dimension);
@@ -85,7 +66,7 @@ void toggle_dimension(PositionsView& view, int dimension) {
 // The heading of the table, with the choice among several beside it.
 void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionsView& view,
                   const Skin& skin) {
-  heading(scheme.heading, skin);
+  bold_text(scheme.heading, skin);
   if (tables.size() < 2) return;
   ImGui::SameLine(0, skin.px(14));
   const WithFont small(skin.fonts.small);
@@ -200,7 +181,7 @@ void draw_distances(const PositionScheme& scheme, PositionsView& view, const Ski
 
 // The heading of the last plot, with the choice of its row beside it.
 void draw_row_choice(const PositionScheme& scheme, PositionsView& view, const Skin& skin) {
-  heading(fmt::format("From one {}", row_word(scheme.form)).c_str(), skin);
+  bold_text(fmt::format("From one {}", row_word(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
@@ -225,7 +206,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(scheme.caption, 2, skin);
   draw_matrix(scheme, view, {0, -lower}, textures, skin);
-  heading(scheme.curves_heading, skin);
+  bold_text(scheme.curves_heading, skin);
   caption(scheme.curves, 1, skin);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
   draw_columns(scheme, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
@@ -234,7 +215,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
-  heading(fmt::format("How alike {}s are", row_word(scheme.form)).c_str(), skin);
+  bold_text(fmt::format("How alike {}s are", row_word(scheme.form)), skin);
   caption(scheme.alike, 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
   draw_row_choice(scheme, view, skin);
@@ -268,7 +249,7 @@ void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, Positio
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(scheme.caption, 1, skin);
   draw_head_biases(scheme, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, skin);
-  heading(scheme.curves_heading, skin);
+  bold_text(scheme.curves_heading, skin);
   caption(scheme.curves, 1, skin);
   // No more lines than there are colours to tell apart.
   const int heads = view.heads.rows;
@@ -303,17 +284,6 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
 
 void draw_positions(WorkspaceContext& context) {
   draw_positions(context.maps.newest.snapshot.get(), context.views.of<PositionsView>(), context.textures, context.skin);
-}
-
-Matrix dot_products(const Matrix& rows) {
-  Matrix dots(rows.rows, rows.rows);
-  for (int i = 0; i < rows.rows; ++i)
-    for (int j = 0; j <= i; ++j) {
-      float sum = 0;
-      for (int k = 0; k < rows.cols; ++k) sum += rows.at(i, k) * rows.at(j, k);
-      dots.at(i, j) = dots.at(j, i) = sum;
-    }
-  return dots;
 }
 
 }  // namespace attnscope

@@ -38,7 +38,4 @@ struct PositionsView {
 void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Skin& skin);
 void draw_positions(WorkspaceContext& context);
 
-// Row i, column j: the dot product of rows i and j.
-Matrix dot_products(const Matrix& rows);
-
 }  // namespace attnscope

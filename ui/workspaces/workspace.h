@@ -67,17 +67,19 @@ struct WorkspaceView {
   const char* help;
 };
 
+// To be shown.
+struct WorkspaceNeeds {
+  bool text = true;       // a sentence; a language model writes without one
+  bool decoding = false;  // a decoding that came to its end, not the sentence's pieces and encoder alone
+  bool present = false;   // what recorded frames do not hold
+};
+
 struct Workspace {
   std::string_view name;  // in settings and on the command line
   const char* title;      // on its tab
   const char* group;      // neighbours of one group stand together; each group has a number key
   const char* help;
-
-  // ---- what it needs to be shown
-  bool needs_text = true;       // a sentence; a language model writes without one
-  bool needs_decoding = false;  // a decoding that came to its end, not the sentence's pieces and encoder alone
-  bool needs_present = false;   // what recorded frames do not hold
-
+  WorkspaceNeeds needs = {};
   void (*draw)(WorkspaceContext&) = nullptr;  // fills what is left of the window
   std::span<const WorkspaceKey> (*keys)() = nullptr;
   std::span<const WorkspaceView> (*views)() = nullptr;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "workspaces/attention/attention.h"
-#include "workspaces/decoding/decoding.h"
+#include "workspaces/attention/levels.h"
+#include "workspaces/decoding/modes.h"
 #include "workspaces/positions.h"
+#include "workspaces/workspace.h"
 
 namespace attnscope {
 namespace {
@@ -25,14 +26,13 @@ constexpr std::array table = {
               .title = "Positions",
               .group = "Model",
               .help = "How the model is told the order (paper §3.5).",
-              .needs_text = false,
-              .needs_present = true,
+              .needs = {.text = false, .present = true},
               .draw = draw_positions},
     Workspace{.name = "decoding",
               .title = "Decoding",
               .group = "Decoding",
               .help = "What the model writes, piece by piece (paper §3.1).",
-              .needs_decoding = true,
+              .needs = {.decoding = true},
               .draw = draw_decoding,
               .keys = decoding_keys,
               .views = decoding_modes,
@@ -95,6 +95,15 @@ const Workspace* show_view(Views& views, std::string_view name) {
     return &workspace;
   }
   return nullptr;
+}
+
+// ---- keys
+
+std::string keys_text(std::span<const WorkspaceKey> keys, std::string_view title) {
+  std::string text;
+  for (const WorkspaceKey& key : keys)
+    if (key.title == title) text += (text.empty() ? "" : ", ") + chord_text(key.chord);
+  return text;
 }
 
 }  // namespace attnscope

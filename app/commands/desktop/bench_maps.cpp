@@ -1,15 +1,13 @@
-#include "commands/desktop/bench_maps.h"
-
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "base/input.h"
+#include "commands/measurement.h"
 #include "model/model.h"
 #include "probe/look_inside.h"
-#include "shell/receive.h"
+#include "shell/looking.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
 #include "window/renderer.h"
@@ -18,14 +16,8 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int width = 1600;
 constexpr int height = 1000;
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 // The window on a snapshot of anybody's making, at the head level of the attention workspace.
 class Stage {

@@ -1,14 +1,13 @@
 // The window under load: the real session trains, the real window is drawn offscreen and typed into.
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 #include <thread>
 
 #include "base/input.h"
-#include "commands/desktop/bench_window.h"
 #include "commands/desktop/machine.h"
+#include "commands/measurement.h"
 #include "session/session.h"
-#include "shell/receive.h"
+#include "shell/looking.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
 #include "window/pacing.h"
@@ -17,18 +16,12 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int width = 1600;
 constexpr int height = 1000;
 constexpr int keystrokes = 60;
 constexpr std::chrono::milliseconds between_keys{250};
 constexpr std::chrono::milliseconds undisturbed{4000};
 constexpr std::chrono::minutes patience{2};
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 // The loop of the real window, at the real window's pace, with keys from here instead of a keyboard.
 class TypedWindow {
@@ -124,10 +117,7 @@ class TypedWindow {
     const auto begin = Clock::now();
     Session::News news = session_.poll();
     waited(begin);
-    for (const Event& event : news.events) {
-      const auto* message = std::get_if<Message>(&event);
-      if (message != nullptr && message->severity == Severity::error) throw std::runtime_error(message->text);
-    }
+    throw_errors(news.events);
     if (news.events.empty() && news.snapshot == scope_.newest.snapshot) return;
     receive(scope_, std::move(news.events), std::move(news.snapshot));
     pacing_.news();

@@ -3,7 +3,10 @@
 #include <sys/resource.h>
 #include <torch/cuda.h>
 
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "corpus/corpus.h"
 #include "engine/device.h"
@@ -31,6 +34,18 @@ Facts machine_facts() {
     facts.corpora.push_back({std::string(corpus.name), std::string(corpus.description)});
   }
   return facts;
+}
+
+void post_commands(Scope& scope, Session& session) {
+  for (Command& command : scope.commands) session.post(std::move(command));
+  scope.commands.clear();
+}
+
+void throw_errors(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    const auto* message = std::get_if<Message>(&event);
+    if (message && message->severity == Severity::error) throw std::runtime_error(message->text);
+  }
 }
 
 }  // namespace attnscope

@@ -1,9 +1,12 @@
-// What this machine offers: the real engine, and what the window should know about where it runs.
+// What this machine offers: the real engine, and what the window should know about where it runs; and what the window
+// and the worker say to each other.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "session/engine.h"
+#include "session/session.h"
 #include "shell/scope.h"
 
 namespace attnscope {
@@ -13,5 +16,11 @@ std::unique_ptr<Engine> make_window_engine();
 
 // May take a moment: it asks for a CUDA device. Any thread.
 Facts machine_facts();
+
+// Posts what the window wants done.
+void post_commands(Scope& scope, Session& session);
+
+// The first error that the worker reported, as std::runtime_error; nothing if there is none.
+void throw_errors(const std::vector<Event>& events);
 
 }  // namespace attnscope

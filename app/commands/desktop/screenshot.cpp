@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -11,7 +10,7 @@
 #include "commands/desktop/machine.h"
 #include "commands/paths.h"
 #include "session/session.h"
-#include "shell/receive.h"
+#include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
 #include "storage/file.h"
@@ -24,22 +23,10 @@ namespace {
 constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
-void throw_errors(const std::vector<Event>& events) {
-  for (const Event& event : events) {
-    const auto* message = std::get_if<Message>(&event);
-    if (message != nullptr && message->severity == Severity::error) throw std::runtime_error(message->text);
-  }
-}
-
 bool looked_at_sentence(const Scope& scope) {
   if (scope.run.run == 0 || !scope.complete.snapshot) return false;
   const Snapshot& snapshot = *scope.complete.snapshot;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
-}
-
-void post_commands(Scope& scope, Session& session) {
-  for (Command& command : scope.commands) session.post(std::move(command));
-  scope.commands.clear();
 }
 
 // Until what was asked for has been seen.

@@ -17,7 +17,7 @@
 #include "commands/paths.h"
 #include "plain/channel.h"
 #include "session/session.h"
-#include "shell/receive.h"
+#include "shell/looking.h"
 #include "shell/training.h"
 #include "window/font_files.h"
 #include "window/glfw_window.h"
@@ -71,7 +71,6 @@ class App {
   void heed_drops();
   void draw();
   void serve_requests();
-  void post_commands();
   void save_settings();
 
   // In the order they come to life: the window first, so that it is there before LibTorch has opened anything.
@@ -143,7 +142,7 @@ void App::hear() {
   pacing_.news();
   // The answer to a key typed is waited for; another look at the same sentence while training is not.
   if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
-  post_commands();
+  post_commands(scope_, session_);
 }
 
 void App::heed_drops() {
@@ -151,13 +150,13 @@ void App::heed_drops() {
     std::error_code error;
     drop_path(scope_, path, std::filesystem::is_directory(path, error));
   }
-  post_commands();
+  post_commands(scope_, session_);
 }
 
 void App::draw() {
   const double begin = GlfwWindow::now();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
-  post_commands();  // first: while the frame is shown, which takes longest, the worker answers
+  post_commands(scope_, session_);  // first: while the frame is shown, which takes longest, the worker answers
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();
@@ -172,11 +171,6 @@ void App::serve_requests() {
     window_.set_title(title);
     title_ = title;
   }
-}
-
-void App::post_commands() {
-  for (Command& command : scope_.commands) session_.post(std::move(command));
-  scope_.commands.clear();
 }
 
 void App::save_settings() {

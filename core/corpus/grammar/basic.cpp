@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "corpus/grammar/adjuncts.h"
 #include "corpus/grammar/clause.h"
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/lexicon.h"

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "corpus/grammar/french.h"
+#include "corpus/grammar/template.h"
 
 namespace attnscope {
 namespace {
@@ -93,6 +93,22 @@ std::string french_clause(const Subject& subject, const Verb& action, Tense tens
   if (tense == Tense::past) group += fmt::format(" {}", action.participle);
   std::string clause = subject.person == Person::i ? elided("je", group) : fmt::format("{} {}", subject.fr, group);
   return mood == Mood::asked ? elided("est-ce que", clause) : clause;
+}
+
+std::vector<Phrase> times(Tense tense) {
+  std::vector<Phrase> all = {{"", ""},
+                             {" today", " aujourd'hui"},
+                             {" this morning", " ce matin"},
+                             {" on Monday", " lundi"},
+                             {" on Tuesday", " mardi"},
+                             {" on Friday", " vendredi"},
+                             {" on Sunday", " dimanche"}};
+  if (tense == Tense::past) {
+    all.insert(all.end(), {{" yesterday", " hier"}, {" last week", " la semaine dernière"}});
+  } else {
+    all.insert(all.end(), {{" every day", " tous les jours"}, {" now", " maintenant"}});
+  }
+  return all;
 }
 
 }  // namespace attnscope

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "corpus/grammar/lexicon.h"
 #include "corpus/grammar/pronoun_frames.h"
 
 namespace attnscope {
@@ -40,5 +41,8 @@ bool tells_tense(const Verb& verb, Tense tense, Mood mood);
 // "est-ce que" and still want their "?".
 std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 std::string french_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
+
+// When it happens: expressions that end a sentence, the first of them empty.
+std::vector<Phrase> times(Tense tense);
 
 }  // namespace attnscope

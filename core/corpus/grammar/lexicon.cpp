@@ -3,412 +3,209 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
+
+#include "plain/split.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Noun noun_table[] = {
+// Each "english = french", with plurals that follow no rule behind a slash; * marks h aspiré, as dictionaries do.
+struct NounRow {
+  char gender;
+  std::string_view nouns;
+};
+
+constexpr NounRow noun_rows[] = {
     // animals
-    {"animal", "animal", 'm'},
-    {"dog", "chien", 'm'},
-    {"cat", "chat", 'm'},
-    {"horse", "cheval", 'm'},
-    {"rabbit", "lapin", 'm'},
-    {"bear", "ours", 'm'},
-    {"donkey", "âne", 'm'},
-    {"camel", "chameau", 'm'},
-    {"wolf", "loup", 'm', "wolves"},
-    {"lion", "lion", 'm'},
-    {"fox", "renard", 'm'},
-    {"bird", "oiseau", 'm'},
-    {"lamb", "agneau", 'm'},
-    {"rat", "rat", 'm'},
-    {"cow", "vache", 'f'},
-    {"goat", "chèvre", 'f'},
-    {"tortoise", "tortue", 'f'},
-    {"goose", "oie", 'f', "geese"},
-    {"mouse", "souris", 'f', "mice"},
-    {"hen", "poule", 'f'},
-    {"frog", "grenouille", 'f'},
-    {"mule", "mule", 'f'},
-    {"mare", "jument", 'f'},
-    {"panther", "panthère", 'f'},
-    {"owl", "chouette", 'f'},
-    {"spider", "araignée", 'f'},
-    {"viper", "vipère", 'f'},
+    {'m',
+     "animal = animal, dog = chien, cat = chat, horse = cheval, rabbit = lapin, bear = ours, donkey = âne, "
+     "camel = chameau, wolf/wolves = loup, lion = lion, fox = renard, bird = oiseau, lamb = agneau, rat = rat"},
+    {'f',
+     "cow = vache, goat = chèvre, tortoise = tortue, goose/geese = oie, mouse/mice = souris, hen = poule, "
+     "frog = grenouille, mule = mule, mare = jument, panther = panthère, owl = chouette, spider = araignée, "
+     "viper = vipère"},
     // ways, waters, heights
-    {"bridge", "pont", 'm'},
-    {"canal", "canal", 'm'},
-    {"boulevard", "boulevard", 'm'},
-    {"path", "sentier", 'm'},
-    {"field", "champ", 'm'},
-    {"park", "parc", 'm'},
-    {"tunnel", "tunnel", 'm'},
-    {"lake", "lac", 'm'},
-    {"ocean", "océan", 'm'},
-    {"volcano", "volcan", 'm', "volcanoes"},
-    {"glacier", "glacier", 'm'},
-    {"garden", "jardin", 'm'},
-    {"street", "rue", 'f'},
-    {"river", "rivière", 'f'},
-    {"avenue", "avenue", 'f'},
-    {"road", "route", 'f'},
-    {"square", "place", 'f'},
-    {"beach", "plage", 'f'},
-    {"alley", "ruelle", 'f'},
-    {"sea", "mer", 'f'},
-    {"bay", "baie", 'f'},
-    {"hill", "colline", 'f'},
-    {"mountain", "montagne", 'f'},
-    {"slope", "pente", 'f'},
-    {"forest", "forêt", 'f'},
-    {"valley", "vallée", 'f'},
+    {'m',
+     "bridge = pont, canal = canal, boulevard = boulevard, path = sentier, field = champ, park = parc, "
+     "tunnel = tunnel, lake = lac, ocean = océan, volcano/volcanoes = volcan, glacier = glacier, garden = jardin"},
+    {'f',
+     "street = rue, river = rivière, avenue = avenue, road = route, square = place, beach = plage, "
+     "alley = ruelle, sea = mer, bay = baie, hill = colline, mountain = montagne, slope = pente, "
+     "forest = forêt, valley = vallée"},
     // vehicles
-    {"bus", "bus", 'm'},
-    {"truck", "camion", 'm'},
-    {"tractor", "tracteur", 'm'},
-    {"taxi", "taxi", 'm'},
-    {"scooter", "scooter", 'm'},
-    {"boat", "bateau", 'm'},
-    {"ferry", "ferry", 'm', "", "ferries"},
-    {"car", "voiture", 'f'},
-    {"van", "camionnette", 'f'},
-    {"ambulance", "ambulance", 'f'},
-    {"motorcycle", "moto", 'f'},
-    {"limousine", "limousine", 'f'},
-    {"barge", "barge", 'f'},
-    {"gondola", "gondole", 'f'},
+    {'m',
+     "bus = bus, truck = camion, tractor = tracteur, taxi = taxi, scooter = scooter, boat = bateau, "
+     "ferry = ferry/ferries"},
+    {'f',
+     "car = voiture, van = camionnette, ambulance = ambulance, motorcycle = moto, limousine = limousine, "
+     "barge = barge, gondola = gondole"},
     // buildings and their parts
-    {"garage", "garage", 'm'},
-    {"shed", "hangar", 'm', "", "", true},
-    {"attic", "grenier", 'm'},
-    {"castle", "château", 'm'},
-    {"hotel", "hôtel", 'm'},
-    {"museum", "musée", 'm'},
-    {"hospital", "hôpital", 'm'},
-    {"theatre", "théâtre", 'm'},
-    {"wall", "mur", 'm'},
-    {"roof", "toit", 'm'},
-    {"gate", "portail", 'm', "", "portails"},
-    {"post", "poteau", 'm'},
-    {"courtyard", "cour", 'f'},
-    {"barn", "grange", 'f'},
-    {"cave", "grotte", 'f'},
-    {"stable", "écurie", 'f'},
-    {"house", "maison", 'f'},
-    {"school", "école", 'f'},
-    {"church", "église", 'f'},
-    {"library", "bibliothèque", 'f'},
-    {"tower", "tour", 'f'},
-    {"fence", "barrière", 'f'},
-    {"hut", "cabane", 'f'},
-    {"tent", "tente", 'f'},
-    {"hedge", "haie", 'f', "", "", true},
-    {"door", "porte", 'f'},
-    {"window", "fenêtre", 'f'},
+    {'m',
+     "garage = garage, shed = *hangar, attic = grenier, castle = château, hotel = hôtel, museum = musée, "
+     "hospital = hôpital, theatre = théâtre, wall = mur, roof = toit, gate = portail/portails, post = poteau"},
+    {'f',
+     "courtyard = cour, barn = grange, cave = grotte, stable = écurie, house = maison, school = école, "
+     "church = église, library = bibliothèque, tower = tour, fence = barrière, hut = cabane, tent = tente, "
+     "hedge = *haie, door = porte, window = fenêtre"},
     // things
-    {"book", "livre", 'm'},
-    {"phone", "téléphone", 'm'},
-    {"vase", "vase", 'm'},
-    {"gift", "cadeau", 'm'},
-    {"pillow", "oreiller", 'm'},
-    {"toy", "jouet", 'm'},
-    {"lamp", "lampe", 'f'},
-    {"statue", "statue", 'f'},
-    {"bottle", "bouteille", 'f'},
-    {"clock", "horloge", 'f'},
-    {"doll", "poupée", 'f'},
-    {"radio", "radio", 'f'},
-    {"bag", "sac", 'm'},
-    {"drawer", "tiroir", 'm'},
-    {"basket", "panier", 'm'},
-    {"cupboard", "placard", 'm'},
-    {"safe", "coffre", 'm'},
-    {"barrel", "tonneau", 'm'},
-    {"box", "boîte", 'f'},
-    {"suitcase", "valise", 'f'},
-    {"crate", "caisse", 'f'},
-    {"wardrobe", "armoire", 'f'},
-    {"trunk", "malle", 'f'},
-    {"bench", "banc", 'm'},
-    {"desk", "bureau", 'm'},
-    {"bed", "lit", 'm'},
-    {"stool", "tabouret", 'm'},
-    {"table", "table", 'f'},
-    {"chair", "chaise", 'f'},
-    {"shelf", "étagère", 'f', "shelves"},
-    {"dresser", "commode", 'f'},
-    {"bowl", "bol", 'm'},
-    {"jug", "pichet", 'm'},
-    {"pot", "pot", 'm'},
-    {"mirror", "miroir", 'm'},
-    {"aquarium", "aquarium", 'm'},
-    {"cup", "tasse", 'f'},
-    {"plate", "assiette", 'f'},
-    {"teapot", "théière", 'f'},
-    {"piano", "piano", 'm'},
-    {"violin", "violon", 'm'},
-    {"drum", "tambour", 'm'},
-    {"guitar", "guitare", 'f'},
-    {"flute", "flûte", 'f'},
-    {"trumpet", "trompette", 'f'},
-    {"robot", "robot", 'm'},
-    {"machine", "machine", 'f'},
-    {"crane", "grue", 'f'},
-    {"oven", "four", 'm'},
-    {"stove", "fourneau", 'm'},
-    {"pan", "poêle", 'f'},
-    {"saucepan", "casserole", 'f'},
-    {"key", "clé", 'f'},
-    {"card", "carte", 'f'},
-    {"hook", "crochet", 'm'},
-    {"wire", "fil", 'm'},
-    {"computer", "ordinateur", 'm'},
-    {"camera", "caméra", 'f'},
+    {'m',
+     "book = livre, phone = téléphone, vase = vase, gift = cadeau, pillow = oreiller, toy = jouet, bag = sac, "
+     "drawer = tiroir, basket = panier, cupboard = placard, safe = coffre, barrel = tonneau, bench = banc, "
+     "desk = bureau, bed = lit, stool = tabouret, bowl = bol, jug = pichet, pot = pot, mirror = miroir, "
+     "aquarium = aquarium, piano = piano, violin = violon, drum = tambour, robot = robot, oven = four, "
+     "stove = fourneau, hook = crochet, wire = fil, computer = ordinateur"},
+    {'f',
+     "lamp = lampe, statue = statue, bottle = bouteille, clock = horloge, doll = poupée, radio = radio, "
+     "box = boîte, suitcase = valise, crate = caisse, wardrobe = armoire, trunk = malle, table = table, "
+     "chair = chaise, shelf/shelves = étagère, dresser = commode, cup = tasse, plate = assiette, "
+     "teapot = théière, guitar = guitare, flute = flûte, trumpet = trompette, machine = machine, crane = grue, "
+     "pan = poêle, saucepan = casserole, key = clé, card = carte, camera = caméra"},
     // food
-    {"cheese", "fromage", 'm'},
-    {"bread", "pain", 'm'},
-    {"cake", "gâteau", 'm'},
-    {"fish", "poisson", 'm', "fish"},
-    {"melon", "melon", 'm'},
-    {"chicken", "poulet", 'm'},
-    {"soup", "soupe", 'f'},
-    {"meat", "viande", 'f'},
-    {"salad", "salade", 'f'},
-    {"carrot", "carotte", 'f'},
-    {"pear", "poire", 'f'},
-    {"pizza", "pizza", 'f'},
+    {'m', "cheese = fromage, bread = pain, cake = gâteau, fish/fish = poisson, melon = melon, chicken = poulet"},
+    {'f', "soup = soupe, meat = viande, salad = salade, carrot = carotte, pear = poire, pizza = pizza"},
     // tools and what they work on
-    {"knife", "couteau", 'm', "knives"},
-    {"razor", "rasoir", 'm'},
-    {"saw", "scie", 'f'},
-    {"axe", "hache", 'f', "", "", true},
-    {"sword", "épée", 'f'},
-    {"sabre", "sabre", 'm'},
-    {"leather", "cuir", 'm'},
-    {"ribbon", "ruban", 'm'},
-    {"cardboard", "carton", 'm'},
-    {"fabric", "tissu", 'm'},
-    {"rope", "corde", 'f'},
-    {"branch", "branche", 'f'},
-    {"plank", "planche", 'f'},
-    {"string", "ficelle", 'f'},
-    {"ball", "ballon", 'm'},
-    {"hammer", "marteau", 'm'},
-    {"stick", "bâton", 'm'},
-    {"rock", "rocher", 'm'},
-    {"stone", "pierre", 'f'},
-    {"arrow", "flèche", 'f'},
-    {"brick", "brique", 'f'},
-    {"bullet", "balle", 'f'},
+    {'m',
+     "knife/knives = couteau, razor = rasoir, sabre = sabre, leather = cuir, ribbon = ruban, "
+     "cardboard = carton, fabric = tissu, ball = ballon, hammer = marteau, stick = bâton, rock = rocher"},
+    {'f',
+     "saw = scie, axe = *hache, sword = épée, rope = corde, branch = branche, plank = planche, "
+     "string = ficelle, stone = pierre, arrow = flèche, brick = brique, bullet = balle"},
     // weather and plants
-    {"wind", "vent", 'm'},
-    {"hurricane", "ouragan", 'm'},
-    {"fire", "incendie", 'm'},
-    {"storm", "tempête", 'f'},
-    {"wave", "vague", 'f'},
-    {"avalanche", "avalanche", 'f'},
-    {"tree", "arbre", 'm'},
-    {"bush", "buisson", 'm'},
-    {"cactus", "cactus", 'm'},
-    {"oak", "chêne", 'm'},
-    {"rose", "rose", 'f'},
-    {"flower", "fleur", 'f'},
-    {"tulip", "tulipe", 'f'},
-    {"plant", "plante", 'f'},
+    {'m',
+     "wind = vent, hurricane = ouragan, fire = incendie, tree = arbre, bush = buisson, cactus = cactus, "
+     "oak = chêne"},
+    {'f',
+     "storm = tempête, wave = vague, avalanche = avalanche, rose = rose, flower = fleur, tulip = tulipe, "
+     "plant = plante"},
     // clothes
-    {"coat", "manteau", 'm'},
-    {"hat", "chapeau", 'm'},
-    {"sweater", "pull", 'm'},
-    {"dress", "robe", 'f'},
-    {"shirt", "chemise", 'f'},
-    {"jacket", "veste", 'f'},
-    {"crown", "couronne", 'f'},
-    {"letter", "lettre", 'f'},
+    {'m', "coat = manteau, hat = chapeau, sweater = pull"},
+    {'f', "dress = robe, shirt = chemise, jacket = veste, crown = couronne, letter = lettre"},
     // people
-    {"king", "roi", 'm'},
-    {"queen", "reine", 'f'},
-    {"prince", "prince", 'm'},
-    {"princess", "princesse", 'f'},
-    {"duke", "duc", 'm'},
-    {"duchess", "duchesse", 'f'},
-    {"man", "homme", 'm', "men"},
-    {"woman", "femme", 'f', "women"},
-    {"boy", "garçon", 'm'},
-    {"girl", "fille", 'f'},
-    {"actor", "acteur", 'm'},
-    {"actress", "actrice", 'f'},
-    {"waiter", "serveur", 'm'},
-    {"waitress", "serveuse", 'f'},
-    {"father", "père", 'm'},
-    {"mother", "mère", 'f'},
-    {"brother", "frère", 'm'},
-    {"sister", "sœur", 'f'},
-    {"uncle", "oncle", 'm'},
-    {"aunt", "tante", 'f'},
+    {'m',
+     "king = roi, prince = prince, duke = duc, man/men = homme, boy = garçon, actor = acteur, waiter = serveur, "
+     "father = père, brother = frère, uncle = oncle"},
+    {'f',
+     "queen = reine, princess = princesse, duchess = duchesse, woman/women = femme, girl = fille, "
+     "actress = actrice, waitress = serveuse, mother = mère, sister = sœur, aunt = tante"},
 };
 
-constexpr Adjective adjective_table[] = {
-    {"tired", "fatigué", "fatiguée"},
-    {"lazy", "paresseux", "paresseuse"},
-    {"weak", "faible", "faible"},
-    {"sick", "malade", "malade"},
-    {"young", "jeune", "jeune", Order::before},
-    {"clumsy", "maladroit", "maladroite"},
-    {"excited", "excité", "excitée"},
-    {"brave", "courageux", "courageuse"},
-    {"patient", "patient", "patiente"},
-    {"clever", "rusé", "rusée"},
-    {"angry", "furieux", "furieuse", Order::after, State::fixed},
-    {"aggressive", "agressif", "agressive"},
-    {"happy", "heureux", "heureuse"},
-    {"sad", "triste", "triste"},
-    {"kind", "gentil", "gentille"},
-    {"rich", "riche", "riche"},
-    {"famous", "célèbre", "célèbre"},
-    {"jealous", "jaloux", "jalouse"},
-    {"afraid", "peur", "peur", Order::after, State::avoir},
-    {"hungry", "faim", "faim", Order::after, State::avoir},
-    {"thirsty", "soif", "soif", Order::after, State::avoir},
-    {"sleepy", "sommeil", "sommeil", Order::after, State::avoir},
-    {"wide", "large", "large"},
-    {"narrow", "étroit", "étroite"},
-    {"long", "long", "longue"},
-    {"short", "court", "courte"},
-    {"big", "grand", "grande", Order::before},
-    {"small", "petit", "petite", Order::before},
-    {"tall", "haut", "haute"},
-    {"low", "bas", "basse"},
-    {"thick", "épais", "épaisse"},
-    {"thin", "fin", "fine"},
-    {"heavy", "lourd", "lourde"},
-    {"light", "léger", "légère"},
-    {"steep", "raide", "raide"},
-    {"deep", "profond", "profonde"},
-    {"fast", "rapide", "rapide"},
-    {"slow", "lent", "lente"},
-    {"strong", "fort", "forte"},
-    {"powerful", "puissant", "puissante"},
-    {"violent", "violent", "violente"},
-    {"dangerous", "dangereux", "dangereuse"},
-    {"slippery", "glissant", "glissante"},
-    {"muddy", "boueux", "boueuse"},
-    {"noisy", "bruyant", "bruyante"},
-    {"dark", "sombre", "sombre"},
-    {"damp", "humide", "humide"},
-    {"dry", "sec", "sèche"},
-    {"cold", "froid", "froide"},
-    {"quiet", "calme", "calme"},
-    {"rough", "agité", "agitée"},
-    {"comfortable", "confortable", "confortable"},
-    {"hard", "dur", "dure"},
-    {"soft", "mou", "molle"},
-    {"fragile", "fragile", "fragile"},
-    {"solid", "solide", "solide"},
-    {"sharp", "tranchant", "tranchante"},
-    {"blunt", "émoussé", "émoussée"},
-    {"unstable", "instable", "instable"},
-    {"crooked", "penché", "penchée"},
-    {"round", "rond", "ronde"},
-    {"salty", "salé", "salée"},
-    {"bitter", "amer", "amère"},
-    {"spicy", "épicé", "épicée"},
-    {"fresh", "frais", "fraîche"},
-    {"delicious", "délicieux", "délicieuse", Order::after, State::fixed},
-    {"precious", "précieux", "précieuse"},
-    {"modern", "moderne", "moderne"},
-    {"old", "vieux", "vieille", Order::before, State::quality, "vieil"},
-    {"new", "nouveau", "nouvelle", Order::before, State::quality, "nouvel"},
-    {"beautiful", "beau", "belle", Order::before, State::quality, "bel"},
-    {"ugly", "laid", "laide"},
-    {"clean", "propre", "propre"},
-    {"dirty", "sale", "sale"},
-    {"expensive", "cher", "chère"},
-    {"full", "plein", "pleine", Order::after, State::fixed},
-    {"empty", "vide", "vide", Order::after, State::fixed},
-    {"closed", "fermé", "fermée", Order::after, State::fixed},
-    {"locked", "verrouillé", "verrouillée", Order::after, State::fixed},
-    {"blocked", "bloqué", "bloquée", Order::after, State::fixed},
-    {"flooded", "inondé", "inondée", Order::after, State::fixed},
-    {"broken", "cassé", "cassée", Order::after, State::fixed},
-    {"lost", "perdu", "perdue", Order::after, State::fixed},
-    {"sold", "vendu", "vendue", Order::after, State::fixed},
-    {"bent", "tordu", "tordue", Order::after, State::fixed},
-    {"frozen", "gelé", "gelée", Order::after, State::fixed},
-    {"wounded", "blessé", "blessée", Order::after, State::fixed},
-    {"rotten", "pourri", "pourrie", Order::after, State::fixed},
-    {"loaded", "chargé", "chargée", Order::after, State::fixed},
-    {"damaged", "endommagé", "endommagée", Order::after, State::fixed},
-    {"badly placed", "mal placé", "mal placée", Order::after, State::fixed},
-    {"red", "rouge", "rouge", Order::after, State::fixed},
-    {"white", "blanc", "blanche", Order::after, State::fixed},
-    {"black", "noir", "noire", Order::after, State::fixed},
-    {"green", "vert", "verte", Order::after, State::fixed},
-    {"blue", "bleu", "bleue", Order::after, State::fixed},
-    {"yellow", "jaune", "jaune", Order::after, State::fixed},
-    {"grey", "gris", "grise", Order::after, State::fixed},
+// Each "english = masculine/feminine/masculine before a vowel", without what is the same as the masculine form.
+struct AdjectiveRow {
+  Order order;
+  State state;
+  std::string_view adjectives;
 };
 
+constexpr AdjectiveRow adjective_rows[] = {
+    {Order::after, State::quality,
+     "tired = fatigué/fatiguée, lazy = paresseux/paresseuse, weak = faible, sick = malade, "
+     "clumsy = maladroit/maladroite, excited = excité/excitée, brave = courageux/courageuse, "
+     "patient = patient/patiente, clever = rusé/rusée, aggressive = agressif/agressive, happy = heureux/heureuse, "
+     "sad = triste, kind = gentil/gentille, rich = riche, famous = célèbre, jealous = jaloux/jalouse, wide = large, "
+     "narrow = étroit/étroite, long = long/longue, short = court/courte, tall = haut/haute, low = bas/basse, "
+     "thick = épais/épaisse, thin = fin/fine, heavy = lourd/lourde, light = léger/légère, steep = raide, "
+     "deep = profond/profonde, fast = rapide, slow = lent/lente, strong = fort/forte, powerful = puissant/puissante, "
+     "violent = violent/violente, dangerous = dangereux/dangereuse, slippery = glissant/glissante, "
+     "muddy = boueux/boueuse, noisy = bruyant/bruyante, dark = sombre, damp = humide, dry = sec/sèche, "
+     "cold = froid/froide, quiet = calme, rough = agité/agitée, comfortable = confortable, hard = dur/dure, "
+     "soft = mou/molle, fragile = fragile, solid = solide, sharp = tranchant/tranchante, blunt = émoussé/émoussée, "
+     "unstable = instable, crooked = penché/penchée, round = rond/ronde, salty = salé/salée, bitter = amer/amère, "
+     "spicy = épicé/épicée, fresh = frais/fraîche, precious = précieux/précieuse, modern = moderne, "
+     "ugly = laid/laide, clean = propre, dirty = sale, expensive = cher/chère"},
+    {Order::before, State::quality,
+     "young = jeune, big = grand/grande, small = petit/petite, old = vieux/vieille/vieil, "
+     "new = nouveau/nouvelle/nouvel, beautiful = beau/belle/bel"},
+    {Order::after, State::fixed,
+     "angry = furieux/furieuse, delicious = délicieux/délicieuse, full = plein/pleine, empty = vide, "
+     "closed = fermé/fermée, locked = verrouillé/verrouillée, blocked = bloqué/bloquée, flooded = inondé/inondée, "
+     "broken = cassé/cassée, lost = perdu/perdue, sold = vendu/vendue, bent = tordu/tordue, frozen = gelé/gelée, "
+     "wounded = blessé/blessée, rotten = pourri/pourrie, loaded = chargé/chargée, damaged = endommagé/endommagée, "
+     "badly placed = mal placé/mal placée, red = rouge, white = blanc/blanche, black = noir/noire, "
+     "green = vert/verte, blue = bleu/bleue, yellow = jaune, grey = gris/grise"},
+    {Order::after, State::avoir, "afraid = peur, hungry = faim, thirsty = soif, sleepy = sommeil"},
+};
+
+// Words between spaces, as many of either gender.
 struct NounClass {
-  std::string_view name;
-  std::vector<std::string_view> masculine;
-  std::vector<std::string_view> feminine;  // as many
+  std::string_view name, masculine, feminine;
 };
 
-std::vector<NounClass> class_table() {
-  return {
-      {"animal",
-       {"animal", "dog", "cat", "horse", "rabbit", "bear", "donkey"},
-       {"cow", "goat", "tortoise", "goose", "mouse", "hen", "frog"}},
-      {"large animal", {"horse", "donkey", "dog", "lion"}, {"cow", "mare", "goat", "mule"}},
-      {"carrier", {"donkey", "horse", "camel", "robot"}, {"mule", "mare", "cow", "machine"}},
-      {"predator", {"cat", "wolf", "lion", "fox"}, {"panther", "owl", "spider", "viper"}},
-      {"prey", {"rabbit", "bird", "lamb", "rat"}, {"mouse", "hen", "frog", "goat"}},
-      {"place",
-       {"bridge", "canal", "boulevard", "path", "field", "park"},
-       {"street", "river", "avenue", "road", "square", "beach"}},
-      {"way", {"tunnel", "path", "boulevard", "bridge"}, {"street", "road", "avenue", "alley"}},
-      {"passage", {"tunnel", "garage", "shed", "park"}, {"alley", "courtyard", "barn", "cave"}},
-      {"height", {"volcano", "glacier", "path"}, {"hill", "mountain", "slope"}},
-      {"water", {"lake", "canal", "ocean"}, {"river", "sea", "bay"}},
-      {"vessel", {"boat", "ferry"}, {"barge", "gondola"}},
-      {"vehicle",
-       {"bus", "truck", "tractor", "taxi", "scooter"},
-       {"car", "van", "ambulance", "motorcycle", "limousine"}},
-      {"portable",
-       {"book", "phone", "vase", "gift", "pillow", "toy"},
-       {"lamp", "statue", "bottle", "clock", "doll", "radio"}},
-      {"container", {"bag", "drawer", "basket", "cupboard", "safe"}, {"box", "suitcase", "crate", "wardrobe", "trunk"}},
-      {"load", {"piano", "barrel", "safe", "rock"}, {"statue", "crate", "suitcase", "stone"}},
-      {"furniture", {"bench", "desk", "bed", "stool"}, {"table", "chair", "shelf", "dresser"}},
-      {"tableware", {"vase", "bowl", "jug", "pot"}, {"cup", "plate", "bottle", "teapot"}},
-      {"fragile", {"mirror", "vase", "aquarium", "bowl"}, {"window", "plate", "bottle", "lamp"}},
-      {"projectile", {"ball", "hammer", "stick", "rock"}, {"stone", "arrow", "brick", "bullet"}},
-      {"obstacle", {"wall", "post", "bench", "gate"}, {"fence", "statue", "hut", "door"}},
-      {"hurdle", {"wall", "bench", "gate"}, {"fence", "hedge", "crate"}},
-      {"structure", {"wall", "bridge", "roof", "shed"}, {"fence", "hut", "tower", "barn"}},
-      {"screen", {"wall", "tree", "oak"}, {"tower", "hill", "statue"}},
-      {"building",
-       {"castle", "hotel", "museum", "hospital", "theatre"},
-       {"house", "school", "church", "library", "tower"}},
-      {"shelter", {"attic", "garage", "shed", "tunnel"}, {"barn", "cave", "stable", "hut"}},
-      {"force", {"wind", "hurricane", "fire"}, {"storm", "wave", "avalanche"}},
-      {"plant", {"tree", "bush", "cactus", "oak"}, {"rose", "flower", "tulip", "plant"}},
-      {"soil", {"garden", "field", "park"}, {"valley", "forest", "courtyard"}},
-      {"food", {"cheese", "bread", "cake", "fish", "melon"}, {"soup", "meat", "salad", "carrot", "pear"}},
-      {"raw food", {"chicken", "fish", "bread"}, {"pizza", "meat", "carrot"}},
-      {"cooker", {"oven", "stove"}, {"pan", "saucepan"}},
-      {"tool", {"knife", "razor", "sabre"}, {"saw", "axe", "sword"}},
-      {"material", {"leather", "ribbon", "cardboard", "fabric"}, {"rope", "branch", "plank", "string"}},
-      {"opener", {"hook", "wire"}, {"key", "card"}},
-      {"locked thing", {"safe", "drawer", "cupboard", "gate"}, {"door", "box", "suitcase", "window"}},
-      {"clothing", {"coat", "hat", "sweater"}, {"dress", "shirt", "jacket"}},
-      {"instrument", {"piano", "violin", "drum"}, {"guitar", "flute", "trumpet"}},
-      {"device", {"computer", "phone", "robot", "oven"}, {"radio", "machine", "camera", "lamp"}},
-      {"lifter", {"robot", "tractor", "hook"}, {"crane", "machine", "rope"}},
-  };
+constexpr NounClass class_table[] = {
+    {"animal", "animal dog cat horse rabbit bear donkey", "cow goat tortoise goose mouse hen frog"},
+    {"large animal", "horse donkey dog lion", "cow mare goat mule"},
+    {"carrier", "donkey horse camel robot", "mule mare cow machine"},
+    {"predator", "cat wolf lion fox", "panther owl spider viper"},
+    {"prey", "rabbit bird lamb rat", "mouse hen frog goat"},
+    {"place", "bridge canal boulevard path field park", "street river avenue road square beach"},
+    {"way", "tunnel path boulevard bridge", "street road avenue alley"},
+    {"passage", "tunnel garage shed park", "alley courtyard barn cave"},
+    {"height", "volcano glacier path", "hill mountain slope"},
+    {"water", "lake canal ocean", "river sea bay"},
+    {"vessel", "boat ferry", "barge gondola"},
+    {"vehicle", "bus truck tractor taxi scooter", "car van ambulance motorcycle limousine"},
+    {"portable", "book phone vase gift pillow toy", "lamp statue bottle clock doll radio"},
+    {"container", "bag drawer basket cupboard safe", "box suitcase crate wardrobe trunk"},
+    {"load", "piano barrel safe rock", "statue crate suitcase stone"},
+    {"furniture", "bench desk bed stool", "table chair shelf dresser"},
+    {"tableware", "vase bowl jug pot", "cup plate bottle teapot"},
+    {"fragile", "mirror vase aquarium bowl", "window plate bottle lamp"},
+    {"projectile", "ball hammer stick rock", "stone arrow brick bullet"},
+    {"obstacle", "wall post bench gate", "fence statue hut door"},
+    {"hurdle", "wall bench gate", "fence hedge crate"},
+    {"structure", "wall bridge roof shed", "fence hut tower barn"},
+    {"screen", "wall tree oak", "tower hill statue"},
+    {"building", "castle hotel museum hospital theatre", "house school church library tower"},
+    {"shelter", "attic garage shed tunnel", "barn cave stable hut"},
+    {"force", "wind hurricane fire", "storm wave avalanche"},
+    {"plant", "tree bush cactus oak", "rose flower tulip plant"},
+    {"soil", "garden field park", "valley forest courtyard"},
+    {"food", "cheese bread cake fish melon", "soup meat salad carrot pear"},
+    {"raw food", "chicken fish bread", "pizza meat carrot"},
+    {"cooker", "oven stove", "pan saucepan"},
+    {"tool", "knife razor sabre", "saw axe sword"},
+    {"material", "leather ribbon cardboard fabric", "rope branch plank string"},
+    {"opener", "hook wire", "key card"},
+    {"locked thing", "safe drawer cupboard gate", "door box suitcase window"},
+    {"clothing", "coat hat sweater", "dress shirt jacket"},
+    {"instrument", "piano violin drum", "guitar flute trumpet"},
+    {"device", "computer phone robot oven", "radio machine camera lamp"},
+    {"lifter", "robot tractor hook", "crane machine rope"},
+};
+
+Noun noun_of(std::string_view entry, char gender) {
+  const auto [english, french] = halves(entry, " = ");
+  const bool aspirated = french.starts_with('*');
+  const auto [en, en_plural] = halves(english, "/");
+  const auto [fr, fr_plural] = halves(french.substr(aspirated ? 1 : 0), "/");
+  return {en, fr, gender, en_plural, fr_plural, aspirated};
+}
+
+Adjective adjective_of(std::string_view entry, const AdjectiveRow& row) {
+  const auto [en, forms] = halves(entry, " = ");
+  const auto [m, others] = halves(forms, "/");
+  const auto [f, before_vowel] = halves(others, "/");
+  return {en, m, f.empty() ? m : f, row.order, row.state, before_vowel};
+}
+
+const std::vector<Noun>& all_nouns() {
+  static const std::vector<Noun> nouns = [] {
+    std::vector<Noun> read;
+    for (const NounRow& row : noun_rows)
+      for (const std::string_view entry : split(row.nouns, ", ")) read.push_back(noun_of(entry, row.gender));
+    return read;
+  }();
+  return nouns;
+}
+
+const std::vector<Adjective>& all_adjectives() {
+  static const std::vector<Adjective> adjectives = [] {
+    std::vector<Adjective> read;
+    for (const AdjectiveRow& row : adjective_rows)
+      for (const std::string_view entry : split(row.adjectives, ", ")) read.push_back(adjective_of(entry, row));
+    return read;
+  }();
+  return adjectives;
 }
 
 template <typename Table>
@@ -426,24 +223,19 @@ bool ends_in(std::string_view word, std::initializer_list<std::string_view> endi
 }  // namespace
 
 const Noun& noun(std::string_view english) {
-  return find(noun_table, english, "noun");
+  return find(all_nouns(), english, "noun");
 }
 
 const Adjective& adjective(std::string_view english) {
-  return find(adjective_table, english, "adjective");
-}
-
-std::vector<const Noun*> nouns(std::span<const std::string_view> english) {
-  std::vector<const Noun*> found;
-  for (const std::string_view word : english) found.push_back(&noun(word));
-  return found;
+  return find(all_adjectives(), english, "adjective");
 }
 
 std::vector<const Noun*> noun_class(std::string_view name) {
-  for (const NounClass& row : class_table()) {
+  for (const NounClass& row : class_table) {
     if (row.name != name) continue;
-    std::vector<const Noun*> members = nouns(row.masculine);
-    for (const Noun* member : nouns(row.feminine)) members.push_back(member);
+    std::vector<const Noun*> members;
+    for (const std::string_view words : {row.masculine, row.feminine})
+      for (const std::string_view word : split(words, " ")) members.push_back(&noun(word));
     return members;
   }
   throw std::logic_error(fmt::format("the lexicon has no class \"{}\"", name));
@@ -451,7 +243,7 @@ std::vector<const Noun*> noun_class(std::string_view name) {
 
 std::vector<std::string_view> noun_class_names() {
   std::vector<std::string_view> names;
-  for (const NounClass& row : class_table()) names.push_back(row.name);
+  for (const NounClass& row : class_table) names.push_back(row.name);
   return names;
 }
 

@@ -1,7 +1,6 @@
 // The words of the built-in grammar: nouns, adjectives and classes of nouns, English and French.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +39,6 @@ struct Phrase {
 // All throw std::logic_error for a word that the lexicon does not have: an error in the grammar itself.
 const Noun& noun(std::string_view english);
 const Adjective& adjective(std::string_view english);
-std::vector<const Noun*> nouns(std::span<const std::string_view> english);
 
 // A class of things that can stand in the same place, half of them masculine and half feminine in French.
 std::vector<const Noun*> noun_class(std::string_view name);

@@ -5,7 +5,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "corpus/grammar/grammar.h"
@@ -66,6 +65,15 @@ std::string_view french_degree(std::string_view english) {
   throw std::logic_error(fmt::format("there is no degree \"{}\"", english));
 }
 
+// Main clause {0}, what is said of it {1}, il or elle {2}.
+const Phrase& joined_by(Link link) {
+  static constexpr std::array<Phrase, 4> joined = {{{"{0} because it {1}", "{0} parce qu'{2} {1}"},
+                                                    {"because it {1}, {0}", "comme {2} {1}, {0}"},
+                                                    {"{0}, but it {1}", "{0}, mais {2} {1}"},
+                                                    {"{0}, so it {1}", "{0}, alors {2} {1}"}}};
+  return joined[static_cast<std::size_t>(link)];
+}
+
 bool has_degrees(const Predicate& predicate) {
   return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
 }
@@ -115,26 +123,9 @@ Draft FrameWriter::write(const Choice& choice) const {
   const auto [said_en, said_fr] = said_of_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
 
-  std::string en;
-  std::string fr;
-  switch (frame_.links[choice.link]) {
-    case Link::because:
-      en = fmt::format("{} because it {}", main_en, said_en);
-      fr = fmt::format("{} parce qu'{} {}", main_fr, pronoun, said_fr);
-      break;
-    case Link::fronted:
-      en = fmt::format("because it {}, {}", said_en, main_en);
-      fr = fmt::format("comme {} {}, {}", pronoun, said_fr, main_fr);
-      break;
-    case Link::but:
-      en = fmt::format("{}, but it {}", main_en, said_en);
-      fr = fmt::format("{}, mais {} {}", main_fr, pronoun, said_fr);
-      break;
-    case Link::so:
-      en = fmt::format("{}, so it {}", main_en, said_en);
-      fr = fmt::format("{}, alors {} {}", main_fr, pronoun, said_fr);
-      break;
-  }
+  const Phrase& joined = joined_by(frame_.links[choice.link]);
+  std::string en = fmt::format(fmt::runtime(joined.en), main_en, said_en);
+  std::string fr = fmt::format(fmt::runtime(joined.fr), main_fr, said_fr, pronoun);
   return {.pair = {.source = sentence(std::move(en)),
                    .target = sentence(std::move(fr)),
                    .category = "pronoun",

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "corpus/grammar/adjuncts.h"
 #include "corpus/grammar/clause.h"
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/template.h"

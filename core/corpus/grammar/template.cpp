@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 
 namespace attnscope {
 namespace {
@@ -35,35 +37,23 @@ bool is_slot(std::string_view word) {
 }  // namespace
 
 Slots& Slots::noun(char slot, const Noun& noun, bool plural) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = &noun,
-      .adjective = nullptr,
-      .english = plural ? english_plural(noun) : std::string(noun.en),
-      .french = plural ? french_plural(noun) : std::string(noun.fr),
-      .agreement = {noun.gender, plural},
-  };
-  return *this;
+  return fill(slot, {.noun = &noun,
+                     .english = plural ? english_plural(noun) : std::string(noun.en),
+                     .french = plural ? french_plural(noun) : std::string(noun.fr),
+                     .agreement = {noun.gender, plural}});
 }
 
 Slots& Slots::adjective(char slot, const Adjective& adjective) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = nullptr,
-      .adjective = &adjective,
-      .english = std::string(adjective.en),
-      .french = std::string(adjective.m),
-      .agreement = {},
-  };
-  return *this;
+  return fill(slot,
+              {.adjective = &adjective, .english = std::string(adjective.en), .french = std::string(adjective.m)});
 }
 
 Slots& Slots::phrase(char slot, std::string_view english, std::string_view french) {
-  fillings_.at(static_cast<std::size_t>(slot - 'A')) = {
-      .noun = nullptr,
-      .adjective = nullptr,
-      .english = std::string(english),
-      .french = std::string(french),
-      .agreement = {},
-  };
+  return fill(slot, {.english = std::string(english), .french = std::string(french)});
+}
+
+Slots& Slots::fill(char slot, Filling filling) {
+  fillings_.at(static_cast<std::size_t>(slot - 'A')) = std::move(filling);
   return *this;
 }
 
@@ -139,6 +129,67 @@ std::string sentence(std::string text) {
   const char last = text.empty() ? '.' : text.back();
   if (last != '.' && last != '?' && last != '!') text += '.';
   return text;
+}
+
+// ---- French spelling
+
+bool elides(std::string_view word, bool aspirated) {
+  if (aspirated || word.empty()) return false;
+  constexpr std::array<std::string_view, 20> vowels = {"a", "e", "i", "o", "u", "h", "A", "E", "I", "O",
+                                                       "U", "H", "é", "è", "ê", "â", "î", "ô", "œ", "É"};
+  for (const std::string_view vowel : vowels) {
+    if (word.starts_with(vowel)) return true;
+  }
+  return false;
+}
+
+std::string elided(std::string_view word, std::string_view text) {
+  if (!elides(text)) return fmt::format("{} {}", word, text);
+  return fmt::format("{}'{}", word.substr(0, word.size() - 1), text);
+}
+
+std::string agreed(const Adjective& adjective, Agreement agreement, std::string_view following) {
+  if (adjective.state == State::avoir) return std::string(adjective.m);
+  if (agreement.gender == 'f') return fmt::format("{}{}", adjective.f, agreement.plural ? "s" : "");
+  const std::string_view m = adjective.m;
+  if (!agreement.plural) {
+    return std::string(elides(following) && !adjective.m_before_vowel.empty() ? adjective.m_before_vowel : m);
+  }
+  if (m.ends_with('s') || m.ends_with('x')) return std::string(m);
+  return fmt::format("{}{}", m, m.ends_with("eau") ? "x" : "s");
+}
+
+namespace {
+
+struct Determiner {
+  std::string_view kind, m, f, before_vowel, plural;  // before_vowel: with apostrophe, or the form both genders take
+};
+
+constexpr Determiner determiners[] = {
+    {"le", "le", "la", "l'", "les"},        {"un", "un", "une", "", "des"},
+    {"du", "du", "de la", "de l'", "des"},  {"au", "au", "à la", "à l'", "aux"},
+    {"mon", "mon", "ma", "mon", "mes"},     {"son", "son", "sa", "son", "ses"},
+    {"votre", "votre", "votre", "", "vos"}, {"notre", "notre", "notre", "", "nos"},
+    {"de", "de", "de", "d'", "de"},
+};
+
+}  // namespace
+
+std::string determiner(std::string_view kind, Agreement agreement, bool vowel_follows) {
+  if (kind == "ce") {
+    if (agreement.plural) return "ces ";
+    return agreement.gender == 'f' ? "cette " : vowel_follows ? "cet " : "ce ";
+  }
+  for (const Determiner& row : determiners) {
+    if (row.kind != kind) continue;
+    if (row.kind == "de" && vowel_follows) return "d'";
+    if (agreement.plural) return fmt::format("{} ", row.plural);
+    if (vowel_follows && !row.before_vowel.empty()) {
+      return fmt::format("{}{}", row.before_vowel, row.before_vowel.ends_with('\'') ? "" : " ");
+    }
+    return fmt::format("{} ", agreement.gender == 'f' ? row.f : row.m);
+  }
+  throw std::logic_error(fmt::format("there is no determiner \"{}\"", kind));
 }
 
 }  // namespace attnscope

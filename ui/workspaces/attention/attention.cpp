@@ -1,20 +1,14 @@
-#include "workspaces/attention/attention.h"
+#include "workspaces/attention/levels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "widgets/choice_row.h"
-#include "widgets/heatmap.h"
+#include "widgets/row.h"
 #include "widgets/splitter.h"
-#include "widgets/tooltip.h"
-#include "workspaces/attention/head.h"
-#include "workspaces/attention/inside.h"
+#include "widgets/words.h"
 #include "workspaces/attention/interventions.h"
-#include "workspaces/attention/interventions_effect.h"
-#include "workspaces/attention/model.h"
-#include "workspaces/attention/sublayers.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
@@ -84,8 +78,7 @@ void draw_levels(AttentionView& view, const Skin& skin) {
 // At the right end of the levels' row: it is about every map of the workspace.
 void draw_contrast(AttentionView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(skin.px(1), skin.px(1)));
-  const float width = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
-                      ImGui::CalcTextSize("Full contrast").x + skin.px(6);
+  const float width = checkbox_width("Full contrast") + skin.px(6);
   const float left = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width;
   if (ImGui::GetCursorPosX() > left) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
@@ -103,19 +96,12 @@ bool is_of_the_present(AttentionLevel level) {
 }
 
 void draw_level(const WorkspaceContext& context, AttentionView& view) {
-  const auto draw = [&](auto* draw_it) { draw_it(context.maps, view, context.textures, context.skin); };
   if (is_of_the_present(view.level) && is_recorded(*context.maps.newest.snapshot))
     return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.skin);
-  switch (view.level) {
-    case AttentionLevel::model:
-      return draw(draw_model);
-    case AttentionLevel::head:
-      return draw(draw_head);
-    case AttentionLevel::inside:
-      return draw(draw_inside);
-    case AttentionLevel::sublayers:
-      return draw(draw_sublayers);
-  }
+  // In the order of AttentionLevel.
+  constexpr std::array draws = {draw_model, draw_head, draw_inside, draw_sublayers};
+  static_assert(draws.size() == levels.size());
+  draws[static_cast<std::size_t>(view.level)](context.maps, view, context.textures, context.skin);
 }
 
 // The thumbnails beside every nearer level: to choose from.

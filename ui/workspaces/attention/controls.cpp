@@ -4,31 +4,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "widgets/choice_row.h"
-#include "widgets/label.h"
+#include "plain/snapshot.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
 namespace {
 
-struct PictureText {
-  HeadPicture picture;
-  const char* title;
-  const char* help;
-};
-
 constexpr std::array pictures = {
-    PictureText{HeadPicture::matrix, "Matrix",
-                "A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
-                "double-click shows all again."},
-    PictureText{HeadPicture::lines, "Lines",
-                "Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing at a "
-                "piece shows its lines alone, a click keeps them."},
-    PictureText{HeadPicture::both, "Both", "Matrix and lines; the matrix alone where there is no room for both."},
+    ChoiceText{HeadPicture::matrix, "Matrix",
+               "A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
+               "double-click shows all again."},
+    ChoiceText{HeadPicture::lines, "Lines",
+               "Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing at a "
+               "piece shows its lines alone, a click keeps them."},
+    ChoiceText{HeadPicture::both, "Both", "Matrix and lines; the matrix alone where there is no room for both."},
 };
 
 struct MixText {
@@ -61,27 +54,16 @@ const MixText& text_of(HeadMix mix) {
   return *std::ranges::find(mixes, mix, &MixText::mix);
 }
 
-// On this line if there is room for as much, else on the next.
-void flow(float width, float gap) {
-  const float right = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x;
-  ImGui::SameLine(0, gap);
-  if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
-}
-
-float checkbox_width(const char* label) {
-  return ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + ImGui::CalcTextSize(label).x;
-}
-
 void draw_checkbox(const char* label, bool& value, const char* help, const Skin& skin) {
-  flow(checkbox_width(label), skin.px(12));
+  next_in_row(checkbox_width(label), skin.px(12));
   ImGui::Checkbox(label, &value);
   help_tooltip(help, skin);
 }
 
 void draw_pictures(AttentionView& view, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  for (const PictureText& text : pictures)
-    if (draw_choice(text.title, view.picture == text.picture, text.help, skin)) view.picture = text.picture;
+  for (const ChoiceText<HeadPicture>& text : pictures)
+    if (draw_choice(text.title, view.picture == text.value, text.help, skin)) view.picture = text.value;
 }
 
 void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
@@ -95,7 +77,7 @@ void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view
 void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   const float label = ImGui::CalcTextSize("Show").x + skin.px(6);
   const float width = skin.px(190);
-  flow(label + width, skin.px(12));
+  next_in_row(label + width, skin.px(12));
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("Show");
   ImGui::SameLine(0, skin.px(6));
@@ -113,8 +95,7 @@ std::string entropy_help(const Shown& shown, const AttentionView& view) {
   if (measures) {
     help += fmt::format(
         "\nentropy {:.2f} nats: mean over the rows of −Σ w ln w. 0: every row looks at one place; {:.2f}: evenly at "
-        "all "
-        "it sees.",
+        "all it sees.",
         measures->entropy, measures->most_entropy);
     if (near_uniform(*measures)) help += " Near-uniform: untrained or idle.";
   }
@@ -126,8 +107,8 @@ void draw_together(AttentionView& view, const Skin& skin) {
   const std::vector<HeadPlace> heads = view.choice().heads;
   for (const HeadPlace& place : heads) {
     const std::string name = fmt::format("L{} H{}", place.layer + 1, place.head + 1);
-    const ImVec2 extent = text_size(skin.fonts.small, name.c_str());
-    flow(extent.x + skin.px(22), skin.px(8));
+    const ImVec2 extent = text_size(skin.fonts.small, name);
+    next_in_row(extent.x + skin.px(22), skin.px(8));
     Painter paint(skin);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     paint.filled_rect({at.x, at.y + extent.y * 0.2F}, {at.x + extent.y * 0.7F, at.y + extent.y * 0.9F},
@@ -146,6 +127,79 @@ const char* reading_of(const Shown& shown, const AttentionView& view) {
   return attnscope::text_of(view.part, shown.snapshot->model).reads;
 }
 
+// ---- every head in an order
+
+constexpr std::array orders = {
+    ChoiceText{HeadOrder::place, "by place", "Layers from top to bottom, heads from left to right."},
+    ChoiceText{
+        HeadOrder::entropy, "by entropy",
+        "How spread a head looks: the mean over its queries of −Σ w ln w, sharpest first. Click again: the other "
+        "way round."},
+    ChoiceText{HeadOrder::distance, "by distance",
+               "How far a head looks: the mean over its queries of Σ w |query − key|, in pieces, nearest first. Click "
+               "again: the other way round."},
+    ChoiceText{
+        HeadOrder::attention, "by attention to",
+        "How much of its attention a head gives to the selected piece: the mean over the queries that see it or, "
+        "where a query is selected too, its weight on that key. Select pieces at the level “Head”. Click again: "
+        "the other way round."},
+};
+
+bool keys_are_of(AttentionPart part, const SelectedToken& token) {
+  return (part == AttentionPart::decoder) == token.target;
+}
+
+std::optional<float> attention_to(const SelectedToken& token, const HeadPlace& place, const Matrix& map,
+                                  const AttentionView& view) {
+  if (!keys_are_of(place.part, token) || token.index >= map.cols) return std::nullopt;
+  const bool cell = place.part == view.part && view.pinned_row && view.pinned_col && *view.pinned_row < map.rows;
+  if (cell) return map.at(*view.pinned_row, token.index);
+  return received_by(map, token.index, place.part == AttentionPart::decoder);
+}
+
+std::optional<float> value_of(const HeadPlace& place, const Matrix& map, const AttentionView& view,
+                              const std::optional<SelectedToken>& token) {
+  if (view.order == HeadOrder::attention) return token ? attention_to(*token, place, map, view) : std::nullopt;
+  const MapMeasures* measures = measures_at(view.measures, place);
+  if (!measures) return std::nullopt;
+  return view.order == HeadOrder::entropy ? measures->entropy : measures->distance;
+}
+
+bool falls(const AttentionView& view) {
+  return (view.order == HeadOrder::attention) != view.reversed;
+}
+
+void sort_heads(std::vector<RankedHead>& heads, const AttentionView& view) {
+  const bool falling = falls(view);
+  std::ranges::stable_sort(heads, [&](const RankedHead& a, const RankedHead& b) {
+    if (!a.value || !b.value) return a.value.has_value() && !b.value;
+    return falling ? *a.value > *b.value : *a.value < *b.value;
+  });
+}
+
+std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps& maps) {
+  const std::optional<SelectedToken> token = selected_token(view, maps);
+  std::vector<RankedHead> heads;
+  for (const AttentionPart part : attention_parts) {
+    if (maps.lacks(part)) continue;
+    const AttentionMaps& layers = maps_of(*maps.of(part).snapshot, part);
+    for (int layer = 0; layer < static_cast<int>(layers.size()); ++layer) {
+      const std::vector<Matrix>& row = layers[static_cast<std::size_t>(layer)];
+      for (int head = 0; head < static_cast<int>(row.size()); ++head) {
+        const HeadPlace place{part, layer, head};
+        heads.push_back({place, value_of(place, row[static_cast<std::size_t>(head)], view, token)});
+      }
+    }
+  }
+  return heads;
+}
+
+std::string title_of_order(const ChoiceText<HeadOrder>& text, const std::optional<SelectedToken>& token) {
+  if (text.value != HeadOrder::attention) return text.title;
+  if (!token) return fmt::format("{} a piece", text.title);
+  return fmt::format("{} {}", text.title, without_mark(token->piece));
+}
+
 }  // namespace
 
 void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin) {
@@ -155,7 +209,7 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
   if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
     const std::string entropy =
         fmt::format("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
-    flow(text_size(skin.fonts.ui, entropy.c_str()).x, skin.px(12));
+    next_in_row(text_size(skin.fonts.ui, entropy).x, skin.px(12));
     draw_label(skin.fonts.ui, near_uniform(*measures) ? skin.theme.warning : skin.theme.text_dim, entropy, skin);
     help_tooltip(help, skin);
   }
@@ -180,6 +234,43 @@ std::string map_name(const HeadMap& map, const ModelConfig& model) {
   std::string name = place_text(map.choice.heads.front(), model);
   if (map.choice.mix != HeadMix::one) name += fmt::format(" {}", text_of(map.choice.mix).word);
   return map.choice.words ? name + " words" : name;
+}
+
+// ---- every head in an order
+
+std::optional<SelectedToken> selected_token(const AttentionView& view, const ShownMaps& maps) {
+  if (maps.lacks(view.part)) return std::nullopt;
+  // The rows of cross-attention are words being written, at which nothing looks yet.
+  const bool row = !view.pinned_col && view.pinned_row && view.part != AttentionPart::cross;
+  const std::optional<int> chosen = row ? view.pinned_row : view.pinned_col;
+  const std::vector<Token>& keys = col_tokens(*maps.of(view.part).snapshot, view.part);
+  if (!chosen || *chosen >= static_cast<int>(keys.size())) return std::nullopt;
+  return SelectedToken{view.part == AttentionPart::decoder, *chosen, keys[static_cast<std::size_t>(*chosen)].piece};
+}
+
+void rank_heads(AttentionView& view, const ShownMaps& maps) {
+  HeadRanking& ranking = view.ranking;
+  if (view.order == HeadOrder::place) return ranking.heads.clear();
+  const HeadRanking::Key key{maps.newest.version, maps.complete.version, view.measures.changes,
+                             view.order,          view.reversed,         view.part,
+                             view.pinned_row,     view.pinned_col};
+  if (ranking.key == key && !ranking.heads.empty()) return;
+  ranking.key = key;
+  ranking.heads = valued_heads(view, maps);
+  sort_heads(ranking.heads, view);
+}
+
+void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& skin) {
+  const std::optional<SelectedToken> token = selected_token(view, maps);
+  for (const ChoiceText<HeadOrder>& text : orders) {
+    const bool chosen = view.order == text.value;
+    const std::string arrow = chosen && view.order != HeadOrder::place ? (falls(view) ? " ↓" : " ↑") : "";
+    const std::string title =
+        fmt::format("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.value));
+    if (!draw_choice(title.c_str(), chosen, text.help, skin)) continue;
+    view.reversed = chosen && !view.reversed;
+    view.order = text.value;
+  }
 }
 
 }  // namespace attnscope

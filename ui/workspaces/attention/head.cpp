@@ -1,16 +1,14 @@
-#include "workspaces/attention/head.h"
+#include "workspaces/attention/levels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
-#include "widgets/label.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/row.h"
 #include "workspaces/attention/text.h"
@@ -128,10 +126,8 @@ void tell_heads(const Canvas& canvas, int row, int col) {
   const std::vector<HeadPlace>& heads = map.choice.heads;
   if (heads.size() < 2 || map.lines.size() != heads.size()) return;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    const Color32 color = color_of(canvas.view, heads[i], canvas.skin.theme);
-    ImGui::PushStyleColor(ImGuiCol_Text, color);
-    ImGui::Text("L%d H%d  %.4f", heads[i].layer + 1, heads[i].head + 1, static_cast<double>(map.lines[i].at(row, col)));
-    ImGui::PopStyleColor();
+    colored_text(color_of(canvas.view, heads[i], canvas.skin.theme),
+                 fmt::format("L{} H{}  {:.4f}", heads[i].layer + 1, heads[i].head + 1, map.lines[i].at(row, col)));
   }
 }
 

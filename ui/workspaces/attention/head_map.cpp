@@ -5,22 +5,13 @@
 #include <utility>
 
 #include "measures/attention_mix.h"
-#include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
 
-const Matrix& map_at(const Snapshot& snapshot, const HeadPlace& place) {
-  return maps_of(snapshot, place.part)[static_cast<std::size_t>(place.layer)][static_cast<std::size_t>(place.head)];
-}
-
 // The map in the model as it is, if it has such a head there.
 const Matrix* untouched_map(const Snapshot& snapshot, const HeadPlace& place) {
-  if (!snapshot.untouched) return nullptr;
-  const AttentionMaps& maps = maps_of(*snapshot.untouched, place.part);
-  const auto layer = static_cast<std::size_t>(place.layer);
-  const auto head = static_cast<std::size_t>(place.head);
-  return layer < maps.size() && head < maps[layer].size() ? &maps[layer][head] : nullptr;
+  return snapshot.untouched ? map_at(*snapshot.untouched, place) : nullptr;
 }
 
 std::vector<WordSpan> spans_of(const std::vector<Token>& tokens, bool words) {
@@ -39,7 +30,7 @@ std::vector<std::string> labels_of(const std::vector<WordSpan>& spans) {
 
 std::vector<const Matrix*> heads_of(const HeadChoice& choice, const Snapshot& snapshot) {
   std::vector<const Matrix*> heads;
-  for (const HeadPlace& place : choice.heads) heads.push_back(&map_at(snapshot, place));
+  for (const HeadPlace& place : choice.heads) heads.push_back(map_at(snapshot, place));
   return heads;
 }
 
@@ -60,12 +51,12 @@ Matrix mixed_map(const HeadChoice& choice, const Snapshot& snapshot) {
     case HeadMix::part_max:
       return max_map(all_of(maps));
     case HeadMix::difference:
-      return difference(map_at(snapshot, place), *untouched_map(snapshot, place));
+      return difference(*map_at(snapshot, place), *untouched_map(snapshot, place));
     case HeadMix::one:
     case HeadMix::rollout:
       break;
   }
-  return map_at(snapshot, place);
+  return *map_at(snapshot, place);
 }
 
 bool has_distributions(HeadMix mix) {
@@ -125,7 +116,7 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
   if (mix == HeadMix::difference) {
     if (!snapshot.untouched) return "There is no intervention in the model.";
     const Matrix* before = untouched_map(snapshot, place);
-    const Matrix& now = map_at(snapshot, place);
+    const Matrix& now = *map_at(snapshot, place);
     const bool alike = before && before->rows == now.rows && before->cols == now.cols;
     return alike
                ? nullptr

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +44,6 @@ struct HeadMap {
   int rolled_layers = 0;
 
   bool is_signed() const { return choice.mix == HeadMix::difference; }
-  bool sums_to_one() const { return !entropies.empty(); }
 };
 
 // Why the choice cannot be shown of that snapshot; null: it can.

@@ -1,25 +1,24 @@
-#include "workspaces/attention/inside.h"
+#include "workspaces/attention/levels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "widgets/heatmap.h"
-#include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
-#include "widgets/wrapped_row.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 #include "workspaces/attention/inside_cards.h"
-#include "workspaces/attention/inside_mask.h"
-#include "workspaces/attention/inside_scaling.h"
 #include "workspaces/attention/text.h"
 
 namespace attnscope {
 namespace {
 
 bool is_off(const Snapshot& snapshot, const HeadPlace& place) {
-  const LayerPlace layer{place.part != AttentionPart::encoder, place.layer};
-  return std::ranges::find(snapshot.changes.layers_off, layer) != snapshot.changes.layers_off.end();
+  return std::ranges::find(snapshot.interventions.layers_off, layer_of(place)) !=
+         snapshot.interventions.layers_off.end();
 }
 
 // Makes the numbers anew if they are of another look or mask.
@@ -35,25 +34,88 @@ void refresh(AttentionView& view, const std::shared_ptr<const Snapshot>& snapsho
 void draw_controls(const HeadCards& cards, AttentionView& view, const Skin& skin) {
   const Snapshot& snapshot = *cards.numbers.snapshot;
   ImGui::AlignTextToFramePadding();
-  {
-    const WithFont bold(skin.fonts.bold);
-    ImGui::TextUnformatted(title_of(view.place(), snapshot.model).c_str());
-  }
+  bold_text(title_of(view.place(), snapshot.model), skin);
   help_tooltip(
       "This head's own numbers for this sentence, from its queries and keys to what the sublayer gives. Point at a "
-      "cell "
-      "to see how it came about and what it was made from; click it to keep its row.",
+      "cell to see how it came about and what it was made from; click it to keep its row.",
       skin);
   ImGui::SameLine(0, skin.px(10));
   ImGui::Dummy({0, 0});
   constexpr const char* compare = "Compare √d_k";
-  next_checkbox_in_row(compare, skin);
+  next_in_row(checkbox_width(compare), skin.px(6));
   ImGui::Checkbox(compare, &view.inside.compare);
   help_tooltip(
       "The same scores with and without the division by √d_k: how far apart they lie, how sharp the weights become and "
       "how little gradient the softmax then lets through (paper §3.2.1, footnote 4).",
       skin);
   draw_mask_buttons(view, cards.numbers, cards.keys, skin);
+}
+
+// ---- divided or not
+
+struct Side {
+  bool scaled;
+  bool of_model;  // the model does it so
+  const HeadStages& stages;
+  const Spread& spread;
+};
+
+void draw_bars(const HeadNumbers& numbers, const Spread& spread, ImVec2 size, const Skin& skin) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(size);
+  help_tooltip(
+      "How many of the scores that are not hidden lie where. Both pictures have the same axis. Scores far apart "
+      "saturate the softmax.",
+      skin);
+  Painter paint(skin);
+  const float line = font_size(skin.fonts.small);
+  const ImVec2 base{origin.x, origin.y + size.y - line - skin.px(2)};
+  const int most = std::max(1, *std::ranges::max_element(spread.histogram));
+  const float width = size.x / static_cast<float>(spread.histogram.size());
+  for (std::size_t i = 0; i < spread.histogram.size(); ++i) {
+    const float height = (base.y - origin.y) * static_cast<float>(spread.histogram[i]) / static_cast<float>(most);
+    if (height <= 0) continue;
+    const float x = origin.x + width * static_cast<float>(i);
+    paint.filled_rect({x, base.y - std::max(1.0F, height)}, {x + width - 1, base.y}, skin.theme.series[0]);
+  }
+  paint.line(base, {base.x + size.x, base.y}, skin.theme.border);
+  const std::string high = fmt::format("{:.3g}", numbers.highest);
+  paint.text(skin.fonts.small, {base.x, base.y + skin.px(2)}, skin.theme.text_dim,
+             fmt::format("scores from {:.3g}", numbers.lowest));
+  paint.text(skin.fonts.small, {base.x + size.x - text_size(skin.fonts.small, high).x, base.y + skin.px(2)},
+             skin.theme.text_dim, high);
+}
+
+void draw_measures(const Spread& spread, int keys, const Skin& skin) {
+  wrapped_text(skin.theme.text_dim, fmt::format("mean entropy {:.2f} nats", spread.mean_entropy));
+  help_tooltip(fmt::format("Mean over the queries of −Σ w ln w: 0 looks at one key, ln {} = {:.2f} at all alike.", keys,
+                           std::log(static_cast<double>(std::max(1, keys)))),
+               skin);
+  wrapped_text(skin.theme.text_dim, fmt::format("softmax gradient {:.3f}", spread.mean_gradient));
+  help_tooltip(
+      "Mean over the queries of the largest |∂w/∂s| = w (1 − w), at most 1/4. Near 0 the softmax is saturated: hardly "
+      "anything is learned through it (paper §3.2.1, footnote 4).",
+      skin);
+}
+
+void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureStore& textures, const Skin& skin) {
+  ImGui::BeginGroup();
+  const std::string title = side.scaled ? fmt::format("÷ √{}", cards.numbers.head().q.cols) : "not divided";
+  bold_text(title, skin);
+  if (side.of_model) {
+    ImGui::SameLine(0, skin.px(6));
+    dim_text("the model's", skin);
+  }
+  HeatmapOptions options;
+  options.row_labels = cards.queries;
+  options.col_labels = cards.keys;
+  options.square = false;
+  options.legend = false;
+  draw_heatmap(side.scaled ? "scaled" : "plain", side.stages.weights, cards.numbers.version, size, options, textures,
+               skin);
+  draw_bars(cards.numbers, side.spread, {size.x, skin.px(54)}, skin);
+  draw_measures(side.spread, cards.numbers.mask.cols, skin);
+  ImGui::EndGroup();
 }
 
 }  // namespace
@@ -69,13 +131,28 @@ void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textu
     return draw_quiet_note("looking…", room, skin);
   refresh(view, shown.snapshot);
   const std::shared_ptr<const HeadNumbers> numbers = view.inside.numbers;
-  const HeadCards cards{*numbers, token_labels(row_tokens(*shown.snapshot, view.part)),
-                        token_labels(col_tokens(*shown.snapshot, view.part))};
+  const HeadCards cards{*numbers, pieces_of(row_tokens(*shown.snapshot, view.part)),
+                        pieces_of(col_tokens(*shown.snapshot, view.part))};
   draw_controls(cards, view, skin);
   ImGui::BeginChild("stages", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   if (view.inside.compare) draw_scaling(cards, textures, skin);
   draw_cards(cards, view, textures, skin);
   ImGui::EndChild();
+}
+
+// ---- divided or not
+
+void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin) {
+  const HeadNumbers& numbers = cards.numbers;
+  const float gap = skin.px(16);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const ImVec2 size{std::floor((room.x - gap) / 2), std::clamp(room.y * 0.3F, skin.px(150), skin.px(320))};
+  const bool scaled = numbers.head().scaled;
+  const Side own{scaled, true, numbers.stages, numbers.spread};
+  const Side other{!scaled, false, numbers.rescaled, numbers.rescaled_spread};
+  draw_side(cards, scaled ? own : other, size, textures, skin);
+  ImGui::SameLine(0, gap);
+  draw_side(cards, scaled ? other : own, size, textures, skin);
 }
 
 }  // namespace attnscope

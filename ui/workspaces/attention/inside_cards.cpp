@@ -11,46 +11,45 @@
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/painter.h"
-#include "workspaces/attention/inside_arithmetic.h"
-#include "workspaces/attention/inside_mask.h"
+#include "widgets/words.h"
+#include "workspaces/attention/inside_stages.h"
 
 namespace attnscope {
 namespace {
 
+// In the order of Stage.
 struct StageText {
-  Stage stage;
   const char* id;
   const char* op;  // between the card before and this one
   const char* help;
 };
 
-constexpr std::array stage_texts = {
-    StageText{Stage::q, "q", "", "Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part."},
-    StageText{Stage::k, "k", "×",
-              "Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part."},
-    StageText{Stage::products, "products", "=", "Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1)."},
-    StageText{Stage::bias, "bias", "+", "What tells this head the order of the pieces, added to the scaled scores."},
+constexpr std::array<StageText, num_stages> stage_texts = {
+    StageText{"q", "", "Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part."},
+    StageText{"k", "×", "Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part."},
+    StageText{"products", "=", "Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1)."},
+    StageText{"bias", "+", "What tells this head the order of the pieces, added to the scaled scores."},
     StageText{
-        Stage::scores, "scores", "→",
+        "scores", "→",
         "Products of d_k terms grow with √d_k; divided by it, the softmax stays where it can learn (paper §3.2.1)."},
     StageText{
-        Stage::masked, "masked", "→",
+        "masked", "→",
         "Hidden cells become −∞ before the softmax (paper §3.2.3). Click or drag over cells to hide them or to show "
         "them again: a what-if inside this head, the model stays as it is."},
     StageText{
-        Stage::weights, "weights", "→",
+        "weights", "→",
         "softmax: each row's weights are positive and sum to 1. The row's largest score is taken off first, which "
         "changes nothing but keeps exp small."},
-    StageText{Stage::v, "v", "×", "Values, a row a piece: what is handed on. x·W_V + b_V, this head's part."},
-    StageText{Stage::output, "output", "=", "What this head hands on: of each query the values, mixed by its weights."},
-    StageText{Stage::heads, "heads", "", "All heads side by side (paper §3.2.2); this head's columns are outlined."},
-    StageText{Stage::w_o, "w_o", "×", "W_O, learned: mixes all heads into one vector a piece (paper §3.2.2)."},
-    StageText{Stage::sublayer, "sublayer", "=",
+    StageText{"v", "×", "Values, a row a piece: what is handed on. x·W_V + b_V, this head's part."},
+    StageText{"output", "=", "What this head hands on: of each query the values, mixed by its weights."},
+    StageText{"heads", "", "All heads side by side (paper §3.2.2); this head's columns are outlined."},
+    StageText{"w_o", "×", "W_O, learned: mixes all heads into one vector a piece (paper §3.2.2)."},
+    StageText{"sublayer", "=",
               "What the sublayer gives: the heads through W_O, plus b_O. It is added to x next (paper §3.1)."},
 };
 
 const StageText& text_of(Stage stage) {
-  return *std::ranges::find(stage_texts, stage, &StageText::stage);
+  return stage_texts[static_cast<std::size_t>(stage)];
 }
 
 struct Section {
@@ -74,34 +73,21 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const PositionScheme* bias = biased_by(head, numbers.snapshot->model);
   const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
-  switch (stage) {
-    case Stage::q:
-      return "Q" + rotated;
-    case Stage::k:
-      return "K" + rotated;
-    case Stage::products:
-      return "q·k";
-    case Stage::bias:
-      return fmt::format("{} bias", bias ? bias->label : "");
-    case Stage::scores:
-      return (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : "q·k, not divided") +
-             (bias ? fmt::format(" + {}", bias->label) : "");
-    case Stage::masked:
-      return "mask";
-    case Stage::weights:
-      return "softmax";
-    case Stage::v:
-      return "V";
-    case Stage::output:
-      return head.relative_v.empty() ? "weights × V" : fmt::format("weights × (V + {}'s a^V)", bias ? bias->label : "");
-    case Stage::heads:
-      return "concat";
-    case Stage::w_o:
-      return "W_O";
-    case Stage::sublayer:
-      break;
-  }
-  return "output";
+  const std::string added(bias ? bias->label : "");
+  const std::array<std::string, num_stages> titles = {
+      "Q" + rotated,
+      "K" + rotated,
+      "q·k",
+      added + " bias",
+      (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : "q·k, not divided") + (bias ? " + " + added : ""),
+      "mask",
+      "softmax",
+      "V",
+      head.relative_v.empty() ? "weights × V" : fmt::format("weights × (V + {}'s a^V)", added),
+      "concat",
+      "W_O",
+      "output"};
+  return titles[static_cast<std::size_t>(stage)];
 }
 
 // What one card is drawn with.
@@ -227,7 +213,8 @@ void draw_heading(const char* heading, CardGrid& grid, const Skin& skin) {
   grid.new_row();
   if (grid.y > 0) grid.y += skin.px(4);
   Painter paint(skin);
-  paint.text(skin.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, skin.theme.text_dim, heading);
+  paint.text(skin.fonts.ui, {grid.origin.x, grid.origin.y + grid.y}, skin.theme.text_dim,
+             shortened(skin.fonts.ui, heading, grid.width()));
   grid.y += font_size(skin.fonts.ui) + skin.px(5);
 }
 

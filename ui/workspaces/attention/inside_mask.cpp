@@ -1,13 +1,12 @@
-#include "workspaces/attention/inside_mask.h"
+#include "workspaces/attention/inside_cards.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "widgets/painter.h"
-#include "widgets/tooltip.h"
-#include "widgets/wrapped_row.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -19,14 +18,6 @@ void use_mask(AttentionView& view, const HeadInside& head, CellMask mask) {
   } else {
     view.inside.painted = std::move(mask);
   }
-}
-
-CellMask look_ahead_mask(const CellMask& size) {
-  CellMask mask(size.rows, size.cols);
-  for (int row = 0; row < mask.rows; ++row) {
-    for (int col = row + 1; col < mask.cols; ++col) mask.set(row, col, true);
-  }
-  return mask;
 }
 
 bool hides_key(const CellMask& mask, int key) {
@@ -47,7 +38,7 @@ void along_line(int from_row, int from_col, int to_row, int to_col, const Visit&
 
 void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
                    const Skin& skin) {
-  next_in_row("Hide key ▾", skin);
+  next_in_row(button_width("Hide key ▾"), skin.px(6));
   if (ImGui::SmallButton("Hide key ▾")) ImGui::OpenPopup("keys");
   help_tooltip(
       "Padding: a key that no query may look at, a whole column (what is done to the filling of shorter sentences in a "
@@ -95,15 +86,13 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
                        const Skin& skin) {
   const HeadInside& head = numbers.head();
   ImGui::AlignTextToFramePadding();
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::TextUnformatted("Mask");
-  ImGui::PopStyleColor();
+  dim_text("Mask", skin);
   help_tooltip(
       "What if other keys were hidden? Only inside this head, only here: the model stays as it is, and so does "
       "everything that comes after. Click or drag over cells of the mask below, too.",
       skin);
   const auto button = [&](const char* label, const char* help) {
-    next_in_row(label, skin);
+    next_in_row(button_width(label), skin.px(6));
     const bool clicked = ImGui::SmallButton(label);
     help_tooltip(help, skin);
     return clicked;
@@ -111,7 +100,7 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
   if (button("Model's", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
     use_mask(view, head, model_mask(head));
   if (button("Look-ahead", "Hides every key after the query (paper §3.2.3)."))
-    use_mask(view, head, look_ahead_mask(numbers.mask));
+    use_mask(view, head, look_ahead_mask(numbers.mask.rows, numbers.mask.cols));
   if (button("None", "Every query may look at every key."))
     use_mask(view, head, CellMask(numbers.mask.rows, numbers.mask.cols));
   draw_hide_key(view, numbers, keys, skin);
@@ -120,9 +109,7 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
                       const Skin& skin) {
   if (!numbers.what_if || numbers.change.empty()) return;
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
-  ImGui::TextUnformatted("What if, inside this head only: how far the output moves");
-  ImGui::PopStyleColor();
+  colored_text(skin.theme.warning, "What if, inside this head only: how far the output moves");
   help_tooltip("‖Δ‖ of what the sublayer gives with this mask, for every query. The model stays as it is.", skin);
   Matrix change(1, static_cast<int>(numbers.change.size()));
   change.values = numbers.change;

@@ -1,21 +1,21 @@
 #include "workspaces/attention/inside_stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <vector>
+
+#include "measures/matrix_algebra.h"
+#include "plain/snapshot.h"
 
 namespace attnscope {
 namespace {
-
-Matrix transposed(const Matrix& matrix) {
-  Matrix result(matrix.cols, matrix.rows);
-  for (int row = 0; row < matrix.rows; ++row) {
-    for (int col = 0; col < matrix.cols; ++col) result.at(col, row) = matrix.at(row, col);
-  }
-  return result;
-}
 
 float row_norm(const Matrix& matrix, int row) {
   double sum = 0;
@@ -89,32 +89,198 @@ int along(const StageCell& cell, Axis axis, int first, int width) {
   return -1;
 }
 
+// In the order of Stage.
+constexpr std::array<StageAxes, num_stages> stage_axes = {{
+    {Axis::query, Axis::d_k},
+    {Axis::key, Axis::d_k},
+    {Axis::query, Axis::key},  // products, bias, scores, masked, weights
+    {Axis::query, Axis::key},
+    {Axis::query, Axis::key},
+    {Axis::query, Axis::key},
+    {Axis::query, Axis::key},
+    {Axis::key, Axis::d_v},
+    {Axis::query, Axis::d_v},
+    {Axis::query, Axis::concat},
+    {Axis::concat, Axis::d_model},
+    {Axis::query, Axis::d_model},
+}};
+
+// ---- the arithmetic of each number
+
+constexpr std::size_t written_terms = 3;  // of a sum; the others are put together
+
+// With a real minus sign, and as many digits as a tooltip needs.
+std::string number(float value) {
+  const float size = std::abs(value);
+  const std::string digits = fmt::format("{:.{}f}", size, size >= 100 ? 1 : size >= 1 ? 2 : 3);
+  const bool zero = digits.find_first_not_of("0.") == std::string::npos;
+  return value < 0 && !zero ? "\u2212" + digits : digits;
+}
+
+// A number behind an operator.
+std::string operand(float value) {
+  const std::string text = number(value);
+  return text.starts_with("\u2212") ? "(" + text + ")" : text;
+}
+
+// "it" of "▁it".
+std::string name_of(std::span<const std::string> labels, int index) {
+  return std::string(without_mark(labels[static_cast<std::size_t>(index)]));
+}
+
+// Σ a_i b_i over `count` terms.
+struct Sum {
+  int count = 0;
+  std::function<float(int)> left;
+  std::function<float(int)> right;
+
+  float term(int i) const { return left(i) * right(i); }
+};
+
+std::vector<int> in_order(int count) {
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// "0.31·1.20 + 0.52·0.44 + 0.10·−0.20 + 29 more: 3.93". `after` names a term.
+std::string written(const Sum& sum, const std::vector<int>& order, const std::function<std::string(int)>& after) {
+  std::string text;
+  float rest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i >= written_terms) {
+      rest += sum.term(order[i]);
+      continue;
+    }
+    if (i > 0) text += " + ";
+    text += number(sum.left(order[i])) + "·" + operand(sum.right(order[i]));
+    if (after) text += " (" + after(order[i]) + ")";
+  }
+  if (order.size() > written_terms) text += fmt::format(" + {} more ({})", order.size() - written_terms, number(rest));
+  return text;
+}
+
+std::string product_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
+  const HeadInside& head = numbers.head();
+  const Sum sum{head.q.cols, [&](int i) { return head.q.at(cell.row, i); },
+                [&](int i) { return head.k.at(cell.col, i); }};
+  return fmt::format("q({}) · k({}) = Σ q_d k_d\n= {}\n= {}", name_of(labels.queries, cell.row),
+                     name_of(labels.keys, cell.col), written(sum, in_order(sum.count), {}),
+                     number(numbers.stages.products.at(cell.row, cell.col)));
+}
+
+std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const HeadInside& head = numbers.head();
+  const PositionScheme& scheme = *biased_by(head, numbers.snapshot->model);
+  const bool divided = scheme.form == PositionForm::vectors && head.scaled;
+  return fmt::format("{}: {}{}\n= {}", scheme.label, fmt::format(fmt::runtime(scheme.term), cell.col - cell.row),
+                     divided ? ", ÷ √d_k" : "", number(head.bias.at(cell.row, cell.col)));
+}
+
+std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const HeadInside& head = numbers.head();
+  const std::string product = number(numbers.stages.products.at(cell.row, cell.col));
+  std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + " (not divided)";
+  if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
+    text += fmt::format(" + {} ({})", operand(head.bias.at(cell.row, cell.col)), scheme->label);
+  return text + " = " + number(numbers.stages.scores.at(cell.row, cell.col));
+}
+
+std::string masked_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const std::string score = number(numbers.stages.scores.at(cell.row, cell.col));
+  if (numbers.mask.at(cell.row, cell.col)) return score + " + (−∞) = −∞\nhidden: its weight is 0";
+  return score + " + 0 = " + score;
+}
+
+bool is_forced(const HeadNumbers& numbers, int row) {
+  const auto& forced = numbers.snapshot->interventions.forced;
+  return std::ranges::any_of(forced, [&](const ForcedAttention& it) {
+    return it.place == numbers.head().place && it.query == row && it.key < numbers.stages.weights.cols;
+  });
+}
+
+std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const std::string weight = number(numbers.stages.weights.at(cell.row, cell.col));
+  if (is_forced(numbers, cell.row)) return "forced, whatever the scores = " + weight;
+  const Matrix& scores = numbers.stages.masked;
+  float largest = -std::numeric_limits<float>::infinity();
+  for (int col = 0; col < scores.cols; ++col) largest = std::max(largest, scores.at(cell.row, col));
+  if (std::isinf(largest)) return "every key of this row is hidden: no weight at all = " + weight;
+  double sum = 0;
+  for (int col = 0; col < scores.cols; ++col) sum += std::exp(static_cast<double>(scores.at(cell.row, col) - largest));
+  const float score = scores.at(cell.row, cell.col);
+  if (std::isinf(score)) return fmt::format("exp(−∞) ÷ Σ = 0 ÷ {} = {}", number(static_cast<float>(sum)), weight);
+  return fmt::format("exp({0} − {1}) ÷ Σ_j exp(s_j − {1})\n= {2} ÷ {3}\n= {4}", number(score), operand(largest),
+                     number(std::exp(score - largest)), number(static_cast<float>(sum)), weight);
+}
+
+// Keys by their weight, the largest first.
+std::vector<int> by_weight(const Matrix& weights, int row) {
+  std::vector<int> order = in_order(weights.cols);
+  std::ranges::stable_sort(order, [&](int a, int b) { return weights.at(row, a) > weights.at(row, b); });
+  return order;
+}
+
+std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
+  const HeadInside& head = numbers.head();
+  const Matrix& weights = numbers.stages.weights;
+  const std::string value = number(numbers.stages.output.at(cell.row, cell.col));
+  if (std::ranges::find(numbers.snapshot->interventions.heads_off, head.place) !=
+      numbers.snapshot->interventions.heads_off.end())
+    return "this head is switched off = " + value;
+  const Sum sum{weights.cols, [&](int key) { return weights.at(cell.row, key); },
+                [&](int key) {
+                  const float value_of_key = head.v.at(key, cell.col);
+                  if (head.relative_v.empty()) return value_of_key;
+                  return value_of_key + head.relative_v.at(relative_row(head.relative_v, cell.row, key), cell.col);
+                }};
+  const std::string written_sum =
+      written(sum, by_weight(weights, cell.row), [&](int key) { return name_of(labels.keys, key); });
+  return fmt::format("Σ_j w_j {}[{}]\n= {}\n= {}", head.relative_v.empty() ? "v_j" : "(v_j + a^V of the distance)",
+                     cell.col, written_sum, value);
+}
+
+std::string heads_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const int width = numbers.head().q.cols;
+  const int head = cell.col / width;
+  return fmt::format("head {}{}, number {} of its {}\n= {}", head + 1,
+                     head == numbers.head().place.head ? " (this one)" : "", cell.col % width, width,
+                     number(numbers.heads.at(cell.row, cell.col)));
+}
+
+std::string sublayer_text(const HeadNumbers& numbers, const StageCell& cell) {
+  const HeadInside& head = numbers.head();
+  const Sum sum{numbers.heads.cols, [&](int c) { return numbers.heads.at(cell.row, c); },
+                [&](int c) { return numbers.w_o.at(c, cell.col); }};
+  return fmt::format("Σ_c heads[c]·W_O[c][{0}] + b_O[{0}]\n= {1} + {2} (b_O)\n= {3}", cell.col,
+                     written(sum, in_order(sum.count), {}), operand(head.b_o.at(0, cell.col)),
+                     number(numbers.sublayer.at(cell.row, cell.col)));
+}
+
+// A number that was not computed here: a projection of the layer's input, or a weight.
+std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
+  const std::string value = number(numbers.of(cell.stage).at(cell.row, cell.col));
+  const PositionScheme* rotation = rotated_by(numbers.head(), numbers.snapshot->model);
+  const std::string rotated = rotation ? fmt::format(", rotated by {}", rotation->label) : "";
+  switch (cell.stage) {
+    case Stage::q:
+      return fmt::format("q({})[{}], number {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col,
+                         cell.col, rotated, value);
+    case Stage::k:
+      return fmt::format("k({})[{}], number {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col,
+                         cell.col, rotated, value);
+    case Stage::v:
+      return fmt::format("v({})[{}], number {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col,
+                         cell.col, value);
+    default:
+      return fmt::format("W_O[{}][{}], learned\n= {}", cell.row, cell.col, value);
+  }
+}
+
 }  // namespace
 
 StageAxes axes_of(Stage stage) {
-  switch (stage) {
-    case Stage::q:
-      return {Axis::query, Axis::d_k};
-    case Stage::k:
-      return {Axis::key, Axis::d_k};
-    case Stage::products:
-    case Stage::bias:
-    case Stage::scores:
-    case Stage::masked:
-    case Stage::weights:
-      break;
-    case Stage::v:
-      return {Axis::key, Axis::d_v};
-    case Stage::output:
-      return {Axis::query, Axis::d_v};
-    case Stage::heads:
-      return {Axis::query, Axis::concat};
-    case Stage::w_o:
-      return {Axis::concat, Axis::d_model};
-    case Stage::sublayer:
-      return {Axis::query, Axis::d_model};
-  }
-  return {Axis::query, Axis::key};
+  return stage_axes[static_cast<std::size_t>(stage)];
 }
 
 Linked linked(const StageCell& pointed, Stage stage, int first, int width) {
@@ -123,33 +289,10 @@ Linked linked(const StageCell& pointed, Stage stage, int first, int width) {
 }
 
 const Matrix& HeadNumbers::of(Stage stage) const {
-  switch (stage) {
-    case Stage::q:
-      return head().q;
-    case Stage::k:
-      return head().k;
-    case Stage::products:
-      return stages.products;
-    case Stage::bias:
-      return head().bias;
-    case Stage::scores:
-      return stages.scores;
-    case Stage::masked:
-      return masked;
-    case Stage::weights:
-      return stages.weights;
-    case Stage::v:
-      return head().v;
-    case Stage::output:
-      return stages.output;
-    case Stage::heads:
-      return heads;
-    case Stage::w_o:
-      return w_o;
-    case Stage::sublayer:
-      break;
-  }
-  return sublayer;
+  const std::array<const Matrix*, num_stages> all = {
+      &head().q,       &head().k, &stages.products, &head().bias, &stages.scores, &masked,
+      &stages.weights, &head().v, &stages.output,   &heads,       &w_o,           &sublayer};
+  return *all[static_cast<std::size_t>(stage)];
 }
 
 HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMask& mask) {
@@ -157,8 +300,8 @@ HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMas
   HeadNumbers numbers;
   numbers.mask = mask;
   numbers.what_if = mask != model_mask(head);
-  numbers.stages = head_stages(head, head.scaled, mask, snapshot->changes);
-  numbers.rescaled = head_stages(head, !head.scaled, mask, snapshot->changes);
+  numbers.stages = head_stages(head, head.scaled, mask, snapshot->interventions);
+  numbers.rescaled = head_stages(head, !head.scaled, mask, snapshot->interventions);
   numbers.masked = numbers.stages.masked;
   for (std::size_t i = 0; i < mask.hidden.size(); ++i) {
     if (mask.hidden[i]) numbers.masked.values[i] = std::numeric_limits<float>::quiet_NaN();
@@ -181,6 +324,35 @@ const PositionScheme* rotated_by(const HeadInside& head, const ModelConfig& mode
   const PositionScheme& scheme = position_scheme(model.positions);
   const bool rotated = scheme.form == PositionForm::rotation && head.place.part != AttentionPart::cross;
   return rotated ? &scheme : nullptr;
+}
+
+// ---- the arithmetic of each number
+
+std::string arithmetic(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
+  switch (cell.stage) {
+    case Stage::products:
+      return product_text(numbers, cell, labels);
+    case Stage::bias:
+      return bias_text(numbers, cell);
+    case Stage::scores:
+      return score_text(numbers, cell);
+    case Stage::masked:
+      return masked_text(numbers, cell);
+    case Stage::weights:
+      return weight_text(numbers, cell);
+    case Stage::output:
+      return output_text(numbers, cell, labels);
+    case Stage::heads:
+      return heads_text(numbers, cell);
+    case Stage::sublayer:
+      return sublayer_text(numbers, cell);
+    case Stage::q:
+    case Stage::k:
+    case Stage::v:
+    case Stage::w_o:
+      break;
+  }
+  return given_text(numbers, cell, labels);
 }
 
 }  // namespace attnscope

@@ -1,8 +1,10 @@
 // The stages of one head (paper §3.2.1 and §3.2.2), what their rows and columns are, and the numbers of each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 namespace attnscope {
 
 enum class Stage { q, k, products, bias, scores, masked, weights, v, output, heads, w_o, sublayer };
+inline constexpr std::size_t num_stages = static_cast<std::size_t>(Stage::sublayer) + 1;
 
 // What a row or a column of a stage counts. d_k and d_v are equal here, but not the same numbers.
 enum class Axis { query, key, d_k, d_v, concat, d_model };
@@ -77,5 +80,16 @@ HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMas
 // The scheme that adds to this head's scores, and the one that rotates its queries and keys; null: none does.
 const PositionScheme* biased_by(const HeadInside& head, const ModelConfig& model);
 const PositionScheme* rotated_by(const HeadInside& head, const ModelConfig& model);
+
+// ---- the arithmetic of each number, written out
+
+// What names the pieces in the arithmetic.
+struct HeadLabels {
+  std::span<const std::string> queries;
+  std::span<const std::string> keys;
+};
+
+// The arithmetic of one cell, ending with "= its value"; a cell that was hidden ends with −∞ instead.
+std::string arithmetic(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-#include "workspaces/attention/model.h"
+#include "workspaces/attention/levels.h"
 
 #include <fmt/format.h>
 
@@ -7,19 +7,16 @@
 #include <cmath>
 #include <vector>
 
-#include "widgets/choice_row.h"
+#include "base/input.h"
 #include "widgets/heatmap.h"
-#include "widgets/label.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
-#include "workspaces/attention/order.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
-#include "workspaces/attention/thumbnail.h"
 
 namespace attnscope {
 namespace {
-
-constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
 
 // ---- every head in its place
 
@@ -32,14 +29,8 @@ struct Grid {
   Arrangement columns;
 };
 
-float group_gap(const Skin& skin) {
-  return skin.px(5);
-}
-
-float names_width(const Skin& skin) {
-  return skin.px(24);
-}
-
+constexpr float group_gap = 5;     // at scale 1
+constexpr float names_width = 24;  // at scale 1
 float group_heading(const Skin& skin) {
   return font_size(skin.fonts.ui) + font_size(skin.fonts.mono_small) + skin.px(18);
 }
@@ -57,8 +48,8 @@ ImVec2 column_cell(const ShownMaps& maps, const std::vector<AttentionPart>& colu
     heads = std::max(heads, heads_of(maps_of_part(maps, part)));
   }
   const float headings = group_heading(skin) * static_cast<float>(column.size());
-  return {(space.x - names_width(skin) - skin.px(2)) / static_cast<float>(heads) - group_gap(skin),
-          (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - group_gap(skin)};
+  return {(space.x - skin.px(names_width) - skin.px(2)) / static_cast<float>(heads) - skin.px(group_gap),
+          (space.y - headings) / static_cast<float>(std::max<std::size_t>(1, rows)) - skin.px(group_gap)};
 }
 
 // Thumbnails may be so many times wider than high, and higher than wide.
@@ -89,7 +80,7 @@ Grid grid_of(const ShownMaps& maps, Arrangement columns, ImVec2 space, const Ski
 
 // The arrangement with the largest thumbnails.
 Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Skin& skin) {
-  const auto [encoder, decoder, cross] = parts;
+  const auto [encoder, decoder, cross] = attention_parts;
   const std::array<Arrangement, 3> all = {Arrangement{{encoder, decoder, cross}},
                                           Arrangement{{encoder}, {decoder, cross}},
                                           Arrangement{{encoder}, {decoder}, {cross}}};
@@ -115,7 +106,7 @@ void draw_group_heading(const PartText& text, float width, const Skin& skin) {
 void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Skin& skin) {
   Painter paint(skin);
   ImFont* font = skin.fonts.mono_small;
-  const ImVec2 pitch{cell.x + group_gap(skin), cell.y + group_gap(skin)};
+  const ImVec2 pitch{cell.x + skin.px(group_gap), cell.y + skin.px(group_gap)};
   const float top = origin.y + font_size(font) + skin.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
     const float y = top + static_cast<float>(layer) * pitch.y + (cell.y - font_size(font)) / 2;
@@ -124,8 +115,8 @@ void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Ski
   for (int head = 0; head < heads_of(maps); ++head) {
     if (cell.x < skin.px(22) && head % 2 != 0) continue;
     const std::string name = fmt::format("H{}", head + 1);
-    const float middle = origin.x + names_width(skin) + static_cast<float>(head) * pitch.x + cell.x / 2;
-    paint.text(font, {middle - text_size(font, name.c_str()).x / 2, origin.y}, skin.theme.text_dim, name);
+    const float middle = origin.x + skin.px(names_width) + static_cast<float>(head) * pitch.x + cell.x / 2;
+    paint.text(font, {middle - text_size(font, name).x / 2, origin.y}, skin.theme.text_dim, name);
   }
 }
 
@@ -133,8 +124,8 @@ void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Ski
 void draw_group(const Shown& shown, AttentionPart part, ImVec2 cell, AttentionView& view, TextureStore& textures,
                 const Skin& skin) {
   const AttentionMaps& maps = maps_of(*shown.snapshot, part);
-  const ImVec2 pitch{cell.x + group_gap(skin), cell.y + group_gap(skin)};
-  const ImVec2 extent{names_width(skin) + pitch.x * static_cast<float>(heads_of(maps)),
+  const ImVec2 pitch{cell.x + skin.px(group_gap), cell.y + skin.px(group_gap)};
+  const ImVec2 extent{skin.px(names_width) + pitch.x * static_cast<float>(heads_of(maps)),
                       font_size(skin.fonts.mono_small) + skin.px(8) + pitch.y * static_cast<float>(maps.size())};
   draw_group_heading(text_of(part, shown.snapshot->model), extent.x, skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -142,7 +133,7 @@ void draw_group(const Shown& shown, AttentionPart part, ImVec2 cell, AttentionVi
   const float top = font_size(skin.fonts.mono_small) + skin.px(2);
   for (int layer = 0; layer < static_cast<int>(maps.size()); ++layer) {
     for (int head = 0; head < static_cast<int>(maps[static_cast<std::size_t>(layer)].size()); ++head) {
-      ImGui::SetCursorScreenPos({origin.x + names_width(skin) + static_cast<float>(head) * pitch.x,
+      ImGui::SetCursorScreenPos({origin.x + skin.px(names_width) + static_cast<float>(head) * pitch.x,
                                  origin.y + top + static_cast<float>(layer) * pitch.y});
       draw_head_thumbnail(shown, {part, layer, head}, cell, view, textures, skin);
     }
@@ -187,15 +178,8 @@ List list_for(std::size_t count, ImVec2 space, const Skin& skin) {
 
 std::string value_text(const RankedHead& head, HeadOrder order) {
   if (!head.value) return "–";
-  switch (order) {
-    case HeadOrder::entropy:
-      return fmt::format("{:.2f} nats", *head.value);
-    case HeadOrder::distance:
-      return fmt::format("{:.1f} pieces", *head.value);
-    case HeadOrder::attention:
-    case HeadOrder::place:
-      break;
-  }
+  if (order == HeadOrder::entropy) return fmt::format("{:.2f} nats", *head.value);
+  if (order == HeadOrder::distance) return fmt::format("{:.1f} pieces", *head.value);
   return fmt::format("{:.3f}", *head.value);
 }
 
@@ -265,6 +249,41 @@ void draw_controls(const ShownMaps& maps, AttentionView& view, const Skin& skin)
   end_choices();
 }
 
+// ---- one head
+
+// In the lower left corner, where the look-ahead mask hides nothing.
+void draw_uniform_mark(ImVec2 low, ImVec2 size, const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.mono_small;
+  const ImVec2 sign = text_size(font, "≈");
+  const bool room = std::min(size.x, size.y) > 3 * sign.x;
+  const ImVec2 extent = room ? ImVec2(sign.x + skin.px(4), sign.y) : ImVec2(skin.px(5), skin.px(5));
+  const ImVec2 corner{low.x, low.y + size.y - extent.y};
+  paint.filled_rect(corner, {corner.x + extent.x, corner.y + extent.y}, skin.theme.warning);
+  if (room) paint.text(font, {corner.x + skin.px(2), corner.y}, text_on(skin.theme.warning), "≈");
+}
+
+void tell_measures(const MapMeasures& measures, const Skin& skin) {
+  ImGui::Text("mean entropy of a row: %.2f of at most %.2f nats", static_cast<double>(measures.entropy),
+              static_cast<double>(measures.most_entropy));
+  ImGui::Text("mean distance |query − key|: %.1f pieces", static_cast<double>(measures.distance));
+  if (!near_uniform(measures)) return;
+  colored_text(skin.theme.warning, "near-uniform: untrained or idle");
+}
+
+void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionView& view, const Skin& skin) {
+  ImGui::BeginTooltip();
+  ImGui::TextUnformatted(title_of(place, shown.snapshot->model).c_str());
+  if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
+  ImGui::TextDisabled("click: select   Shift + click: together, in colours   double-click: open");
+  ImGui::EndTooltip();
+}
+
+void take_click(AttentionView& view, const HeadPlace& place) {
+  if (modifiers().shift) return toggle_together(view, place);
+  if (view.place() != place || !view.together.empty()) select(view, place);
+}
+
 }  // namespace
 
 void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
@@ -282,9 +301,34 @@ void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textur
 }
 
 void draw_heads(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
-  Grid grid = grid_of(maps, {{parts.begin(), parts.end()}}, ImGui::GetContentRegionAvail(), skin);
+  Grid grid = grid_of(maps, {{attention_parts.begin(), attention_parts.end()}}, ImGui::GetContentRegionAvail(), skin);
   grid.cell = fitted(grid.cell, {}, skin.px(150), skin);
   draw_grid(maps, grid, view, textures, skin);
+}
+
+// ---- one head
+
+void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
+                         TextureStore& textures, const Skin& skin) {
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const Color32 color = color_of(view, place, skin.theme);
+  ThumbnailOptions options;
+  options.high = brightest(view, place);
+  options.mask_upper = place.part == AttentionPart::decoder;
+  options.selected = color != 0;
+  if (!view.together.empty()) options.frame = color;
+  const std::string id = fmt::format("{}.{}.{}", static_cast<int>(place.part), place.layer, place.head);
+  if (draw_thumbnail(id.c_str(), *map_at(*shown.snapshot, place), shown.version, size, options, textures, skin))
+    take_click(view, place);
+  if (ImGui::IsItemHovered()) {
+    draw_tooltip(shown, place, view, skin);
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      select(view, place);
+      view.level = AttentionLevel::head;
+    }
+  }
+  const MapMeasures* measures = measures_at(view.measures, place);
+  if (measures && near_uniform(*measures)) draw_uniform_mark(low, size, skin);
 }
 
 }  // namespace attnscope

@@ -9,9 +9,9 @@
 #include <numeric>
 #include <string_view>
 
-#include "plain/pieces.h"
-#include "widgets/heatmap_layout.h"
+#include "plain/snapshot.h"
 #include "widgets/painter.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -47,7 +47,7 @@ float bar_pitch(const Skin& skin) {
 // As wide as the longest key, within limits.
 float label_width(const std::vector<std::string>& keys, float width, const Skin& skin) {
   float longest = 0;
-  for (const std::string& key : keys) longest = std::max(longest, text_size(skin.fonts.mono, key.c_str()).x);
+  for (const std::string& key : keys) longest = std::max(longest, text_size(skin.fonts.mono, key).x);
   return std::min({longest, width * 0.42F, skin.px(130)});
 }
 
@@ -92,10 +92,6 @@ std::optional<HeadPlace> telling_head(const Snapshot& snapshot) {
     }
   }
   return found;
-}
-
-float row_list_height(int cols, const Skin& skin) {
-  return static_cast<float>(cols) * (bar_pitch(skin) + ImGui::GetStyle().ItemSpacing.y);
 }
 
 RowListResult draw_row_list(const Matrix& map, int row, int visible, const std::vector<std::string>& keys, int selected,

@@ -21,9 +21,6 @@ int telling_row(std::span<const Token> tokens);
 // there a trained model keeps the antecedent. None without a pronoun.
 std::optional<HeadPlace> telling_head(const Snapshot& snapshot);
 
-// The list without scrolling, for a map of that many columns.
-float row_list_height(int cols, const Skin& skin);
-
 struct RowListResult {
   int hovered = -1;  // the key under the mouse
   int clicked = -1;

@@ -1,17 +1,14 @@
-#include "workspaces/attention/sublayer_units.h"
+#include "workspaces/attention/levels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <string>
 
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
-#include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -58,14 +55,9 @@ void draw_unit(const ActiveUnit& unit, float largest, const Skin& skin) {
 }
 
 void draw_list(const Matrix& active, int token, const std::string& name, const Skin& skin) {
-  {
-    const WithFont mono(skin.fonts.mono);
-    ImGui::TextUnformatted(name.c_str());
-  }
+  mono_text(name, skin);
   ImGui::SameLine(0, skin.px(8));
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::Text("%.0f %% of %d active", static_cast<double>(100 * active_share(active, token)), active.cols);
-  ImGui::PopStyleColor();
+  dim_text(fmt::format("{:.0f} % of {} active", 100 * active_share(active, token), active.cols), skin);
   help_tooltip("The units of the inner layer that this piece switches on most, with their values.", skin);
   const std::vector<ActiveUnit> units = most_active(active, token, listed_units);
   for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, skin);
@@ -112,7 +104,7 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, skin.px(60)}, skin);
   const Matrix& active = flow->active;
-  const std::vector<std::string> tokens = token_labels(flow->decoder ? snapshot.target_in : snapshot.source);
+  const std::vector<std::string> tokens = pieces_of(flow->decoder ? snapshot.target_in : snapshot.source);
   const std::vector<std::string> labels = labels_with_share(active, tokens);
   const HeatmapOptions options = units_options(active, labels, view);
   const bool relu = snapshot.model.activation == "relu";

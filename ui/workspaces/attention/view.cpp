@@ -1,14 +1,11 @@
 #include "workspaces/attention/view.h"
 
 #include <algorithm>
-#include <array>
 
 #include "workspaces/attention/row.h"
 
 namespace attnscope {
 namespace {
-
-constexpr std::array parts = {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross};
 
 void move_in_list(AttentionView& view, int by) {
   const std::vector<RankedHead>& heads = view.ranking.heads;
@@ -34,7 +31,7 @@ bool has_part(const ModelConfig& model, AttentionPart part) {
 
 void settle(AttentionView& view, const ModelConfig& model) {
   if (has_part(model, view.part)) return;
-  for (const AttentionPart part : parts) {
+  for (const AttentionPart part : attention_parts) {
     if (!has_part(model, part)) continue;
     return select(view, {part, view.layer, view.head});
   }
@@ -128,7 +125,7 @@ void let_go(AttentionView& view) {
 void measure_heads(const ShownMaps& maps, AttentionView& view) {
   std::size_t budget = cells_measured_a_frame;
   view.measures.pending = false;
-  for (const AttentionPart part : parts) {
+  for (const AttentionPart part : attention_parts) {
     if (maps.lacks(part)) continue;
     const Shown& shown = maps.of(part);
     measure(view.measures, part, maps_of(*shown.snapshot, part), shown.version, budget);
@@ -149,8 +146,10 @@ void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, in
   }
   // Past the last layer of a part begins the next part.
   const int next = static_cast<int>(view.part) + (layers > 0 ? 1 : -1);
-  if (next < 0 || next >= static_cast<int>(parts.size()) || count(parts[static_cast<std::size_t>(next)]) == 0) return;
-  const AttentionPart part = parts[static_cast<std::size_t>(next)];
+  if (next < 0 || next >= static_cast<int>(attention_parts.size()) ||
+      count(attention_parts[static_cast<std::size_t>(next)]) == 0)
+    return;
+  const AttentionPart part = attention_parts[static_cast<std::size_t>(next)];
   select(view, {part, layers > 0 ? 0 : count(part) - 1, view.head});
 }
 
@@ -173,6 +172,37 @@ float brightest(const AttentionView& view, const HeadPlace& place) {
 
 int heads_of(const AttentionMaps& maps) {
   return maps.empty() ? 0 : static_cast<int>(maps.front().size());
+}
+
+// ---- numbers about every head
+
+void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
+             std::size_t& budget) {
+  auto& layers = all.parts[static_cast<std::size_t>(part)];
+  layers.resize(maps.size());
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    layers[layer].resize(maps[layer].size());
+    for (std::size_t head = 0; head < maps[layer].size(); ++head) {
+      MeasuredHead& measured = layers[layer][head];
+      if (measured.version == version) continue;
+      if (budget == 0) {
+        all.pending = true;
+        return;
+      }
+      const Matrix& map = maps[layer][head];
+      measured = {version, measures_of(map, part == AttentionPart::decoder)};
+      budget -= std::min(budget, map.values.size());
+      ++all.changes;
+    }
+  }
+}
+
+const MapMeasures* measures_at(const HeadMeasures& all, const HeadPlace& place) {
+  const auto& layers = all.parts[static_cast<std::size_t>(place.part)];
+  const auto layer = static_cast<std::size_t>(place.layer);
+  const auto head = static_cast<std::size_t>(place.head);
+  if (layer >= layers.size() || head >= layers[layer].size() || layers[layer][head].version == 0) return nullptr;
+  return &layers[layer][head].measures;
 }
 
 }  // namespace attnscope

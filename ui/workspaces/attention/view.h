@@ -1,21 +1,50 @@
 // What is looked at in the attention workspace: one selection for all its levels.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/shown.h"
+#include "measures/attention_measures.h"
+#include "measures/look_difference.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/snapshot.h"
 #include "widgets/heatmap.h"
 #include "workspaces/attention/head_map.h"
-#include "workspaces/attention/head_measures.h"
-#include "workspaces/attention/inside_view.h"
-#include "workspaces/attention/interventions_view.h"
+#include "workspaces/attention/inside_stages.h"
 
 namespace attnscope {
+
+// ---- numbers about every head, made when its map changed, a few heads a frame
+
+// How many cells are looked at in one frame, at least one head: a millisecond or two.
+inline constexpr std::size_t cells_measured_a_frame = 100'000;
+
+struct MeasuredHead {
+  std::uint64_t version = 0;  // of the map measured; 0: none yet
+  MapMeasures measures;
+};
+
+struct HeadMeasures {
+  std::array<std::vector<std::vector<MeasuredHead>>, 3> parts;  // [part][layer][head]
+  std::uint64_t changes = 0;                                    // counts the heads measured
+  bool pending = false;                                         // some are not measured yet, or have a newer map
+};
+
+// Measures the part's heads that have another map by now, until the budget is used up; at least one.
+void measure(HeadMeasures& all, AttentionPart part, const AttentionMaps& maps, std::uint64_t version,
+             std::size_t& budget);
+
+// The measures of the head's last map; null: none was measured.
+const MapMeasures* measures_at(const HeadMeasures& all, const HeadPlace& place);
+
+// ---- what is looked at
 
 // From far to near.
 enum class AttentionLevel { model, head, inside, sublayers };
@@ -48,6 +77,29 @@ struct HeadRanking {
 
 // How the level "Head" draws: cells, lines between two columns of pieces, or both where there is room.
 enum class HeadPicture { matrix, lines, both };
+
+// What is remembered of intervening: what is being put together in the popup, and what the interventions did.
+struct InterventionsView {
+  int query = 0;  // to be forced
+  int key = 0;
+  bool target = false;  // the piece to be replaced is one of the decoder's input
+  int position = 0;
+  std::string text;                                  // instead of it
+  std::shared_ptr<const Snapshot> compared;          // what `difference` is of
+  std::shared_ptr<const LookDifference> difference;  // made once a look
+};
+
+// What the level "Inside one head" remembers.
+struct InsideView {
+  bool compare = false;              // √d_k on and off side by side
+  std::optional<Stage> alone;        // drawn alone, as large as there is room
+  std::optional<CellMask> painted;   // instead of the model's mask
+  AttentionPart painted_part = {};   // where it was painted
+  std::optional<bool> brush;         // while the mouse is down on the mask: what it hides (true) or shows
+  std::optional<StageCell> pointed;  // under the mouse in the last frame
+  std::uint64_t versions = 0;        // of the numbers made so far
+  std::shared_ptr<const HeadNumbers> numbers;
+};
 
 struct AttentionView {
   bool begun = false;  // the first head to show has been chosen

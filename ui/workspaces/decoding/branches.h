@@ -2,16 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/shown.h"
-#include "base/skin.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
-
-struct DecodingView;
 
 struct Branch {
   std::vector<Token> pieces;  // of the output, after a prompt
@@ -22,6 +20,9 @@ struct Branch {
   std::int64_t step = 0;      // optimizer updates of the model when it was last seen
   bool operator==(const Branch&) const = default;
 };
+
+// Those that were steered.
+std::span<const Token> given_pieces(const Branch& branch);
 
 // Where a branch is drawn: a row of its own, from the piece on that it does not share with the row it hangs from.
 struct BranchRow {
@@ -52,8 +53,5 @@ void note_branch(Branches& branches, const Shown& shown, int typing);
 
 // Leaves only the current one.
 void clear_branches(Branches& branches);
-
-// Fills what is left of the window. A click on a row returns to that output.
-void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin);
 
 }  // namespace attnscope

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -26,8 +25,7 @@ constexpr std::array<StageText, num_stages> stages = {{
      "The last linear layer's output for this piece: its row of W times the decoder's vector (paper §3.4). The "
      "bars reach from the smallest that is listed to the largest."},
     {"softmax",
-     "exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding writes the "
-     "largest."},
+     "exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding writes the largest."},
     {"÷ T", "softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing."},
     {"kept", "What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away."},
 }};
@@ -119,7 +117,7 @@ void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 hig
     paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), skin.px(2));
   }
   const std::string text = cut ? "cut" : value_text(*row.bars.values[i], stage);
-  const ImVec2 extent = text_size(skin.fonts.mono_small, text.c_str());
+  const ImVec2 extent = text_size(skin.fonts.mono_small, text);
   const Color32 ink = cut || row.dim ? skin.theme.text_dim : skin.theme.text;
   paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
 }
@@ -135,6 +133,17 @@ void draw_row(const Row& row, ImVec2 at, float height, const Columns& columns, c
     const float x = at.x + cell_x(columns, stage);
     draw_cell(paint, row, stage, {x, at.y + skin.px(1)}, {x + columns.cell, at.y + height - skin.px(2)}, skin);
   }
+}
+
+// What the listed candidates hold together.
+RestOfVocabulary listed_of(const DecodingStep& step) {
+  RestOfVocabulary listed;
+  for (const Candidate& candidate : step.candidates) {
+    listed.probability += static_cast<double>(candidate.probability);
+    listed.tempered += static_cast<double>(candidate.tempered);
+    listed.kept += static_cast<double>(candidate.kept);
+  }
+  return listed;
 }
 
 // ---- the arithmetic
@@ -158,10 +167,7 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                        const Skin& skin) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
-  {
-    const WithFont font(skin.fonts.mono);
-    ImGui::TextUnformatted(fmt::format("{}  id {}", candidate.token.piece, candidate.token.id).c_str());
-  }
+  mono_text(fmt::format("{}  id {}", candidate.token.piece, candidate.token.id), skin);
   ImGui::TextUnformatted(
       fmt::format("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}", candidate.logit,
                   candidate.logit, candidate.probability, std::log(static_cast<double>(candidate.probability)),
@@ -173,16 +179,11 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
 }
 
 void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
-  double listed = 0;
-  double kept = 0;
-  for (const Candidate& candidate : step.candidates) {
-    listed += static_cast<double>(candidate.tempered);
-    kept += static_cast<double>(candidate.kept);
-  }
+  const RestOfVocabulary listed = listed_of(step);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(fmt::format("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: "
                                      "{:.6f} + {:.6f} listed = 1",
-                                     rest.tempered, listed, rest.kept, kept)
+                                     rest.tempered, listed.tempered, rest.kept, listed.kept)
                              .c_str());
   ImGui::EndTooltip();
 }
@@ -196,10 +197,9 @@ void draw_titles(const Columns& columns, const Skin& skin) {
   for (int stage = 0; stage < num_stages; ++stage) {
     const StageText& text = stages[static_cast<std::size_t>(stage)];
     const ImVec2 low(at.x + cell_x(columns, stage), at.y);
-    paint.push_clip(low, {low.x + columns.cell, low.y + height});
-    const float x = std::max(low.x, low.x + columns.cell - text_size(skin.fonts.small, text.title).x - skin.px(3));
-    paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, text.title);
-    paint.pop_clip();
+    const std::string title = shortened(skin.fonts.small, text.title, columns.cell - skin.px(3));
+    const float x = low.x + columns.cell - text_size(skin.fonts.small, title).x - skin.px(3);
+    paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, title);
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy(ImVec2(columns.cell, height));
     help_tooltip(text.help, skin);
@@ -214,19 +214,16 @@ void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float he
   if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
   const auto listed = static_cast<int>(step.candidates.size());
   std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
-  const bool fits = text_size(skin.fonts.mono, label.c_str()).x + skin.px(7) <= columns.label;
+  const bool fits = text_size(skin.fonts.mono, label).x + skin.px(7) <= columns.label;
   if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
   draw_row({label, bars_of(rest), false, true}, at, height, columns, skin);
 }
 
 void draw_sum(const DecodingStep& step, float height, const Columns& columns, const Skin& skin) {
   const RestOfVocabulary rest = rest_of(step);
-  std::array<double, num_stages> sums = {0, rest.probability, rest.tempered, rest.kept};
-  for (const Candidate& candidate : step.candidates) {
-    sums[1] += static_cast<double>(candidate.probability);
-    sums[2] += static_cast<double>(candidate.tempered);
-    sums[3] += static_cast<double>(candidate.kept);
-  }
+  const RestOfVocabulary listed = listed_of(step);
+  const std::array<double, num_stages> sums = {0, rest.probability + listed.probability,
+                                               rest.tempered + listed.tempered, rest.kept + listed.kept};
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   Painter paint(skin);
@@ -235,7 +232,7 @@ void draw_sum(const DecodingStep& step, float height, const Columns& columns, co
   for (int stage = 1; stage < num_stages; ++stage) {
     const float end = at.x + cell_x(columns, stage) + columns.cell;
     const std::string text = value_text(sums[static_cast<std::size_t>(stage)], stage);
-    const ImVec2 extent = text_size(skin.fonts.mono_small, text.c_str());
+    const ImVec2 extent = text_size(skin.fonts.mono_small, text);
     paint.line({end - columns.cell, at.y}, {end, at.y}, skin.theme.border);
     paint.text(skin.fonts.mono_small, {end - extent.x - skin.px(3), at.y + (height - extent.y) * 0.5F},
                skin.theme.text_dim, text);
@@ -246,7 +243,7 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
                     const Skin& skin) {
   const DecodingStep& step = snapshot.decoding[static_cast<std::size_t>(view.time_step)];
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
-  const bool can_force = view.time_step >= first_output(snapshot);
+  const bool can_force = view.time_step >= snapshot.first_output();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(std::max(1.0F, ImGui::GetContentRegionAvail().x), height);
   ImGui::PushID(index);
@@ -271,9 +268,10 @@ void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
   bold_text(given ? "Given" : "Writes", skin);
   ImGui::SameLine(0, skin.px(8));
-  push_font(skin.fonts.mono);
-  colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
-  pop_font();
+  {
+    const WithFont mono(skin.fonts.mono);
+    colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
+  }
   help_tooltip(given ? "Given, whatever the model expects; below it is what it would have chosen from."
                      : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
                skin);
@@ -290,15 +288,10 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
   const WithFont font(skin.fonts.mono_small);
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  if (reference) {
-    ImGui::TextUnformatted(fmt::format("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
-                                       reference->probability)
-                               .c_str());
-  } else {
-    ImGui::TextUnformatted("reference: nothing at this place");
-  }
-  ImGui::PopStyleColor();
+  dim_text(reference ? fmt::format("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
+                                   reference->probability)
+                     : "reference: nothing at this place",
+           skin);
   help_tooltip(
       "The reference's piece at this place, and what the model makes of it after what it has written itself. "
       "Once the two differ the places need no longer match: see Teacher forcing.",
@@ -319,13 +312,8 @@ std::string cut_by(const DecodingStep& step, int candidate, const SamplingOption
 }
 
 RestOfVocabulary rest_of(const DecodingStep& step) {
-  RestOfVocabulary rest{1, 1, 1};
-  for (const Candidate& candidate : step.candidates) {
-    rest.probability -= static_cast<double>(candidate.probability);
-    rest.tempered -= static_cast<double>(candidate.tempered);
-    rest.kept -= static_cast<double>(candidate.kept);
-  }
-  return {std::max(0.0, rest.probability), std::max(0.0, rest.tempered), std::max(0.0, rest.kept)};
+  const RestOfVocabulary listed = listed_of(step);
+  return {std::max(0.0, 1 - listed.probability), std::max(0.0, 1 - listed.tempered), std::max(0.0, 1 - listed.kept)};
 }
 
 float candidates_height(const Snapshot& snapshot, int step, const Skin& skin) {

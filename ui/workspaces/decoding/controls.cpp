@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
+#include "measures/attention_mix.h"
 #include "plain/config.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -103,7 +104,7 @@ std::string summary(const DecodingOptions& options) {
 // What was chosen piece by piece, for the empty field.
 std::string given_text(const Snapshot& snapshot) {
   std::string text;
-  const int first = first_output(snapshot);
+  const int first = snapshot.first_output();
   for (std::size_t i = 0; i < snapshot.prefix; ++i)
     text += snapshot.target_out[static_cast<std::size_t>(first) + i].piece + " ";
   return text;
@@ -118,7 +119,7 @@ void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, c
   help_tooltip(help, skin);
   ImGui::SameLine(0, skin.px(6));
   const bool steered = !view.prefix.empty() || !view.prefix_ids.empty();
-  const float button = ImGui::CalcTextSize("Let go").x + ImGui::GetStyle().FramePadding.x * 2;
+  const float button = button_width("Let go");
   ImGui::SetNextItemWidth(std::max(skin.px(40), width - ImGui::GetCursorPosX() - button - skin.px(4)));
   const std::string hint = view.prefix_ids.empty() ? "anything" : given_text(snapshot);
   {
@@ -149,11 +150,37 @@ void draw_reference(std::string& reference, const Skin& skin) {
   help_tooltip(help, skin);
 }
 
+// ---- whose attention is shown
+
+constexpr float layer_width = 84;  // at scale 1
+constexpr float head_width = 136;  // at scale 1
+constexpr float gap_between = 4;   // at scale 1
+bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
+  return view.head < 0 || view.head >= static_cast<int>(heads.size());
+}
+
+// A list of `count` things, numbered, and before them what none of them is called, if anything; true when `chosen`, −1
+// for none, was chosen anew.
+bool draw_chooser(const char* thing, int count, const char* none, int& chosen, float width, const Skin& skin) {
+  const auto name = [&](int i) { return i < 0 ? std::string(none) : fmt::format("{} {}", thing, i + 1); };
+  ImGui::SetNextItemWidth(skin.px(width));
+  if (!ImGui::BeginCombo(fmt::format("##{}", thing).c_str(), name(chosen).c_str())) return false;
+  bool changed = false;
+  const int present = chosen;
+  for (int i = none ? -1 : 0; i < count; ++i) {
+    if (!ImGui::Selectable(name(i).c_str(), i == present)) continue;
+    chosen = i;
+    changed = true;
+  }
+  ImGui::EndCombo();
+  return changed;
+}
+
 }  // namespace
 
 void draw_options_button(DecodingView& view, const Skin& skin) {
   const std::string text = summary(view.options);
-  const float width = ImGui::CalcTextSize(text.c_str()).x + ImGui::GetStyle().FramePadding.x * 2;
+  const float width = button_width(text.c_str());
   ImGui::SameLine(0, 0);
   const float room = ImGui::GetContentRegionAvail().x;
   if (room < width) {
@@ -173,10 +200,51 @@ void draw_options_button(DecodingView& view, const Skin& skin) {
 
 void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, std::string& reference,
                                   const Skin& skin) {
-  const float middle = ImGui::GetContentRegionAvail().x * 0.5F;
-  draw_beginning(snapshot, view, middle - skin.px(6), skin);
-  ImGui::SameLine(middle + skin.px(6));
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float middle = room * 0.5F;
+  const float taken = ImGui::CalcTextSize("Begins with").x + button_width("Let go") + skin.px(16);
+  const bool beside = middle - taken >= skin.px(40);  // else the field would reach into the other half
+  draw_beginning(snapshot, view, beside ? middle - skin.px(6) : room, skin);
+  if (beside) ImGui::SameLine(middle + skin.px(6));
   draw_reference(reference, skin);
+}
+
+// ---- whose attention is shown
+
+int shown_layer(const AttentionMaps& maps, const DecodingView& view) {
+  const auto last = static_cast<int>(maps.size()) - 1;
+  return view.layer < 0 ? last : std::min(view.layer, last);
+}
+
+Matrix shown_map(const AttentionMaps& maps, const DecodingView& view) {
+  const std::vector<Matrix>& heads = maps[static_cast<std::size_t>(shown_layer(maps, view))];
+  if (!means(heads, view)) return heads[static_cast<std::size_t>(view.head)];
+  return mean_map(all_of(heads));
+}
+
+std::uint64_t shown_map_version(const Shown& shown, const AttentionMaps& maps, const DecodingView& view) {
+  constexpr std::uint64_t most = 1024;  // layers and heads
+  const auto layer = static_cast<std::uint64_t>(shown_layer(maps, view));
+  return (shown.version * most + layer) * most + static_cast<std::uint64_t>(std::max(-1, view.head) + 1);
+}
+
+bool has_choice(const AttentionMaps& maps) {
+  return !maps.empty() && maps.size() * maps.front().size() > 1;
+}
+
+float choosers_width(const Skin& skin) {
+  return skin.px(layer_width) + skin.px(gap_between) + skin.px(head_width);
+}
+
+void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Skin& skin) {
+  int layer = shown_layer(maps, view);
+  if (draw_chooser("layer", static_cast<int>(maps.size()), nullptr, layer, layer_width, skin)) view.layer = layer;
+  help_tooltip("Whose attention is shown: the decoder's layer (paper §3.1).", skin);
+  ImGui::SameLine(0, skin.px(gap_between));
+  const std::vector<Matrix>& heads = maps[static_cast<std::size_t>(shown_layer(maps, view))];
+  int head = means(heads, view) ? -1 : view.head;
+  if (draw_chooser("head", static_cast<int>(heads.size()), "mean of heads", head, head_width, skin)) view.head = head;
+  help_tooltip("One head of that layer, or the mean of all its heads (paper §3.2.2).", skin);
 }
 
 }  // namespace attnscope

@@ -1,15 +1,10 @@
-#include "workspaces/decoding/decoding.h"
+#include "workspaces/decoding/modes.h"
 
-#include <algorithm>
 #include <array>
 
-#include "widgets/choice_row.h"
-#include "widgets/heatmap.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
 #include "workspaces/decoding/controls.h"
-#include "workspaces/decoding/forcing.h"
-#include "workspaces/decoding/readings.h"
-#include "workspaces/decoding/steps.h"
-#include "workspaces/decoding/tree.h"
 #include "workspaces/decoding/view.h"
 
 namespace attnscope {
@@ -100,7 +95,7 @@ void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, c
     case DecodingMode::readings:
       return draw_readings(shown, view, textures, skin);
     case DecodingMode::forcing:
-      return draw_forcing(shown, view, textures, skin);
+      return draw_forcing(shown, view, skin);
   }
 }
 

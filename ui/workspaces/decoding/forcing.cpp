@@ -1,4 +1,4 @@
-#include "workspaces/decoding/forcing.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
@@ -6,19 +6,16 @@
 #include <array>
 #include <cmath>
 
-#include "widgets/heatmap.h"
+#include "base/numbers.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
-#include "workspaces/decoding/outputs.h"
-#include "workspaces/decoding/score_text.h"
 
 namespace attnscope {
 namespace {
 
 // The output as it was written, beside the pieces that should have come.
 struct Courses {
-  explicit Courses(const Snapshot& from) : snapshot(from), first(from.forced - from.prefix) {
+  explicit Courses(const Snapshot& from) : snapshot(from), first(static_cast<std::size_t>(from.first_output())) {
     const std::size_t both = std::min(snapshot.gold.size(), free_size());
     std::size_t same = 0;
     while (same < both && snapshot.gold[same].token.id == written(same).id) ++same;
@@ -59,18 +56,10 @@ struct Likelihood {
   double nll() const { return pieces == 0 ? 0 : -log_prob / static_cast<double>(pieces); }
 };
 
-Likelihood of_reference(const Snapshot& snapshot) {
-  Likelihood sum;
-  for (const GoldStep& step : snapshot.gold) sum.log_prob += std::log(static_cast<double>(step.probability));
-  sum.pieces = snapshot.gold.size();
-  return sum;
-}
-
-Likelihood of_output(const Courses& courses) {
-  Likelihood sum;
-  for (std::size_t row = 0; row < courses.free_size(); ++row)
-    sum.log_prob += std::log(static_cast<double>(courses.probability(row)));
-  sum.pieces = courses.free_size();
+// Of so many pieces, each with its probability.
+Likelihood likelihood_of(std::size_t pieces, const auto& probability) {
+  Likelihood sum{0, pieces};
+  for (std::size_t i = 0; i < pieces; ++i) sum.log_prob += std::log(static_cast<double>(probability(i)));
   return sum;
 }
 
@@ -103,8 +92,11 @@ void draw_likelihoods(const Courses& courses, const Skin& skin) {
     quiet_words(title, help, skin);
   }
   const bool untouched = is_untouched_output(courses.snapshot);
-  draw_likelihood_row(untouched ? "untouched model's output" : "reference", of_reference(courses.snapshot), skin);
-  draw_likelihood_row("written by itself", of_output(courses), skin);
+  const std::vector<GoldStep>& gold = courses.snapshot.gold;
+  draw_likelihood_row(untouched ? "untouched model's output" : "reference",
+                      likelihood_of(gold.size(), [&](std::size_t i) { return gold[i].probability; }), skin);
+  draw_likelihood_row("written by itself",
+                      likelihood_of(courses.free_size(), [&](std::size_t i) { return courses.probability(i); }), skin);
   ImGui::EndTable();
 }
 
@@ -264,7 +256,7 @@ class StepTable {
 
 }  // namespace
 
-void draw_forcing(const Shown& shown, DecodingView& view, TextureStore&, const Skin& skin) {
+void draw_forcing(const Shown& shown, DecodingView& view, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   if (snapshot.gold.empty()) {
     return draw_quiet_note(

@@ -1,23 +1,15 @@
-#include "workspaces/decoding/heads.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "widgets/heatmap.h"
-#include "widgets/token_strip.h"
+#include "widgets/words.h"
 #include "workspaces/attention/text.h"
-#include "workspaces/decoding/caption.h"
 
 namespace attnscope {
 namespace {
-
-// In the font that has the sign with which pieces begin.
-void mono_text(const std::string& text, const Skin& skin) {
-  const WithFont font(skin.fonts.mono);
-  ImGui::TextUnformatted(text.c_str());
-}
 
 // ---- where every head looked in this step
 
@@ -50,6 +42,12 @@ std::uint64_t step_version(const Shown& shown, int step) {
   return shown.version * longest + static_cast<std::uint64_t>(step);
 }
 
+// `absent` says why there is no weight; null: there is one.
+void weight_tooltip(const std::string& pieces, const char* absent, float weight, const Skin& skin) {
+  mono_text(pieces, skin);
+  ImGui::TextUnformatted(absent ? absent : fmt::format("weight {:.6f}", weight).c_str());
+}
+
 struct HeadRows {
   const char* id;
   const AttentionMaps& maps;
@@ -65,7 +63,7 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
     for (int col = heads.visible; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
   const std::vector<std::string> rows = head_labels(heads.maps);
-  const std::vector<std::string> cols = token_labels(heads.keys);
+  const std::vector<std::string> cols = pieces_of(heads.keys);
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
@@ -73,25 +71,14 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
   options.legend = false;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), skin);
-    if (col >= heads.visible) {
-      ImGui::TextUnformatted("masked: later than this step (§3.2.3)");
-    } else {
-      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
-    }
+    const char* masked = col >= heads.visible ? "masked: later than this step (§3.2.3)" : nullptr;
+    weight_tooltip(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
+                   masked, weights.at(row, col), skin);
   };
   draw_heatmap(heads.id, weights, step_version(shown, step), size, options, textures, skin);
 }
 
 // ---- the mask
-
-Matrix look_ahead_mask(int size) {
-  Matrix mask(size, size);
-  for (int row = 0; row < size; ++row) {
-    for (int col = 0; col <= row; ++col) mask.at(row, col) = 1;
-  }
-  return mask;
-}
 
 HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
   HeatmapOptions options;
@@ -135,8 +122,8 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
   }
-  const std::vector<std::string> rows = token_labels(snapshot.target_out);
-  const std::vector<std::string> cols = token_labels(snapshot.source);
+  const std::vector<std::string> rows = pieces_of(snapshot.target_out);
+  const std::vector<std::string> cols = pieces_of(snapshot.source);
   HeatmapOptions options;
   options.row_labels = rows;
   options.col_labels = cols;
@@ -144,19 +131,13 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   options.selected_row = view.time_step;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]), skin);
-    if (row > view.time_step) {
-      ImGui::TextUnformatted("not written yet at this step");
-    } else {
-      ImGui::Text("weight %.6f", static_cast<double>(weights.at(row, col)));
-    }
+    const char* later = row > view.time_step ? "not written yet at this step" : nullptr;
+    weight_tooltip(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
+                   later, weights.at(row, col), skin);
   };
   const HeatmapResult result =
       draw_heatmap("alignment", weights, step_version(shown, view.time_step), ImVec2(0, 0), options, textures, skin);
-  if (result.clicked) {
-    view.playing = false;
-    go_to(view, snapshot, result.row);
-  }
+  if (result.clicked) visit(view, snapshot, result.row);
 }
 
 }  // namespace
@@ -181,18 +162,17 @@ void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureS
       "A step sees its own input and those before it; the scores of later ones are set to −∞ before the softmax "
       "(paper §3.2.3). Click a row to go to its step.",
       skin);
-  const std::vector<std::string> labels = token_labels(snapshot.target_in);
+  const std::vector<std::string> labels = pieces_of(snapshot.target_in);
   HeatmapOptions options = mask_options(labels, view.time_step);
   options.tooltip = [&](int row, int col) {
     mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);
     ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
   };
-  const HeatmapResult result = draw_heatmap("mask", look_ahead_mask(size), static_cast<std::uint64_t>(size),
+  Matrix visible(size, size);  // what is not is hidden by the options
+  std::ranges::fill(visible.values, 1.0F);
+  const HeatmapResult result = draw_heatmap("mask", visible, static_cast<std::uint64_t>(size),
                                             ImGui::GetContentRegionAvail(), options, textures, skin);
-  if (result.clicked) {
-    view.playing = false;
-    go_to(view, snapshot, result.row);
-  }
+  if (result.clicked) visit(view, snapshot, result.row);
 }
 
 }  // namespace attnscope

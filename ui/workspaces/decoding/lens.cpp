@@ -1,13 +1,11 @@
-#include "workspaces/decoding/lens.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "widgets/heatmap.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -29,7 +27,7 @@ struct Picture {
 };
 
 float text_width(const std::string& piece, const Skin& skin) {
-  return text_size(skin.fonts.mono, piece.c_str()).x;
+  return text_size(skin.fonts.mono, piece).x;
 }
 
 std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const Skin& skin) {
@@ -120,10 +118,7 @@ void draw_cells(const Picture& picture, DecodingView& view) {
   if (!hovered) return;
   const auto row = static_cast<int>((ImGui::GetIO().MousePos.y - origin.y) / picture.row_height);
   if (row >= 1 && row <= picture.layers()) cell_tooltip(picture, picture.layers() - row, *hovered);
-  if (clicked) {
-    view.playing = false;
-    go_to(view, picture.snapshot, static_cast<int>(*hovered));
-  }
+  if (clicked) visit(view, picture.snapshot, static_cast<int>(*hovered));
 }
 
 // Beside the cells, which scroll.
@@ -131,7 +126,7 @@ float draw_row_names(const Picture& picture) {
   const Skin& skin = picture.skin;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
-  const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1).c_str()).x,
+  const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1)).x,
                                text_size(skin.fonts.small, "written").x) +
                       skin.px(8);
   const float middle = (picture.row_height - font_size(skin.fonts.small)) * 0.5F;
@@ -176,7 +171,7 @@ void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, flo
   paint.push_clip(at, high);
   paint.text(skin.fonts.mono, {at.x + skin.px(4), at.y + skin.px(1)}, skin.theme.text, guess.token.piece);
   const std::string number = fmt::format("{:.3f}", guess.probability);
-  const ImVec2 extent = text_size(skin.fonts.mono_small, number.c_str());
+  const ImVec2 extent = text_size(skin.fonts.mono_small, number);
   paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), at.y + (height - extent.y) * 0.5F},
              skin.theme.text_dim, number);
   paint.pop_clip();
@@ -211,14 +206,11 @@ void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
 }
 
 void draw_explanation(const Skin& skin) {
-  const WithFont font(skin.fonts.small);
-  ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.text_dim);
-  ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(
-      "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer and "
-      "softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was written.");
-  ImGui::PopTextWrapPos();
-  ImGui::PopStyleColor();
+  small_text(skin.theme.text_dim,
+             "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear "
+             "layer and softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was "
+             "written.",
+             skin);
 }
 
 void draw_step_guesses(const Picture& picture, int step) {

@@ -1,26 +1,15 @@
-#include "workspaces/decoding/outputs.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "widgets/button.h"
 #include "widgets/heatmap.h"
-#include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
+#include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
-#include "workspaces/decoding/choosers.h"
+#include "workspaces/decoding/controls.h"
 
 namespace attnscope {
 namespace {
-
-// What comes next stands in the same line if it has room there.
-void beside(float width, const Skin& skin) {
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  if (ImGui::GetItemRectMax().x + skin.px(4) + width <= right) ImGui::SameLine(0, skin.px(4));
-}
 
 void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Skin& skin) {
   if (ImGui::Button("Steer this way")) steer(view, hypothesis.ids);
@@ -28,14 +17,14 @@ void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Sk
       "Makes the decoder begin with these pieces: every mode then shows what it writes after them. “Let go”, above, "
       "undoes it.",
       skin);
-  beside(button_width("Step through"), skin);
+  next_in_row(button_width("Step through"), skin.px(4));
   if (ImGui::Button("Step through")) {
     steer(view, hypothesis.ids);
     view.mode = DecodingMode::steps;
     view.time_step = -1;
   }
   help_tooltip("The same, and shows it step by step: what the decoder saw and chose from at each.", skin);
-  beside(button_width("Best"), skin);
+  next_in_row(button_width("Best"), skin.px(4));
   ImGui::BeginDisabled(view.hypothesis.empty());
   if (ImGui::Button("Best")) view.hypothesis.clear();
   ImGui::EndDisabled();
@@ -47,8 +36,8 @@ void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textur
   const ModelConfig& model = shown.snapshot->model;
   if (hypothesis.maps.empty())
     return draw_quiet_note(no_attention_text(model).c_str(), ImGui::GetContentRegionAvail(), skin);
-  const std::vector<std::string> rows = token_labels(hypothesis.queries);
-  const std::vector<std::string> cols = token_labels(hypothesis.keys);
+  const std::vector<std::string> rows = pieces_of(hypothesis.queries);
+  const std::vector<std::string> cols = pieces_of(hypothesis.keys);
   HeatmapOptions options;
   options.row_axis = model.is_language_model() ? "query (read)" : "written";
   options.col_axis = model.is_language_model() ? "key" : "source";
@@ -58,12 +47,6 @@ void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textur
   options.mask_upper = model.is_language_model();
   draw_heatmap("hypothesis", shown_map(hypothesis.maps, view), shown_map_version(shown, hypothesis.maps, view),
                ImVec2(0, 0), options, textures, skin);
-}
-
-std::string one_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' ? std::string(" ⏎ ") : std::string(1, c);
-  return line;
 }
 
 }  // namespace
@@ -78,16 +61,11 @@ const Shown& settled(const Shown& shown, DecodingView& view, const Skin& skin) {
   return view.settled;
 }
 
-void quiet_words(const std::string& words, std::string_view help, const Skin& skin) {
-  dim_text(words, skin);
-  help_tooltip(help, skin);
-}
-
 void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
   if (has_choice(hypothesis.maps)) {
     draw_choosers(hypothesis.maps, view, skin);
-    beside(button_width("Steer this way"), skin);
+    next_in_row(button_width("Steer this way"), skin.px(4));
   }
   draw_buttons(hypothesis, view, skin);
   const std::string text = one_line(hypothesis.text);

@@ -1,4 +1,4 @@
-#include "workspaces/decoding/ranks.h"
+#include "workspaces/decoding/candidates.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,9 @@
 #include <string>
 
 #include "base/shown.h"
-#include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
-#include "widgets/tooltip.h"
-#include "workspaces/decoding/caption.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -54,7 +52,7 @@ void draw_grid(Painter& paint, const Axes& axes, const Skin& skin) {
     paint.line({axes.low.x, y}, {axes.high.x, y}, skin.theme.grid);
     if (y + font_size(font) * 0.5F > free_above) continue;
     const std::string text = tick_text(tick, tick);
-    const ImVec2 extent = text_size(font, text.c_str());
+    const ImVec2 extent = text_size(font, text);
     paint.text(font, {axes.low.x - extent.x - skin.px(4), y - extent.y * 0.5F}, skin.theme.text_dim, text);
     free_above = y - font_size(font) * 0.5F;
   }
@@ -62,7 +60,7 @@ void draw_grid(Painter& paint, const Axes& axes, const Skin& skin) {
     const float x = axes.at(tick, 1).x;
     paint.line({x, axes.low.y}, {x, axes.high.y}, skin.theme.grid);
     const std::string text = tick_text(tick, tick);
-    const ImVec2 extent = text_size(font, text.c_str());
+    const ImVec2 extent = text_size(font, text);
     paint.text(font, {std::min(x - extent.x * 0.5F, axes.high.x - extent.x), axes.high.y + skin.px(2)},
                skin.theme.text_dim, text);
   }
@@ -105,7 +103,7 @@ void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const
     }
     at.x += skin.px(13);
     paint.text(skin.fonts.mono_small, at, skin.theme.text_dim, text);
-    at.x += text_size(skin.fonts.mono_small, text.c_str()).x + skin.px(12);
+    at.x += text_size(skin.fonts.mono_small, text).x + skin.px(12);
   };
   entry(fmt::format("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), skin.theme.success, false);
   const std::optional<GoldStep>& reference = snapshot.decoding[index].reference;

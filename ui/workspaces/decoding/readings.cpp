@@ -1,4 +1,4 @@
-#include "workspaces/decoding/readings.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "widgets/heatmap.h"
+#include "base/numbers.h"
 #include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
-#include "workspaces/decoding/outputs.h"
-#include "workspaces/decoding/score_text.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -51,18 +49,10 @@ double best_bleu(const std::vector<Reading>& readings) {
 }
 
 double sort_key(const Reading& reading, Column column) {
-  switch (column) {
-    case Column::log_prob:
-      return reading.log_prob;
-    case Column::length:
-      return static_cast<double>(reading.tokens.size());
-    case Column::score:
-      return reading.score;
-    case Column::bleu:
-      return reading.bleu.value_or(-1);
-    default:
-      return 0;  // as they come: greedy, beam, samples
-  }
+  if (column == Column::log_prob) return reading.log_prob;
+  if (column == Column::length) return static_cast<double>(reading.tokens.size());
+  if (column == Column::score) return reading.score;
+  return column == Column::bleu ? reading.bleu.value_or(-1) : 0;  // 0: as they come, greedy, beam, samples
 }
 
 // Places in `readings`, as the headings say.
@@ -82,34 +72,15 @@ std::vector<std::size_t> sorted(const std::vector<Reading>& readings) {
 }
 
 std::string name_of(const Reading& reading) {
-  switch (reading.method) {
-    case Method::greedy:
-      return "greedy";
-    case Method::beam:
-      return fmt::format("beam {}", reading.number);
-    case Method::sample:
-      return fmt::format("sample {}", reading.number);
-  }
-  return "";
+  if (reading.method == Method::greedy) return "greedy";
+  return fmt::format("{} {}", reading.method == Method::beam ? "beam" : "sample", reading.number);
 }
 
 const char* help_of(Method method) {
-  switch (method) {
-    case Method::greedy:
-      return "The most probable piece at every step.";
-    case Method::beam:
-      return "Of those that the beam search found, best score first.";
-    case Method::sample:
-      return "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same "
-             "settings draw it again.";
-  }
-  return "";
-}
-
-std::vector<int> ids_of(const Reading& reading) {
-  std::vector<int> ids;
-  for (const Token& token : reading.tokens) ids.push_back(token.id);
-  return ids;
+  if (method == Method::greedy) return "The most probable piece at every step.";
+  if (method == Method::beam) return "Of those that the beam search found, best score first.";
+  return "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same settings "
+         "draw it again.";
 }
 
 class Table {
@@ -154,7 +125,7 @@ class Table {
 
   void draw_row(std::size_t index, bool bleu) {
     const Reading& reading = decodings_.readings[index];
-    const std::vector<int> ids = ids_of(reading);
+    const std::vector<int> ids = ids_of(reading.tokens);
     const bool selected = ids == decodings_.hypothesis.ids;
     ImGui::TableNextRow();
     if (selected)
@@ -208,16 +179,10 @@ class Table {
   void draw_bleu(double bleu) {
     ImGui::TableSetColumnIndex(static_cast<int>(Column::bleu));
     const bool best = bleu >= best_bleu_ && bleu > 0;
-    if (best) ImGui::PushStyleColor(ImGuiCol_Text, skin_.theme.success);
-    {
-      const WithFont mono(skin_.fonts.mono);
-      ImGui::TextUnformatted(number_text(bleu, 1).c_str());
-    }
-    if (best) {
-      const WithFont small(skin_.fonts.small);
-      ImGui::TextUnformatted("best");
-      ImGui::PopStyleColor();
-    }
+    const WithFont mono(skin_.fonts.mono);
+    colored_text(best ? skin_.theme.success : skin_.theme.text, number_text(bleu, 1));
+    const WithFont small(skin_.fonts.small);
+    if (best) colored_text(skin_.theme.success, "best");
   }
 
   const Decodings& decodings_;

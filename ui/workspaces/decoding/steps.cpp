@@ -1,23 +1,15 @@
-#include "workspaces/decoding/steps.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "widgets/choice_row.h"
-#include "widgets/heatmap.h"
+#include "widgets/row.h"
 #include "widgets/token_strip.h"
-#include "widgets/tooltip.h"
 #include "widgets/words.h"
-#include "widgets/wrapped_row.h"
-#include "workspaces/decoding/branches.h"
 #include "workspaces/decoding/candidates.h"
-#include "workspaces/decoding/caption.h"
-#include "workspaces/decoding/choosers.h"
-#include "workspaces/decoding/heads.h"
-#include "workspaces/decoding/lens.h"
-#include "workspaces/decoding/ranks.h"
+#include "workspaces/decoding/controls.h"
 
 namespace attnscope {
 namespace {
@@ -42,16 +34,14 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
-                       ImGuiSliderFlags_AlwaysClamp)) {
-    view.playing = false;
-    go_to(view, snapshot, shown - 1);
-  }
+                       ImGuiSliderFlags_AlwaysClamp))
+    visit(view, snapshot, shown - 1);
   help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", skin);
 }
 
 void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
   ImGui::SameLine(0, skin.px(8));
-  ImGui::BeginDisabled(view.time_step < first_output(snapshot));
+  ImGui::BeginDisabled(view.time_step < snapshot.first_output());
   if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.time_step);
   ImGui::EndDisabled();
   help_tooltip(
@@ -75,25 +65,12 @@ int shown_layer(const DecodingView& view, const Snapshot& snapshot) {
 
 // ---- what the step read
 
-std::vector<float> row_weights(const std::vector<Matrix>& heads, int head, int row) {
-  if (heads.empty()) return {};
-  std::vector<float> weights(static_cast<std::size_t>(heads.front().cols), 0.0F);
-  const bool mean = head < 0 || head >= static_cast<int>(heads.size());
-  for (int h = 0; h < static_cast<int>(heads.size()); ++h) {
-    if (!mean && h != head) continue;
-    const Matrix& map = heads[static_cast<std::size_t>(h)];
-    for (int col = 0; col < map.cols; ++col) weights[static_cast<std::size_t>(col)] += map.at(row, col);
-  }
-  for (float& weight : weights) weight /= mean ? static_cast<float>(heads.size()) : 1.0F;
-  return weights;
-}
-
 // A strip that is given four rows and scrolls when it needs more, to the piece that `reveal` counts (−1: leaves it).
 TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
                                     int reveal, const Skin& skin) {
   constexpr float most_rows = 4;
   float total = 0;
-  for (const Token& token : tokens) total += text_size(skin.fonts.mono, token.piece.c_str()).x + skin.px(14);
+  for (const Token& token : tokens) total += text_size(skin.fonts.mono, token.piece).x + skin.px(14);
   if (total < ImGui::GetContentRegionAvail().x * (most_rows - 1)) return draw_token_strip(id, tokens, options, skin);
 
   const float height = most_rows * (font_size(skin.fonts.mono) + skin.px(9));
@@ -110,8 +87,9 @@ TokenStripResult draw_bounded_strip(const char* id, std::span<const Token> token
 // The weights of the layer and head chosen, at this step; empty without attention.
 std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& view) {
   if (layer_count(snapshot) == 0) return {};
-  const auto layer = static_cast<std::size_t>(shown_layer(view, snapshot));
-  return row_weights(coloring_maps(snapshot)[layer], view.head, view.time_step);
+  const Matrix map = shown_map(coloring_maps(snapshot), view);
+  const auto row = map.values.begin() + static_cast<std::ptrdiff_t>(view.time_step) * map.cols;
+  return {row, row + map.cols};
 }
 
 void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
@@ -154,7 +132,7 @@ void draw_limit(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.stopped_at_limit) return;
   const WithFont font(skin.fonts.small);
   dim_text(fmt::format("stopped at the limit of {} pieces",
-                       static_cast<int>(snapshot.target_out.size()) - first_output(snapshot)),
+                       static_cast<int>(snapshot.target_out.size()) - snapshot.first_output()),
            skin);
   help_tooltip(
       snapshot.model.is_language_model()
@@ -181,38 +159,29 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& 
   const int reveal = view.scrolled_to == view.time_step ? -1 : view.time_step;
   view.scrolled_to = view.time_step;
   const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, skin);
-  if (input.clicked >= 0) {
-    view.playing = false;
-    go_to(view, snapshot, input.clicked);
-  }
+  if (input.clicked >= 0) visit(view, snapshot, input.clicked);
 }
 
 // ---- the pictures
 
-struct PictureText {
-  StepPicture picture;
-  const char* title;
-  const char* help;
-};
-
 constexpr std::array pictures = {
-    PictureText{StepPicture::heads, "Every head", "Where every layer's heads look in this step (paper §3.2.2)."},
-    PictureText{StepPicture::lens, "Logit lens",
-                "What each layer would already write, if it were the last: its output goes through the final "
-                "normalisation, linear layer and softmax (the logit lens)."},
-    PictureText{StepPicture::mask, "Mask", "The look-ahead mask: what each step may see (paper §3.2.3)."},
-    PictureText{StepPicture::branches, "Branches", "Every output that you steered to, and its score."},
+    ChoiceText{StepPicture::heads, "Every head", "Where every layer's heads look in this step (paper §3.2.2)."},
+    ChoiceText{StepPicture::lens, "Logit lens",
+               "What each layer would already write, if it were the last: its output goes through the final "
+               "normalisation, linear layer and softmax (the logit lens)."},
+    ChoiceText{StepPicture::mask, "Mask", "The look-ahead mask: what each step may see (paper §3.2.3)."},
+    ChoiceText{StepPicture::branches, "Branches", "Every output that you steered to, and its score."},
 };
 
 void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
   const bool masked = !snapshot.model.is_recurrent();
   if (!masked && view.picture == StepPicture::mask) view.picture = StepPicture::heads;
-  for (const PictureText& text : pictures) {
-    if (text.picture == StepPicture::mask && !masked) continue;
-    const std::size_t branches = text.picture == StepPicture::branches ? view.branches.all.size() : 0;
+  for (const ChoiceText<StepPicture>& text : pictures) {
+    if (text.value == StepPicture::mask && !masked) continue;
+    const std::size_t branches = text.value == StepPicture::branches ? view.branches.all.size() : 0;
     const std::string title =
         branches > 1 ? fmt::format("{} ({})###branches", text.title, branches) : std::string(text.title);
-    if (draw_choice(title.c_str(), view.picture == text.picture, text.help, skin)) view.picture = text.picture;
+    if (draw_choice(title.c_str(), view.picture == text.value, text.help, skin)) view.picture = text.value;
   }
   end_choices();
 }
@@ -264,7 +233,7 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
   draw_player(snapshot, view, skin);
   draw_rewind(snapshot, view, skin);
   if (has_choice(coloring_maps(snapshot))) {
-    next_in_row(choosers_width(skin), skin);
+    next_in_row(choosers_width(skin), skin.px(6));
     draw_choosers(coloring_maps(snapshot), view, skin);
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();

@@ -1,15 +1,13 @@
-#include "workspaces/decoding/tree.h"
+#include "workspaces/decoding/modes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/heatmap.h"
+#include "base/numbers.h"
 #include "widgets/plot.h"
-#include "widgets/tooltip.h"
-#include "workspaces/decoding/outputs.h"
-#include "workspaces/decoding/score_text.h"
+#include "widgets/words.h"
 #include "workspaces/decoding/tree_canvas.h"
 
 namespace attnscope {
@@ -76,15 +74,8 @@ void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
 }
 
 const char* fate_text(const BeamNode& node) {
-  switch (node.fate) {
-    case Fate::kept:
-      return "kept: among the best of its step";
-    case Fate::finished:
-      return "finished: it ended while among the best of its step";
-    case Fate::pruned:
-      return "pruned: the beam was full of better ones";
-  }
-  return "";
+  if (node.fate == Fate::finished) return "finished: it ended while among the best of its step";
+  return node.fate == Fate::kept ? "kept: among the best of its step" : "pruned: the beam was full of better ones";
 }
 
 std::string path_text(const Tree& tree, int node) {
@@ -98,10 +89,7 @@ void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
   const double before = node.parent < 0 ? 0 : at(decodings.tree, node.parent).total;
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(skin.px(420));
-  {
-    const WithFont mono(skin.fonts.mono);
-    ImGui::TextUnformatted(path_text(decodings.tree, index).c_str());
-  }
+  mono_text(path_text(decodings.tree, index), skin);
   const std::string sums =
       fmt::format("Σ log p = {} + log {:.4f} = {} + ({}) = {}\n{}", number_text(before), std::exp(node.log_prob),
                   number_text(before), number_text(node.log_prob), number_text(node.total),

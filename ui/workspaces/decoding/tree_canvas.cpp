@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
+#include "base/numbers.h"
 #include "widgets/painter.h"
-#include "widgets/tooltip.h"
-#include "workspaces/decoding/score_text.h"
+#include "widgets/words.h"
 
 namespace attnscope {
 namespace {
@@ -65,17 +65,6 @@ struct NodeStyle {
   Color32 outline = 0;  // 0: none but its fate's own
   bool plain = false;   // without round corners and hatching
 };
-
-std::string fitting(const std::string& text, ImFont* font, float width) {
-  if (text_size(font, text.c_str()).x <= width) return text;
-  std::string cut = text;
-  while (!cut.empty()) {
-    while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U) cut.pop_back();
-    if (!cut.empty()) cut.pop_back();
-    if (text_size(font, (cut + "…").c_str()).x <= width) return cut + "…";
-  }
-  return cut;
-}
 
 // Told apart without colours too: pruned ones are hatched, finished ones have a bar at their end.
 void draw_box(Painter& paint, ImVec2 low, ImVec2 high, const NodeStyle& style, const Skin& skin) {
@@ -236,9 +225,9 @@ class Canvas {
     const float room = place_.chip - 2 * inset - (style.fate == Fate::finished ? skin_.px(3) : 0);
     const Color32 ink = style.fate == Fate::pruned ? skin_.theme.text_dim : skin_.theme.text;
     const std::string score = number_text(node.score, 2);
-    const float score_width = text_size(font, score.c_str()).x;
-    const std::string piece = fitting(node.token.piece, font, room);
-    const float piece_width = text_size(font, piece.c_str()).x;
+    const float score_width = text_size(font, score).x;
+    const std::string piece = shortened(font, node.token.piece, room);
+    const float piece_width = text_size(font, piece).x;
     const float first = two_lines_ ? low.y + skin_.px(1) : left_middle.y - line * 0.5F;
     paint_.text(font, {low.x + inset, first}, ink, piece);
     if (two_lines_ && score_width <= room)
@@ -255,7 +244,7 @@ class Canvas {
       const ImVec2 corner(place_.x(at(node).step), y(node) - font_size(font) - skin_.px(4));
       if (corner.x < free_from || corner.x > place_.high.x) continue;
       const std::string& piece = at(node).token.piece;
-      const float width = text_size(font, piece.c_str()).x;
+      const float width = text_size(font, piece).x;
       const ImVec2 low(corner.x - skin_.px(2), corner.y);
       paint_.filled_rect(low, {corner.x + width + skin_.px(2), corner.y + font_size(font)},
                          faded(skin_.theme.background, 0.8F));
@@ -271,7 +260,7 @@ class Canvas {
     paint_.filled_rect(place_.low, {place_.high.x, place_.low.y + place_.head - skin_.px(2)}, skin_.theme.background);
     for (int step = first_; step <= last_; ++step) {
       const std::string number = std::to_string(step + 1);
-      const float width = text_size(font, number.c_str()).x;
+      const float width = text_size(font, number).x;
       const float x = place_.x(step) + (boxes_ ? (place_.chip - width) * 0.5F : -width * 0.5F);
       if (x < free_from) continue;
       paint_.text(font, {x, place_.low.y + skin_.px(2)}, skin_.theme.text_dim, number);

@@ -1,4 +1,4 @@
-#include "workspaces/decoding/tree_layout.h"
+#include "workspaces/decoding/tree_canvas.h"
 
 #include <algorithm>
 

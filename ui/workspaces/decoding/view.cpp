@@ -11,16 +11,14 @@ int last_step(const Snapshot& snapshot) {
 
 // The ids written from the first free place to before `step`.
 std::vector<int> written_before(const Snapshot& snapshot, int step) {
-  std::vector<int> ids;
-  for (int i = first_output(snapshot); i < step; ++i)
-    ids.push_back(snapshot.target_out[static_cast<std::size_t>(i)].id);
-  return ids;
+  const int first = snapshot.first_output();
+  return ids_of(std::span(snapshot.target_out).subspan(first, std::max(0, step - first)));
 }
 
 // Whether what is known of one output holds for the other, which is not older.
 bool same_output(const Snapshot& older, const Snapshot& newer) {
   return older.run == newer.run && older.step <= newer.step && older.source_text == newer.source_text &&
-         older.changes == newer.changes && older.target_out == newer.target_out;
+         older.interventions == newer.interventions && older.target_out == newer.target_out;
 }
 
 }  // namespace
@@ -32,9 +30,13 @@ void go_to(DecodingView& view, const Snapshot& snapshot, int step) {
   view.time_step = reached;
 }
 
-void move_step(DecodingView& view, const Snapshot& snapshot, int steps) {
+void visit(DecodingView& view, const Snapshot& snapshot, int step) {
   view.playing = false;
-  go_to(view, snapshot, view.time_step + steps);
+  go_to(view, snapshot, step);
+}
+
+void move_step(DecodingView& view, const Snapshot& snapshot, int steps) {
+  visit(view, snapshot, view.time_step + steps);
 }
 
 void toggle_play(DecodingView& view, const Snapshot& snapshot, double now) {
@@ -50,17 +52,13 @@ void advance(DecodingView& view, const Snapshot& snapshot, double now) {
   if (view.time_step == last_step(snapshot)) view.playing = false;
 }
 
-int first_output(const Snapshot& snapshot) {
-  return static_cast<int>(snapshot.forced - snapshot.prefix);
-}
-
 void steer(DecodingView& view, std::vector<int> ids) {
   let_go(view);
   view.prefix_ids = std::move(ids);
 }
 
 void force(DecodingView& view, const Snapshot& snapshot, int step, int id) {
-  if (step < first_output(snapshot)) return;
+  if (step < snapshot.first_output()) return;
   std::vector<int> ids = written_before(snapshot, step);
   ids.push_back(id);
   steer(view, std::move(ids));

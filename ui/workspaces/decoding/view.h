@@ -1,7 +1,6 @@
 // What is looked at in the decoding workspace, and what is asked of the model for it.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,6 +56,9 @@ inline constexpr double seconds_per_step = 0.65;
 // Brings the step into what the snapshot has.
 void go_to(DecodingView& view, const Snapshot& snapshot, int step);
 
+// As go_to, by a click: what plays stops there.
+void visit(DecodingView& view, const Snapshot& snapshot, int step);
+
 // Moves by `steps`, stopping at either end; ends the playing.
 void move_step(DecodingView& view, const Snapshot& snapshot, int steps);
 
@@ -67,9 +69,6 @@ void toggle_play(DecodingView& view, const Snapshot& snapshot, double now);
 void advance(DecodingView& view, const Snapshot& snapshot, double now);
 
 // ---- steering: what the output has to begin with
-
-// The first step whose output was not typed: 0, or a language model's first after its prompt.
-int first_output(const Snapshot& snapshot);
 
 // These pieces, and from there on free.
 void steer(DecodingView& view, std::vector<int> ids);

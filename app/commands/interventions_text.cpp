@@ -1,0 +1,147 @@
+#include "commands/interventions_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace attnscope {
+namespace {
+
+[[noreturn]] void refuse(std::string_view text, std::string_view form) {
+  throw ConfigError(fmt::format("'{}' is not of the form {}", text, form));
+}
+
+// A whole number from `least` on.
+int number_from(std::string_view text, int least, std::string_view all, std::string_view form) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least) refuse(all, form);
+  return number;
+}
+
+// What stands before the mark; the rest stays.
+std::string_view taken(std::string_view& rest, std::string_view mark, std::string_view all, std::string_view form) {
+  const std::size_t at = rest.find(mark);
+  if (at == std::string_view::npos) refuse(all, form);
+  const std::string_view before = rest.substr(0, at);
+  rest.remove_prefix(at + mark.size());
+  return before;
+}
+
+constexpr std::string_view head_form = "PART.LAYER.HEAD, such as encoder.2.3";
+constexpr std::string_view layer_form = "encoder.LAYER or decoder.LAYER, such as encoder.1";
+constexpr std::string_view forced_form = "PART.LAYER.HEAD:QUERY->KEY, such as encoder.2.3:10->1";
+constexpr std::string_view replaced_form = "source.POSITION=TEXT or target.POSITION=TEXT, such as source.4=wide";
+
+HeadPlace head_from(std::string_view text, std::string_view all, std::string_view form, const ModelConfig& model) {
+  HeadPlace place;
+  place.part = part_from(taken(text, ".", all, form));
+  place.layer = number_from(taken(text, ".", all, form), 1, all, form) - 1;
+  place.head = number_from(text, 1, all, form) - 1;
+  check_place(place, model);
+  return place;
+}
+
+LayerPlace layer_from(std::string_view text, const ModelConfig& model) {
+  std::string_view rest = text;
+  const std::string_view stack = taken(rest, ".", text, layer_form);
+  if (stack != "encoder" && stack != "decoder") refuse(text, layer_form);
+  const LayerPlace place{stack == "decoder", number_from(rest, 1, text, layer_form) - 1};
+  // A layer has the heads of its self-attention.
+  check_place({place.decoder ? AttentionPart::decoder : AttentionPart::encoder, place.layer, 0}, model);
+  return place;
+}
+
+ForcedAttention forced_from(std::string_view text, const ModelConfig& model) {
+  std::string_view rest = text;
+  const HeadPlace place = head_from(taken(rest, ":", text, forced_form), text, forced_form, model);
+  const int query = number_from(taken(rest, "->", text, forced_form), 0, text, forced_form);
+  return {place, query, number_from(rest, 0, text, forced_form)};
+}
+
+ReplacedToken replaced_from(std::string_view text) {
+  std::string_view rest = text;
+  const std::string_view side = taken(rest, ".", text, replaced_form);
+  if (side != "source" && side != "target") refuse(text, replaced_form);
+  const int position = number_from(taken(rest, "=", text, replaced_form), 0, text, replaced_form);
+  if (rest.empty()) refuse(text, replaced_form);
+  return {.target = side == "target", .position = position, .text = std::string(rest)};
+}
+
+// Layers that a part has in such a model.
+std::int64_t layers_of(AttentionPart part, const ModelConfig& model) {
+  if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none" ? 1 : 0;
+  if (model.is_language_model()) return part == AttentionPart::decoder ? model.num_decoder_layers : 0;
+  return part == AttentionPart::encoder ? model.num_encoder_layers : model.num_decoder_layers;
+}
+
+// `what` is a query, a key or a piece; there are `count` of them.
+void check_index(std::string_view where, std::string_view what, int index, std::size_t count) {
+  if (static_cast<std::size_t>(index) < count) return;
+  const std::string allowed = count == 0 ? "there is none" : fmt::format("0 to {}", count - 1);
+  throw ConfigError(fmt::format("{} has no {} {}: {}", where, what, index, allowed));
+}
+
+void check_reached(const ForcedAttention& forced, const Snapshot& look) {
+  const AttentionPart part = forced.place.part;
+  check_index(part_name(part), "query", forced.query, row_tokens(look, part).size());
+  check_index(part_name(part), "key", forced.key, col_tokens(look, part).size());
+  if (part != AttentionPart::decoder || forced.key <= forced.query) return;
+  throw ConfigError(
+      fmt::format("decoder query {0} does not see key {1}, which is masked: 0 to {0}", forced.query, forced.key));
+}
+
+void check_reached(const ReplacedToken& replaced, const Snapshot& look) {
+  const std::string_view side = replaced.target ? "target" : "source";
+  check_index(side, "piece", replaced.position, replaced.target ? look.target_in.size() : look.source.size());
+  const auto same = [&](const ReplacedToken& other) {
+    return other.target == replaced.target && other.position == replaced.position && other.text == replaced.text;
+  };
+  if (std::ranges::none_of(look.interventions.replaced, same))
+    throw ConfigError(
+        fmt::format("{}.{}: '{}' has no piece to take its place", side, replaced.position, replaced.text));
+}
+
+}  // namespace
+
+AttentionPart part_from(std::string_view name) {
+  for (const AttentionPart part : attention_parts)
+    if (part_name(part) == name) return part;
+  throw ConfigError(fmt::format("'{}' is no part of a model: encoder, decoder or cross", name));
+}
+
+void check_place(const HeadPlace& place, const ModelConfig& model) {
+  const std::string_view part = part_name(place.part);
+  const std::int64_t layers = layers_of(place.part, model);
+  const std::int64_t heads = model.is_recurrent() ? 1 : model.num_heads;
+  if (layers == 0) throw ConfigError(fmt::format("this model has no attention called {}", part));
+  if (place.layer < 0 || place.layer >= layers) {
+    throw ConfigError(fmt::format("{} has no layer {}: 1 to {}", part, place.layer + 1, layers));
+  }
+  if (place.head < 0 || place.head >= heads) {
+    throw ConfigError(fmt::format("{} has no head {}: 1 to {}", part, place.head + 1, heads));
+  }
+}
+
+Interventions interventions_from(const InterventionsText& text, const ModelConfig& model) {
+  Interventions interventions;
+  const bool of_transformers = !text.heads_off.empty() || !text.layers_off.empty() || !text.forced.empty();
+  if (model.is_recurrent() && of_transformers) {
+    throw ConfigError("a recurrent model has no heads and layers to switch off or force: only --replace changes it");
+  }
+  for (const std::string& head : text.heads_off)
+    interventions.heads_off.push_back(head_from(head, head, head_form, model));
+  for (const std::string& layer : text.layers_off) interventions.layers_off.push_back(layer_from(layer, model));
+  for (const std::string& forced : text.forced) interventions.forced.push_back(forced_from(forced, model));
+  for (const std::string& replaced : text.replaced) interventions.replaced.push_back(replaced_from(replaced));
+  return interventions;
+}
+
+void check_reached(const Interventions& asked, const Snapshot& look) {
+  for (const ForcedAttention& forced : asked.forced) check_reached(forced, look);
+  for (const ReplacedToken& replaced : asked.replaced) check_reached(replaced, look);
+}
+
+}  // namespace attnscope

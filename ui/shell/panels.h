@@ -1,0 +1,58 @@
+// What the window is made of, from top to bottom, and what opens over it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/skin.h"
+#include "base/textures.h"
+#include "shell/scope.h"
+
+namespace attnscope {
+
+// The first line of the window: menu, training buttons, where the run stands.
+void draw_menu_bar(Scope& scope, const Skin& skin);
+
+// "step 1 240 · loss 1.83 · 9.1k tok/s · CPU"
+std::string status_line(const Scope& scope);
+
+// ---- the left column: every field of the configuration, made from the table in plain/config.h
+
+// Fills what is left of the window.
+void draw_setup(Scope& scope, const Skin& skin);
+
+// What is wrong, by the field it is shown at; empty when nothing is.
+std::map<std::string_view, std::string> field_complaints(const Config& config);
+
+// How many fields of `edited` wait for Reset.
+int waiting_fields(const Config& running, const Config& edited);
+
+// ---- beneath the workspace, at the cursor, as wide as the window
+
+// The bar that goes through what was recorded of a pinned sentence; nothing while none is pinned.
+void draw_timeline(Scope& scope, const Skin& skin);
+float timeline_height(const Scope& scope);
+
+// The sentence everything is about, and what the model makes of it.
+void draw_sentence_bar(Scope& scope, const Skin& skin);
+float sentence_bar_height(const Skin& skin);
+
+// ---- over the window
+
+// The file browser, the question after a dropped file, the keys.
+void draw_dialogs(Scope& scope, const Skin& skin);
+
+inline constexpr double info_seconds = 6;
+inline constexpr double warning_seconds = 12;
+
+// Messages and long work, in a window of its own whose lower right corner is at `corner`; drops what has been shown
+// long enough.
+void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin);
+
+// ---- all of them: menu, toolbar, setup, workspaces, curves, sentence bar, messages
+
+// One frame, between ImGui::NewFrame and ImGui::Render. What the user did is in `scope` afterwards.
+void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin);
+
+}  // namespace attnscope
