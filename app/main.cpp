@@ -1,5 +1,10 @@
 // The command line: every command and option is declared here, and nowhere else.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -20,6 +25,18 @@ constexpr int exit_usage = 2;
 
 // The command the line asked for, ready to be run; set by the callback of its subcommand.
 using Run = std::function<int()>;
+
+// As CLI::Range, which lets pass what is not a number.
+CLI::Validator within(double least, double most) {
+  const std::string allowed = fmt::format("{} to {}", least, most);
+  return CLI::Validator(
+      [=](const std::string& text) {
+        double value = 0;
+        const bool read = CLI::detail::lexical_cast(text, value);
+        return read && value >= least && value <= most ? "" : fmt::format("{} is not a number from {}", text, allowed);
+      },
+      allowed, "within");
+}
 
 template <typename Options>
 CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(const Options&),
@@ -69,7 +86,7 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
       ->check(CLI::Range(0, 256));
-  sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(CLI::NonNegativeNumber);
+  sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(within(0, 1e6));
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
   sub->add_flag("--json", o.json, "One JSON object an update on stdout");
@@ -100,8 +117,7 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
   sub->alias("generate");
   add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
-  sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")
-      ->check(CLI::Range(0., 5.));
+  sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")->check(within(0, 5));
   sub->add_option("--limit", o.limit, "Pieces at most; 0: source + 50, a language model's context")
       ->check(CLI::NonNegativeNumber);
   add_sampling(sub, beam, o);
@@ -184,7 +200,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option_function<std::string>(
          "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
       ->type_name("WxH");
-  sub->add_option("--scale", o.scale, "Size of text and controls")->check(CLI::Range(0.5, 4.));
+  sub->add_option("--scale", o.scale, "Size of text and controls")->check(within(0.5, 4));
   sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
   add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
@@ -243,10 +259,22 @@ int run_program(int argc, char** argv) {
   return run();
 }
 
+// Where stdin, stdout or stderr was closed, the next file opened would take its number, and what is said would be
+// written into it.
+void occupy_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
 }  // namespace
 }  // namespace attnscope
 
 int main(int argc, char** argv) {
+  attnscope::occupy_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, and said as one
   try {
     return attnscope::run_program(argc, argv);
   } catch (const attnscope::ConfigError& error) {

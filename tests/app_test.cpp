@@ -136,6 +136,7 @@ TEST_F(SettingsFile, IsMovedAsideWhenBroken) {
     EXPECT_EQ(read.settings.layout, Layout());
     EXPECT_FALSE(std::filesystem::exists(path));
     EXPECT_EQ(read_file(folder_ / "settings.json.broken", 1'000'000), text);
+    std::filesystem::remove(folder_ / "settings.json.broken");
   }
 }
 

@@ -21,7 +21,7 @@ class DirectoryTest : public testing::Test {
     folder = ::mkdtemp(name.data());
     std::filesystem::create_directories(folder / "zebra");
     std::filesystem::create_directories(folder / "a run");
-    std::ofstream(folder / "a run" / "config.json") << "{}";
+    for (const char* file : {"config.json", "model.safetensors"}) std::ofstream(folder / "a run" / file) << "{}";
     std::ofstream(folder / "b.tsv") << "12345";
     std::ofstream(folder / "Été.txt") << "";
     std::filesystem::create_symlink(folder / "nowhere", folder / "broken");

@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "engine/checkpoint.h"
+#include "full_disk.h"
 #include "losses.h"
 #include "run_fixture.h"
+#include "storage/file.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
 
@@ -24,7 +27,23 @@ class RunOnDisk : public testing::Test {
   fs::path folder = fs::temp_directory_path() / ("attnscope-run-" + std::to_string(::getpid()));
   void SetUp() override { fs::remove_all(folder); }
   void TearDown() override { fs::remove_all(folder); }
+
+  // The losses of so many steps of a run that is then in the folder, and that nobody holds.
+  std::vector<double> saved_after(int steps) const {
+    TorchEngine engine;
+    engine.reset(tiny_config(), {});
+    auto values = losses(engine, steps);
+    engine.save_run(folder.string());
+    return values;
+  }
 };
+
+Config keeping(std::int64_t count) {
+  Config config = tiny_config();
+  config.training.checkpoint_interval = 2;
+  config.training.kept_checkpoints = count;
+  return config;
+}
 
 // Nine steps, a new process, eight more: the losses of seventeen.
 void expect_exact_resume(const Config& config, const fs::path& folder) {
@@ -64,6 +83,118 @@ TEST_F(RunOnDisk, ResumesExactlyWithEveryOptionOfTraining) {
   expect_exact_resume(config, folder / "run");
 }
 
+TEST(Checkpoints, ComeByTimeWithinAFiftiethOfIt) {
+  using namespace std::chrono_literals;
+  const auto at = [](auto since) { return CheckpointPacing::Clock::time_point(1h + since); };
+  CheckpointPacing pacing;
+  pacing.begun(at(0s));
+  pacing.ended(at(1s));
+  EXPECT_FALSE(pacing.due(at(59s), 60s));
+  EXPECT_TRUE(pacing.due(at(60s), 60s));
+  EXPECT_FALSE(pacing.due(at(24h), 0s)) << "by updates alone";
+  pacing.begun(at(60s));
+  pacing.ended(at(63s));
+  EXPECT_FALSE(pacing.due(at(60s + 149s), 60s));
+  EXPECT_TRUE(pacing.due(at(60s + 150s), 60s)) << "3 s of it, 2 %";
+  // One that failed, without an end, is not tried again before its time.
+  pacing.begun(at(300s));
+  EXPECT_FALSE(pacing.due(at(301s), 60s));
+}
+
+// What an update measured does not wait for the next checkpoint.
+TEST_F(RunOnDisk, CurvesAreWrittenBetweenCheckpoints) {
+  Config config = tiny_config();
+  config.training.checkpoint_interval = 1'000'000;
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.save_run(folder.string());
+  const auto points = [&] { return load_metrics(RunFolder{folder}.metrics()).size(); };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (points() == 0 && std::chrono::steady_clock::now() < end) losses(engine, 10);
+  EXPECT_GT(points(), 0U);
+  EXPECT_LE(points(), static_cast<std::size_t>(engine.steps_done()));
+}
+
+TEST_F(RunOnDisk, ACheckpointTakesInWhatWasLearnedSince) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.checkpoint();  // of no folder: nothing
+  EXPECT_FALSE(engine.checkpoint_if_due());
+  engine.save_run(folder.string());
+  const auto expected = losses(engine, 4);
+  engine.checkpoint();
+  TorchEngine again;
+  const RunOpened opened = again.open_run(folder.string(), {});
+  EXPECT_EQ(opened.step, 4);
+  EXPECT_EQ(opened.metrics.size(), 4U);
+  EXPECT_EQ(losses(again, 3), losses(engine, 3));
+}
+
+TEST_F(RunOnDisk, IsHeldByTheOneThatSavesIt) {
+  TorchEngine first, second;
+  first.reset(tiny_config(), {});
+  first.save_run(folder.string());
+  second.open_run(folder.string(), {});  // reading is for everybody
+  EXPECT_THAT([&] { second.save_run(folder.string()); },
+              testing::ThrowsMessage<FileError>(testing::HasSubstr("in use")));
+  first.reset(tiny_config(), {});
+  second.save_run(folder.string());
+}
+
+TEST_F(RunOnDisk, ASaveThatFailsLeavesTheLastAndTheNextOneSucceeds) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  const auto step_of_run = [&] {
+    TorchEngine reader;
+    return reader.open_run(folder.string(), {}).step;
+  };
+  {
+    const FullDisk full(4096);
+    EXPECT_THROW(engine.save_run(folder.string()), FileError);
+  }
+  EXPECT_TRUE(fs::is_empty(folder)) << "nothing says that there is a run";
+  engine.save_run(folder.string());
+  losses(engine, 3);
+  {
+    const FullDisk full(4096);
+    EXPECT_THROW(engine.checkpoint(), FileError);
+  }
+  EXPECT_EQ(step_of_run(), 0);
+  losses(engine, 2);
+  engine.checkpoint();
+  EXPECT_EQ(step_of_run(), 5);
+  TorchEngine reader;
+  EXPECT_EQ(reader.open_run(folder.string(), {}).metrics.size(), 5U);
+}
+
+TEST_F(RunOnDisk, SavedOverAnotherRunItKeepsNothingOfThat) {
+  {
+    TorchEngine other;
+    other.reset(keeping(3), {});
+    losses(other, 2);
+    other.history().pin("a b");
+    record_pinned(other, {}, {});
+    other.save_run(folder.string());
+  }
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.save_run(folder.string());
+  for (const fs::path& gone : {RunFolder{folder}.optimizer(), RunFolder{folder}.history()})
+    EXPECT_FALSE(fs::exists(gone)) << gone;
+  EXPECT_THAT(kept_steps({folder}), testing::IsEmpty());
+  EXPECT_THAT(load_metrics(RunFolder{folder}.metrics()), testing::IsEmpty());
+}
+
+TEST_F(RunOnDisk, SavedWhereSomebodyElsesFilesAreItTouchesNone) {
+  fs::create_directories(folder);
+  std::ofstream(RunFolder{folder}.model()) << "not ours";
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  EXPECT_THAT([&] { engine.save_run(folder.string()); },
+              testing::ThrowsMessage<FileError>(testing::HasSubstr("model.safetensors")));
+  EXPECT_EQ(read_file(RunFolder{folder}.model(), 100), "not ours");
+}
+
 TEST_F(RunOnDisk, CheckpointsFollowAtTheirInterval) {
   Config config = tiny_config();
   config.training.checkpoint_interval = 4;
@@ -77,10 +208,7 @@ TEST_F(RunOnDisk, CheckpointsFollowAtTheirInterval) {
 
 // What a crash leaves behind between the metrics' last line and the weights of its step.
 TEST_F(RunOnDisk, MetricsBeyondTheWeightsAreForgotten) {
-  TorchEngine engine;
-  engine.reset(tiny_config(), {});
-  const auto expected = losses(engine, 5);
-  engine.save_run(folder.string());
+  const auto expected = saved_after(5);
   std::vector<MetricPoint> lost(2);
   lost[0].step = 6;
   lost[1].step = 7;
@@ -208,13 +336,6 @@ std::map<std::string, torch::Tensor> weights(TorchEngine& engine) {
   return copies;
 }
 
-Config keeping(std::int64_t count) {
-  Config config = tiny_config();
-  config.training.checkpoint_interval = 2;
-  config.training.kept_checkpoints = count;
-  return config;
-}
-
 TEST_F(RunOnDisk, TheMeanOfKeptCheckpointsIsTheirMean) {
   TorchEngine engine;
   engine.reset(keeping(3), {});
@@ -265,16 +386,20 @@ TEST_F(RunOnDisk, TooFewOrBrokenCheckpointsAreNamedAndChangeNothing) {
 }
 
 TEST_F(RunOnDisk, KeptCheckpointsOfAnotherFutureOrAnotherRunAreRemoved) {
-  TorchEngine engine;
-  engine.reset(keeping(10), {});
-  engine.save_run(folder.string());
-  losses(engine, 4);
+  {
+    TorchEngine engine;
+    engine.reset(keeping(10), {});
+    engine.save_run(folder.string());
+    losses(engine, 4);
+  }
   fs::copy(RunFolder{folder}.kept_weights(4), RunFolder{folder}.kept_weights(6));
-  TorchEngine resumed;
-  resumed.open_run(folder.string(), {});
-  EXPECT_EQ(resumed.steps_done(), 4);
-  EXPECT_THROW(resumed.average(3), RunError) << "the third is of a step that has not been";
-  resumed.save_run(folder.string());
+  {
+    TorchEngine resumed;
+    resumed.open_run(folder.string(), {});
+    EXPECT_EQ(resumed.steps_done(), 4);
+    EXPECT_THROW(resumed.average(3), RunError) << "the third is of a step that has not been";
+    resumed.save_run(folder.string());
+  }
   EXPECT_THAT(kept_steps({folder}), testing::ElementsAre(2, 4));
 
   TorchEngine other;

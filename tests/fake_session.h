@@ -35,6 +35,7 @@ struct Script {
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
   std::function<void(const FractionCallback&)> on_study = [](const FractionCallback& progress) { progress(0.5); };
   std::function<void()> on_save = [] {};
+  std::function<bool(std::int64_t step)> on_checkpoint = [](std::int64_t) { return false; };  // after each update
   std::atomic<std::int64_t> history_interval = 50;
   std::vector<PinnedSentence> opened_history;                  // comes with every run opened
   std::atomic<std::int64_t> steps_wanted = 1'000'000'000'000;  // steps take a microsecond: no test sees the end
@@ -88,6 +89,8 @@ class FakeEngine : public Engine {
     script_->on_save();
     script_->note("save " + path);
   }
+  bool checkpoint_if_due() override { return script_->on_checkpoint(step_); }
+  void checkpoint() override { script_->note("checkpoint " + std::to_string(step_)); }
   void adjust(const Config& config) override {
     script_->note("adjust " + std::to_string(static_cast<int>(config.training.noam_factor)));
   }

@@ -1,4 +1,5 @@
-// The losses of updates, apart from run_fixture.h: who needs them is compiled anew with the table of metrics.
+// The losses of updates, after each of which is saved what is due; apart from run_fixture.h: who needs them is compiled
+// anew with the table of metrics.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,10 @@ namespace attnscope {
 
 inline std::vector<double> losses(TorchEngine& engine, int steps) {
   std::vector<double> values;
-  for (int i = 0; i < steps; ++i) values.push_back(engine.train_step({})[metric("loss")].value());
+  for (int i = 0; i < steps; ++i) {
+    values.push_back(engine.train_step({})[metric("loss")].value());
+    engine.checkpoint_if_due();
+  }
   return values;
 }
 

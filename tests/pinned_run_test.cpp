@@ -74,6 +74,7 @@ void train_on(TorchEngine& engine, int steps) {
   for (int i = 0; i < steps; ++i) {
     engine.train_step({});
     if (recording_due(engine)) record_pinned(engine, {}, {});
+    engine.checkpoint_if_due();
   }
 }
 
@@ -169,16 +170,16 @@ TEST_F(PinnedRun, LookingChangesNoWeight) {
 
 TEST_F(PinnedRun, CheckpointsCarryTheHistory) {
   Config config = tiny();
-  config.training.checkpoint_interval = 8;
+  config.training.checkpoint_interval = 10;
   TorchEngine engine;
   engine.reset(config, {});
   engine.history().pin(first);
   engine.save_run(run.string());
-  train_on(engine, 9);
+  train_on(engine, 11);
   TorchEngine other;
   const RunOpened opened = other.open_run(run.string(), {});
-  EXPECT_EQ(opened.step, 8);
-  EXPECT_THAT(steps(opened.pinned.at(0)), ElementsAre(5));
+  EXPECT_EQ(opened.step, 10);
+  EXPECT_THAT(steps(opened.pinned.at(0)), ElementsAre(5, 10)) << "that of its own step among them";
 }
 
 TEST_F(PinnedRun, FramesBeyondTheWeightsAreDropped) {
@@ -206,6 +207,16 @@ TEST_F(PinnedRun, ABrokenHistoryIsSaidAndTheRunOpens) {
   EXPECT_THAT(opened.warnings[0], HasSubstr("history.safetensors"));
   EXPECT_THAT(opened.pinned, IsEmpty());
   engine.train_step({});
+  // It is not lost at the next save, whatever that has in its place.
+  const std::string unreadable = read_file(RunFolder{run}.history(), 1 << 20);
+  const fs::path aside = run / "history.safetensors.broken";
+  engine.save_run(run.string());
+  EXPECT_FALSE(fs::exists(RunFolder{run}.history()));
+  engine.history().pin(first);
+  record_pinned(engine, {}, {});
+  engine.save_run(run.string());
+  EXPECT_EQ(read_file(aside, 1 << 20), unreadable);
+  EXPECT_THAT(engine.open_run(run.string(), {}).warnings, IsEmpty());
 }
 
 TEST_F(PinnedRun, ResetKeepsTheSentencesAndAFailedOpenEverything) {

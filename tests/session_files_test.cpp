@@ -114,6 +114,40 @@ TEST_F(FilesTest, ARunThatWasNeverThereIsNotSavedAtTheEnd) {
   EXPECT_EQ(script->times("save of the new run"), 0U);
 }
 
+TEST_F(FilesTest, TheRunIsSavedAtTheEnd) {
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for([&] { return script->times("step ends") >= 3; }));
+  session.reset();
+  const std::size_t steps = script->times("step ends");
+  EXPECT_THAT(script->noted(), testing::Contains("checkpoint " + std::to_string(steps)));
+  EXPECT_THAT(script->noted().back(), "destroyed");
+}
+
+TEST_F(FilesTest, WithoutARunNothingIsSavedAtTheEnd) {
+  start();
+  session.reset();
+  EXPECT_THAT(script->noted(), testing::Not(testing::Contains(testing::HasSubstr("checkpoint"))));
+}
+
+TEST_F(FilesTest, ACheckpointThatFailsIsSaidOnceAndTrainingGoesOn) {
+  script->on_checkpoint = [](std::int64_t step) -> bool {
+    if (step % 2 == 0) return false;  // not due: no sign that saving works again
+    if (step != 5) throw std::runtime_error("the disk is full");
+    return true;
+  };
+  script->steps_wanted = 9;
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::finished; }));
+  std::vector<std::string> errors;
+  for (const Message& message : all<Message>()) {
+    if (message.severity == Severity::error) errors.push_back(message.text);
+  }
+  EXPECT_THAT(errors, testing::ElementsAre(testing::AllOf(testing::HasSubstr("step 1"), testing::HasSubstr("is full")),
+                                           testing::HasSubstr("step 7")));
+}
+
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {
   start_with_run();
   session->post(Train{});

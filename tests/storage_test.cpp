@@ -1,19 +1,19 @@
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
 
+#include "full_disk.h"
 #include "plain/metrics.h"
 #include "storage/file.h"
+#include "storage/held_run.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
 
@@ -55,25 +55,6 @@ class Folder : public testing::Test {
 
  private:
   fs::path path_;
-};
-
-// Files of this process cannot grow beyond `bytes` while it lives: a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    previous_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &previous_);
-    const rlimit limit = {bytes, previous_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &previous_);
-    std::signal(SIGXFSZ, previous_handler_);
-  }
-
- private:
-  rlimit previous_ = {};
-  void (*previous_handler_)(int) = nullptr;
 };
 
 // The message of the `Error` that `body` throws; fails if it throws none.
@@ -129,7 +110,19 @@ TEST_F(File, SaysWhatItCannotRead) {
   put("file", "0123456789");
   EXPECT_EQ(read_file(at("file"), 10), "0123456789");
   EXPECT_THROW(read_file(at("file"), 9), FileError);
-  EXPECT_THAT(message_of<FileError>([&] { read_file("/dev/zero", 1000); }), HasSubstr("1000 bytes"));
+  EXPECT_THAT(message_of<FileError>([&] { read_file("/dev/zero", 1000); }), HasSubstr("not a file"));
+  // Which would otherwise be waited for until somebody writes to it.
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(message_of<FileError>([&] { read_file(at("pipe"), 10); }), HasSubstr("a pipe, not a file"));
+}
+
+TEST_F(File, IsSetAsideUnderANameThatIsFree) {
+  for (const char* content : {"first", "second", "third"}) {
+    put("file", content);
+    EXPECT_EQ(read_file(set_aside(at("file")), 10), content);
+  }
+  EXPECT_THAT(names(), ElementsAre("file.broken", "file.broken.2", "file.broken.3"));
+  EXPECT_THROW(set_aside(at("file")), FileError);
 }
 
 // A folder of somebody else's could lead a write anywhere.
@@ -391,12 +384,41 @@ TEST_F(SafetensorsFile, GoesThroughTheDisk) {
 
 class RunOnDisk : public Folder {};
 
-TEST_F(RunOnDisk, IsAFolderWithAConfiguration) {
+TEST_F(RunOnDisk, IsAFolderWithAConfigurationAndWeights) {
   EXPECT_FALSE(is_run(at("absent")));
   EXPECT_FALSE(is_run(at(".")));
-  save_config(RunFolder{at(".")}.config(), {});
+  put("config.json", "");
+  EXPECT_FALSE(is_run(at(".")));
+  put("model.safetensors", "");
   EXPECT_TRUE(is_run(at(".")));
   EXPECT_FALSE(is_run(at("config.json")));
+}
+
+TEST_F(RunOnDisk, SaysWhatItLacks) {
+  const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
+  EXPECT_THAT(lacking(), testing::EndsWith("holds no run"));
+  // What a first save that failed used to leave.
+  put("config.json", "");
+  put("tokenizer.model", "");
+  EXPECT_THAT(lacking(),
+              testing::AllOf(HasSubstr("corpus.json and model.safetensors missing"), HasSubstr("begin anew")));
+  put("corpus.json", "");
+  put("model.safetensors", "");
+  EXPECT_NO_THROW(check_is_run(at(".")));
+}
+
+TEST_F(RunOnDisk, TakesThePlaceOfNothing) {
+  const auto objection = [&](const char* folder) {
+    return message_of<FileError>([&] { check_free_for_run(at(folder)); });
+  };
+  EXPECT_NO_THROW(check_free_for_run(at("absent")));
+  fs::create_directory(at("other"));
+  put("other/notes.txt", "");
+  EXPECT_NO_THROW(check_free_for_run(at("other")));
+  put("other/model.safetensors", "somebody else's");
+  EXPECT_THAT(objection("other"), testing::AllOf(HasSubstr("other"), HasSubstr("model.safetensors")));
+  put("other/config.json", "");
+  EXPECT_THAT(objection("other"), HasSubstr("holds a run already"));
 }
 
 TEST_F(RunOnDisk, IsMadeWhereSomethingCanBeWritten) {
@@ -538,6 +560,17 @@ TEST_F(RunOnDisk, NamesTheLineOfABrokenMetric) {
   }
 }
 
+TEST_F(RunOnDisk, RefusesMetricsWhoseStepsDoNotAscend) {
+  const fs::path file = at("metrics.jsonl");
+  for (const std::string step : {"2", "1", "0", "-3", "9223372036854775807"}) {
+    put("metrics.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":" + step + "}\n");
+    EXPECT_THAT(message_of<RunError>([&] { load_metrics(file); }),
+                testing::AllOf(HasSubstr("line 3"), HasSubstr("\"step\" is " + step)));
+  }
+  put("metrics.jsonl", "{\"step\":1}\n{\"step\":5}\n");
+  EXPECT_EQ(load_metrics(file).size(), 2U) << "of a run whose metrics were lost for a while";
+}
+
 TEST_F(RunOnDisk, ReplacesItsMetricsAsAWhole) {
   const fs::path file = at("metrics.jsonl");
   append_metrics(file, std::vector{point(1), point(2), point(3), point(4)});
@@ -557,9 +590,15 @@ TEST_F(RunOnDisk, KeepsTheNewestWeightsUpToAStep) {
   for (const char* other : {"900.safetensors", "0000090x.safetensors", "00000900.txt", "notes", "-0000900.safetensors"})
     put(std::string("run/checkpoints/") + other, "not ours");
   EXPECT_THAT(kept_steps(run), ElementsAre(3, 900, 12000, 13000, 10000000));
-  remove_kept_weights(run, 13000, 2);
+  const HeldRun held(run.path);
+  const auto prune = [&](std::int64_t last_step, std::int64_t count) {
+    Checkpoint checkpoint(held);
+    checkpoint.prune_kept_weights(last_step, count);
+    checkpoint.commit();
+  };
+  prune(13000, 2);
   EXPECT_THAT(kept_steps(run), ElementsAre(12000, 13000));
-  remove_kept_weights(run, 0, 0);
+  prune(0, 0);
   EXPECT_THAT(kept_steps(run), IsEmpty());
   EXPECT_TRUE(fs::exists(run.checkpoints() / "notes"));
 }

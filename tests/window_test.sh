@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The real window on a virtual screen: window_test.sh PROGRAM. Opens it, types a sentence, trains, pauses and quits with
-# the keyboard; the title says what the session is doing. Exit 77: the tools for it are not installed.
+# The real window on a virtual screen: window_test.sh PROGRAM. Opens it, types a sentence, trains, pauses, saves and quits
+# with the keyboard; the title says what the session is doing. Exit 77: the tools for it are not installed.
 set -euo pipefail
 program="$1"
 
@@ -53,7 +53,7 @@ mkfifo "$home/display"
 Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$home/display" 2>"$home/xvfb.log" &
 screen=$!
 read -r number <"$home/display" || { cat "$home/xvfb.log"; fail "Xvfb did not start"; }
-export DISPLAY=":$number" WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home"
+export DISPLAY=":$number" WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home" HOME="$home"
 
 started="$(date +%s%N)"
 "$program" &
@@ -77,6 +77,35 @@ ctrl q
 expect_end 0 Ctrl+Q
 grep -q '"sentence": "How are you?"' "$home/attnscope/settings.json" || fail "the sentence typed was not remembered"
 echo "typed, trained, paused and quit"
+
+# A run that has been saved is saved again when the window ends, by Quit or with its terminal.
+step_of() { head -c 100000 "$1/model.safetensors" | grep -ao '"step":"[0-9]*"' | grep -o '[0-9]*'; }
+is_saved() { [ -e "$home/$1/model.safetensors" ]; }
+save_and_train() {
+  "$program" &
+  attnscope=$!
+  within 30 window_is_there
+  xdotool windowfocus --sync "$window"
+  within 120 title_is "?* — attnscope"
+  ctrl s
+  sleep 1 # until the folder has been read
+  xdotool type --delay 20 "$1"
+  xdotool key Return
+  within 60 is_saved "$1"
+  saved="$(step_of "$home/$1")"
+  xdotool key space
+  within 60 title_is "*(training)*"
+  sleep 3
+}
+save_and_train quit
+ctrl q
+expect_end 0 Ctrl+Q
+[ "$(step_of "$home/quit")" -gt "$saved" ] || fail "what was trained was not saved at Ctrl+Q"
+save_and_train hangup
+kill -HUP "$attnscope"
+expect_end 129 SIGHUP
+[ "$(step_of "$home/hangup")" -gt "$saved" ] || fail "what was trained was not saved on SIGHUP"
+echo "saved on the way out"
 
 # A signal ends it like Quit: what the user arranged is kept.
 rm "$home/attnscope/settings.json"

@@ -5,6 +5,7 @@
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/interventions_text.h"
+#include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "plain/matrix_text.h"
 #include "probe/look_inside.h"
@@ -44,8 +45,7 @@ int attend(const AttendOptions& options) {
   TorchEngine engine;
   engine.open_run(options.run, {});
   const ModelConfig& model = engine.config().model;
-  const HeadPlace place{part_from(options.part), static_cast<int>(options.layer) - 1,
-                        static_cast<int>(options.head) - 1};
+  const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
   const bool csv = options.format == "csv";
   if (csv) check_place(place, model);
   const Interventions interventions = interventions_from(options.interventions, model);
@@ -57,8 +57,7 @@ int attend(const AttendOptions& options) {
                .interventions = interventions},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   check_reached(interventions, snapshot);
-  if (snapshot.truncated)
-    fmt::print(stderr, "the sentence is cut at the model's {} pieces\n", engine.config().model.max_length);
+  if (snapshot.truncated) say("the sentence is cut at the model's {} pieces", engine.config().model.max_length);
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {

@@ -64,8 +64,8 @@ struct AttendOptions {
   std::optional<std::string> target;  // absent: the model's own translation
   std::string format = "json";        // or "csv": the one map of `part`, `layer` and `head`
   std::string part = "cross";
-  std::int64_t layer = 1;           // from 1
-  std::int64_t head = 1;            // from 1
+  int layer = 1;                    // from 1
+  int head = 1;                     // from 1
   InterventionsText interventions;  // to the model while it is looked at
 };
 int attend(const AttendOptions& options);  // on stdout

@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "commands/progress.h"
+#include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "evaluation/evaluation.h"
 #include "plain/spread.h"
@@ -148,8 +149,8 @@ std::string split_of(const Corpus& corpus, const TorchEngine& engine, const Eval
   const bool own = options.corpus.empty() || was_trained_on(corpus, engine, options);
   const std::string split = !options.split.empty() ? options.split : own ? "test" : "all";
   if (!options.corpus.empty()) {
-    fmt::print(stderr, "{} is {}what the run was trained on: {} of it is evaluated\n", corpus.name, own ? "" : "not ",
-               split == "all" ? "all" : "the " + split + " part");
+    say("{} is {}what the run was trained on: {} of it is evaluated", corpus.name, own ? "" : "not ",
+        split == "all" ? "all" : "the " + split + " part");
   }
   return split;
 }
@@ -161,7 +162,7 @@ int evaluate(const EvaluateOptions& options) {
   TorchEngine engine;
   const RunOpened opened =
       engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
-  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
+  for (const std::string& warning : opened.warnings) say("{}", warning);
   if (options.average > 1) engine.average(options.average);
   std::optional<Corpus> named;
   if (!options.corpus.empty()) named = load_named_corpus(engine, options);
@@ -172,8 +173,7 @@ int evaluate(const EvaluateOptions& options) {
   const std::string split = split_of(*corpus, engine, options);
   if (engine.config().model.is_language_model()) {
     if (options.beam > 1 || options.limit > 0)
-      fmt::print(stderr,
-                 "a language model reads the text, it does not translate pairs: --beam and --limit mean nothing\n");
+      say("a language model reads the text, it does not translate pairs: --beam and --limit mean nothing");
     print_text(engine, chosen_text(corpus->text, split), options, line);
   } else {
     print_pairs(engine, chosen_pairs(*corpus, split, options.limit), options, line);

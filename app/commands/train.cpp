@@ -6,13 +6,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/progress.h"
+#include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "plain/metrics.h"
 #include "plain/presets.h"
-#include "storage/file.h"
+#include "storage/held_run.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {
@@ -24,6 +26,15 @@ volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothi
 
 void on_interrupt(int) {
   interrupted = 1;
+}
+
+// The run is saved, whatever ends it: Ctrl-C, the terminal that is closed, the program that read what we said. What the
+// parent has ignored (nohup) stays ignored.
+void save_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+  for (const int signal : {SIGHUP, SIGPIPE}) {
+    if (std::signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 void stop_if_interrupted() {
@@ -77,6 +88,11 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
         "uninterrupted run",
         engine.config().training.threads, config.training.threads));
   }
+  if (opened.step > 0 && !std::filesystem::exists(RunFolder{options.out}.optimizer())) {
+    opened.warnings.emplace_back(
+        "The run came without the optimizer's state: from here on the losses differ from those of an uninterrupted "
+        "run");
+  }
   engine.adjust(config);
   return opened;
 }
@@ -110,13 +126,14 @@ class TrainingLoop {
     while (!interrupted && engine_.steps_done() < engine_.steps_wanted() && !out_of_time()) {
       const MetricPoint point = engine_.train_step({});
       if (recording_due(engine_)) record_pinned(engine_, {}, {});
+      checkpoint_if_due(line);
       if (options_.json) {
         fmt::print("{}\n", metrics_line(point));
         std::fflush(stdout);
       }
       if (point[metric("validation_nll")]) {
         line.clear();
-        fmt::print(stderr, "step {:6} · {} · {:.0f} s\n", point.step, measured_text(point), seconds());
+        say("step {:6} · {} · {:.0f} s", point.step, measured_text(point), seconds());
       }
       line.show("Training", fraction(), fmt::format("step {} · {}", point.step, measured_text(point)));
     }
@@ -126,6 +143,18 @@ class TrainingLoop {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  // A disk that is full costs no training: it goes on in memory, and what is due is saved later.
+  void checkpoint_if_due(ProgressLine& line) {
+    try {
+      if (engine_.checkpoint_if_due()) checkpoint_failed_ = false;
+    } catch (const std::exception& error) {
+      if (std::exchange(checkpoint_failed_, true)) return;
+      line.clear();
+      say("step {}: the run could not be saved; training goes on, and it is tried again: {}", engine_.steps_done(),
+          error.what());
+    }
+  }
 
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
@@ -140,23 +169,21 @@ class TrainingLoop {
   const TrainOptions& options_;
   std::int64_t first_;
   Clock::time_point begin_ = Clock::now();
+  bool checkpoint_failed_ = false;  // and that has been said
 };
 
 }  // namespace
 
 int train(const TrainOptions& options) {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  save_on_signals();
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
     line.show(news.what, news.fraction);
   };
-  if (!options.resume && is_run(options.out)) {
-    throw FileError(
-        fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", options.out));
-  }
-  check_writable_run_folder(options.out);
+  if (options.resume) check_is_run(options.out);
+  HeldRun held(options.out);
+  if (!options.resume) check_free_for_run(options.out);
   TorchEngine engine;
   RunOpened opened;
   try {
@@ -167,11 +194,10 @@ int train(const TrainOptions& options) {
   pin(engine.history(), options.pin);
   record_pinned(engine, {}, {});
   line.clear();
-  for (const std::string& warning : opened.warnings) fmt::print(stderr, "{}\n", warning);
-  fmt::print(stderr, "{} parameters, {} pieces, {} training {}, {}\n", opened.num_parameters, opened.vocab_size,
-             opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs",
-             engine.status().device);
-  engine.save_run(options.out);
+  for (const std::string& warning : opened.warnings) say("{}", warning);
+  say("{} parameters, {} pieces, {} training {}, {}", opened.num_parameters, opened.vocab_size, opened.train_pairs,
+      opened.config.model.is_language_model() ? "characters" : "pairs", engine.status().device);
+  engine.save_run(std::move(held));
 
   TrainingLoop loop(engine, options);
   loop.run(line);
@@ -179,8 +205,8 @@ int train(const TrainOptions& options) {
   record_pinned(engine, {}, {});  // so that the history ends where the run does
   engine.save_run(options.out);
   if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
-  fmt::print(stderr, "{} at step {} after {:.0f} s; saved in {}\n", interrupted ? "Stopped" : "Done",
-             engine.steps_done(), loop.seconds(), options.out);
+  say("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", engine.steps_done(),
+      loop.seconds(), options.out);
   return interrupted ? exit_interrupted : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
+#include "commands/say.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
 #include "probe/readings.h"
@@ -125,7 +126,7 @@ void write_text(Writer& writer, std::int64_t number, const std::optional<std::ve
   if (!source) return fmt::print("\n");
   const Hypothesis best = writer.write(*source).front();
   if (!best.finished && !limited && !writer.is_language_model())
-    fmt::print(stderr, "line {}: cut at {} pieces\n", number, best.ids.size());
+    say("line {}: cut at {} pieces", number, best.ids.size());
   fmt::print("{}\n", writer.text(*source, best));
 }
 
@@ -140,8 +141,7 @@ int translate(const TranslateOptions& options) {
   std::string line;
   for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
     const auto source = writer.read(line);
-    if (!source)
-      fmt::print(stderr, "line {}: longer than the model's {} pieces, left empty\n", number, writer.max_length());
+    if (!source) say("line {}: longer than the model's {} pieces, left empty", number, writer.max_length());
     if (options.json) {
       write_json(writer, line, source, options.tree);
     } else {

@@ -40,11 +40,12 @@ SettingsRead settings_from_text(const std::string& text) {
 
 // Says what is wrong with the file and where it now is.
 std::string move_aside(const std::filesystem::path& file, const std::string& reason) {
-  std::filesystem::path aside = file;
-  aside += ".broken";
-  std::error_code error;
-  std::filesystem::rename(file, aside, error);
-  const std::string fate = error ? "it could not be moved aside: " + error.message() : "it is now " + aside.string();
+  std::string fate;
+  try {
+    fate = "it is now " + set_aside(file).string();
+  } catch (const FileError& error) {
+    fate = error.what();
+  }
   return fmt::format("Settings start afresh: {} cannot be used ({}); {}", file.string(), reason, fate);
 }
 
@@ -69,6 +70,7 @@ void write_settings(const std::filesystem::path& file, const Settings& settings)
       {"layout", nlohmann::json::parse(layout_to_json(settings.layout))},
   };
   std::filesystem::create_directories(file.parent_path());
+  remove_leftovers(file.parent_path());
   write_file(file, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

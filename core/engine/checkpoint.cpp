@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "storage/run_folder.h"
 #include "storage/safetensors.h"
 
 namespace attnscope {
@@ -86,9 +87,9 @@ std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file
   std::int64_t count = -1;
   const std::string& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 0) {
-    throw SafetensorsError(
-        fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0", path.string(), key, text));
+  if (error != std::errc() || end != text.data() + text.size() || count < 0 || count > largest_step) {
+    throw SafetensorsError(fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0 to {}",
+                                       path.string(), key, text, largest_step));
   }
   return count;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
@@ -15,8 +16,14 @@
 namespace attnscope {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
 constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
+
+constexpr std::chrono::seconds longest_between_checkpoints{60};
+// Of training can be lost from its curves when the process is killed.
+constexpr std::chrono::seconds longest_wait_of_points{3};
 
 CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
   // One of the two is empty.
@@ -43,24 +50,9 @@ Config with_absolute_paths(Config config) {
   return config;
 }
 
-// Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
-History load_pinned(const RunFolder& folder, const ModelConfig& model, std::uint64_t run,
-                    std::vector<std::string>& warnings) {
-  if (!std::filesystem::exists(folder.history())) return History();
-  try {
-    return load_history(folder.history(), model, run);
-  } catch (const std::runtime_error& error) {
-    warnings.push_back(fmt::format("The run is opened without its pinned sentences: {}", error.what()));
-    return History();
-  }
-}
-
-void save_pinned(const RunFolder& folder, const History& pinned) {
-  if (pinned.sentences().empty()) {
-    std::filesystem::remove(folder.history());  // what another run may have left there
-  } else {
-    save_history(folder.history(), pinned);
-  }
+bool same_folder(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(one, other, ignored);
 }
 
 void add_if_any(std::vector<std::string>& warnings, std::string text) {
@@ -80,6 +72,8 @@ auto with_short_errors(const Work& work) {
 }  // namespace
 
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
+  finish_checkpoint(path);
+  check_is_run(path);
   Run run;
   run.folder = RunFolder{path};
   run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
@@ -90,8 +84,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.metrics = load_metrics(run.folder->metrics());
   std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
-  run.pinned = load_pinned(*run.folder, run.config.model, runs_ + 1, run.warnings);
-  run.pinned.truncate(run.step());
+  load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
   try {
     run.corpus = corpus_for(run.config, progress);
@@ -103,6 +96,20 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
     run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
   }
   return replace(std::move(run));
+}
+
+// Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
+void TorchEngine::load_pinned(Run& run) const {
+  if (!std::filesystem::exists(run.folder->history())) return;
+  try {
+    run.pinned = load_history(run.folder->history(), run.config.model, runs_ + 1);
+    run.pinned.truncate(run.step());
+  } catch (const std::runtime_error& error) {
+    run.history_unreadable = true;
+    run.warnings.push_back(
+        fmt::format("The run is opened without its pinned sentences, whose file is set aside when the run is saved: {}",
+                    error.what()));
+  }
 }
 
 RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
@@ -180,8 +187,7 @@ RunOpened TorchEngine::replace(Run run) {
   }
   opened.run = ++runs_;
   run_ = std::move(run);
-  checkpoint_folder_.reset();
-  saved_points_ = 0;
+  home_.reset();
   return opened;
 }
 
@@ -219,49 +225,95 @@ MetricPoint TorchEngine::train_step(const Breath& breathe) {
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
-  if (checkpoint_folder_ && point.step % run_.config.training.checkpoint_interval == 0) checkpoint();
   return point;
 }
 
-bool TorchEngine::is_of_present_run(const RunFolder& folder) const {
-  const auto same = [&](const std::optional<RunFolder>& other) {
-    std::error_code ignored;
-    return other && std::filesystem::equivalent(other->path, folder.path, ignored);
-  };
-  return same(run_.folder) || same(checkpoint_folder_);
+bool TorchEngine::is_home(const std::filesystem::path& folder) const {
+  return home_ && same_folder(home_->held.folder().path, folder);
 }
 
 void TorchEngine::save_run(const std::string& path) {
-  const RunFolder folder{path};
-  check_writable_run_folder(folder.path);
-  write_file(folder.tokenizer(), run_.tokenizer->model());
-  save_corpus_record(folder.corpus(), *run_.record);
+  if (is_home(path)) return checkpoint(Keep::weights);
+  save_run(HeldRun(path));
+}
+
+void TorchEngine::save_run(HeldRun held) {
+  CheckpointPacing pacing;
+  pacing.begun(Clock::now());
+  const RunFolder& folder = held.folder();
+  if (!is_run(folder.path)) check_free_for_run(folder.path);
+  const bool where_it_was = run_.folder && same_folder(run_.folder->path, folder.path);
+  if (where_it_was && std::exchange(run_.history_unreadable, false)) set_aside(folder.history());
+  Checkpoint checkpoint(held);
+  // Weights of another run, or of steps that are yet to be trained again, are no part of this one.
+  checkpoint.prune_kept_weights(where_it_was ? run_.step() : 0, std::numeric_limits<std::int64_t>::max());
+  write_lasting(checkpoint);
+  // A run that is only gone on with has kept what it is to keep.
+  write_present(checkpoint, where_it_was && !run_.trainer ? Keep::no : Keep::weights);
+  checkpoint.commit();
+  pacing.ended(Clock::now());
+  home_.emplace(std::move(held), pacing, run_.metrics.size(), Clock::now());
+}
+
+void TorchEngine::write_lasting(Checkpoint& checkpoint) {
+  const RunFolder& files = checkpoint.files();
+  write_file(files.tokenizer(), run_.tokenizer->model());
+  save_corpus_record(files.corpus(), *run_.record);
+  save_metrics(files.metrics(), run_.metrics);
+  checkpoint.remove(files.optimizer());  // another run's, if this one has none
   if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
-    write_file(folder.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
+    write_file(files.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
   }
-  if (!is_of_present_run(folder)) remove_kept_weights(folder, 0, 0);
-  save_metrics(folder.metrics(), run_.metrics);
-  saved_points_ = run_.metrics.size();
-  checkpoint_folder_ = folder;
-  checkpoint();
+}
+
+void TorchEngine::write_present(Checkpoint& checkpoint, Keep keep) {
+  const RunFolder& files = checkpoint.files();
+  save_config(files.config(), run_.config);
+  if (run_.trainer) save_optimizer(files.optimizer(), run_.trainer->optimizer(), run_.step());
+  save_weights(files.model(), weights(), run_.step());
+  if (run_.pinned.sentences().empty()) {
+    checkpoint.remove(files.history());
+  } else {
+    save_history(files.history(), run_.pinned);
+  }
+  const std::int64_t count = run_.config.training.kept_checkpoints;
+  if (keep == Keep::no || count == 0 || run_.step() == 0) return;
+  checkpoint.prune_kept_weights(run_.step() - 1, count - 1);
+  save_weights(files.kept_weights(run_.step()), weights(), run_.step());
 }
 
 void TorchEngine::checkpoint() {
-  const RunFolder& folder = *checkpoint_folder_;
-  save_config(folder.config(), run_.config);
-  if (run_.trainer) save_optimizer(folder.optimizer(), run_.trainer->optimizer(), run_.step());
-  save_weights(folder.model(), weights(), run_.step());
-  save_pinned(folder, run_.pinned);
-  append_metrics(folder.metrics(), std::span(run_.metrics).subspan(saved_points_));
-  saved_points_ = run_.metrics.size();
-  if (run_.config.training.kept_checkpoints > 0 && run_.step() > 0) keep_weights();
+  if (home_) checkpoint(Keep::no);
 }
 
-void TorchEngine::keep_weights() {
-  const RunFolder& folder = *checkpoint_folder_;
-  check_writable_run_folder(folder.checkpoints());
-  save_weights(folder.kept_weights(run_.step()), weights(), run_.step());
-  remove_kept_weights(folder, run_.step(), run_.config.training.kept_checkpoints);
+void TorchEngine::checkpoint(Keep keep) {
+  home_->pacing.begun(Clock::now());
+  save_new_points();
+  sync_file(home_->held.folder().metrics());
+  Checkpoint checkpoint(home_->held);
+  write_present(checkpoint, keep);
+  checkpoint.commit();
+  home_->pacing.ended(Clock::now());
+}
+
+bool TorchEngine::checkpoint_if_due() {
+  if (!home_) return false;
+  const TrainingConfig& training = run_.config.training;
+  // Which weights are kept does not depend on how fast training is.
+  const bool at_interval = run_.step() % training.checkpoint_interval == 0;
+  if (at_interval || home_->pacing.due(Clock::now(), longest_between_checkpoints)) {
+    checkpoint(at_interval ? Keep::weights : Keep::no);
+    return true;
+  }
+  if (Clock::now() - home_->points_saved < longest_wait_of_points) return false;
+  save_new_points();
+  return true;
+}
+
+void TorchEngine::save_new_points() {
+  home_->points_saved = Clock::now();  // also if it fails: not at every update
+  append_metrics(home_->held.folder().metrics(), std::span(run_.metrics).subspan(home_->points));
+  home_->points = run_.metrics.size();
 }
 
 void TorchEngine::average(std::int64_t count) {

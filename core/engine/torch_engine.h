@@ -1,15 +1,19 @@
 // The machinery behind a session: corpus, tokenizer, model and trainer of one run. The commands use it directly.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "corpus/corpus.h"
+#include "engine/checkpoint_pacing.h"
 #include "engine/device.h"
 #include "engine/watched_model.h"
 #include "session/engine.h"
+#include "storage/held_run.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
 #include "training/trainer.h"
@@ -20,8 +24,12 @@ class TorchEngine final : public Engine {
  public:
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
-  // From here on checkpoints go to this folder, every training.checkpoint_interval updates.
+  // From here on checkpoints go to this folder, which is held until another run or folder takes its place.
   void save_run(const std::string& path) override;
+  // The same where the folder is held already.
+  void save_run(HeldRun held);
+  bool checkpoint_if_due() override;
+  void checkpoint() override;
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
@@ -61,28 +69,42 @@ class TorchEngine final : public Engine {
     std::optional<RunFolder> folder;        // where it was opened from, for the optimizer's state
     std::vector<MetricPoint> metrics;
     History pinned;
+    bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
 
+  // Where the present run is saved.
+  struct Home {
+    HeldRun held;
+    CheckpointPacing pacing;
+    std::size_t points;  // of run_.metrics, in its file
+    std::chrono::steady_clock::time_point points_saved;
+  };
+
   bool has_corpus_of(const Config& config) const;
   // The present run's, or read anew if `config` asks for another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
+  void load_pinned(Run& run) const;
   RunOpened replace(Run run);
   // The present run's. Throws CorpusError when its file is gone.
   const Corpus& corpus_of_run() const;
   void make_trainer(const Breath& breathe);
-  void checkpoint();
-  void keep_weights();
-  bool is_of_present_run(const RunFolder& folder) const;
+
+  bool is_home(const std::filesystem::path& folder) const;
+  // What a checkpoint in a folder that has it already need not write: all that training does not change.
+  void write_lasting(Checkpoint& checkpoint);
+  enum class Keep { no, weights };  // in checkpoints/ too, as training.kept_checkpoints says
+  void write_present(Checkpoint& checkpoint, Keep keep);
+  void checkpoint(Keep keep);
+  void save_new_points();
   // What is saved: the newest.
   SequenceModel& weights();
 
   std::uint64_t runs_ = 0;
   Run run_;
-  std::optional<RunFolder> checkpoint_folder_;
-  std::size_t saved_points_ = 0;  // of run_.metrics, in checkpoint_folder_
+  std::optional<Home> home_;
 };
 
 }  // namespace attnscope

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "storage/run_folder.h"
+
 namespace attnscope {
 namespace {
 
@@ -34,7 +36,7 @@ DirectoryEntry describe(const fs::directory_entry& found) {
   entry.name = found.path().filename().string();
   entry.is_directory = found.is_directory(error);
   if (entry.is_directory) {
-    entry.is_run = fs::is_regular_file(found.path() / "config.json", error);
+    entry.is_run = is_run(found.path());
   } else {
     const std::uintmax_t size = found.file_size(error);
     entry.size = error ? 0 : size;

@@ -23,7 +23,13 @@ class Engine {
   virtual RunOpened open_run(const std::string& path, const ProgressCallback& progress) = 0;
   virtual RunOpened reset(const Config& config, const ProgressCallback& progress) = 0;
 
+  // From here on the run has a folder, into which it is saved again by the two functions below.
   virtual void save_run(const std::string& path) = 0;
+  // After an update: saves the run if it has a folder and it is time, or adds to its curves. False if nothing was due.
+  // On an exception the folder holds what it held, and training can go on.
+  virtual bool checkpoint_if_due() = 0;
+  // Saves it now. Nothing to do for a run without a folder.
+  virtual void checkpoint() = 0;
   virtual void adjust(const Config& config) = 0;  // live fields only
 
   virtual Status status() const = 0;  // step and device; the activity is the session's

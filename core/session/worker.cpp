@@ -86,13 +86,15 @@ void Session::Worker::run(std::stop_token stop) {
   engine_.reset();
 }
 
-// What was ordered just before the end is not lost: files, and the run, unless another was to take its place first.
+// What was ordered just before the end is not lost: files, and the run, unless another was to take its place first. Nor
+// is what a run that has a folder has learned since it was last saved there.
 void Session::Worker::save_what_is_left() {
   receive(commands.take());
   for (Command& command : waiting_) {
     if (replacement_abandoned_ || is_one_of<Reset, OpenRun>(command)) break;
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
+  if (run_open_) attempt("save the run", [this] { engine_->checkpoint(); });
 }
 
 void Session::Worker::make_engine() {
@@ -295,6 +297,7 @@ void Session::Worker::update() {
       send(engine_->train_step([this] { breathe(); }));
       outdated_ = true;
       if (recording_due(*engine_)) record();
+      checkpoint_if_due();
       stop_at_last_step();
     } catch (const NotFinite&) {
       activity_ = Activity::paused;
@@ -305,6 +308,19 @@ void Session::Worker::update() {
     }
   });
   if (!trained) activity_ = Activity::paused;
+}
+
+// A disk that is full costs no training: it goes on in memory, and what is due is saved later.
+void Session::Worker::checkpoint_if_due() {
+  try {
+    if (engine_->checkpoint_if_due()) checkpoint_failed_ = false;
+  } catch (...) {
+    const std::string why = reason();
+    if (std::exchange(checkpoint_failed_, true)) return;
+    say(Severity::error,
+        fmt::format("The run could not be saved at step {}; training goes on, and it is tried again: {}",
+                    engine_->status().step, why));
+  }
 }
 
 // Between two pieces of a decoding.

@@ -57,6 +57,7 @@ class Session::Worker {
 
   void update();
   void train_meanwhile();
+  void checkpoint_if_due();
   void stop_at_last_step();
   void record();
 
@@ -116,6 +117,7 @@ class Session::Worker {
   bool outdated_ = false;               // the weights have changed since it was looked at
   bool look_failed_ = false;            // looking again by ourselves would only repeat the error
   bool recording_failed_ = false;       // until another sentence is pinned, or another run there
+  bool checkpoint_failed_ = false;      // and that has been said
   Clock::time_point last_look_{};       // its end
   Clock::duration look_duration_{};
 };

@@ -6,8 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
+#include <optional>
 #include <utility>
+#include <vector>
+
+#include "storage/descriptor.h"
 
 namespace attnscope {
 namespace {
@@ -15,25 +21,6 @@ namespace {
 [[noreturn]] void fail(std::string_view doing, const std::filesystem::path& path, int reason) {
   throw FileError(fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(reason)));
 }
-
-// An open file, closed on the way out.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-
-  // False if the last data did not reach the file (network file systems say so only here).
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 // False with errno set if not all of it could be written.
 bool write_all(int fd, std::string_view bytes) {
@@ -46,39 +33,53 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// Only a file is written to or replaced: a link could lead anywhere, and a device is not ours to replace.
-void check_writable(const std::filesystem::path& path) {
-  struct stat status = {};
-  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
-  const char* kind = S_ISLNK(status.st_mode) ? "a link" : S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe";
-  throw FileError(fmt::format("cannot write {}: it is {}, not a file", path.string(), kind));
+// What stands where a file should.
+const char* kind_of(mode_t mode) {
+  return S_ISLNK(mode) ? "a link" : S_ISDIR(mode) ? "a folder" : "a device or a pipe";
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-// The rename itself is only safe once the folder is on the disk. Some file systems cannot sync a folder (EINVAL).
-void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) fail("open the folder", folder, errno);
-  if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("sync the folder", folder, errno);
+constexpr std::string_view temporary_end = ".tmp";
+
+// Where the bytes of `path` are written first: a name that no other process takes.
+std::string temporary_name(const std::filesystem::path& path) {
+  return fmt::format("{}.{}{}", path.string(), ::getpid(), temporary_end);
+}
+
+// The process that wrote the temporary file of this name; nothing if it is not the name of one.
+std::optional<pid_t> writer_of(std::string_view name) {
+  if (!name.ends_with(temporary_end)) return std::nullopt;
+  name.remove_suffix(temporary_end.size());
+  const std::string_view number = name.substr(name.rfind('.') + 1);
+  pid_t writer = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), writer);
+  const bool read = error == std::errc() && end == number.data() + number.size() && number.size() < name.size();
+  return read && writer > 0 ? std::optional(writer) : std::nullopt;
+}
+
+bool is_running(pid_t process) {
+  return ::kill(process, 0) == 0 || errno != ESRCH;
 }
 
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail("open", path, errno);
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) fail("read", path, errno);
-  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    throw FileError(fmt::format("cannot read {}: it is {}, not a file", path.string(), kind_of(status.st_mode)));
+  }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::string too_large = fmt::format("cannot read {}: it has more than {} bytes", path.string(), max_bytes);
   if (size > max_bytes) throw FileError(too_large);
   std::string bytes;
   bytes.reserve(size);
-  // Read to the end and not to st_size: the file may grow, and pipes and /proc have no size.
+  // Read to the end and not to st_size: the file may grow, and those of /proc have no size.
   std::string chunk(std::size_t{1} << 18, '\0');
   while (true) {
     const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
@@ -92,7 +93,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {
   check_writable(path);
-  const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  const std::string temporary = temporary_name(path);
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.get() < 0) fail("write", path, errno);
   const bool written = write_all(file.get(), bytes) && ::fsync(file.get()) == 0 && file.close() &&
@@ -102,7 +103,7 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
     ::unlink(temporary.c_str());
     fail("write", path, reason);
   }
-  sync_folder(folder_of(path));
+  sync_folder(folder_of(path));  // only then is the rename itself safe
 }
 
 void append_file(const std::filesystem::path& path, std::string_view bytes) {
@@ -118,6 +119,46 @@ void append_file(const std::filesystem::path& path, std::string_view bytes) {
     fail("write", path, reason);
   }
   if (!file.close()) fail("write", path, errno);
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file.get() < 0 || ::fsync(file.get()) != 0) fail("sync", path, errno);
+}
+
+// Some file systems cannot sync a folder (EINVAL).
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) fail("open the folder", folder, errno);
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) fail("sync the folder", folder, errno);
+}
+
+// A link could lead anywhere, and a device is not ours to replace.
+void check_writable(const std::filesystem::path& path) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
+  throw FileError(fmt::format("cannot write {}: it is {}, not a file", path.string(), kind_of(status.st_mode)));
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& path) {
+  const std::string broken = path.string() + ".broken";
+  std::filesystem::path aside = broken;
+  std::error_code error;
+  for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(aside, error)); ++i)
+    aside = fmt::format("{}.{}", broken, i);
+  if (::rename(path.c_str(), aside.c_str()) != 0) fail("set aside", path, errno);
+  return aside;
+}
+
+void remove_leftovers(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> leftovers;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::optional<pid_t> writer = writer_of(entry.path().filename().native());
+    if (writer && !is_running(*writer) && entry.symlink_status(ignored).type() == std::filesystem::file_type::regular)
+      leftovers.push_back(entry.path());
+  }
+  for (const std::filesystem::path& leftover : leftovers) std::filesystem::remove(leftover, ignored);
 }
 
 }  // namespace attnscope

@@ -1,8 +1,10 @@
 #include "storage/run_folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -69,10 +71,13 @@ double number(const Json& json, const char* field) {
   return value.get<double>();
 }
 
-MetricPoint from_line(std::string_view line) {
+MetricPoint from_line(std::string_view line, std::int64_t last_step) {
   const Json json = parse_json<Json>(line);
   MetricPoint point;
   point.step = whole(json, "step");
+  if (point.step <= last_step || point.step > largest_step) {
+    throw RunError(fmt::format("\"step\" is {}, allowed: {} to {}", point.step, last_step + 1, largest_step));
+  }
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
     const char* const key = metric_rows[i].key;
     if (json.contains(key)) point.set(i, number(json, key));
@@ -86,10 +91,25 @@ std::string to_lines(std::span<const MetricPoint> points) {
   return lines;
 }
 
+// Whether a run has that file, in its place or on its way there.
+bool has(const RunFolder& run, std::filesystem::path (RunFolder::*file)() const) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file((run.*file)(), ignored) ||
+         std::filesystem::is_regular_file((decided_checkpoint(run).*file)(), ignored);
+}
+
 }  // namespace
 
 std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
   return checkpoints() / fmt::format("{:08}.safetensors", step);
+}
+
+std::vector<std::filesystem::path> RunFolder::files() const {
+  return {config(), corpus(), tokenizer(), model(), optimizer(), history(), metrics()};
+}
+
+RunFolder decided_checkpoint(const RunFolder& run) {
+  return {run.path / "checkpoint.new"};
 }
 
 std::vector<std::int64_t> kept_steps(const RunFolder& folder) {
@@ -105,23 +125,38 @@ std::vector<std::int64_t> kept_steps(const RunFolder& folder) {
   return steps;
 }
 
-void remove_kept_weights(const RunFolder& folder, std::int64_t last_step, std::int64_t count) {
-  std::int64_t kept = 0;
-  std::vector<std::int64_t> steps = kept_steps(folder);
-  std::reverse(steps.begin(), steps.end());
-  for (const std::int64_t step : steps) {
-    if (step <= last_step && kept++ < count) continue;
-    std::error_code error;
-    std::filesystem::remove(folder.kept_weights(step), error);
-    if (error) {
-      throw FileError(fmt::format("cannot remove {}: {}", folder.kept_weights(step).string(), error.message()));
-    }
-  }
+bool is_run(const std::filesystem::path& path) {
+  const RunFolder run{path};
+  return has(run, &RunFolder::config) && has(run, &RunFolder::model);
 }
 
-bool is_run(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(RunFolder{path}.config(), ignored);
+void check_is_run(const std::filesystem::path& path) {
+  const RunFolder run{path};
+  std::vector<std::string> missing;
+  constexpr std::array needed = {&RunFolder::config, &RunFolder::corpus, &RunFolder::tokenizer, &RunFolder::model};
+  for (const auto file : needed) {
+    if (!has(run, file)) missing.push_back((run.*file)().filename().string());
+  }
+  if (missing.empty()) return;
+  if (missing.size() == needed.size()) throw RunError(fmt::format("{} holds no run", path.string()));
+  throw RunError(
+      fmt::format("{} holds no whole run: {} missing. If its first save was cut short, remove the folder and "
+                  "begin anew",
+                  path.string(), fmt::join(missing, " and ")));
+}
+
+void check_free_for_run(const std::filesystem::path& path) {
+  if (is_run(path)) {
+    throw FileError(
+        fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", path.string()));
+  }
+  for (const std::filesystem::path& file : RunFolder{path}.files()) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) continue;
+    throw FileError(
+        fmt::format("{} holds no run but a {} that a run would replace: choose another folder, or remove it",
+                    path.string(), file.filename().string()));
+  }
 }
 
 void check_writable_run_folder(const std::filesystem::path& path) {
@@ -199,8 +234,9 @@ std::vector<MetricPoint> load_metrics(const std::filesystem::path& file) {
   for (std::int64_t line_number = 1; !rest.empty(); ++line_number) {
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) break;  // torn by a crash in the middle of a write
+    const std::int64_t last_step = points.empty() ? 0 : points.back().step;
     points.push_back(reading(fmt::format("{}, line {}", file.string(), line_number),
-                             [&] { return from_line(rest.substr(0, end)); }));
+                             [&] { return from_line(rest.substr(0, end), last_step); }));
     rest.remove_prefix(end + 1);
   }
   return points;

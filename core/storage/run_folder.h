@@ -13,6 +13,8 @@
 
 namespace attnscope {
 
+inline constexpr std::int64_t largest_step = 1'000'000'000'000;  // beyond it, what is counted with steps may overflow
+
 // A file of a run that is there but does not hold what it should. The message names the file, the line and the field.
 class RunError : public std::runtime_error {
  public:
@@ -32,16 +34,26 @@ struct RunFolder {
   std::filesystem::path history() const { return path / "history.safetensors"; }
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path kept_weights(std::int64_t step) const;  // checkpoints/00012000.safetensors
+
+  // All but the kept weights. Not every run has all of them.
+  std::vector<std::filesystem::path> files() const;
 };
+
+// Where the files of a checkpoint lie between its decision and their move into the run's folder (held_run.h).
+RunFolder decided_checkpoint(const RunFolder& run);
 
 // Steps of the weights kept in checkpoints/, in order; none if there is no such folder. Other files there are ignored.
 std::vector<std::int64_t> kept_steps(const RunFolder& folder);
 
-// Removes the kept weights of steps after `last_step` and, of the others, all but the newest `count`.
-void remove_kept_weights(const RunFolder& folder, std::int64_t last_step, std::int64_t count);
-
-// True if `path` is a folder with a config.json. Never throws.
+// True if `path` is a folder with a configuration and weights. Never throws.
 bool is_run(const std::filesystem::path& path);
+
+// Throws RunError if the folder lacks something that every run has, and says what to do about it.
+void check_is_run(const std::filesystem::path& path);
+
+// Throws FileError if a run saved in the folder would replace something: another run, or a file of somebody else's that
+// is called like one of a run's.
+void check_free_for_run(const std::filesystem::path& path);
 
 // Makes the folder (and its parents) if need be; throws FileError if it is no folder or nothing can be written in it.
 void check_writable_run_folder(const std::filesystem::path& path);
@@ -82,7 +94,7 @@ void append_metrics(const std::filesystem::path& file, std::span<const MetricPoi
 void save_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points);
 
 // All points, in order. An absent file has none. A last line without its line end is dropped; any other line that is
-// not a point throws RunError naming file and line.
+// not a point, or not of a later step than the one before it, throws RunError naming file and line.
 std::vector<MetricPoint> load_metrics(const std::filesystem::path& file);
 
 }  // namespace attnscope

@@ -28,8 +28,8 @@
 namespace attnscope {
 namespace {
 
-// Ctrl-C in the terminal, or the end of the desktop's session: the window ends as by its own Quit, settings kept. A
-// second signal ends the process at once.
+// Ctrl-C in the terminal, a terminal that is closed, or the end of the desktop's session: the window ends as by its own
+// Quit, settings kept and the run saved. A second signal ends the process at once.
 volatile std::sig_atomic_t told_to_end = 0;  // a signal handler can reach nothing else
 
 void on_end(int signal) {
@@ -188,6 +188,7 @@ void App::save_settings() {
 int window() {
   std::signal(SIGINT, on_end);
   std::signal(SIGTERM, on_end);
+  if (std::signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   App app;
   app.run();
   return told_to_end == 0 ? 0 : 128 + told_to_end;  // as a shell counts it

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# However training ends, nothing of it is lost: endings_test.sh PROGRAM [KILLS [SEED]]. Trains a small run once without
+# interruption, then again and again while it is killed (kill -9) at random moments and resumed, and compares the losses,
+# weights and moments byte by byte; then ends it by signals and takes its stderr away. 15 kills where nothing is said;
+# `tests/endings_test.sh build/bin/attnscope 200` is the long form.
+set -euo pipefail
+program="$1"
+kills="${2:-15}"
+RANDOM="${3:-$$}"
+seed="${3:-$$}"
+
+folder="$(mktemp -d)"
+attnscope=""
+trap 'if [ -n "$attnscope" ]; then kill -9 "$attnscope" 2>/dev/null || true; fi; rm -rf "$folder"' EXIT
+fail() { echo "FAILED (seed $seed): $*"; exit 1; }
+
+for line in $(seq 300); do
+  letters=""
+  for i in $(seq $((3 + line % 6))); do letters+="$(printf "\\x$(printf %x $((97 + (line * 7 + i * (line % 11 + 1)) % 13)))") "; done
+  printf '%s\t%s\n' "$letters" "$letters"
+done >"$folder/letters.tsv"
+
+begin=(--corpus "$folder/letters.tsv" --threads 1 --device cpu --pin "a b c"
+  --set tokenizer.vocab_size=64 --set model.d_model=16 --set model.num_heads=2 --set model.num_encoder_layers=1
+  --set model.num_decoder_layers=1 --set model.d_ff=32 --set model.max_length=24 --set training.batch_size=8
+  --set training.warmup_steps=20 --set training.validation_interval=50 --set training.history_interval=20
+  --set training.checkpoint_interval=7 --set training.kept_checkpoints=3)
+steps=400
+
+# What two runs of the same updates have in common: all but how fast they were.
+losses() { sed 's/,"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
+
+started="$(date +%s%N)"
+"$program" train "${begin[@]}" --steps $steps --out "$folder/whole" 2>/dev/null
+whole_ms=$((($(date +%s%N) - started) / 1000000))
+[ "$(losses "$folder/whole" | wc -l)" -eq $steps ] || fail "the uninterrupted run has not $steps losses"
+
+# ---- killed
+
+# go_on OPTION…: trains on in $folder/killed, from the beginning or from where it is.
+go_on() {
+  if [ -e "$folder/killed/model.safetensors" ] || [ -e "$folder/killed/checkpoint.new/model.safetensors" ]; then
+    "$@" "$program" train --resume --out "$folder/killed" >"$folder/said" 2>&1
+  else
+    "$@" "$program" train "${begin[@]}" --steps $steps --out "$folder/killed" >"$folder/said" 2>&1
+  fi
+}
+compare() {
+  cmp <(losses "$folder/whole") <(losses "$folder/killed") || fail "other losses after $killed kills"
+  for file in model optimizer; do
+    cmp "$folder/whole/$file.safetensors" "$folder/killed/$file.safetensors" || fail "another $file after $killed kills"
+  done
+  diff -r "$folder/whole/checkpoints" "$folder/killed/checkpoints" || fail "other kept weights after $killed kills"
+  [ "$(ls "$folder/whole")" = "$(ls "$folder/killed")" ] || fail "other files: $(ls "$folder/killed")"
+}
+
+killed=0
+runs=0
+while [ "$killed" -lt "$kills" ]; do
+  status=0
+  # From before there is a folder to beyond the last update.
+  moment=$((1 + RANDOM * (whole_ms + 200) / 32768))  # 0: timeout would not end it
+  go_on timeout -s KILL "$(printf '%d.%03d' $((moment / 1000)) $((moment % 1000)))" || status=$?
+  case $status in
+    137) killed=$((killed + 1)) ;;
+    0) compare; runs=$((runs + 1)); rm -rf "$folder/killed" ;;
+    *) fail "status $status after $killed kills: $(cat "$folder/said")" ;;
+  esac
+done 2>/dev/null # bash tells of each that was killed
+go_on || fail "after $killed kills: $(cat "$folder/said")"
+compare
+echo "killed $killed times in $((runs + 1)) runs of $whole_ms ms: same losses, weights and moments"
+
+# ---- ended by a signal
+
+# step_of RUN: of its weights, as the file itself says
+step_of() { head -c 4000 "$1/model.safetensors" | grep -ao '"step":"[0-9]*"' | grep -o '[0-9]*'; }
+metrics_of() { wc -l <"$1/metrics.jsonl"; }
+
+for signal in INT TERM HUP PIPE; do
+  run="$folder/$signal"
+  # Of a shell without a terminal, jobs in the background ignore Ctrl-C: env gives it back.
+  env --default-signal=INT,HUP,PIPE "$program" train "${begin[@]}" --steps 1000000 --out "$run" 2>"$folder/said" &
+  attnscope=$!
+  for _ in $(seq 2400); do if [ -s "$run/metrics.jsonl" ]; then break; fi; sleep 0.05; done
+  kill -$signal "$attnscope"
+  status=0
+  wait "$attnscope" || status=$?
+  attnscope=""
+  [ $status -eq 130 ] || fail "status $status after SIG$signal: $(cat "$folder/said")"
+  grep -q "^Stopped at step $(step_of "$run") " "$folder/said" || fail "not saved where SIG$signal ended it"
+  [ "$(metrics_of "$run")" -eq "$(step_of "$run")" ] || fail "losses missing after SIG$signal"
+done
+echo "saved by SIGINT, SIGTERM, SIGHUP and SIGPIPE"
+
+# ---- with nowhere to write to
+
+"$program" train "${begin[@]}" --steps 60 --out "$folder/silent" 2>/dev/full || fail "a stderr that is full ended it"
+"$program" train --resume --steps 70 --out "$folder/silent" 2>&- || fail "a stderr that is closed ended it"
+[ "$(step_of "$folder/silent")" -eq 70 ] || fail "step $(step_of "$folder/silent") instead of 70"
+echo "trained without a stderr"
+
+status=0
+(ulimit -f 4; "$program" train "${begin[@]}" --out "$folder/full" 2>"$folder/said") || status=$?
+[ $status -eq 1 ] && grep -q "File too large" "$folder/said" || fail "status $status on a full disk: $(cat "$folder/said")"
+[ -z "$(ls -A "$folder/full")" ] || fail "a first save that failed left $(ls -A "$folder/full")"
+"$program" train "${begin[@]}" --steps 1 --out "$folder/full" 2>"$folder/said" || fail "no room afterwards: $(cat "$folder/said")"
+echo "a disk that is full is said, and leaves nothing"
+
+# ---- by two at once
+
+"$program" train "${begin[@]}" --steps 1000000 --out "$folder/two" 2>/dev/null &
+attnscope=$!
+for _ in $(seq 2400); do if [ -e "$folder/two/model.safetensors" ]; then break; fi; sleep 0.05; done
+for options in begin resume; do
+  second=("${begin[@]}")
+  if [ $options = resume ]; then second=(--resume); fi
+  status=0
+  "$program" train "${second[@]}" --out "$folder/two" 2>"$folder/said" || status=$?
+  [ $status -eq 1 ] && grep -q "in use" "$folder/said" || fail "status $status of the second: $(cat "$folder/said")"
+done
+kill -9 "$attnscope"
+wait "$attnscope" 2>/dev/null || true
+attnscope=""
+"$program" train --resume --steps 1 --out "$folder/two" 2>"$folder/said" || fail "the lock stayed: $(cat "$folder/said")"
+echo "the second on one folder is told"
