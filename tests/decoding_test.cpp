@@ -373,7 +373,9 @@ TEST(LanguageModel, TakesAPromptOfAnyLength) {
   for (const std::int64_t length : {1, 7, 8, 9, 40}) {
     const torch::Tensor prompt = random_ids(1, length);
     EXPECT_EQ(written(prompt).size(), 8U);
-    if (length > 8) EXPECT_EQ(written(prompt), written(prompt.slice(1, length - 4)));
+    if (length > 8) {
+      EXPECT_EQ(written(prompt), written(prompt.slice(1, length - 4)));
+    }
   }
 }
 

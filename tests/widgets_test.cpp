@@ -84,9 +84,14 @@ TEST(Titles, a_cards_title_ends_in_dots_before_the_range_of_its_colours) {
 
 TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
   UiHarness ui{{120, 200}};
-  ui.panel([&] { draw_caption("Every head over the source", "layer × head", "", ui.skin); });
-  EXPECT_FALSE(ui.drew("source"));
-  EXPECT_TRUE(ui.drew("…"));
+  const std::string title = "Every head over the source";
+  ui.panel([&] { draw_caption(title.c_str(), "layer × head", "", ui.skin); });
+  const float room = 120 - 2 * ImGui::GetStyle().WindowPadding.x;
+  const std::string shown = shortened(ui.skin.fonts.bold, title, room);
+  const std::size_t letters = shown.find("…");
+  ASSERT_NE(letters, std::string::npos);
+  EXPECT_TRUE(ui.drew(title.substr(0, letters)));
+  EXPECT_FALSE(ui.drew(title.substr(0, letters + 1)));
 }
 
 // ---- heatmap
