@@ -1,5 +1,6 @@
 #include "commands/bench_growth.h"
 
+#include <malloc.h>
 #include <torch/torch.h>
 
 #include <cmath>
@@ -53,6 +54,7 @@ std::shared_ptr<const Dataset> random_pairs(const Sizes& sizes) {
 }
 
 Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
+  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
   const double before = status_megabytes("VmRSS:");
   forget_peak();
   Config config;
