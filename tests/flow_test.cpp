@@ -222,6 +222,18 @@ TEST_F(Flow, TheSoftDatabaseAddsUpRowByRow) {
   EXPECT_EQ(view.box, (FlowBox{FlowPart::cross_attention, true}));
 }
 
+TEST_F(Flow, ArrowKeysReachAViewThatWasClicked) {
+  ASSERT_TRUE(ui.click_text("Soft database", draw));
+  answer(base);
+  const auto rows = static_cast<int>(base->source.size());
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.lookup.added, rows - 1);
+  ASSERT_TRUE(ui.click_text("Batch", draw));
+  answer(base);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.batch.row, 1);
+}
+
 TEST_F(Flow, WithoutKeysAndValuesTheSoftDatabaseSaysWhy) {
   for (const char* attention : {"none", "bahdanau"}) {
     ModelConfig model;
