@@ -1,14 +1,17 @@
 // Every fused operator is its composed twin: the same values, gradients and dropout, on every level of this processor.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
 #include "kernels/attention.h"
 #include "kernels/backend.h"
+#include "kernels/breathing.h"
 #include "kernels/cells.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
@@ -343,6 +346,26 @@ std::string name_of(const testing::TestParamInfo<Level>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), name_of);
+
+// ---- breathing
+
+TEST(Breathing, StaysAtABreathWhileItIsToBeQuiet) {
+  std::atomic<int> breaths = 0;
+  std::atomic<bool> past = false;
+  auto quiet = std::make_unique<kernels::Quiet>();
+  std::thread update([&] {
+    const Breath breathe = [&] { ++breaths; };
+    const kernels::Breathing breathing(breathe);
+    kernels::breathe_if_wanted();
+    past = true;
+  });
+  while (breaths < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
+  EXPECT_FALSE(past);
+  kernels::breathe_if_wanted();  // this thread does not breathe: it is not held
+  quiet.reset();
+  update.join();
+  EXPECT_TRUE(past);
+}
 
 // ---- the team
 
