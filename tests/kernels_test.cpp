@@ -225,6 +225,16 @@ TEST_P(Kernels, DropoutKeepsItsShareAndTheMean) {
   }
 }
 
+// One draw of 65536 keeps: a bound that is off by one would keep none, or twice as many.
+TEST_P(Kernels, DropoutKeepsTheLastDraw) {
+  constexpr std::int64_t n = 4'000'000;
+  constexpr double kept = n / 65536.0;
+  const kernels::DropoutScope scope(1, 2, 3);
+  const torch::Tensor y = kernels::dropout(torch::ones({n}), 65535.0 / 65536);
+  EXPECT_NEAR(y.gt(0).sum().item<double>(), kept, 4 * std::sqrt(kept));
+  EXPECT_EQ(y.max().item<float>(), 65536);
+}
+
 TEST_P(Kernels, DropoutIsTheSameOnEveryLevel) {
   const auto mask = [] {
     const kernels::DropoutScope scope(5, 6, 0);
