@@ -1,14 +1,17 @@
 // Every fused operator is its composed twin: the same values, gradients and dropout, on every level of this processor.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
 #include "kernels/attention.h"
 #include "kernels/backend.h"
+#include "kernels/breathing.h"
 #include "kernels/cells.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
@@ -222,6 +225,16 @@ TEST_P(Kernels, DropoutKeepsItsShareAndTheMean) {
   }
 }
 
+// One draw of 65536 keeps: a bound that is off by one would keep none, or twice as many.
+TEST_P(Kernels, DropoutKeepsTheLastDraw) {
+  constexpr std::int64_t n = 4'000'000;
+  constexpr double kept = n / 65536.0;
+  const kernels::DropoutScope scope(1, 2, 3);
+  const torch::Tensor y = kernels::dropout(torch::ones({n}), 65535.0 / 65536);
+  EXPECT_NEAR(y.gt(0).sum().item<double>(), kept, 4 * std::sqrt(kept));
+  EXPECT_EQ(y.max().item<float>(), 65536);
+}
+
 TEST_P(Kernels, DropoutIsTheSameOnEveryLevel) {
   const auto mask = [] {
     const kernels::DropoutScope scope(5, 6, 0);
@@ -343,6 +356,26 @@ std::string name_of(const testing::TestParamInfo<Level>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), name_of);
+
+// ---- breathing
+
+TEST(Breathing, StaysAtABreathWhileItIsToBeQuiet) {
+  std::atomic<int> breaths = 0;
+  std::atomic<bool> past = false;
+  auto quiet = std::make_unique<kernels::Quiet>();
+  std::thread update([&] {
+    const Breath breathe = [&] { ++breaths; };
+    const kernels::Breathing breathing(breathe);
+    kernels::breathe_if_wanted();
+    past = true;
+  });
+  while (breaths < 5) std::this_thread::yield();  // whoever waits for a look is answered meanwhile
+  EXPECT_FALSE(past);
+  kernels::breathe_if_wanted();  // this thread does not breathe: it is not held
+  quiet.reset();
+  update.join();
+  EXPECT_TRUE(past);
+}
 
 // ---- the team
 

@@ -228,49 +228,68 @@ class Comparison {
   Areas areas_;
 };
 
-Damage::List Damage::copied(const ImDrawList& list, const ImDrawData& data) {
-  List copy;
-  copy.name = list._OwnerName == nullptr ? "" : list._OwnerName;
-  for (const ImDrawCmd& command : list.CmdBuffer)
-    copy.commands.push_back(
+void Damage::copy(const ImDrawList& from, const ImDrawData& data, List& to) {
+  to.name = from._OwnerName == nullptr ? "" : from._OwnerName;
+  to.commands.clear();
+  for (const ImDrawCmd& command : from.CmdBuffer)
+    to.commands.push_back(
         {clip_of(command, data), command.GetTexID(), command.VtxOffset, command.IdxOffset, command.ElemCount / 3});
-  copy.vertices.assign(list.VtxBuffer.begin(), list.VtxBuffer.end());
-  copy.indices.assign(list.IdxBuffer.begin(), list.IdxBuffer.end());
-  return copy;
+  to.vertices.assign(from.VtxBuffer.begin(), from.VtxBuffer.end());
+  to.indices.assign(from.IdxBuffer.begin(), from.IdxBuffer.end());
 }
 
 std::vector<PixelArea> Damage::since_last(const ImDrawData& data, const std::set<TextureId>& redrawn) {
   std::vector<PixelArea> areas = {framebuffer_of(data)};
-  std::vector<List> now;
-  if (textures_stand(data))
-    for (int i = 0; i < data.CmdListsCount; ++i) now.push_back(copied(*data.CmdLists[i], data));
-  if (!now.empty() && !lists_.empty() && framebuffer_ == areas.front()) {
+  now_.resize(textures_stand(data) ? static_cast<std::size_t>(data.CmdListsCount) : 0);
+  for (std::size_t i = 0; i < now_.size(); ++i) copy(*data.CmdLists[i], data, now_[i]);
+  if (!now_.empty() && !lists_.empty() && framebuffer_ == areas.front()) {
     Comparison comparison(data, redrawn);
-    comparison.compare(lists_, now);
+    comparison.compare(lists_, now_);
     areas = comparison.areas();
   }
   framebuffer_ = framebuffer_of(data);
-  lists_ = std::move(now);
+  std::swap(lists_, now_);
   return areas;
 }
 
-void limit_to(ImDrawData& data, const std::vector<PixelArea>& areas) {
-  for (int i = 0; i < data.CmdListsCount; ++i) {
-    ImDrawList& list = *data.CmdLists[i];
-    ImVector<ImDrawCmd> kept;
-    for (const ImDrawCmd& command : list.CmdBuffer) {
-      for (const PixelArea& area : areas) {
-        const PixelArea part = common(clip_of(command, data), area);
-        if (part.empty()) continue;
-        kept.push_back(command);
-        kept.back().ClipRect = clip_rect_of(part, data);
-      }
-    }
-    list.CmdBuffer.swap(kept);
-    if (!list.CmdBuffer.empty()) continue;
-    list.VtxBuffer.resize(0);  // else the backend would send them to the GPU
-    list.IdxBuffer.resize(0);
+namespace {
+
+// The command's triangles that reach into the area.
+void add_reaching(const ImDrawList& list, const ImDrawCmd& command, const ImVec4& area, ImVector<ImDrawIdx>& indices) {
+  const ImDrawVert* vertices = list.VtxBuffer.Data + command.VtxOffset;
+  const ImDrawIdx* end = list.IdxBuffer.Data + command.IdxOffset + command.ElemCount;
+  for (const ImDrawIdx* i = end - command.ElemCount; i != end; i += 3) {
+    const ImVec2 a = vertices[i[0]].pos, b = vertices[i[1]].pos, c = vertices[i[2]].pos;
+    if (std::max({a.x, b.x, c.x}) < area.x || std::min({a.x, b.x, c.x}) > area.z) continue;
+    if (std::max({a.y, b.y, c.y}) < area.y || std::min({a.y, b.y, c.y}) > area.w) continue;
+    for (int corner = 0; corner < 3; ++corner) indices.push_back(i[corner]);
   }
+}
+
+void limit_to(ImDrawList& list, const ImDrawData& data, const std::vector<PixelArea>& areas) {
+  ImVector<ImDrawCmd> commands;
+  ImVector<ImDrawIdx> indices;
+  for (const ImDrawCmd& command : list.CmdBuffer) {
+    for (const PixelArea& area : areas) {
+      const PixelArea part = common(clip_of(command, data), area);
+      if (part.empty()) continue;
+      ImDrawCmd limited = command;
+      limited.ClipRect = clip_rect_of(part, data);
+      limited.IdxOffset = static_cast<unsigned>(indices.Size);
+      add_reaching(list, command, limited.ClipRect, indices);
+      limited.ElemCount = static_cast<unsigned>(indices.Size) - limited.IdxOffset;
+      if (limited.ElemCount > 0) commands.push_back(limited);
+    }
+  }
+  list.CmdBuffer.swap(commands);
+  list.IdxBuffer.swap(indices);
+  if (list.CmdBuffer.empty()) list.VtxBuffer.resize(0);  // else the backend would send them to the GPU
+}
+
+}  // namespace
+
+void limit_to(ImDrawData& data, const std::vector<PixelArea>& areas) {
+  for (int i = 0; i < data.CmdListsCount; ++i) limit_to(*data.CmdLists[i], data, areas);
 }
 
 }  // namespace attnscope

@@ -44,15 +44,16 @@ class Damage {
     std::vector<ImDrawIdx> indices;
   };
 
-  static List copied(const ImDrawList& list, const ImDrawData& data);
+  static void copy(const ImDrawList& from, const ImDrawData& data, List& to);
 
   std::vector<List> lists_;
+  std::vector<List> now_;  // scratch, kept for its memory
   PixelArea framebuffer_;
 
   friend class Comparison;
 };
 
-// Leaves of `data` what falls into the areas, which must not overlap.
+// Leaves of `data` the triangles that reach into the areas, which must not overlap, and clips them there.
 void limit_to(ImDrawData& data, const std::vector<PixelArea>& areas);
 
 }  // namespace attnscope

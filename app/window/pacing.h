@@ -19,6 +19,9 @@ class Pacing {
   // A frame was drawn from `begin` to `now`, and asks for more: something moves by itself; a text cursor blinks.
   void drawn(double begin, double now, bool animating, bool text_cursor);
 
+  // The user waits for the next frame.
+  bool awaited() const { return settling_frames_ > 0; }
+
   // When the next frame is due; nothing while there is nothing to draw.
   std::optional<double> due() const;
 

@@ -5,13 +5,23 @@
 namespace attnscope::kernels {
 
 // While it lives, this thread breathes before every large product, forward and backward: a look that is waited for need
-// not wait for the rest of the update. What is thrown by `breathe` ends the pass.
+// not wait for the rest of the update. What is thrown by `breathe`, which may be empty, ends the pass.
 class Breathing {
  public:
   explicit Breathing(const Breath& breathe);
   ~Breathing();
   Breathing(const Breathing&) = delete;
   Breathing& operator=(const Breathing&) = delete;
+};
+
+// While one lives, the threads that breathe stay at their next breath and go on breathing: what a person waits for, if it
+// is short, has the machine for itself. For a thread that computes nothing.
+class Quiet {
+ public:
+  Quiet();
+  ~Quiet();
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
 };
 
 // Called before every large product. Does nothing within a breath.

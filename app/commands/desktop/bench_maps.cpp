@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <utility>
 
@@ -15,6 +16,12 @@
 
 namespace attnscope {
 namespace {
+
+double thread_milliseconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+}
 
 // The window on a snapshot of anybody's making, at the head level of the attention workspace.
 class Stage {
@@ -33,16 +40,17 @@ class Stage {
   }
 
   struct Frame {
-    double own = 0;    // ms until everything has been handed to OpenGL
+    double own = 0;    // ms of this thread's processor time: OpenGL's pixels are drawn by threads of their own
     double whole = 0;  // ms until it is drawn
   };
   Frame draw() {
     const auto begin = Clock::now();
+    const double used = thread_milliseconds();
     renderer_.draw(scope_, 1, [] {
       ImGui::GetIO().DisplaySize = {measured_width, measured_height};
       ImGui::GetIO().DeltaTime = 1.F / 60;
     });
-    const double own = milliseconds_since(begin);
+    const double own = thread_milliseconds() - used;
     screen_.finish();
     scope_.commands.clear();
     return {own, milliseconds_since(begin)};
@@ -84,7 +92,7 @@ void measure_thumbnails(std::vector<Measurement>& out) {
     whole.push_back(drawn.whole);
   }
   out.push_back({"192 live thumbnails of 64² and a large map: frame, 99 %", quantile(whole, 0.99), "ms"});
-  out.push_back({"the same, before rasterisation, median", median(own), "ms"});
+  out.push_back({"the same, the window's own processor time, 99 %", quantile(own, 0.99), "ms"});
 }
 
 void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>& out) {

@@ -15,6 +15,7 @@
 #include "commands/commands.h"
 #include "commands/desktop/machine.h"
 #include "commands/paths.h"
+#include "kernels/breathing.h"
 #include "plain/channel.h"
 #include "session/session.h"
 #include "shell/looking.h"
@@ -155,6 +156,9 @@ void App::heed_drops() {
 
 void App::draw() {
   const double begin = GlfwWindow::now();
+  // What the user did, or waits for, is drawn with the whole machine; news of training is not worth holding it for.
+  std::optional<kernels::Quiet> quiet;
+  if (pacing_.awaited()) quiet.emplace();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
   post_commands(scope_, session_);  // first: while the frame is shown, which takes longest, the worker answers
   window_.show_frame();
