@@ -9,6 +9,7 @@
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "evaluation/evaluation.h"
+#include "kernels/team.h"
 #include "probe/look_inside.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
@@ -348,10 +349,25 @@ std::shared_ptr<const WatchedModel> TorchEngine::watch() {
   return run_.watched;
 }
 
+std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& wanted, const Breath& breathe) {
+  try {
+    if (!run_.looker) run_.looker.emplace(run_.config, dataset(breathe));
+  } catch (const CorpusError& error) {
+    auto none = std::make_shared<BatchLook>();
+    none->problem = fmt::format("There is no batch: {}.", error.what());
+    return none;
+  }
+  const int num_parts = run_.watched->model->device().is_cpu() ? kernels::team()->size() : 1;
+  return std::make_shared<const BatchLook>(
+      run_.looker->look(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts));
+}
+
 void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
   const auto watched = watch();
+  const auto batch = probe.batch ? next_batch(*probe.batch, breathe) : nullptr;
   const auto stamped = [&, run = runs_](Snapshot snapshot) {
     snapshot.run = run;
+    if (snapshot.is_whole()) snapshot.batch = batch;
     snapshot.step = watched->step;
     snapshot.request = probe.request;
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));

@@ -16,6 +16,7 @@
 #include "storage/held_run.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
+#include "training/batch_look.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -66,6 +67,7 @@ class TorchEngine final : public Engine {
     std::shared_ptr<const Dataset> dataset;
     std::shared_ptr<WatchedModel> watched;  // from the beginning on; handed out by watch()
     std::unique_ptr<Trainer> trainer;       // with a model of its own; made by the first update
+    std::optional<BatchLooker> looker;      // made by the first look at a batch
     std::optional<RunFolder> folder;        // where it was opened from, for the optimizer's state
     std::vector<MetricPoint> metrics;
     History pinned;
@@ -91,6 +93,8 @@ class TorchEngine final : public Engine {
   // The present run's. Throws CorpusError when its file is gone.
   const Corpus& corpus_of_run() const;
   void make_trainer(const Breath& breathe);
+  // The batch of the coming update, or why there is none.
+  std::shared_ptr<const BatchLook> next_batch(const BatchWanted& wanted, const Breath& breathe);
 
   bool is_home(const std::filesystem::path& folder) const;
   // What a checkpoint in a folder that has it already need not write: all that training does not change.

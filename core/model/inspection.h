@@ -31,6 +31,8 @@ struct FlowTensors {
   Sublayer sublayer = Sublayer::self_attention;
   torch::Tensor norm_in, norm_added, norm_out, cosine;
   torch::Tensor active;  // of feed-forward sublayers
+  // B×L×D: what came in, what the sublayer was given of it (in pre-norm its norm), what it gave, what goes out.
+  torch::Tensor x, input, added, out;
 };
 
 // Handed through a pass by whoever wants one. A pass with a cache sees its own tokens alone.
@@ -71,9 +73,9 @@ class LayerInspection {
   // Calls `make` only if this attention's numbers are wanted.
   void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);
 
-  // A sublayer turned x into `out` by adding `added`; all B×L×D. `active` may be undefined.
-  void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& added, const torch::Tensor& out,
-                 const torch::Tensor& active);
+  // A sublayer turned x into `out` by adding `added`, which it made of `input`; all B×L×D. `active` may be undefined.
+  void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
+                 const torch::Tensor& out, const torch::Tensor& active);
 
   // The layer was left out: zeros B×H×Q×K stand for its weights, so that every layer keeps its place.
   void keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads, std::int64_t num_keys);

@@ -53,29 +53,31 @@ LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
 torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
                                  torch::Tensor* cross_cache, LayerInspection& inspection) {
   if (inspection.is_off()) return pass_on(x, context, inspection);
-  torch::Tensor added = self_attn_->attend_self(before(x, norm1_), context.self_mask, context.positions, self_cache,
-                                                inspection, context.part);
-  x = after(x, added, norm1_, Sublayer::self_attention, inspection);
+  torch::Tensor input = before(x, norm1_);
+  torch::Tensor added =
+      self_attn_->attend_self(input, context.self_mask, context.positions, self_cache, inspection, context.part);
+  x = after(x, input, added, norm1_, Sublayer::self_attention, inspection);
   if (!multihead_attn_) return feed_forward(x, norm2_, inspection);
-  added =
-      multihead_attn_->attend_memory(before(x, norm2_), context.memory, context.memory_mask, cross_cache, inspection);
-  x = after(x, added, norm2_, Sublayer::cross_attention, inspection);
+  input = before(x, norm2_);
+  added = multihead_attn_->attend_memory(input, context.memory, context.memory_mask, cross_cache, inspection);
+  x = after(x, input, added, norm2_, Sublayer::cross_attention, inspection);
   return feed_forward(x, norm3_, inspection);
 }
 
 // max(0, xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
 torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection) {
-  const torch::Tensor active =
-      kernels::linear(before(x, norm), linear1_->weight, linear1_->bias, {}, activation_, dropout());
+  const torch::Tensor input = before(x, norm);
+  const torch::Tensor active = kernels::linear(input, linear1_->weight, linear1_->bias, {}, activation_, dropout());
   const torch::Tensor added = kernels::linear(active, linear2_->weight, linear2_->bias);
-  return after(x, added, norm, Sublayer::feed_forward, inspection, active);
+  return after(x, input, added, norm, Sublayer::feed_forward, inspection, active);
 }
 
-torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& added, torch::nn::LayerNorm& norm,
-                               Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active) {
+torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
+                               torch::nn::LayerNorm& norm, Sublayer sublayer, LayerInspection& inspection,
+                               const torch::Tensor& active) {
   const torch::Tensor out =
       pre_norm_ ? kernels::add_dropped(x, added, dropout()) : kernels::add_and_norm(x, added, norm, dropout());
-  inspection.keep_flow(sublayer, x, added, out, active);
+  inspection.keep_flow(sublayer, x, input, added, out, active);
   return out;
 }
 

@@ -49,8 +49,10 @@ class LayerImpl : public torch::nn::Module {
   torch::Tensor before(const torch::Tensor& x, torch::nn::LayerNorm& norm) {
     return pre_norm_ ? kernels::layer_norm(x, norm) : x;
   }
-  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& added, torch::nn::LayerNorm& norm, Sublayer sublayer,
-                      LayerInspection& inspection, const torch::Tensor& active = {});
+  // `added` is what the sublayer made of `input`.
+  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
+                      torch::nn::LayerNorm& norm, Sublayer sublayer, LayerInspection& inspection,
+                      const torch::Tensor& active = {});
 
   std::int64_t num_heads_;
   bool pre_norm_;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "plain/batch_look.h"
+#include "plain/data_flow.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/sampling.h"
@@ -36,10 +38,12 @@ struct Probe {
   Interventions interventions = {};  // to the model while it looks
 
   // ---- wanted besides the maps and the decoding
-  bool decoding = false;                 // Snapshot::decodings
-  std::vector<int> hypothesis = {};      // Decodings::hypothesis: of this output; empty: of the beam's best
-  std::optional<HeadPlace> inside = {};  // Snapshot::inside of this head
-  bool flow = false;                     // Snapshot::flow
+  bool decoding = false;                     // Snapshot::decodings
+  std::vector<int> hypothesis = {};          // Decodings::hypothesis: of this output; empty: of the beam's best
+  std::optional<HeadPlace> inside = {};      // Snapshot::inside of this head
+  bool flow = false;                         // Snapshot::flow
+  std::optional<FlowWanted> data_flow = {};  // Snapshot::data_flow of this box
+  std::optional<BatchWanted> batch = {};     // Snapshot::batch
 
   bool operator==(const Probe&) const = default;
 };

@@ -75,6 +75,8 @@ struct PositionTable {
   Matrix values;
 };
 
+struct BatchLook;
+struct DataFlow;
 struct Decodings;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
@@ -111,6 +113,8 @@ struct Snapshot {
   // ---- only if the Probe asked for them
   std::optional<HeadInside> inside;            // one head's own numbers
   std::vector<SublayerFlow> flow;              // in the order of the pass
+  std::shared_ptr<const DataFlow> data_flow;   // one box's matrices
+  std::shared_ptr<const BatchLook> batch;      // of the trainer, not of the sentence; comes with the whole
   std::shared_ptr<const Decodings> decodings;  // comes later than the rest; null until then
 
   // The pieces of what was typed: the source, or the prompt.

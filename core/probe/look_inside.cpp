@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "probe/choices.h"
+#include "probe/data_flow.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
@@ -59,6 +60,20 @@ Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) 
   return interventions;
 }
 
+// The head whose numbers are asked for, or belong to the box of the data flow that is.
+std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& model) {
+  if (probe.inside && probe.inside->head >= 0 && probe.inside->head < model.num_heads) return probe.inside;
+  if (!probe.data_flow) return std::nullopt;
+  const auto& [box, layer, head, token, convolution] = *probe.data_flow;
+  const bool cross = box.part == FlowPart::cross_attention;
+  if (!cross && box.part != FlowPart::self_attention) return std::nullopt;
+  const auto layers = static_cast<int>(box.decoder ? model.num_decoder_layers : model.num_encoder_layers);
+  return HeadPlace{cross         ? AttentionPart::cross
+                   : box.decoder ? AttentionPart::decoder
+                                 : AttentionPart::encoder,
+                   std::clamp(layer, 0, layers - 1), std::clamp(head, 0, static_cast<int>(model.num_heads) - 1)};
+}
+
 // What the decoder reads and writes, before any of it is known to the model.
 struct Course {
   std::vector<Token> inputs;  // known from the start; at least one
@@ -77,9 +92,8 @@ class Look {
     snapshot.interventions = resolved(probe.interventions, tokenizer);
     snapshot.positions = position_tables(model);
     record_.interventions = interventions();
-    record_.flow_wanted = probe.flow;
-    if (probe.inside && probe.inside->head >= 0 && probe.inside->head < config().num_heads)
-      record_.head_wanted = probe.inside;
+    record_.flow_wanted = probe.flow || probe.data_flow;
+    record_.head_wanted = wanted_head(probe, config());
   }
 
   Snapshot snapshot;
@@ -203,12 +217,17 @@ std::vector<Token> Look::reference() const {
 void Look::decode() {
   follow();
   // The decoder is causal: one pass over the whole output holds every step's rows.
-  model_.decode(ids_tensor(ids_of(snapshot.target_in), model_.device()), memory_, nullptr, &record_);
+  const torch::Tensor features =
+      model_.decode(ids_tensor(ids_of(snapshot.target_in), model_.device()), memory_, nullptr, &record_);
   snapshot.decoder = to_maps(record_.decoder);
   snapshot.cross = to_maps(record_.cross);
   snapshot.output_text = written_text();
   keep_inside();
   if (probe_.flow) snapshot.flow = to_flow(record_.flow);
+  if (probe_.data_flow) {
+    const FlowPass pass{snapshot, record_, memory_, features};
+    snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));
+  }
   follow_gold();
 }
 
@@ -275,6 +294,7 @@ std::shared_ptr<const Snapshot> untouched_look(SequenceModel& model, const Token
                                                const Breath& breathe) {
   probe.interventions = {};
   probe.decoding = false;
+  probe.data_flow.reset();
   std::shared_ptr<const Snapshot> whole;
   look_inside(
       model, tokenizer, probe, [&](Snapshot latest) { whole = std::make_shared<const Snapshot>(std::move(latest)); },

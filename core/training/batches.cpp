@@ -129,6 +129,34 @@ IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchSize size, s
   return batches;
 }
 
+IndexBatches unsorted_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed) {
+  IndexBatches batches = epoch_batches(pairs, size, seed, 0);
+  std::vector<std::int64_t> indices = all_indices(pairs);
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  shuffle(std::span(indices), random);
+  auto next = indices.begin();
+  for (std::vector<std::int64_t>& batch : batches) {
+    const auto count = static_cast<std::ptrdiff_t>(batch.size());
+    batch.assign(next, next + count);
+    next += count;
+  }
+  return batches;
+}
+
+double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches) {
+  std::size_t pieces = 0, places = 0;
+  for (const std::vector<std::int64_t>& batch : batches) {
+    std::size_t source = 0, target = 0;
+    for (const std::int64_t i : batch) {
+      source = std::max(source, pairs[i].source.size());
+      target = std::max(target, pairs[i].target.size() + 1);
+      pieces += pairs[i].source.size() + pairs[i].target.size() + 1;
+    }
+    places += batch.size() * (source + target);
+  }
+  return places == 0 ? 0 : 1 - static_cast<double>(pieces) / static_cast<double>(places);
+}
+
 BatchSequence::BatchSequence(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed)
     : pairs_(pairs), size_(size), seed_(seed) {
   enter(0, 0);

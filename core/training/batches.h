@@ -35,6 +35,12 @@ using IndexBatches = std::vector<std::vector<std::int64_t>>;
 // Every pair is in one of them; one that is longer than BatchSize::pieces goes alone. A pure function of its arguments.
 IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed, std::int64_t epoch);
 
+// Batches of as many pairs each as the first epoch's, but of pairs drawn by chance, whatever their length.
+IndexBatches unsorted_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed);
+
+// The share of padding in source and target of these batches, 0…1.
+double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches);
+
 // Epoch after epoch, its batches in a row, numbered from 0. Batches measured in pieces may be more in one epoch than in
 // another, so a place is found by counting from the first epoch on; that takes a small part of the time it took to
 // train that far.

@@ -12,7 +12,6 @@
 #include "kernels/team.h"
 #include "plain/metrics.h"
 #include "training/schedule.h"
-#include "training/text_batches.h"
 #include "training/validation.h"
 
 namespace attnscope {
@@ -48,44 +47,21 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
     : config_(config),
       dataset_(std::move(dataset)),
       models_{std::move(model)},
-      optimizer_(*models_.front(), config.training.beta2) {
-  const TrainingConfig& training = config_.training;
+      optimizer_(*models_.front(), config.training.beta2),
+      batches_(config, dataset_) {
   const int num_parts = optimizer_.device().is_cpu() ? kernels::team()->size() : 1;
   while (static_cast<int>(models_.size()) < num_parts) {
     optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));
   }
   for (const Model& each : models_) each->train();
-  if (!config_.model.is_language_model()) {
-    pair_batches_.emplace(dataset_->train, BatchSize{training.batch_size, training.batch_tokens}, training.seed);
-  }
-}
-
-std::vector<Batch> Trainer::parts_of_batch(std::int64_t number) {
-  const torch::Device device = optimizer_.device();
-  const auto count = static_cast<std::int64_t>(models_.size());
-  std::vector<Batch> parts;
-  if (pair_batches_) {
-    const std::vector<std::int64_t>& indices = pair_batches_->at(number);
-    for (const auto& part : parts_of_like_work(dataset_->train, indices, count)) {
-      parts.push_back(make_batch(dataset_->train, part, device));
-    }
-    return parts;
-  }
-  const TextWindows windows = text_windows(dataset_->train_stream, config_.training.batch_size,
-                                           config_.model.max_length, config_.training.seed, number);
-  const auto rows = static_cast<std::int64_t>(windows.places.size());
-  for (std::int64_t i = 0; i < std::min(count, rows); ++i) {
-    const std::int64_t first = rows * i / std::min(count, rows), last = rows * (i + 1) / std::min(count, rows);
-    parts.push_back(make_batch(dataset_->train_stream, std::span(windows.places).subspan(first, last - first),
-                               windows.length, device));
-  }
-  return parts;
 }
 
 std::vector<std::vector<Batch>> Trainer::next_batches() {
   const std::int64_t count = config_.training.accumulation_steps;
+  const auto num_parts = static_cast<std::int64_t>(models_.size());
   std::vector<std::vector<Batch>> batches;
-  for (std::int64_t i = 0; i < count; ++i) batches.push_back(parts_of_batch(step_ * count + i));
+  for (std::int64_t i = 0; i < count; ++i)
+    batches.push_back(batches_.parts(step_ * count + i, num_parts, optimizer_.device()));
   return batches;
 }
 

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/config.h"
 #include "training/adam.h"
-#include "training/batches.h"
+#include "training/batch_source.h"
 
 namespace attnscope {
 
@@ -39,8 +38,6 @@ class Trainer {
   Adam& optimizer() { return optimizer_; }
 
  private:
-  // Batch `number` in as many parts as there are models, or as it has rows.
-  std::vector<Batch> parts_of_batch(std::int64_t number);
   // The parts of the accumulation_steps batches of the coming update, by batch and part.
   std::vector<std::vector<Batch>> next_batches();
   // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss.
@@ -53,7 +50,7 @@ class Trainer {
   std::vector<Model> models_;  // one a thread, with the same parameters and gradients of their own
   Adam optimizer_;
   std::int64_t step_ = 0;
-  std::optional<BatchSequence> pair_batches_;  // none for a language model
+  BatchSource batches_;
 };
 
 }  // namespace attnscope

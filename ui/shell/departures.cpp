@@ -70,7 +70,9 @@ void drop(std::vector<T>& items, std::size_t index) {
   items.erase(items.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-constexpr const char* back = "Back to the plain model";
+const char* back_text(DeparturesLabel label) {
+  return label == DeparturesLabel::full ? "Back to the plain model" : "Plain model";
+}
 
 std::string label_of(const Departure& departure, const Skin& skin) {
   return shortened(skin.fonts.ui, departure.text, skin.px(260));
@@ -158,15 +160,15 @@ void let_go_of_output(Scope& scope) {
   decoding.hypothesis.clear();
 }
 
-float departures_width(const Scope& scope, const Skin& skin) {
+float departures_width(const Scope& scope, DeparturesLabel label, const Skin& skin) {
   const std::vector<Departure> departures = present_departures(scope);
   if (departures.empty()) return 0;
-  float width = ImGui::CalcTextSize(back).x + chip_padding(skin).x * 2;
+  float width = ImGui::CalcTextSize(back_text(label)).x + chip_padding(skin).x * 2;
   for (const Departure& departure : departures) width += chip_width(label_of(departure, skin), skin) + skin.px(6);
   return width;
 }
 
-void draw_departures(Scope& scope, const Skin& skin) {
+void draw_departures(Scope& scope, DeparturesLabel label, const Skin& skin) {
   const std::vector<Departure> departures = present_departures(scope);
   ImGui::PushID("departures");
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, chip_padding(skin));
@@ -178,9 +180,9 @@ void draw_departures(Scope& scope, const Skin& skin) {
     if (wish == Wish::show) show(scope, departures[i]);
     if (wish == Wish::take_back) take_back(scope, departures[i]);
   }
-  next_in_row(button_width(back), skin.px(6));
+  next_in_row(button_width(back_text(label)), skin.px(6));
   ImGui::AlignTextToFramePadding();
-  if (ImGui::SmallButton(back)) back_to_plain_model(scope);
+  if (ImGui::SmallButton(back_text(label))) back_to_plain_model(scope);
   help_tooltip("Takes all of it back: the model as it is now, and its own output.", skin);
   ImGui::PopStyleVar();
   ImGui::PopID();

@@ -17,10 +17,13 @@ void back_to_plain_model(Scope& scope);
 void let_go_of_places(Scope& scope);
 void let_go_of_output(Scope& scope);
 
+// How its last button is labelled.
+enum class DeparturesLabel { full, brief };
+
 // The bar's, in one line; 0 while the plain model is shown, and there is no bar.
-float departures_width(const Scope& scope, const Skin& skin);
+float departures_width(const Scope& scope, DeparturesLabel label, const Skin& skin);
 
 // At the cursor, in as many lines as it needs.
-void draw_departures(Scope& scope, const Skin& skin);
+void draw_departures(Scope& scope, DeparturesLabel label, const Skin& skin);
 
 }  // namespace attnscope

@@ -97,10 +97,11 @@ void draw_tabs(Scope& scope, const Skin& skin) {
     draw_group(scope, group, spread, skin);
   }
   // In this line if there is room, so that nothing below it moves.
-  const float departures = departures_width(scope, skin);
-  const bool beside = departures + curves_width + skin.px(4) <= ImGui::GetContentRegionAvail().x;
-  if (departures > 0 && beside) {
-    draw_departures(scope, skin);
+  const float room = ImGui::GetContentRegionAvail().x - curves_width - skin.px(4);
+  const float full = departures_width(scope, DeparturesLabel::full, skin);
+  const bool beside = departures_width(scope, DeparturesLabel::brief, skin) <= room;
+  if (full > 0 && beside) {
+    draw_departures(scope, full <= room ? DeparturesLabel::full : DeparturesLabel::brief, skin);
     ImGui::SameLine(0, 0);
   }
   if (scope.presentation) {
@@ -109,7 +110,7 @@ void draw_tabs(Scope& scope, const Skin& skin) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
     draw_column_toggle(scope, curves, find_action("curves"), skin);
   }
-  if (departures > 0 && !beside) draw_departures(scope, skin);
+  if (full > 0 && !beside) draw_departures(scope, DeparturesLabel::full, skin);
 }
 
 // A click on the window's chrome must not take the arrow keys away from the workspace.

@@ -4,15 +4,18 @@
 #include <any>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
+#include <vector>
 
 #include "base/input.h"
 #include "base/shown.h"
 #include "base/skin.h"
 #include "base/textures.h"
+#include "plain/matrix.h"
 #include "plain/probe.h"
 
 namespace attnscope {
@@ -67,6 +70,14 @@ struct WorkspaceView {
   const char* help;
 };
 
+// What a workspace shows, to be taken away: a matrix with its labels, and what the file may be called.
+struct WorkspaceNumbers {
+  Matrix matrix;
+  std::vector<std::string> rows;
+  std::vector<std::string> cols;
+  std::string title;
+};
+
 // To be shown.
 struct WorkspaceNeeds {
   bool text = true;       // a sentence; a language model writes without one
@@ -85,7 +96,8 @@ struct Workspace {
   std::span<const WorkspaceView> (*views)() = nullptr;
   void (*show)(Views&, std::size_t view) = nullptr;  // by its place among the views
   void (*ask)(const Views&, Probe&) = nullptr;       // for what it shows besides the maps and the decoding
-  bool (*is_busy)(const Views&) = nullptr;           // plays, or works something out: wants frames without input
+  std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // besides an attention map; none now: nothing
+  bool (*is_busy)(const Views&) = nullptr;  // plays, or works something out: wants frames without input
 };
 
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 
 #include "workspaces/attention/levels.h"
 #include "workspaces/decoding/modes.h"
+#include "workspaces/flow/flow.h"
 #include "workspaces/positions.h"
 #include "workspaces/workspace.h"
 
@@ -22,6 +23,17 @@ constexpr std::array table = {
               .show = show_level,
               .ask = ask_for_level,
               .is_busy = is_measuring},
+    Workspace{.name = "flow",
+              .title = "Data flow",
+              .group = "Model",
+              .help = "The model from text to probabilities, box by box (paper figure 1).",
+              .needs = {.decoding = true, .present = true},
+              .draw = draw_flow,
+              .keys = flow_keys,
+              .views = flow_modes,
+              .show = show_flow_mode,
+              .ask = ask_for_flow,
+              .numbers = flow_numbers},
     Workspace{.name = "positions",
               .title = "Positions",
               .group = "Model",

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "measures/matrix_algebra.h"
 #include "plain/snapshot.h"
+#include "workspaces/arithmetic.h"
 
 namespace attnscope {
 namespace {
@@ -107,66 +107,13 @@ constexpr std::array<StageAxes, num_stages> stage_axes = {{
 
 // ---- the arithmetic of each number
 
-constexpr std::size_t written_terms = 3;  // of a sum; the others are put together
-
-// With a real minus sign, and as many digits as a tooltip needs.
-std::string number(float value) {
-  const float size = std::abs(value);
-  const std::string digits = fmt::format("{:.{}f}", size, size >= 100 ? 1 : size >= 1 ? 2 : 3);
-  const bool zero = digits.find_first_not_of("0.") == std::string::npos;
-  return value < 0 && !zero ? "\u2212" + digits : digits;
-}
-
-// A number behind an operator.
-std::string operand(float value) {
-  const std::string text = number(value);
-  return text.starts_with("\u2212") ? "(" + text + ")" : text;
-}
-
-// "it" of "▁it".
-std::string name_of(std::span<const std::string> labels, int index) {
-  return std::string(without_mark(labels[static_cast<std::size_t>(index)]));
-}
-
-// Σ a_i b_i over `count` terms.
-struct Sum {
-  int count = 0;
-  std::function<float(int)> left;
-  std::function<float(int)> right;
-
-  float term(int i) const { return left(i) * right(i); }
-};
-
-std::vector<int> in_order(int count) {
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-// "0.31·1.20 + 0.52·0.44 + 0.10·−0.20 + 29 more: 3.93". `after` names a term.
-std::string written(const Sum& sum, const std::vector<int>& order, const std::function<std::string(int)>& after) {
-  std::string text;
-  float rest = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i >= written_terms) {
-      rest += sum.term(order[i]);
-      continue;
-    }
-    if (i > 0) text += " + ";
-    text += number(sum.left(order[i])) + "·" + operand(sum.right(order[i]));
-    if (after) text += " (" + after(order[i]) + ")";
-  }
-  if (order.size() > written_terms) text += fmt::format(" + {} more ({})", order.size() - written_terms, number(rest));
-  return text;
-}
-
 std::string product_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
   const HeadInside& head = numbers.head();
-  const Sum sum{head.q.cols, [&](int i) { return head.q.at(cell.row, i); },
-                [&](int i) { return head.k.at(cell.col, i); }};
+  const ProductSum sum{head.q.cols, [&](int i) { return head.q.at(cell.row, i); },
+                       [&](int i) { return head.k.at(cell.col, i); }};
   return fmt::format("q({}) · k({}) = Σ q_d k_d\n= {}\n= {}", name_of(labels.queries, cell.row),
-                     name_of(labels.keys, cell.col), written(sum, in_order(sum.count), {}),
-                     number(numbers.stages.products.at(cell.row, cell.col)));
+                     name_of(labels.keys, cell.col), written(sum, in_order(sum.count)),
+                     short_number(numbers.stages.products.at(cell.row, cell.col)));
 }
 
 std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
@@ -174,20 +121,20 @@ std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
   const PositionScheme& scheme = *biased_by(head, numbers.snapshot->model);
   const bool divided = scheme.form == PositionForm::vectors && head.scaled;
   return fmt::format("{}: {}{}\n= {}", scheme.label, fmt::format(fmt::runtime(scheme.term), cell.col - cell.row),
-                     divided ? ", ÷ √d_k" : "", number(head.bias.at(cell.row, cell.col)));
+                     divided ? ", ÷ √d_k" : "", short_number(head.bias.at(cell.row, cell.col)));
 }
 
 std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
-  const std::string product = number(numbers.stages.products.at(cell.row, cell.col));
+  const std::string product = short_number(numbers.stages.products.at(cell.row, cell.col));
   std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + " (not divided)";
   if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
-    text += fmt::format(" + {} ({})", operand(head.bias.at(cell.row, cell.col)), scheme->label);
-  return text + " = " + number(numbers.stages.scores.at(cell.row, cell.col));
+    text += fmt::format(" + {} ({})", operand_text(head.bias.at(cell.row, cell.col)), scheme->label);
+  return text + " = " + short_number(numbers.stages.scores.at(cell.row, cell.col));
 }
 
 std::string masked_text(const HeadNumbers& numbers, const StageCell& cell) {
-  const std::string score = number(numbers.stages.scores.at(cell.row, cell.col));
+  const std::string score = short_number(numbers.stages.scores.at(cell.row, cell.col));
   if (numbers.mask.at(cell.row, cell.col)) return score + " + (−∞) = −∞\nhidden: its weight is 0";
   return score + " + 0 = " + score;
 }
@@ -200,7 +147,7 @@ bool is_forced(const HeadNumbers& numbers, int row) {
 }
 
 std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
-  const std::string weight = number(numbers.stages.weights.at(cell.row, cell.col));
+  const std::string weight = short_number(numbers.stages.weights.at(cell.row, cell.col));
   if (is_forced(numbers, cell.row)) return "forced, whatever the scores = " + weight;
   const Matrix& scores = numbers.stages.masked;
   float largest = -std::numeric_limits<float>::infinity();
@@ -209,9 +156,10 @@ std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
   double sum = 0;
   for (int col = 0; col < scores.cols; ++col) sum += std::exp(static_cast<double>(scores.at(cell.row, col) - largest));
   const float score = scores.at(cell.row, cell.col);
-  if (std::isinf(score)) return fmt::format("exp(−∞) ÷ Σ = 0 ÷ {} = {}", number(static_cast<float>(sum)), weight);
-  return fmt::format("exp({0} − {1}) ÷ Σ_j exp(s_j − {1})\n= {2} ÷ {3}\n= {4}", number(score), operand(largest),
-                     number(std::exp(score - largest)), number(static_cast<float>(sum)), weight);
+  if (std::isinf(score)) return fmt::format("exp(−∞) ÷ Σ = 0 ÷ {} = {}", short_number(static_cast<float>(sum)), weight);
+  return fmt::format("exp({0} − {1}) ÷ Σ_j exp(s_j − {1})\n= {2} ÷ {3}\n= {4}", short_number(score),
+                     operand_text(largest), short_number(std::exp(score - largest)),
+                     short_number(static_cast<float>(sum)), weight);
 }
 
 // Keys by their weight, the largest first.
@@ -224,16 +172,17 @@ std::vector<int> by_weight(const Matrix& weights, int row) {
 std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
   const HeadInside& head = numbers.head();
   const Matrix& weights = numbers.stages.weights;
-  const std::string value = number(numbers.stages.output.at(cell.row, cell.col));
+  const std::string value = short_number(numbers.stages.output.at(cell.row, cell.col));
   if (std::ranges::find(numbers.snapshot->interventions.heads_off, head.place) !=
       numbers.snapshot->interventions.heads_off.end())
     return "this head is switched off = " + value;
-  const Sum sum{weights.cols, [&](int key) { return weights.at(cell.row, key); },
-                [&](int key) {
-                  const float value_of_key = head.v.at(key, cell.col);
-                  if (head.relative_v.empty()) return value_of_key;
-                  return value_of_key + head.relative_v.at(relative_row(head.relative_v, cell.row, key), cell.col);
-                }};
+  const ProductSum sum{weights.cols, [&](int key) { return weights.at(cell.row, key); },
+                       [&](int key) {
+                         const float value_of_key = head.v.at(key, cell.col);
+                         if (head.relative_v.empty()) return value_of_key;
+                         return value_of_key +
+                                head.relative_v.at(relative_row(head.relative_v, cell.row, key), cell.col);
+                       }};
   const std::string written_sum =
       written(sum, by_weight(weights, cell.row), [&](int key) { return name_of(labels.keys, key); });
   return fmt::format("Σ_j w_j {}[{}]\n= {}\n= {}", head.relative_v.empty() ? "v_j" : "(v_j + a^V of the distance)",
@@ -245,21 +194,21 @@ std::string heads_text(const HeadNumbers& numbers, const StageCell& cell) {
   const int head = cell.col / width;
   return fmt::format("head {}{}, number {} of its {}\n= {}", head + 1,
                      head == numbers.head().place.head ? " (this one)" : "", cell.col % width, width,
-                     number(numbers.heads.at(cell.row, cell.col)));
+                     short_number(numbers.heads.at(cell.row, cell.col)));
 }
 
 std::string sublayer_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
-  const Sum sum{numbers.heads.cols, [&](int c) { return numbers.heads.at(cell.row, c); },
-                [&](int c) { return numbers.w_o.at(c, cell.col); }};
+  const ProductSum sum{numbers.heads.cols, [&](int c) { return numbers.heads.at(cell.row, c); },
+                       [&](int c) { return numbers.w_o.at(c, cell.col); }};
   return fmt::format("Σ_c heads[c]·W_O[c][{0}] + b_O[{0}]\n= {1} + {2} (b_O)\n= {3}", cell.col,
-                     written(sum, in_order(sum.count), {}), operand(head.b_o.at(0, cell.col)),
-                     number(numbers.sublayer.at(cell.row, cell.col)));
+                     written(sum, in_order(sum.count)), operand_text(head.b_o.at(0, cell.col)),
+                     short_number(numbers.sublayer.at(cell.row, cell.col)));
 }
 
 // A number that was not computed here: a projection of the layer's input, or a weight.
 std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
-  const std::string value = number(numbers.of(cell.stage).at(cell.row, cell.col));
+  const std::string value = short_number(numbers.of(cell.stage).at(cell.row, cell.col));
   const PositionScheme* rotation = rotated_by(numbers.head(), numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", rotated by {}", rotation->label) : "";
   switch (cell.stage) {

@@ -1,0 +1,293 @@
+#include "plain/architecture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <functional>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "plain/position_schemes.h"
+
+namespace attnscope {
+namespace {
+
+// ---- what both kinds have
+
+bool shares_embedding(const ModelConfig& model) {
+  return model.tied_embeddings || model.is_language_model();
+}
+
+std::string length_of(bool decoder) {
+  return decoder ? "T" : "S";
+}
+
+std::string vectors(bool decoder) {
+  return "B×" + length_of(decoder) + "×D";
+}
+
+ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
+  ArchitectureBox box{.box = {FlowPart::embedding, decoder},
+                      .title = decoder && !model.is_language_model() ? "Output embedding" : "Input embedding",
+                      .help = "A learned vector a piece, times √D (paper §3.4).",
+                      .out = vectors(decoder)};
+  const bool first = !decoder || model.is_language_model();
+  if (!shares_embedding(model)) {
+    box.parameters = {decoder ? "target_embedding.weight" : "source_embedding.weight"};
+  } else {
+    (first ? box.parameters : box.shared) = {"embedding.weight"};
+  }
+  return box;
+}
+
+void add_logits(const ModelConfig& model, ArchitectureColumn& column) {
+  ArchitectureBox logits{
+      .box = {FlowPart::logits, true},
+      .title = "Linear",
+      .help = "A score for every piece of the vocabulary: the dot product with its row (paper §3.4).",
+      .out = "B×T×V"};
+  if (model.tied_embeddings) {
+    logits.help += " The matrix is the embedding's own, transposed.";
+    logits.shared = {"embedding.weight"};
+  } else {
+    logits.parameters = {"output_weight"};
+  }
+  column.boxes.push_back(logits);
+  column.boxes.push_back({.box = {FlowPart::probabilities, true},
+                          .title = "Softmax",
+                          .help = "Scores become probabilities: positive, and 1 together.",
+                          .out = "B×T×V"});
+}
+
+// ---- the Transformer
+
+struct SublayerText {
+  FlowPart norm;
+  FlowPart part;
+  const char* title;
+  const char* help;
+  const char* parameters;  // in a layer
+};
+
+constexpr std::array sublayers = {
+    SublayerText{FlowPart::self_norm, FlowPart::self_attention, "Self-attention",
+                 "Every piece looks at every piece of its own sentence, through all heads (paper §3.2).", "self_attn."},
+    SublayerText{FlowPart::cross_norm, FlowPart::cross_attention, "Cross-attention",
+                 "What is written looks at the source: queries from below, keys and values from the encoder (paper "
+                 "§3.2.3).",
+                 "multihead_attn."},
+    SublayerText{FlowPart::feed_forward_norm, FlowPart::feed_forward, "Feed-forward",
+                 "The same two linear maps for every piece, with an activation between them (paper §3.3).", "linear"},
+};
+
+ArchitectureBox norm_box(const ModelConfig& model, const SublayerText& text, int number, bool decoder) {
+  const bool pre = model.norm == "pre";
+  const std::string stack = decoder ? "decoder" : "encoder";
+  return {
+      .box = {text.norm, decoder},
+      .title = pre ? "LayerNorm" : "Add & norm",
+      .help = pre ? "Pre-norm: the sublayer sees a normalised input, and is added to what came in (1910.10683; "
+                    "2002.04745)."
+                  : "What the sublayer gives is added to what came in, and the sum normalised, each piece by itself "
+                    "(paper §3.1).",
+      .parameters = {fmt::format("{}.layers.{{}}.norm{}.", stack, number)},
+      .out = vectors(decoder),
+      .repeated = true};
+}
+
+ArchitectureBox sublayer_box(const SublayerText& text, bool decoder) {
+  const std::string stack = decoder ? "decoder" : "encoder";
+  const bool masked = decoder && text.part == FlowPart::self_attention;
+  return {.box = {text.part, decoder},
+          .title = masked ? "Masked self-attention" : text.title,
+          .help = masked ? "Every piece looks at itself and at what came before it, through all heads (paper §3.2.3)."
+                         : text.help,
+          .parameters = {fmt::format("{}.layers.{{}}.{}", stack, text.parameters)},
+          .out = vectors(decoder),
+          .repeated = true,
+          .residual = true,
+          .from_source = text.part == FlowPart::cross_attention};
+}
+
+std::string shape_of(PositionForm form, const std::string& length) {
+  if (form == PositionForm::added) return length + "×D";
+  if (form == PositionForm::bias) return "H×" + length + "×" + length;
+  return form == PositionForm::vectors ? "R×d" : length + "×d";
+}
+
+// Where the order is told: beside the way, added to the embeddings, or to the self-attention of every layer.
+ArchitectureBox positions_box(const ModelConfig& model, bool decoder) {
+  const PositionScheme& scheme = position_scheme(model.positions);
+  const bool added = scheme.form == PositionForm::added;
+  const bool scores = scheme.form == PositionForm::bias;
+  ArchitectureBox box{.box = {FlowPart::positions, decoder},
+                      .title = added ? (model.positions == "learned" ? "Learned positions" : "Positional encoding")
+                                     : std::string(scheme.label),
+                      .help = fmt::format("The order is told by {}.", scheme.tells),
+                      .out = shape_of(scheme.form, length_of(decoder)),
+                      .repeated = !added,
+                      .beside = true};
+  if (added) box.parameters = {decoder ? "target_positions" : "source_positions"};
+  if (scores) box.parameters = {decoder ? "decoder.position_scheme." : "encoder.position_scheme."};
+  return box;
+}
+
+ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
+  ArchitectureColumn column{.input = "B×" + length_of(decoder),
+                            .boxes = {embedding_box(model, decoder)},
+                            .layers = decoder ? model.num_decoder_layers : model.num_encoder_layers};
+  const PositionForm form = position_scheme(model.positions).form;
+  if (form == PositionForm::added) column.boxes.push_back(positions_box(model, decoder));
+  int number = 1;
+  for (const SublayerText& text : sublayers) {
+    const bool cross = text.part == FlowPart::cross_attention;
+    if (cross && (!decoder || model.is_language_model())) continue;
+    const ArchitectureBox norm = norm_box(model, text, number++, decoder);
+    const bool tells = text.part == FlowPart::self_attention && form != PositionForm::none;
+    if (model.norm == "pre") column.boxes.push_back(norm);
+    if (tells && form != PositionForm::added) column.boxes.push_back(positions_box(model, decoder));
+    column.boxes.push_back(sublayer_box(text, decoder));
+    if (model.norm != "pre") column.boxes.push_back(norm);
+  }
+  column.boxes.push_back({.box = {FlowPart::last_norm, decoder},
+                          .title = "LayerNorm",
+                          .help = "After the last layer, once more: as torch.nn.Transformer has it.",
+                          .parameters = {decoder ? "decoder.norm." : "encoder.norm."},
+                          .out = vectors(decoder)});
+  if (decoder) add_logits(model, column);
+  return column;
+}
+
+// ---- recurrent networks
+
+std::string cell_title(const ModelConfig& model, bool decoder) {
+  std::string name = model.cell;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return model.bidirectional && !decoder ? name + ", both ways" : name;
+}
+
+ArchitectureBox cell_box(const ModelConfig& model, bool decoder) {
+  const std::string stack = decoder ? "decoder" : "encoder";
+  ArchitectureBox box{.box = {FlowPart::cell, decoder},
+                      .title = cell_title(model, decoder),
+                      .help = "Piece after piece: each state is made of the piece and the state before it.",
+                      .out = vectors(decoder),
+                      .repeated = true,
+                      .from_source = decoder && model.attention == "none"};
+  for (const char* parameter : {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"})
+    box.parameters.push_back(fmt::format("{}.{}{{}}", stack, parameter));
+  return box;
+}
+
+ArchitectureColumn recurrent_decoder(const ModelConfig& model) {
+  ArchitectureColumn column{.input = "B×T", .boxes = {embedding_box(model, true)}, .layers = model.num_decoder_layers};
+  const ArchitectureBox attention{.box = {FlowPart::attention, true},
+                                  .title = "Attention, " + model.attention,
+                                  .help = model.attention == "bahdanau"
+                                              ? "The state before the piece is compared with every state of the "
+                                                "encoder; their mix enters the cell beside the piece (1409.0473)."
+                                              : "The state after the piece is compared with every state of the "
+                                                "encoder; their mix goes to the readout (1508.04025).",
+                                  .parameters = {"attention.W.", "attention.U.", "attention.v."},
+                                  .out = "B×T×2D",
+                                  .from_source = true};
+  if (model.attention == "bahdanau") column.boxes.push_back(attention);
+  column.boxes.push_back(cell_box(model, true));
+  if (model.attention != "none") {
+    if (model.attention != "bahdanau") column.boxes.push_back(attention);
+    column.boxes.push_back({.box = {FlowPart::readout, true},
+                            .title = "Readout",
+                            .help = "tanh(W_c [context; state]) (1508.04025 eq. 5).",
+                            .parameters = {"attention.W_c."},
+                            .out = "B×T×D"});
+  }
+  add_logits(model, column);
+  return column;
+}
+
+// ---- shapes
+
+std::int64_t size_of(std::string_view letter, const ModelConfig& model, const FlowSizes& sizes) {
+  if (letter == "B") return 1;
+  if (letter == "S") return sizes.source;
+  if (letter == "T") return sizes.target;
+  if (letter == "V") return sizes.vocab;
+  if (letter == "D") return model.d_model;
+  if (letter == "2D") return 2 * model.d_model;
+  if (letter == "F") return model.d_ff;
+  if (letter == "H") return model.num_heads;
+  if (letter == "d") return model.d_model / model.num_heads;
+  if (letter == "R") return 2 * model.max_distance + 1;
+  return 0;
+}
+
+bool is_of(const std::string& name, const std::string& format, int layer) {
+  const std::string beginning = fmt::format(fmt::runtime(format), layer);
+  if (!name.starts_with(beginning)) return false;
+  // "weight_ih_l1" is not the beginning of "weight_ih_l10".
+  return !format.ends_with("{}") || name.size() == beginning.size() || !std::isdigit(name[beginning.size()]);
+}
+
+std::int64_t counted(const std::vector<std::string>& formats, int layer, std::span<const FlowParameter> parameters) {
+  std::int64_t count = 0;
+  for (const FlowParameter& parameter : parameters) {
+    const auto fits = [&](const std::string& format) { return is_of(parameter.name, format, layer); };
+    if (std::ranges::any_of(formats, fits)) count += parameter.count();
+  }
+  return count;
+}
+
+}  // namespace
+
+std::int64_t FlowParameter::count() const {
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+Architecture architecture_of(const ModelConfig& model) {
+  Architecture plan;
+  if (model.is_recurrent()) {
+    plan.encoder = {.input = "B×S",
+                    .boxes = {embedding_box(model, false), cell_box(model, false)},
+                    .layers = model.num_encoder_layers};
+    plan.decoder = recurrent_decoder(model);
+    plan.memory = model.attention == "none" ? "B×D" : "B×S×D";
+    return plan;
+  }
+  if (!model.is_language_model()) {
+    plan.encoder = transformer_column(model, false);
+    plan.memory = "B×S×D";
+  }
+  plan.decoder = transformer_column(model, true);
+  return plan;
+}
+
+const ArchitectureBox* find_box(const Architecture& architecture, const FlowBox& box) {
+  const auto& boxes = architecture.column(box.decoder).boxes;
+  const auto found = std::ranges::find(boxes, box, &ArchitectureBox::box);
+  return found == boxes.end() ? nullptr : &*found;
+}
+
+std::int64_t parameters_of(const ArchitectureBox& box, int layer, std::span<const FlowParameter> parameters) {
+  return counted(box.parameters, layer, parameters);
+}
+
+std::int64_t shared_parameters_of(const ArchitectureBox& box, std::span<const FlowParameter> parameters) {
+  return counted(box.shared, 0, parameters);
+}
+
+std::string sizes_text(const std::string& letters, const ModelConfig& model, const FlowSizes& sizes) {
+  constexpr std::string_view times = "×";
+  std::string text;
+  std::string_view rest = letters;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(times);
+    text += (text.empty() ? "" : std::string(times)) + std::to_string(size_of(rest.substr(0, end), model, sizes));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + times.size());
+  }
+  return text;
+}
+
+}  // namespace attnscope

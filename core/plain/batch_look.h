@@ -1,0 +1,47 @@
+// The next batch as the trainer sees it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plain/matrix.h"
+
+namespace attnscope {
+
+// Which part of the batch: each thread of the trainer takes one.
+struct BatchWanted {
+  int part = 0;
+  bool operator==(const BatchWanted&) const = default;
+};
+
+// Pieces of one side, a row a pair (of a language model a row a window of the text).
+struct BatchSide {
+  int rows = 0;
+  int cols = 0;
+  std::vector<int> ids;             // rows × cols; 0: padding
+  std::vector<std::string> pieces;  // likewise
+
+  int id(int row, int col) const { return ids[static_cast<std::size_t>(row) * cols + col]; }
+  const std::string& piece(int row, int col) const { return pieces[static_cast<std::size_t>(row) * cols + col]; }
+};
+
+struct BatchLook {
+  BatchWanted asked;            // with a part that there is
+  int parts = 1;                // of the batch
+  std::int64_t step = 0;        // the update that the batch is for, 1 the first
+  std::int64_t batch = 0;       // its number, from 0
+  BatchSide source;             // empty in a language model
+  BatchSide target_in;          // shifted right: <s> y1 … yn
+  BatchSide target_out;         // y1 … yn </s>
+  double padding_sorted = 0;    // share of padding in batches of pairs of like length, as they are made
+  double padding_unsorted = 0;  // and had they been drawn by chance
+  double label_smoothing = 0;   // ε
+  std::int64_t vocab_size = 0;
+  double dropout = 0;
+  Matrix kept;          // of the first row of the part: pieces × D of what the first stack is given, 0 where dropout
+                        // puts a zero, else 1/(1−p)
+  std::string problem;  // why there is none, in one sentence
+};
+
+}  // namespace attnscope

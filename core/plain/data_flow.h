@@ -1,0 +1,99 @@
+// A box of the architecture's picture, and what went through it on one sentence: each matrix with how it was made of
+// the others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plain/matrix.h"
+
+namespace attnscope {
+
+// What a box stands for, in the order of a pass.
+enum class FlowPart {
+  embedding,
+  positions,
+  self_norm,
+  self_attention,
+  cross_norm,
+  cross_attention,
+  feed_forward_norm,
+  feed_forward,
+  last_norm,
+  cell,       // a layer of a recurrent network
+  attention,  // a recurrent decoder's
+  readout,
+  logits,
+  probabilities,
+};
+
+struct FlowBox {
+  FlowPart part = FlowPart::embedding;
+  bool decoder = false;
+  bool operator==(const FlowBox&) const = default;
+};
+
+struct FlowWanted {
+  FlowBox box;
+  int layer = 0;
+  int head = 0;
+  int token = 0;             // whose most probable pieces are the columns of logits and probabilities
+  bool convolution = false;  // the feed-forward as two convolutions with a kernel of 1
+  bool operator==(const FlowWanted&) const = default;
+};
+
+// How a matrix was made of its operands, the matrices before it.
+enum class FlowOp {
+  given,       // by the tokenizer, or by another box
+  learned,     // a parameter; of a linear map the transpose of PyTorch's, so that x stands before it
+  picked,      // rows of a parameter, by the ids that are operand 0
+  scaled,      // operand 0 · factor
+  sum,         // operand 0 + operand 1
+  product,     // operand 0 · operand 1, + operand 2 (one row) in every row where there is one
+  convolved,   // the same numbers, as a convolution with a kernel of 1 over the pieces
+  rotated,     // operand 0, in pairs of columns, by the rotations that are operand 1
+  scores,      // operand 0 · operand 1ᵀ · factor, + operand 2 where there is one
+  softmax,     // of every row of operand 0
+  relu,        // max(0, operand 0)
+  gelu,        // operand 0 · Φ(operand 0)
+  tanh,        // of operand 0
+  moments,     // mean and √(variance + ε) of every row of operand 0; ε is the factor
+  normalized,  // (operand 0 − μ) / σ · γ + β, with the moments of operand 1, γ and β the rows of operand 2
+  spread,      // mean and √(variance + ε) of every column of operand 0, and the same of operand 1
+  beside,      // operand 0 and operand 1 side by side
+  log_sum,     // ln Σ exp over the whole vocabulary, of every row
+  share,       // exp(operand 0 − operand 1)
+};
+
+struct FlowMatrix {
+  std::string name;     // "q"
+  std::string help;     // what it is, in a sentence or two
+  std::string letters;  // "S×d"
+  Matrix values = {};
+  FlowOp op = FlowOp::given;
+  std::vector<int> operands = {};  // indices into DataFlow::matrices
+  float factor = 1;
+  bool causal = false;                       // what lies right of the diagonal is hidden
+  std::vector<std::string> row_labels = {};  // none: numbers
+  std::vector<std::string> col_labels = {};
+  std::string section = {};  // it begins one of that heading; empty: it goes on with the last
+};
+
+// A parameter as state_dict has it.
+struct FlowParameter {
+  std::string name;
+  std::vector<std::int64_t> sizes;
+
+  std::int64_t count() const;
+};
+
+struct DataFlow {
+  FlowWanted asked;                       // with layer, head and token as there are
+  std::vector<FlowParameter> parameters;  // all of the model
+  std::int64_t vocab_size = 0;
+  std::vector<FlowMatrix> matrices;  // in the order in which they are made
+  std::string problem = {};          // why there are none, in one sentence
+};
+
+}  // namespace attnscope

@@ -1,0 +1,33 @@
+// The next batch, to be looked at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plain/batch_look.h"
+#include "tokenizer/tokenizer.h"
+#include "training/batch_source.h"
+
+namespace attnscope {
+
+class BatchLooker {
+ public:
+  // Of a run that is trained on `dataset`; goes through the lengths of all its pairs once.
+  BatchLooker(const Config& config, std::shared_ptr<const Dataset> dataset);
+
+  // The first batch of the update after `step` of them, in `num_parts` parts. `config`: with the live fields as they
+  // are now.
+  BatchLook look(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer, std::int64_t step,
+                 std::int64_t num_parts);
+
+ private:
+  BatchSource batches_;
+  double padding_sorted_ = 0;
+  double padding_unsorted_ = 0;
+};
+
+// What dropout (probability config.model.dropout) does to what the first stack is given of row 0 of that part: pieces ×
+// D, 0 or 1/(1−p), as the model's embedding draws it in that batch.
+torch::Tensor dropout_of_embedding(const Batch& part, const Config& config, std::int64_t number, int part_number);
+
+}  // namespace attnscope

@@ -1,0 +1,17 @@
+// What a snapshot holds for the data-flow workspace, without a model behind it.
+#pragma once
+
+#include "plain/batch_look.h"
+#include "plain/data_flow.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// A chain of ids, vectors, a linear map, moments and a softmax, as if they went through that box; with the parameters
+// of a Transformer's first layer.
+void add_data_flow(Snapshot& snapshot, const FlowWanted& wanted);
+
+// Three pairs of 4, 3 and 2 pieces and their targets; a vocabulary of 10 pieces, ε 0.1, dropout 0.5.
+BatchLook fixture_batch();
+
+}  // namespace attnscope

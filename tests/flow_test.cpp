@@ -1,0 +1,368 @@
+// The data-flow workspace: its boxes, their numbers, the soft database and the batch, driven by mouse and keys.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "flow_fixture.h"
+#include "inside_fixture.h"
+#include "measures/soft_lookup.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/flow/flow.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+class Flow : public testing::Test {
+ protected:
+  Flow() {
+    scope.layout.workspace = find_workspace("flow");
+    scope.layout.sentence = "in0 in1 in2";
+    open(ModelConfig());
+  }
+
+  void open(const ModelConfig& model) {
+    RunOpened run = fixture_run(20);
+    run.config.model = model;
+    receive(scope, {run, Status{Activity::paused, 20, "CPU"}}, nullptr);
+    answer(snapshot_of_model(model, scope.asked.request + 1));
+  }
+
+  // The look with what was asked of it, until nothing else is asked.
+  void answer(std::shared_ptr<Snapshot> snapshot) {
+    base = snapshot;
+    for (int i = 0; i < 4; ++i) {
+      auto next = std::make_shared<Snapshot>(*base);
+      next->request = scope.asked.request + 1;
+      if (scope.asked.data_flow) {
+        add_data_flow(*next, *scope.asked.data_flow);
+        const auto part = attention_of(scope.asked.data_flow->box);
+        if (part) add_inside(*next, {*part, view.layer, view.head});
+      }
+      if (scope.asked.batch) next->batch = std::make_shared<const BatchLook>(batch);
+      receive(scope, {}, next);
+      ui.frames(2, draw);
+    }
+  }
+  void show(FlowMode mode) {
+    view.mode = mode;
+    ui.frames(2, draw);
+    answer(base);
+  }
+
+  Scope scope;
+  FlowView& view = scope.views.of<FlowView>();
+  std::shared_ptr<Snapshot> base;
+  BatchLook batch = fixture_batch();
+  UiHarness ui{{1600, 1000}};
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+// ---- the picture
+
+TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
+  for (const char* title : {"Input embedding", "Positional encoding", "Self-attention", "Add & norm", "Feed-forward",
+                            "Output embedding", "Masked self-attention", "Cross-attention", "Linear", "Softmax"}) {
+    EXPECT_TRUE(ui.drew(title)) << title;
+  }
+  const auto source = base->source.size(), target = base->target_in.size();
+  EXPECT_TRUE(ui.drew("B×S×D=1×" + std::to_string(source) + "×128"));
+  EXPECT_TRUE(ui.drew("B×T×D=1×" + std::to_string(target) + "×128"));
+  EXPECT_TRUE(ui.drew("B×T×V=1×" + std::to_string(target) + "×100"));
+  EXPECT_TRUE(ui.drew("832 parameters"));  // of all the fixture has
+  EXPECT_TRUE(ui.drew("× 2"));
+}
+
+TEST_F(Flow, AClickChoosesABoxAndAsksForItsNumbers) {
+  ASSERT_TRUE(ui.click_text("Cross-attention", draw));
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::cross_attention, true}));
+  ASSERT_TRUE(scope.asked.data_flow);
+  EXPECT_EQ(scope.asked.data_flow->box, view.box);
+  EXPECT_TRUE(ui.drew("looking"));
+  answer(base);
+  EXPECT_TRUE(ui.drew("A second section"));
+  EXPECT_TRUE(ui.drew("decoder, layer 1"));
+}
+
+TEST_F(Flow, ArrowKeysGoFromBoxToBox) {
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::embedding, false}));
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::positions, false}));
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::self_attention, false}));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::self_attention, true}));
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::embedding, true}));
+  ui.key(Key::left, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::embedding, false}));
+}
+
+TEST_F(Flow, KeysChooseLayerHeadAndPiece) {
+  select_box(view, {FlowPart::self_attention, true});
+  answer(base);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(view.layer, 1);
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(view.layer, 1);  // the last
+  ui.key(Key::backspace, draw);
+  EXPECT_EQ(view.layer, 0);
+  ui.key(Key::end, draw);
+  EXPECT_EQ(view.head, 1);
+  ui.key(Key::home, draw);
+  EXPECT_EQ(view.head, 0);
+  const int token = shown_token(view, *base);
+  ui.key(Key::page_up, draw);
+  EXPECT_EQ(view.token, token - 1);
+  EXPECT_EQ(scope.asked.data_flow->layer, 0);
+}
+
+TEST_F(Flow, TheFeedForwardCanBeAskedForAsConvolutions) {
+  select_box(view, {FlowPart::feed_forward, false});
+  answer(base);
+  ASSERT_TRUE(ui.click_text("1×1 convolutions", draw));
+  EXPECT_TRUE(scope.asked.data_flow->convolution);
+}
+
+TEST_F(Flow, EveryArchitectureHasItsPictureAndAllOfItsBoxesCanBeChosen) {
+  for (const ModelConfig& model : fixture_models()) {
+    open(model);
+    const Architecture plan = architecture_of(model);
+    for (const bool decoder : {false, true}) {
+      for (const ArchitectureBox& box : plan.column(decoder).boxes) {
+        select_box(view, box.box);
+        answer(base);
+        EXPECT_EQ(view.box, box.box);
+        EXPECT_FALSE(ui.drew("looking")) << box.title << " of " << model.architecture;
+      }
+    }
+    EXPECT_EQ(ui.drew("Input embedding"), true);
+    EXPECT_EQ(ui.drew("Output embedding"), !model.is_language_model());
+  }
+}
+
+TEST_F(Flow, WhatIsWrongIsSaidInASentence) {
+  auto snapshot = std::make_shared<Snapshot>(*scope.complete.snapshot);
+  auto flow = std::make_shared<DataFlow>(*snapshot->data_flow);
+  flow->problem = "This layer is switched off.";
+  snapshot->data_flow = flow;
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("This layer is switched off."));
+
+  auto diverged = std::make_shared<Snapshot>(*snapshot);
+  auto nothing = std::make_shared<DataFlow>(*flow);
+  nothing->problem.clear();
+  for (FlowMatrix& matrix : nothing->matrices)
+    std::ranges::fill(matrix.values.values, std::numeric_limits<float>::quiet_NaN());
+  diverged->data_flow = nothing;
+  receive(scope, {}, diverged);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("the weights diverged"));
+}
+
+TEST_F(Flow, RecordedStepsSayThatTheyHoldNone) {
+  auto recorded = std::make_shared<Snapshot>(*base);
+  recorded->request = 0;
+  receive(scope, {}, recorded);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+}
+
+TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {
+  ASSERT_TRUE(has_numbers(scope));
+  EXPECT_EQ(numbers_name(scope), "encoder-shares");  // of the box, the last
+  write_csv(scope, "/nowhere/numbers.csv", false);
+  const auto& written = std::get<WriteFile>(scope.commands.back());
+  EXPECT_THAT(written.bytes, testing::StartsWith(",0,1\n" + base->source.front().piece + ","));
+}
+
+TEST(FlowArithmetic, WritesACellAsTheSumItIs) {
+  Snapshot snapshot = *fixture_snapshot({2, 2, 1, 1});
+  add_data_flow(snapshot, FlowWanted{});
+  DataFlow flow = *snapshot.data_flow;
+  flow.matrices[0].values = Matrix(2, 2);
+  flow.matrices[0].values.values = {1, 2, 3, 4};
+  flow.matrices[1].values = Matrix(2, 2);
+  flow.matrices[1].values.values = {0.5, 0, -1, 1};
+  flow.matrices[2].values = Matrix(2, 2);
+  flow.matrices[2].values.values = {-1.5, 2, -2.5, 4};
+  EXPECT_THAT(flow_arithmetic(flow, 2, 1, 0), testing::HasSubstr("3.00·0.500 + 4.00·(−1.00)\n= −2.50"));
+  EXPECT_THAT(flow_arithmetic(flow, 1, 0, 0), testing::HasSubstr("learned\n= 0.5"));
+  flow.matrices[3].values.values[0] = 0.0293F;
+  EXPECT_THAT(flow_arithmetic(flow, 3, 0, 0), testing::HasSubstr("exp(−1.50 − 2.00)"));
+}
+
+// ---- the soft database
+
+TEST_F(Flow, TheSoftDatabaseAddsUpRowByRow) {
+  show(FlowMode::lookup);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::self_attention, false}));  // an attention, whatever box was chosen
+  EXPECT_TRUE(ui.drew("key"));
+  EXPECT_TRUE(ui.drew("soft: every value a little"));
+  const auto rows = static_cast<int>(base->source.size());
+  ASSERT_EQ(static_cast<int>(view.lookup.shown.keys.size()), rows);
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.lookup.added, rows - 1);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.lookup.added, rows);
+  ASSERT_TRUE(ui.click_text("exact lookup", draw));
+  EXPECT_TRUE(view.lookup.exact);
+  EXPECT_TRUE(ui.drew("hard max"));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::self_attention, true}));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(view.box, (FlowBox{FlowPart::cross_attention, true}));
+}
+
+TEST_F(Flow, ArrowKeysReachAViewThatWasClicked) {
+  ASSERT_TRUE(ui.click_text("Soft database", draw));
+  answer(base);
+  const auto rows = static_cast<int>(base->source.size());
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.lookup.added, rows - 1);
+  ASSERT_TRUE(ui.click_text("Batch", draw));
+  answer(base);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.batch.row, 1);
+}
+
+TEST_F(Flow, WithoutKeysAndValuesTheSoftDatabaseSaysWhy) {
+  for (const char* attention : {"none", "bahdanau"}) {
+    ModelConfig model;
+    model.architecture = "recurrent";
+    model.attention = attention;
+    view.mode = FlowMode::lookup;
+    open(model);
+    EXPECT_TRUE(ui.drew(std::string(attention) == "none" ? "nothing is looked up" : "keys and values at once"));
+  }
+}
+
+TEST(SoftLookup, EndsInTheHeadsOutputInWhateverOrder) {
+  for (const char* positions : {"sinusoidal", "shaw", "alibi"}) {
+    Snapshot snapshot = *fixture_snapshot({5, 4, 2, 4});
+    snapshot.model.positions = positions;
+    for (const AttentionPart part : attention_parts) {
+      add_inside(snapshot, {part, 0, 1});
+      const HeadInside& head = *snapshot.inside;
+      const HeadStages stages = head_stages(head, head.scaled, model_mask(head));
+      for (const LookupOrder order : {LookupOrder::as_written, LookupOrder::by_weight}) {
+        for (int query = 0; query < head.q.rows; ++query) {
+          const SoftLookup lookup = soft_lookup(head, stages, query, false, order);
+          float sum = 0;
+          for (std::size_t row = 0; row < lookup.keys.size(); ++row) {
+            sum += lookup.weights[row];
+            EXPECT_EQ(lookup.match[row], stages.masked.at(query, lookup.keys[row]));
+            if (row > 0 && order == LookupOrder::by_weight) {
+              EXPECT_LE(lookup.weights[row], lookup.weights[row - 1]);
+            }
+          }
+          EXPECT_NEAR(sum, 1, 1e-5);
+          for (int col = 0; col < head.v.cols; ++col)
+            EXPECT_NEAR(lookup.output[static_cast<std::size_t>(col)], stages.output.at(query, col), 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(SoftLookup, AnExactOneGivesTheBestMatchsValue) {
+  Snapshot snapshot = *fixture_snapshot({5, 4, 2, 4});
+  add_inside(snapshot, {AttentionPart::decoder, 0, 0});
+  const HeadInside& head = *snapshot.inside;
+  const HeadStages stages = head_stages(head, head.scaled, model_mask(head));
+  for (int query = 0; query < head.q.rows; ++query) {
+    const SoftLookup lookup = soft_lookup(head, stages, query, true, LookupOrder::as_written);
+    ASSERT_GE(lookup.best, 0);
+    EXPECT_LE(lookup.keys[static_cast<std::size_t>(lookup.best)], query);  // what comes after is hidden
+    EXPECT_EQ(lookup.weights[static_cast<std::size_t>(lookup.best)], 1);
+    for (int col = 0; col < head.v.cols; ++col)
+      EXPECT_EQ(lookup.output[static_cast<std::size_t>(col)], head.v.at(lookup.best, col));
+  }
+}
+
+// ---- the batch
+
+TEST_F(Flow, TheBatchShowsPiecesPaddingAndShares) {
+  show(FlowMode::batch);
+  ASSERT_TRUE(scope.asked.batch);
+  EXPECT_FALSE(scope.asked.data_flow);
+  EXPECT_TRUE(ui.drew("batch of update 13"));
+  EXPECT_TRUE(ui.drew("B×S=3×4,25.0%padding"));
+  EXPECT_TRUE(ui.drew("B×T=3×3,33.3%padding"));
+  EXPECT_TRUE(ui.drew("12.5%"));
+  EXPECT_TRUE(ui.drew("37.5%"));
+  EXPECT_TRUE(ui.drew("50.0% of its numbers are 0"));
+  ASSERT_TRUE(ui.click_text("part 2 of 2", draw));
+  EXPECT_EQ(scope.asked.batch->part, 1);
+}
+
+TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
+  show(FlowMode::batch);
+  EXPECT_TRUE(ui.drew("pair 1, position 1:"));
+  EXPECT_TRUE(ui.drew("0.91000"));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(view.batch.position, 2);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.batch.row, 1);
+  EXPECT_EQ(view.batch.position, 1);  // the row is shorter
+  EXPECT_TRUE(ui.drew("pair 2, position 1"));
+}
+
+TEST_F(Flow, WithoutABatchItSaysWhy) {
+  batch = {};
+  batch.problem = "There is no batch: the corpus is gone.";
+  show(FlowMode::batch);
+  EXPECT_TRUE(ui.drew("the corpus is gone"));
+}
+
+TEST(BatchMasks, TheirUnionSaysForEveryCellWhatHidesIt) {
+  const BatchLook batch = fixture_batch();
+  const Matrix encoder = batch_mask(batch, BatchMask::encoder, 1);  // 3 of 4 pieces
+  const Matrix decoder = batch_mask(batch, BatchMask::decoder, 1);  // 2 of 3
+  const Matrix cross = batch_mask(batch, BatchMask::cross, 1);
+  ASSERT_EQ(encoder.rows, 4);
+  ASSERT_EQ(cross.rows, 3);
+  for (int query = 0; query < 4; ++query) {
+    for (int key = 0; key < 4; ++key) EXPECT_EQ(encoder.at(query, key), key == 3 ? mask_padding : 0);
+  }
+  for (int query = 0; query < 3; ++query) {
+    for (int key = 0; key < 4; ++key) EXPECT_EQ(cross.at(query, key), key == 3 ? mask_padding : 0);
+  }
+  EXPECT_EQ(decoder.at(0, 0), 0);
+  EXPECT_EQ(decoder.at(0, 1), mask_ahead);
+  EXPECT_EQ(decoder.at(1, 2), mask_ahead + mask_padding);
+  EXPECT_EQ(decoder.at(2, 2), 0);  // a row of padding, which counts for nothing
+}
+
+TEST(SmoothedTargets, AreOneTogether) {
+  const SmoothedTarget target = smoothed_target(0.1, 2000);
+  EXPECT_NEAR(target.right + 1999 * target.other, 1, 1e-12);
+  EXPECT_NEAR(target.other, 0.1 / 2000, 1e-15);
+  EXPECT_EQ(smoothed_target(0, 10).right, 1);
+}
+
+// ---- every view, tiny and huge
+
+TEST_F(Flow, EveryViewFitsEveryWindow) {
+  for (const ImVec2 size : {ImVec2(320, 240), ImVec2(1280, 720), ImVec2(4000, 3000)}) {
+    ui.io().DisplaySize = size;
+    for (const FlowMode mode : {FlowMode::architecture, FlowMode::lookup, FlowMode::batch}) {
+      show(mode);
+      EXPECT_GT(ui.vertices(), 100);
+      for (float x = 10; x < 1200; x += 110) {
+        for (float y = 30; y < 600; y += 95) ui.move({x, y}, draw);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,463 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/numbers.h"
+#include "widgets/card_grid.h"
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/plot.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/arithmetic.h"
+#include "workspaces/flow/flow.h"
+
+namespace attnscope {
+namespace {
+
+int padding_of(const BatchSide& side) {
+  return static_cast<int>(std::ranges::count(side.ids, 0));
+}
+
+float share_of(const BatchSide& side) {
+  return side.ids.empty() ? 0 : static_cast<float>(padding_of(side)) / static_cast<float>(side.ids.size());
+}
+
+// Pieces of a row that are no padding.
+int length_of(const BatchSide& side, int row) {
+  int length = 0;
+  while (length < side.cols && side.id(row, length) != 0) ++length;
+  return length;
+}
+
+void refresh(BatchView& view, const std::shared_ptr<const BatchLook>& batch) {
+  if (view.batch == batch) return;
+  view.batch = batch;
+  ++view.version;
+  const std::array sides = {&batch->source, &batch->target_in, &batch->target_out};
+  constexpr std::array names = {"source", "decoder input", "target"};
+  int rows = 0, cols = 0;
+  for (const BatchSide* side : sides) {
+    rows += side->rows;
+    cols = std::max(cols, side->cols);
+  }
+  view.ids = Matrix(rows, cols);
+  view.id_rows.clear();
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    for (int row = 0; row < sides[i]->rows; ++row) {
+      for (int col = 0; col < sides[i]->cols; ++col)
+        view.ids.at(static_cast<int>(view.id_rows.size()), col) = static_cast<float>(sides[i]->id(row, col));
+      view.id_rows.push_back(fmt::format("{} {}", names[i], row + 1));
+    }
+  }
+  view.smoothed = {};
+  view.smoothed_id = -1;
+}
+
+// ---- the pieces, a row a pair
+
+class Pieces {
+ public:
+  Pieces(const BatchSide& side, BatchView& view, bool target, const Skin& skin)
+      : side_(side), view_(view), target_(target), skin_(skin) {}
+
+  void draw(const char* title, const char* letters, const char* help) {
+    const float width = ImGui::GetContentRegionAvail().x;
+    draw_caption(title,
+                 fmt::format("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
+                 help, skin_);
+    const float cell = std::clamp(width / static_cast<float>(std::max(1, side_.cols)), skin_.px(9), skin_.px(64));
+    const float height = font_size(skin_.fonts.mono_small) + skin_.px(3);
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const ImVec2 size{cell * static_cast<float>(side_.cols), height * static_cast<float>(side_.rows)};
+    ImGui::PushID(title);
+    const bool clicked = ImGui::InvisibleButton("pieces", {std::max(1.0F, size.x), std::max(1.0F, size.y)});
+    ImGui::PopID();
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const int row = std::clamp(static_cast<int>((mouse.y - origin.y) / height), 0, side_.rows - 1);
+    const int col = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, side_.cols - 1);
+    if (clicked) choose(row, col);
+    if (ImGui::IsItemHovered()) tooltip(row, col);
+    for (int at = 0; at < side_.rows; ++at) {
+      const float y = origin.y + height * static_cast<float>(at);
+      if (ImGui::IsRectVisible({origin.x, y}, {origin.x + size.x, y + height}))
+        draw_row(at, {origin.x, y}, {cell, height});
+    }
+  }
+
+ private:
+  void choose(int row, int col) {
+    view_.row = row;
+    if (target_) view_.position = col;
+  }
+
+  void tooltip(int row, int col) const {
+    const int id = side_.id(row, col);
+    if (id == 0)
+      ImGui::SetTooltip("padding: the row is %d pieces long, the longest %d", length_of(side_, row), side_.cols);
+    else
+      ImGui::SetTooltip("%s, id %d\npair %d, position %d", side_.piece(row, col).c_str(), id, row + 1, col);
+  }
+
+  void draw_row(int row, ImVec2 at, ImVec2 cell) {
+    Painter paint(skin_);
+    const float end = at.x + cell.x * static_cast<float>(side_.cols);
+    if (row == view_.row) paint.filled_rect(at, {end, at.y + cell.y}, faded(skin_.theme.accent, 0.2F));
+    ImFont* font = skin_.fonts.mono_small;
+    const int length = length_of(side_, row);
+    for (int col = 0; col < length; ++col) {
+      const float x = at.x + cell.x * static_cast<float>(col);
+      const bool special = side_.id(row, col) < 3;
+      paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, special ? skin_.theme.accent : skin_.theme.text,
+                 shortened(font, std::string(without_mark(side_.piece(row, col))), cell.x - skin_.px(3)));
+    }
+    if (length < side_.cols) {
+      const ImVec2 low{at.x + cell.x * static_cast<float>(length), at.y + 1};
+      paint.filled_rect(low, {end, at.y + cell.y - 1}, skin_.theme.raised);
+      draw_hatching(paint, low, {end, at.y + cell.y - 1}, faded(skin_.theme.text_dim, 0.35F), skin_.px(5));
+    }
+    if (target_ && row == view_.row && view_.position < length) {
+      const float x = at.x + cell.x * static_cast<float>(view_.position);
+      paint.rect({x, at.y}, {x + cell.x, at.y + cell.y}, skin_.theme.accent, 0, skin_.px(1.5F));
+    }
+  }
+
+  const BatchSide& side_;
+  BatchView& view_;
+  bool target_;
+  const Skin& skin_;
+};
+
+// ---- what may be seen of one row
+
+struct MaskText {
+  const char* name;
+  const char* help;
+};
+
+// In the order of BatchMask.
+constexpr std::array mask_texts = {
+    MaskText{"encoder", "Self-attention of the source: no query sees padding."},
+    MaskText{"decoder",
+             "Masked self-attention: no query sees what comes after it (paper §3.2.3). Padding stands behind "
+             "the pieces, so for every query that counts the look-ahead mask hides it already."},
+    MaskText{"cross", "The decoder over the source: no query sees the source's padding."},
+};
+
+std::string mask_meaning(int cell, bool padded_query) {
+  const char* end =
+      padded_query ? "\nThe query is padding: its row is computed, and counts for nothing in the loss." : "";
+  switch (cell) {
+    case 0:
+      return std::string("seen") + end;
+    case mask_ahead:
+      return std::string("hidden by the look-ahead mask: the key comes after its query") + end;
+    case mask_padding:
+      return std::string("hidden by the padding mask: the key is no piece at all") + end;
+    default:
+      return std::string("hidden by the look-ahead mask; the key is padding besides") + end;
+  }
+}
+
+class Mask {
+ public:
+  Mask(const BatchLook& batch, const BatchView& view, const Skin& skin)
+      : skin_(skin),
+        queries_(view.mask == BatchMask::encoder ? batch.source : batch.target_in),
+        keys_(view.mask == BatchMask::decoder ? batch.target_in : batch.source),
+        row_(std::min(view.row, queries_.rows - 1)),
+        mask_(static_cast<std::uint64_t>(view.mask)),
+        version_(view.version),
+        cells_(batch_mask(batch, view.mask, row_)) {}
+
+  void draw(ImVec2 size, TextureStore& textures) const {
+    const int rows = queries_.cols, cols = keys_.cols;
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    const float cell =
+        std::max(1.0F, std::min({size.x / static_cast<float>(cols), size.y / static_cast<float>(rows), skin_.px(14)}));
+    const ImVec2 extent{cell * static_cast<float>(cols), cell * static_cast<float>(rows)};
+    ImGui::InvisibleButton("mask", extent);
+    const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
+      for (std::size_t i = 0; i < rgba.size(); ++i) rgba[i] = color(static_cast<int>(cells_.values[i]));
+    };
+    const std::uint64_t version = (version_ << 24U) ^ (static_cast<std::uint64_t>(row_) << 2U) ^ mask_;
+    const TextureId texture = textures.texture(ImGui::GetID("mask"), version, cols, rows, fill);
+    Painter(skin_).cells(texture, origin, {origin.x + extent.x, origin.y + extent.y}, cols, rows, fill);
+    if (!ImGui::IsItemHovered()) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const int query = std::clamp(static_cast<int>((mouse.y - origin.y) / cell), 0, rows - 1);
+    const int key = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, cols - 1);
+    ImGui::SetTooltip("query %s, key %s\n%s", named(queries_, query).c_str(), named(keys_, key).c_str(),
+                      mask_meaning(static_cast<int>(cells_.at(query, key)), queries_.id(row_, query) == 0).c_str());
+  }
+
+  void draw_legend() const {
+    constexpr std::array texts = {"seen", "look-ahead", "padding", "both"};
+    for (int i = 0; i < 4; ++i) {
+      const bool there = std::ranges::find(cells_.values, static_cast<float>(i)) != cells_.values.end();
+      if (!there) continue;
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      const float side = font_size(skin_.fonts.small);
+      Painter(skin_).filled_rect({at.x, at.y + skin_.px(2)}, {at.x + side, at.y + side}, color(i), skin_.px(2));
+      ImGui::SetCursorScreenPos({at.x + side + skin_.px(4), at.y});
+      draw_label(skin_.fonts.small, skin_.theme.text_dim, texts[static_cast<std::size_t>(i)], skin_);
+      ImGui::SameLine(0, skin_.px(12));
+    }
+    ImGui::NewLine();
+  }
+
+ private:
+  std::string named(const BatchSide& side, int col) const {
+    return side.id(row_, col) == 0 ? "<pad>" : std::string(without_mark(side.piece(row_, col)));
+  }
+
+  Color32 color(int cell) const {
+    const Theme& theme = skin_.theme;
+    const std::array colors = {theme.series[2], mixed(theme.background, theme.series[0], 0.35F),
+                               mixed(theme.background, theme.series[1], 0.45F),
+                               mixed(theme.background, theme.series[1], 0.2F)};
+    return colors[static_cast<std::size_t>(cell)];
+  }
+
+  const Skin& skin_;
+  const BatchSide& queries_;
+  const BatchSide& keys_;
+  int row_;
+  std::uint64_t mask_;
+  std::uint64_t version_;
+  Matrix cells_;
+};
+
+void draw_masks(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
+  const bool pairs = batch.source.rows > 0;
+  bold_text("Who may see whom", skin);
+  ImGui::SameLine(0, skin.px(8));
+  if (!pairs) view.mask = BatchMask::decoder;
+  for (std::size_t i = 0; i < mask_texts.size(); ++i) {
+    const auto mask = static_cast<BatchMask>(i);
+    if (!pairs && mask != BatchMask::decoder) continue;
+    if (draw_choice(mask_texts[i].name, view.mask == mask, mask_texts[i].help, skin)) view.mask = mask;
+  }
+  end_choices();
+  small_text(skin.theme.text_dim, mask_texts[static_cast<std::size_t>(view.mask)].help, skin);
+  const Mask mask(batch, view, skin);
+  mask.draw({ImGui::GetContentRegionAvail().x, skin.px(190)}, textures);
+  mask.draw_legend();
+}
+
+// ---- how much is padding
+
+void draw_share(const char* name, double share, Color32 color, const Skin& skin) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = font_size(skin.fonts.ui) + skin.px(3);
+  const std::string text = fmt::format("{:.1f} %", 100 * share);
+  const float label = std::min(width * 0.5F, skin.px(150));
+  const float number = text_size(skin.fonts.mono_small, "100.0 %").x + skin.px(6);
+  ImGui::Dummy({width, height});
+  Painter paint(skin);
+  paint.text(skin.fonts.ui, at, skin.theme.text, shortened(skin.fonts.ui, name, label));
+  const float left = at.x + label + skin.px(6);
+  const float full = std::max(1.0F, at.x + width - number - left);
+  paint.filled_rect({left, at.y + skin.px(3)}, {left + full * static_cast<float>(share), at.y + height - skin.px(4)},
+                    color, skin.px(1));
+  paint.text(skin.fonts.mono_small, {at.x + width - text_size(skin.fonts.mono_small, text).x, at.y + skin.px(1)},
+             skin.theme.text_dim, text);
+}
+
+void draw_padding(const BatchLook& batch, const Skin& skin) {
+  bold_text("How much is padding", skin);
+  help_tooltip(
+      "Of source and target together, over the first epoch. Pairs of like length stand in one batch; padding is "
+      "computed "
+      "and thrown away.",
+      skin);
+  if (batch.source.rows == 0)
+    return small_text(skin.theme.text_dim, "Windows of running text are all of one length: there is no padding.", skin);
+  draw_share("of like length", batch.padding_sorted, skin.theme.series[2], skin);
+  draw_share("drawn by chance", batch.padding_unsorted, skin.theme.series[1], skin);
+}
+
+// ---- the smoothed target of one position
+
+void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
+  const int row = std::min(view.row, batch.target_out.rows - 1);
+  const int position = std::min(view.position, batch.target_out.cols - 1);
+  const int id = batch.target_out.id(row, position);
+  bold_text("Smoothed target", skin);
+  help_tooltip(
+      "What the loss compares the model with at the chosen position: not 1 and 0, but 1 − ε and a little for "
+      "every piece (paper §5.4). Click a piece of the target.",
+      skin);
+  if (id == 0)
+    return small_text(skin.theme.text_dim, "The chosen position is padding: it has no target and no loss.", skin);
+  const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.vocab_size);
+  small_text(
+      skin.theme.text_dim,
+      fmt::format("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} pieces: ε/V = {:.2g}{}", row + 1,
+                  position, without_mark(batch.target_out.piece(row, position)), target.right,
+                  grouped(batch.vocab_size), target.other, batch.label_smoothing == 0 ? " (label smoothing is 0)" : ""),
+      skin);
+  if (view.smoothed_id != id) {
+    view.smoothed = {};
+    for (std::int64_t piece = 0; piece < batch.vocab_size; ++piece) {
+      view.smoothed.x.push_back(static_cast<double>(piece));
+      view.smoothed.y.push_back(piece == id ? target.right : target.other);
+    }
+    view.smoothed_id = id;
+  }
+  view.smoothing_plot.log = batch.label_smoothing > 0;
+  const PlotLine line{"target", &view.smoothed, skin.theme.series[0]};
+  const double floor = batch.label_smoothing > 0 ? target.other / 3 : 0;
+  draw_plot(
+      "smoothed", {&line, 1}, {ImGui::GetContentRegionAvail().x, skin.px(150)}, view.smoothing_axis,
+      view.smoothing_plot,
+      {.title = "Probability", .x_label = "piece of the vocabulary", .legend = false, .y_limits = PlotRange{floor, 2}},
+      skin);
+}
+
+// ---- dropout
+
+void draw_dropout(const BatchLook& batch, const BatchView& view, TextureStore& textures, const Skin& skin) {
+  bold_text("Dropout's zeros", skin);
+  help_tooltip(
+      "Of what the first layer is given of this part's first row, in this update: drawn from seed, update and "
+      "place, so the backward pass draws the same (paper §5.4).",
+      skin);
+  if (batch.dropout == 0) return small_text(skin.theme.text_dim, "Dropout is 0 in the setup: nothing is zeroed.", skin);
+  const auto zeros = std::ranges::count(batch.kept.values, 0.0F);
+  small_text(
+      skin.theme.text_dim,
+      fmt::format("x of row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
+                  batch.kept.rows, batch.kept.cols,
+                  100 * static_cast<double>(zeros) / static_cast<double>(batch.kept.values.size()), batch.dropout,
+                  1 / (1 - batch.dropout)),
+      skin);
+  const BatchSide& side = batch.source.rows > 0 ? batch.source : batch.target_in;
+  std::vector<std::string> labels;
+  for (int col = 0; col < side.cols; ++col) labels.push_back(side.id(0, col) == 0 ? "<pad>" : side.piece(0, col));
+  HeatmapOptions options;
+  options.row_labels = labels;
+  options.square = false;
+  options.legend = false;
+  options.high = static_cast<float>(1 / (1 - batch.dropout));
+  options.tooltip = [&](int row, int col) {
+    const float kept = batch.kept.at(row, col);
+    ImGui::Text("%s, dimension %d", labels[static_cast<std::size_t>(row)].c_str(), col);
+    ImGui::TextUnformatted(kept == 0 ? "x · 0: dropped" : fmt::format("x · {:.4f}: kept", kept).c_str());
+  };
+  const float height = std::clamp(static_cast<float>(batch.kept.rows) * skin.px(13), skin.px(90), skin.px(320));
+  draw_heatmap("kept", batch.kept, view.version, {ImGui::GetContentRegionAvail().x, height}, options, textures, skin);
+}
+
+// ---- the whole
+
+void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
+  dim_text(fmt::format("batch of update {}", grouped(batch.step)), skin);
+  help_tooltip("The batch that the trainer takes next; each of its threads takes a part.", skin);
+  ImGui::SameLine(0, skin.px(10));
+  for (int i = 0; batch.parts > 1 && i < batch.parts; ++i) {
+    const std::string title = fmt::format("part {} of {}", i + 1, batch.parts);
+    if (draw_choice(title.c_str(), batch.asked.part == i, "What one of the trainer's threads is given.", skin))
+      view.batch.part = i;
+  }
+  end_choices();
+}
+
+// A window for each; they scroll together, so that the same pairs stand in all.
+void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
+  struct Side {
+    const BatchSide& pieces;
+    bool target;
+    const char* title;
+    const char* letters;
+    const char* help;
+  };
+  const std::array sides = {
+      Side{batch.source, false, "Source", "B×S", "What the encoder reads, with </s> at the end."},
+      Side{batch.target_in, true, "Decoder input", "B×T",
+           "What the decoder reads: the target shifted right, so that each position knows only what came before "
+           "(teacher forcing)."},
+      Side{batch.target_out, true, "Target", "B×T",
+           "What should come at each position: at the framed one, after what stands above it."},
+  };
+  const auto count = static_cast<float>(batch.source.rows > 0 ? 3 : 2);
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  const float height = std::floor((ImGui::GetContentRegionAvail().y - gap * (count - 1)) / count);
+  float scroll = view.scroll;
+  for (const Side& side : sides) {
+    if (side.pieces.rows == 0) continue;
+    ImGui::BeginChild(side.title, {0, height}, false, ImGuiWindowFlags_NoNavInputs);
+    if (ImGui::IsWindowHovered()) {
+      scroll = ImGui::GetScrollY();
+    } else {
+      ImGui::SetScrollY(view.scroll);
+    }
+    Pieces(side.pieces, view, side.target, skin).draw(side.title, side.letters, side.help);
+    ImGui::EndChild();
+  }
+  view.scroll = scroll;
+}
+
+}  // namespace
+
+SmoothedTarget smoothed_target(double label_smoothing, std::int64_t vocab_size) {
+  const double other = label_smoothing / static_cast<double>(vocab_size);
+  return {1 - label_smoothing + other, other};
+}
+
+Matrix batch_mask(const BatchLook& batch, BatchMask mask, int row) {
+  const BatchSide& queries = mask == BatchMask::encoder ? batch.source : batch.target_in;
+  const BatchSide& keys = mask == BatchMask::decoder ? batch.target_in : batch.source;
+  Matrix cells(queries.cols, keys.cols);
+  for (int query = 0; query < cells.rows; ++query) {
+    for (int key = 0; key < cells.cols; ++key) {
+      const int ahead = mask == BatchMask::decoder && key > query ? mask_ahead : 0;
+      const int padding = keys.id(row, key) == 0 ? mask_padding : 0;
+      // The decoder's own padding is not masked: it stands behind all that counts.
+      cells.at(query, key) = static_cast<float>(mask == BatchMask::decoder && ahead == 0 ? 0 : ahead + padding);
+    }
+  }
+  return cells;
+}
+
+std::optional<WorkspaceNumbers> batch_numbers(const BatchView& view) {
+  if (!view.batch || view.ids.empty()) return std::nullopt;
+  return WorkspaceNumbers{view.ids, view.id_rows, {}, fmt::format("batch {}", view.batch->batch)};
+}
+
+void move_in_batch(BatchView& view, int rows, int positions) {
+  if (!view.batch || view.batch->target_out.rows == 0) return;
+  const BatchSide& side = view.batch->target_out;
+  view.row = std::clamp(view.row + rows, 0, side.rows - 1);
+  view.position = std::clamp(view.position + positions, 0, std::max(0, length_of(side, view.row) - 1));
+}
+
+void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const std::shared_ptr<const BatchLook>& batch = shown.snapshot->batch;
+  if (!batch) return draw_quiet_note("Making the batch…", room, skin);
+  if (!batch->problem.empty()) return draw_quiet_note(batch->problem.c_str(), room, skin);
+  refresh(view.batch, batch);
+  move_in_batch(view.batch, 0, 0);
+  draw_parts(*batch, view, skin);
+  const ImVec2 rest = ImGui::GetContentRegionAvail();
+  const float side = std::clamp(rest.x * 0.42F, std::min(skin.px(260), rest.x * 0.5F), skin.px(460));
+  ImGui::BeginChild("pieces", {rest.x - side - skin.px(12), rest.y}, false, ImGuiWindowFlags_NoNavInputs);
+  draw_sides(*batch, view.batch, skin);
+  ImGui::EndChild();
+  ImGui::SameLine(0, skin.px(12));
+  ImGui::BeginChild("about", {0, rest.y}, false, ImGuiWindowFlags_NoNavInputs);
+  draw_padding(*batch, skin);
+  draw_masks(*batch, view.batch, textures, skin);
+  draw_smoothing(*batch, view.batch, skin);
+  draw_dropout(*batch, view.batch, textures, skin);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

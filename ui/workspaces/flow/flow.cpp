@@ -1,0 +1,185 @@
+#include "workspaces/flow/flow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array modes = {
+    WorkspaceView{"architecture", "Architecture",
+                  "The model as in the paper's figure 1, with every shape and count; each box shows its own numbers."},
+    WorkspaceView{"lookup", "Soft database",
+                  "One query against all keys: how well each matches, its weight, and the values adding up (paper "
+                  "§3.2)."},
+    WorkspaceView{"batch", "Batch",
+                  "The next batch as the trainer sees it: pieces and padding, the masks, smoothed targets, dropout "
+                  "(paper §5)."},
+};
+static_assert(modes.size() == static_cast<std::size_t>(FlowMode::batch) + 1);
+
+// ---- the keys
+
+// Null: there is nothing to move in.
+const Snapshot* walked(const WorkspaceContext& context) {
+  return context.maps.complete.snapshot.get();
+}
+
+// Of the picture the next box; of the soft database another attention, or one row more or less that is added up; of the
+// batch another row or position.
+template <int up, int columns>
+void go_to(WorkspaceContext& context) {
+  const Snapshot* snapshot = walked(context);
+  if (!snapshot) return;
+  FlowView& view = context.views.of<FlowView>();
+  if (view.mode == FlowMode::architecture) return move_box(view, snapshot->model, up, columns);
+  if (view.mode == FlowMode::batch) return move_in_batch(view.batch, -up, columns);
+  if (columns != 0) return move_attention(view, snapshot->model, columns);
+  const auto rows = static_cast<int>(view.lookup.shown.keys.size());
+  view.lookup.added = std::clamp(view.lookup.added.value_or(rows) - up, 0, rows);
+}
+
+template <int by>
+void go_to_token(WorkspaceContext& context) {
+  const Snapshot* snapshot = walked(context);
+  if (!snapshot) return;
+  FlowView& view = context.views.of<FlowView>();
+  const auto last = static_cast<int>(tokens_of(*snapshot, view.box).size()) - 1;
+  view.token = std::clamp(shown_token(view, *snapshot) + by, 0, std::max(0, last));
+}
+
+template <int by>
+void go_to_layer(WorkspaceContext& context) {
+  FlowView& view = context.views.of<FlowView>();
+  view.layer = std::max(0, view.layer + by);  // brought to what there is when drawn
+}
+
+template <int by>
+void go_to_head(WorkspaceContext& context) {
+  FlowView& view = context.views.of<FlowView>();
+  view.head = std::max(0, view.head + by);
+}
+
+constexpr const char* next_box = "the next box, row or position";
+constexpr const char* next_token = "the piece that is followed";
+constexpr const char* next_layer = "the next layer, the one before";
+constexpr const char* next_head = "the head before, the next one";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::left, .repeats = true}, next_box, go_to<0, -1>},
+    WorkspaceKey{{.key = Key::right, .repeats = true}, next_box, go_to<0, 1>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, next_box, go_to<1, 0>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, next_box, go_to<-1, 0>},
+    WorkspaceKey{{.key = Key::page_up, .repeats = true}, next_token, go_to_token<-1>},
+    WorkspaceKey{{.key = Key::page_down, .repeats = true}, next_token, go_to_token<1>},
+    WorkspaceKey{{.key = Key::enter}, next_layer, go_to_layer<1>},
+    WorkspaceKey{{.key = Key::backspace}, next_layer, go_to_layer<-1>},
+    WorkspaceKey{{.key = Key::home}, next_head, go_to_head<-1>},
+    WorkspaceKey{{.key = Key::end}, next_head, go_to_head<1>},
+};
+
+bool asks_for_token(FlowPart part) {
+  return part == FlowPart::logits || part == FlowPart::probabilities;
+}
+
+void draw_modes(FlowView& view, const Skin& skin) {
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const auto mode = static_cast<FlowMode>(i);
+    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+  }
+}
+
+// "1 201 408 parameters · D = 128, F = 512, H = 4, V = 2000"
+std::string summary(const Snapshot& snapshot) {
+  const ModelConfig& model = snapshot.model;
+  std::string sizes = fmt::format("D = {}", model.d_model);
+  if (!model.is_recurrent())
+    sizes += fmt::format(", H = {}, d = {}, F = {}", model.num_heads, model.d_model / model.num_heads, model.d_ff);
+  if (!snapshot.data_flow) return sizes;
+  std::int64_t total = 0;
+  for (const FlowParameter& parameter : snapshot.data_flow->parameters) total += parameter.count();
+  return fmt::format("{} parameters · {}, V = {}", grouped(total), sizes, snapshot.data_flow->vocab_size);
+}
+
+void draw_summary(const Snapshot& snapshot, const Skin& skin) {
+  const std::string text = summary(snapshot);
+  ImGui::SameLine(0, skin.px(10));
+  const float room = ImGui::GetContentRegionAvail().x;
+  if (room < skin.px(60)) return ImGui::NewLine();
+  quiet_words(shortened(skin.fonts.ui, text, room), text, skin);
+}
+
+}  // namespace
+
+std::span<const WorkspaceKey> flow_keys() {
+  return keys;
+}
+
+std::span<const WorkspaceView> flow_modes() {
+  return modes;
+}
+
+void show_flow_mode(Views& views, std::size_t mode) {
+  views.of<FlowView>().mode = static_cast<FlowMode>(mode);
+}
+
+void ask_for_flow(const Views& views, Probe& probe) {
+  const FlowView& view = views.of<FlowView>();
+  if (view.mode == FlowMode::batch) {
+    probe.batch = BatchWanted{view.batch.part};
+    return;
+  }
+  probe.data_flow = FlowWanted{.box = view.box,
+                               .layer = view.layer,
+                               .head = view.head,
+                               .token = asks_for_token(view.box.part) ? view.token.value_or(1 << 20) : 0,
+                               .convolution = view.convolution};
+}
+
+std::optional<WorkspaceNumbers> flow_numbers(const Views& views) {
+  const FlowView& view = views.of<FlowView>();
+  if (view.mode == FlowMode::lookup) return lookup_numbers(view.lookup);
+  if (view.mode == FlowMode::batch) return batch_numbers(view.batch);
+  if (!view.shown || !view.shown->data_flow || view.shown->data_flow->matrices.empty()) return std::nullopt;
+  const DataFlow& flow = *view.shown->data_flow;
+  const auto last = static_cast<int>(flow.matrices.size()) - 1;
+  const int index = view.matrix < 0 || view.matrix > last ? last : view.matrix;
+  const FlowMatrix& matrix = flow.matrices[static_cast<std::size_t>(index)];
+  const std::string place = place_of(flow.asked.box, flow.asked.layer, view.shown->model);
+  return WorkspaceNumbers{matrix.values, matrix.row_labels, matrix.col_labels,
+                          fmt::format("{} {}", place, matrix.name)};
+}
+
+void draw_architecture(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
+  const Snapshot& snapshot = *shown.snapshot;
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float width = std::clamp(room.x * 0.5F, std::min(skin.px(380), room.x * 0.6F), skin.px(560));
+  draw_diagram(snapshot, view, {width, room.y}, skin);
+  ImGui::SameLine(0, skin.px(10));
+  ImGui::BeginChild("chosen", {0, room.y}, false, ImGuiWindowFlags_NoNavInputs);
+  draw_tensors(shown, view, textures, skin);
+  ImGui::EndChild();
+}
+
+void draw_flow(WorkspaceContext& context) {
+  const Shown& shown = context.maps.complete;
+  const Skin& skin = context.skin;
+  FlowView& view = context.views.of<FlowView>();
+  view.shown = shown.snapshot;
+  settle(view, *shown.snapshot);
+  draw_modes(view, skin);
+  draw_summary(*shown.snapshot, skin);
+  ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  // In the order of FlowMode.
+  constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
+  static_assert(draws.size() == modes.size());
+  draws[static_cast<std::size_t>(view.mode)](shown, view, context.textures, skin);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope
