@@ -262,7 +262,8 @@ void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
     plus(at);
     return;
   }
-  const float x = (place.low.x + place.high.x) / 2;
+  const float edge = skin_.px(14);  // the shape beside the way ends before it
+  const float x = column.mirrored ? place.low.x + edge : place.high.x - edge;
   arrow({x, place.low.y}, {x, place.low.y - arrow_});
 }
 
