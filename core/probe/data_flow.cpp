@@ -603,14 +603,14 @@ void Builder::add_logits(bool shares) {
                    .help = fmt::format("A column a piece of the vocabulary; these are the {} most probable after "
                                        "“{}”.",
                                        count, row),
-                   .letters = "D×V",
+                   .letters = fmt::format("D×{} of V", count),
                    .op = FlowOp::learned,
                    .col_labels = columns},
                   table.index_select(0, best).t());
   }
   FlowMatrix logit{.name = "logits",
                    .help = fmt::format("A score a piece: {} of V, the most probable after “{}”.", count, row),
-                   .letters = "T×V",
+                   .letters = fmt::format("T×{} of V", count),
                    .row_labels = rows,
                    .col_labels = columns};
   if (!shares) logit.op = FlowOp::product, logit.operands = {h, weights};
@@ -625,7 +625,7 @@ void Builder::add_logits(bool shares) {
                       logits.logsumexp(1, true));
   add({.name = "p",
        .help = "exp(logit − ln Σ exp): the probability of each piece, which are 1 together over the vocabulary.",
-       .letters = "T×V",
+       .letters = at(score).letters,
        .op = FlowOp::share,
        .operands = {score, sum},
        .row_labels = rows,

@@ -262,7 +262,8 @@ void Diagram::draw_beside(const ColumnPlace& column, std::size_t index) {
     plus(at);
     return;
   }
-  const float x = (place.low.x + place.high.x) / 2;
+  const float edge = skin_.px(14);  // the shape beside the way ends before it
+  const float x = column.mirrored ? place.low.x + edge : place.high.x - edge;
   arrow({x, place.low.y}, {x, place.low.y - arrow_});
 }
 
@@ -334,11 +335,13 @@ void Diagram::draw_box(const Place& place) {
   const ImVec2 number = text_size(small, count);
   const float y = place.middle();
   const float room = size.x - 2 * pad;
-  const float title_room = std::max(skin_.px(40), room - number.x - pad);
+  // The words come first where nothing is learned.
+  const bool words_alone = box.beside && text_size(small, box.title).x > room - number.x - pad;
+  const float title_room = words_alone ? room : std::max(skin_.px(40), room - number.x - pad);
   ImFont* font = text_size(skin_.fonts.ui, box.title).x <= title_room ? skin_.fonts.ui : small;
   paint_.text(font, {place.low.x + pad, y - font_size(font) / 2}, skin_.theme.text,
               shortened(font, box.title, title_room));
-  if (number.x + pad + skin_.px(40) <= room)
+  if (!words_alone && number.x + pad + skin_.px(40) <= room)
     paint_.text(small, {place.high.x - pad - number.x, y - number.y / 2}, skin_.theme.text_dim, count);
 }
 

@@ -354,6 +354,21 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
   end_choices();
 }
 
+// All pieces, in no more than a quarter of the room: it scrolls where they are many.
+void draw_queries(const Snapshot& snapshot, FlowView& view, int query, const Skin& skin) {
+  const float most = std::max(skin.px(30), ImGui::GetContentRegionAvail().y / 4);
+  const float height = view.lookup.strip_height > 0 ? std::min(view.lookup.strip_height, most) : skin.px(30);
+  ImGui::BeginChild("queries", {0, height}, false, ImGuiWindowFlags_NoNavInputs);
+  const float top = ImGui::GetCursorPosY();
+  TokenStripOptions options;
+  options.show_ids = false;
+  options.selected = query;
+  const TokenStripResult mouse = draw_token_strip("pieces", tokens_of(snapshot, view.box), options, skin);
+  if (mouse.clicked >= 0) view.token = mouse.clicked;
+  view.lookup.strip_height = ImGui::GetCursorPosY() - top;
+  ImGui::EndChild();
+}
+
 }  // namespace
 
 std::optional<WorkspaceNumbers> lookup_numbers(const LookupView& view) {
@@ -380,11 +395,7 @@ void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, con
   settle(view, snapshot);
   draw_choices(snapshot, view, skin);
   const int query = shown_token(view, snapshot);
-  TokenStripOptions options;
-  options.show_ids = false;
-  options.selected = query;
-  const TokenStripResult mouse = draw_token_strip("queries", tokens_of(snapshot, view.box), options, skin);
-  if (mouse.clicked >= 0) view.token = mouse.clicked;
+  draw_queries(snapshot, view, query, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const auto part = attention_of(view.box);
   const HeadPlace place{*part, view.layer, view.head};

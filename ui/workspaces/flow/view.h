@@ -24,6 +24,7 @@ struct LookupView {
   bool exact = false;  // a hard maximum instead of the softmax is built up
   LookupOrder order = LookupOrder::as_written;
   std::optional<int> added;  // so many rows are added up; none: all
+  float strip_height = 0;    // of the queries to choose from, in the last frame
 
   // ---- made from a snapshot, when it or one of these changed
   std::shared_ptr<const Snapshot> snapshot;
