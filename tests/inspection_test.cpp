@@ -16,7 +16,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
   Model model = make();
   torch::Tensor source = random_ids(1, 6);
   torch::Tensor target = random_ids(1, 5);
-  Interventions changes;
+  Interventions interventions;
 
   static Model make() {
     ModelConfig config = small_config();
@@ -33,7 +33,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
 
   torch::Tensor changed_logits() {
     Inspection inspection;
-    inspection.changes = &changes;
+    inspection.interventions = &interventions;
     return logits(inspection);
   }
 
@@ -63,8 +63,8 @@ TEST_P(InspectionTest, AHeadThatIsOffIsOneWhoseRowsOfTheOutputMatrixAreZero) {
        {Case{{AttentionPart::encoder, 1, 2}, "encoder.layers.1.self_attn.out_proj.weight"},
         Case{{AttentionPart::decoder, 0, 1}, "decoder.layers.0.self_attn.out_proj.weight"},
         Case{{AttentionPart::cross, 1, 3}, "decoder.layers.1.multihead_attn.out_proj.weight"}}) {
-    changes = {};
-    changes.heads_off = {place};
+    interventions = {};
+    interventions.heads_off = {place};
     const torch::Tensor off = changed_logits();
     torch::Tensor weight = model->named_parameters()[name];
     const torch::Tensor before = weight.clone();
@@ -76,9 +76,9 @@ TEST_P(InspectionTest, AHeadThatIsOffIsOneWhoseRowsOfTheOutputMatrixAreZero) {
 }
 
 TEST_P(InspectionTest, ForcedAttentionIsAllOnOneKey) {
-  changes.forced = {{{AttentionPart::encoder, 0, 1}, 2, 4}};
+  interventions.forced = {{{AttentionPart::encoder, 0, 1}, 2, 4}};
   Inspection inspection;
-  inspection.changes = &changes;
+  inspection.interventions = &interventions;
   const torch::Tensor forced = logits(inspection);
   const torch::Tensor row = inspection.encoder[0][0][1][2];
   EXPECT_EQ(row[4].item<float>(), 1);
@@ -87,7 +87,7 @@ TEST_P(InspectionTest, ForcedAttentionIsAllOnOneKey) {
 }
 
 TEST_P(InspectionTest, AReplacedPieceIsThatPieceTyped) {
-  changes.replaced = {{false, 3, 17}, {true, 1, 21}};
+  interventions.replaced = {{false, 3, 17}, {true, 1, 21}};
   const torch::Tensor replaced = changed_logits();
   source[0][3] = 17;
   target[0][1] = 21;
@@ -95,9 +95,9 @@ TEST_P(InspectionTest, AReplacedPieceIsThatPieceTyped) {
 }
 
 TEST_P(InspectionTest, ALayerThatIsOffPassesItsInputOn) {
-  changes.layers_off = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
+  interventions.layers_off = {{false, 0}, {false, 1}, {true, 0}, {true, 1}};
   Inspection inspection;
-  inspection.changes = &changes;
+  inspection.interventions = &interventions;
   inspection.hidden_wanted = true;
   logits(inspection);
   EXPECT_EQ(difference(inspection.hidden[0], inspection.hidden[1]), 0);
@@ -107,12 +107,12 @@ TEST_P(InspectionTest, ALayerThatIsOffPassesItsInputOn) {
 }
 
 TEST_P(InspectionTest, ChangesHoldForATokenAtATimeToo) {
-  changes.heads_off = {{AttentionPart::cross, 0, 0}};
-  changes.forced = {{{AttentionPart::decoder, 1, 2}, 3, 1}};
-  changes.replaced = {{true, 2, 30}};
-  changes.layers_off = {{false, 1}};
+  interventions.heads_off = {{AttentionPart::cross, 0, 0}};
+  interventions.forced = {{{AttentionPart::decoder, 1, 2}, 3, 1}};
+  interventions.replaced = {{true, 2, 30}};
+  interventions.layers_off = {{false, 1}};
   Inspection inspection;
-  inspection.changes = &changes;
+  inspection.interventions = &interventions;
   const Memory memory = model->encode(source, {}, &inspection);
   DecoderCache cache;
   std::vector<torch::Tensor> steps;

@@ -339,15 +339,7 @@ TEST_P(Kernels, GradientsAddedInPlaceAreThoseHandedOver) {
 }
 
 std::string name_of(const testing::TestParamInfo<Level>& info) {
-  switch (info.param) {
-    case Level::baseline:
-      return "baseline";
-    case Level::avx2:
-      return "avx2";
-    case Level::avx512:
-      return "avx512";
-  }
-  return {};
+  return std::string(kernels::level_name(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Kernels, testing::ValuesIn(kernels::levels()), name_of);

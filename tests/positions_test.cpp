@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "kernels/attention.h"
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "model_fixture.h"
@@ -116,10 +117,16 @@ std::vector<double> numbers(const torch::Tensor& tensor) {
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
+// x: B×L×(H·d), every head's pairs rotated.
+torch::Tensor rotated_heads(const torch::Tensor& x, std::int64_t num_heads) {
+  const std::int64_t width = x.size(2);
+  return kernels::rotate_heads(x, num_heads, width, 1, rope_rotations(x.size(1), width / num_heads));
+}
+
 TEST(Rope, RotatesNeighbouringDimensions) {
   torch::manual_seed(2);
   const torch::Tensor x = torch::randn({6, 8});
-  const torch::Tensor turned = rotate(x, rope_rotations(6, 8));
+  const torch::Tensor turned = rotated_heads(x.unsqueeze(0), 1).squeeze(0);
   for (std::int64_t position = 0; position < 6; ++position) {
     const std::vector<double> expected = rotated(numbers(x[position]), position);
     EXPECT_THAT(numbers(turned[position]), Pointwise(testing::DoubleNear(1e-6), expected)) << position;
@@ -128,17 +135,19 @@ TEST(Rope, RotatesNeighbouringDimensions) {
 
 TEST(Rope, KeepsNormsAndTheFirstPosition) {
   torch::manual_seed(2);
-  const torch::Tensor x = torch::randn({2, 3, 50, 8});
-  const torch::Tensor turned = rotate(x, rope_rotations(50, 8));
-  EXPECT_TRUE(torch::equal(turned.select(2, 0), x.select(2, 0)));
-  EXPECT_GT(difference(turned.select(2, 1), x.select(2, 1)), 0.1);
-  EXPECT_LE(difference(turned.norm(2, -1), x.norm(2, -1)), rounding);
+  const torch::Tensor x = torch::randn({2, 50, 3 * 8});
+  const torch::Tensor turned = rotated_heads(x, 3);
+  EXPECT_TRUE(torch::equal(turned.select(1, 0), x.select(1, 0)));
+  EXPECT_GT(difference(turned.select(1, 1), x.select(1, 1)), 0.1);
+  const auto norms = [](const torch::Tensor& heads) { return heads.unflatten(-1, {3, 8}).norm(2, -1); };
+  EXPECT_LE(difference(norms(turned), norms(x)), rounding);
 }
 
 TEST(Rope, DotProductsDependOnDistanceAlone) {
   torch::manual_seed(2);
-  const torch::Tensor q = rotate(torch::randn({8}).expand({100, 8}), rope_rotations(100, 8));
-  const torch::Tensor k = rotate(torch::randn({8}).expand({100, 8}), rope_rotations(100, 8));
+  const auto at_every_position = [] { return rotated_heads(torch::randn({8}).repeat({1, 100, 1}), 1).squeeze(0); };
+  const torch::Tensor q = at_every_position();
+  const torch::Tensor k = at_every_position();
   const torch::Tensor products = q.matmul(k.t());  // query position × key position
   for (std::int64_t distance = -99; distance <= 99; ++distance) {
     const torch::Tensor same = products.diagonal(distance);

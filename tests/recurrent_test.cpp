@@ -495,10 +495,10 @@ TEST_P(Whole, RecordsItsAttention) {
 }
 
 TEST_P(Whole, ReadsReplacedPieces) {
-  Interventions changes;
-  changes.replaced = {{false, 1, 9}, {true, 2, 8}};
+  Interventions interventions;
+  interventions.replaced = {{false, 1, 9}, {true, 2, 8}};
   Inspection inspection;
-  inspection.changes = &changes;
+  inspection.interventions = &interventions;
   const Memory memory = model->encode(source, padding, &inspection);
   DecoderCache cache;
   model->decode(target.slice(1, 0, 2), memory, &cache, &inspection);

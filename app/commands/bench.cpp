@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "commands/bench_growth.h"
 #include "commands/commands.h"
@@ -112,7 +113,23 @@ int bench(const BenchOptions& options) {
   return 0;
 }
 
-// ---- what many values come to
+// ---- what is measured with, and what many values come to
+
+std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> piece(4, static_cast<int>(vocab_size) - 1);
+  const auto pieces = [&](std::int64_t size) {
+    std::vector<int> ids(static_cast<std::size_t>(size));
+    std::ranges::generate(ids, [&] { return piece(random); });
+    return ids;
+  };
+  auto dataset = std::make_shared<Dataset>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t shorter = i % 2 == 0 ? 0 : 3;
+    dataset->train.push_back({pieces(length - shorter), pieces(length - 1)});  // the target's <s> makes it `length`
+  }
+  return dataset;
+}
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());

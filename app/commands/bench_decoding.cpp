@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t vocab_size = 4000;
 constexpr std::int64_t source_length = 32;
 constexpr std::int64_t usual_output_length = 128;
-constexpr int rounds = 5;
+constexpr int search_rounds = 5;
 
 // What the searches ask of a model, answered by reading the whole output anew at every step.
 class Uncached {
@@ -38,17 +38,13 @@ class Uncached {
 };
 
 template <typename Asked>
-double milliseconds(Asked asked, std::int64_t beam, std::int64_t output_length) {
+double search_milliseconds(Asked asked, std::int64_t beam, std::int64_t output_length) {
   const torch::Tensor begin = torch::full({1, 1}, Tokenizer::bos_id, torch::kInt64);
-  const auto start = Clock::now();
-  beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
-              {.beam = beam, .limit = output_length, .eos_ends = false});
-  return milliseconds_since(start);
+  return milliseconds([&] {
+    beam_search([&](const auto& rows, const auto& tokens) { return asked.advance(rows, tokens); }, begin,
+                {.beam = beam, .limit = output_length, .eos_ends = false});
+  });
 }
-
-}  // namespace
-
-namespace {
 
 Model random_model(std::int64_t max_length) {
   torch::manual_seed(1);
@@ -65,9 +61,9 @@ double decoding_milliseconds(std::int64_t length, bool cached) {
   const Model model = random_model(length);
   const torch::Tensor source = torch::randint(4, vocab_size, {1, std::min(length, source_length)}, torch::kInt64);
   std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) {
-    times.push_back(cached ? milliseconds(Stepper(*model, source, {}, {}), 1, length)
-                           : milliseconds(Uncached(*model, source), 1, length));
+  for (int round = 0; round < search_rounds; ++round) {
+    times.push_back(cached ? search_milliseconds(Stepper(*model, source, {}, {}), 1, length)
+                           : search_milliseconds(Uncached(*model, source), 1, length));
   }
   return median(times);
 }
@@ -78,9 +74,9 @@ std::vector<Measurement> measure_decoding() {
   std::vector<Measurement> measured;
   for (const std::int64_t beam : {1, 4}) {
     std::vector<double> cached, ratios;
-    for (int round = -1; round < rounds; ++round) {
-      const double with = milliseconds(Stepper(*model, source, {}, {}), beam, usual_output_length);
-      const double without = milliseconds(Uncached(*model, source), beam, usual_output_length);
+    for (int round = -1; round < search_rounds; ++round) {
+      const double with = search_milliseconds(Stepper(*model, source, {}, {}), beam, usual_output_length);
+      const double without = search_milliseconds(Uncached(*model, source), beam, usual_output_length);
       if (round < 0) continue;  // warming up
       cached.push_back(with);
       ratios.push_back(without / with);

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <functional>
 
 #include "commands/measurement.h"
 #include "training/trainer.h"
@@ -13,18 +12,12 @@
 namespace attnscope {
 namespace {
 
-constexpr int rounds = 5;
+constexpr int growth_rounds = 5;
 
 // What an update is measured with where it is not what grows.
 struct Sizes {
   std::int64_t length = 32, width = 128, layers = 2, vocabulary = 4000, batch = 32;
 };
-
-double milliseconds(const std::function<void()>& work) {
-  const auto begin = Clock::now();
-  work();
-  return milliseconds_since(begin);
-}
 
 // Of /proc/self/status, in MB; 0 where there is none.
 double status_megabytes(const std::string& field) {
@@ -43,16 +36,6 @@ void forget_peak() {
   std::ofstream("/proc/self/clear_refs") << 5;  // proc(5): the peak of the resident set begins anew
 }
 
-std::shared_ptr<const Dataset> random_pairs(const Sizes& sizes) {
-  auto dataset = std::make_shared<Dataset>();
-  for (std::int64_t i = 0; i < sizes.batch; ++i) {
-    const torch::Tensor ids = torch::randint(4, sizes.vocabulary, {2 * sizes.length}, torch::kInt32);
-    const auto* id = ids.data_ptr<int>();
-    dataset->train.push_back({{id, id + sizes.length}, {id + sizes.length, id + 2 * sizes.length - 1}});
-  }
-  return dataset;
-}
-
 Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
   malloc_trim(0);  // what the one before freed would be taken again, and not be seen
   const double before = status_megabytes("VmRSS:");
@@ -65,10 +48,11 @@ Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
   config.model.max_length = sizes.length;
   config.training.batch_size = sizes.batch;
   torch::manual_seed(1);
-  Trainer trainer(make_model(config.model, sizes.vocabulary), config, random_pairs(sizes));
+  Trainer trainer(make_model(config.model, sizes.vocabulary), config,
+                  random_pairs(sizes.batch, sizes.length, sizes.vocabulary));
   trainer.step({});
   std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
+  for (int round = 0; round < growth_rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
   return {size, median(times), std::max(0.0, status_megabytes("VmHWM:") - before)};
 }
 

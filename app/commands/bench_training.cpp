@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <thread>
 
 #include "commands/measurement.h"
@@ -18,15 +17,9 @@
 namespace attnscope {
 namespace {
 
-constexpr int rounds = 9;
+constexpr int update_rounds = 9;
 constexpr int busy_rounds = 3;
 constexpr int warm_up_rounds = 2;
-
-double milliseconds(const std::function<void()>& work) {
-  const auto begin = Clock::now();
-  work();
-  return milliseconds_since(begin);
-}
 
 // What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
 class Peer : public torch::nn::Module {
@@ -81,21 +74,14 @@ struct Lesson {
   std::shared_ptr<const Dataset> dataset;
 };
 
-// One batch of random pieces, the last three source positions of half the pairs being padding.
+// One batch of random pieces.
 Lesson random_lesson(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
   constexpr std::int64_t length = 32;
   Lesson lesson{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
   lesson.config.model = std::move(model);
   lesson.config.model.tied_embeddings = false;
   lesson.config.training.batch_size = batch_size;
-  auto dataset = std::make_shared<Dataset>();
-  for (std::int64_t i = 0; i < batch_size; ++i) {
-    const torch::Tensor ids = torch::randint(4, vocab_size, {2 * length}, torch::kInt32);
-    const auto* id = ids.data_ptr<int>();
-    const std::int64_t source_length = length - (i % 2 == 0 ? 0 : 3);
-    dataset->train.push_back({{id, id + source_length}, {id + length, id + 2 * length - 1}});
-  }
-  lesson.dataset = dataset;
+  lesson.dataset = random_pairs(batch_size, length, vocab_size);
   return lesson;
 }
 
@@ -146,7 +132,7 @@ double products_alone(Trainer& trainer) {
   const torch::Tensor a = torch::rand({largest}), b = torch::rand({largest});
   const torch::Tensor c = torch::zeros({team->size(), largest});
   std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < update_rounds; ++round) {
     times.push_back(milliseconds([&] {
       team->run(team->size(), [&](int part) {
         for (std::size_t i = part; i < shapes.size(); i += team->size()) {
@@ -212,7 +198,7 @@ void measure(const Lesson& lesson, std::vector<Measurement>& out) {
   Peer peer(lesson.config.model, lesson.vocab_size);
   peer.train();
   PeerBatches batches(lesson);
-  const Rounds quiet = in_turns(trainer, peer, batches, rounds);
+  const Rounds quiet = in_turns(trainer, peer, batches, update_rounds);
   out.push_back({"update, " + lesson.name, median(quiet.ours), "ms"});
   out.push_back({"  its large products alone", products_alone(trainer), "ms"});
   out.push_back({"  torch::nn::Transformer, the same update", median(quiet.theirs), "ms"});

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,19 @@ inline double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+template <typename Work>
+double milliseconds(Work&& work) {
+  const auto begin = Clock::now();
+  work();
+  return milliseconds_since(begin);
+}
+
+struct Dataset;
+
+// As many pairs of random pieces, `length` on either side; the source of every second one is three shorter, so that
+// there is padding. Drawn from the seed 1.
+std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size);
+
 // Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
 // its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns.
 std::vector<Measurement> measure_training(const std::string& run);
@@ -37,7 +51,10 @@ std::vector<Measurement> measure_decoding();
 // Greedy decoding of `length` pieces, with the cache or reading all anew at every step.
 double decoding_milliseconds(std::int64_t length, bool cached);
 
-// ---- only with the window
+// ---- only with the window, which is that large
+
+inline constexpr int measured_width = 1600;
+inline constexpr int measured_height = 1000;
 
 // The attention workspace at its largest, drawn offscreen: 192 thumbnails that change with every frame beside a large
 // map, and a sentence of 512 pieces from the model to the screen.

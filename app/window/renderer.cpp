@@ -24,12 +24,16 @@ namespace {
 
 constexpr float presentation_scale = 1.5F;
 
-void clear_framebuffer(const ImDrawData& data, const Theme& theme) {
-  glViewport(0, 0, static_cast<GLsizei>(data.DisplaySize.x * data.FramebufferScale.x),
-             static_cast<GLsizei>(data.DisplaySize.y * data.FramebufferScale.y));
+// `areas` of a framebuffer of that height.
+void clear(const std::vector<PixelArea>& areas, int height, const Theme& theme) {
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(theme.background);
   glClearColor(color.x, color.y, color.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
+  glEnable(GL_SCISSOR_TEST);
+  for (const PixelArea& area : areas) {
+    glScissor(area.left, height - area.bottom, area.right - area.left, area.bottom - area.top);
+    glClear(GL_COLOR_BUFFER_BIT);
+  }
+  glDisable(GL_SCISSOR_TEST);
 }
 
 // Dear ImGui's standard is on.
@@ -85,7 +89,10 @@ std::vector<Color32> read_pixels(int left, int bottom, int width, int height) {
 }
 
 Renderer::Renderer(FontFiles fonts)
-    : context_(ImGui::CreateContext()), font_files_(std::move(fonts)), textures_(std::make_unique<GlTextures>()) {
+    : context_(ImGui::CreateContext()),
+      font_files_(std::move(fonts)),
+      textures_(std::make_unique<GlTextures>()),
+      picture_(std::make_unique<KeptPicture>()) {
   ImGuiIO& io = ImGui::GetIO();
   skin_.recorder = &recorder_;
   io.IniFilename = nullptr;  // the layout is ours, and nothing is written into the working directory
@@ -97,6 +104,7 @@ Renderer::Renderer(FontFiles fonts)
 }
 
 Renderer::~Renderer() {
+  picture_.reset();
   textures_.reset();
   ImGui_ImplOpenGL3_Shutdown();
 }
@@ -111,12 +119,24 @@ void Renderer::draw(Scope& scope, float content_scale, const std::function<void(
   ImGui::NewFrame();
   draw_shell(scope, *textures_, skin_);
   ImGui::Render();
-  clear_framebuffer(*ImGui::GetDrawData(), skin_.theme);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  draw_changes(*ImGui::GetDrawData(), order.has_value());
   textures_->end_frame();
   if (!order) return;
   deliver(scope, *order, end_picture(*order, scope.exports.area));
   feed_mouse(ImGui::GetIO(), mouse);
+}
+
+// A picture to be taken away is made of all that is drawn.
+void Renderer::draw_changes(ImDrawData& data, bool whole) {
+  const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
+  const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
+  if (width <= 0 || height <= 0) return;
+  if (!picture_->begin(width, height) || whole) damage_.forget();
+  const std::vector<PixelArea> areas = damage_.since_last(data, textures_->redrawn());
+  clear(areas, height, skin_.theme);
+  if (!whole) limit_to(data, areas);
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+  picture_->show();
 }
 
 // Nothing under the mouse: what it points at would be lit, and explained over the picture. A vector picture is made of
@@ -143,6 +163,7 @@ void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
   const bool resized = !styled_ || scale != skin_.scale;
   skin_.presentation = scope.presentation;
   if (!resized && skin_.theme.name == scope.layout.theme) return;
+  damage_.forget();
   skin_.theme = theme(scope.layout.theme);
   skin_.scale = scale;
   apply_theme(skin_.theme, scale);
@@ -180,6 +201,7 @@ TextureId GlTextures::texture(std::uint64_t key, std::uint64_t version, int widt
   entry = {entry.name, version, width, height, frame_};
   pixels_.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0);
   fill(pixels_);
+  redrawn_.insert(texture_id(entry.name));
   glBindTexture(GL_TEXTURE_2D, entry.name);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
@@ -196,6 +218,7 @@ void GlTextures::end_frame() {
     if (old) glDeleteTextures(1, &item.second.name);
     return old;
   });
+  redrawn_.clear();
   ++frame_;
 }
 

@@ -7,12 +7,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/skin.h"
 #include "base/textures.h"
 #include "shell/scope.h"
+#include "window/damage.h"
+#include "window/kept_picture.h"
 
 namespace attnscope {
 
@@ -27,6 +30,9 @@ class GlTextures : public TextureStore {
   TextureId texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) override;
   void end_frame() override;
 
+  // The textures that were made or changed in this frame.
+  const std::set<TextureId>& redrawn() const { return redrawn_; }
+
  private:
   struct Entry {
     unsigned name = 0;  // OpenGL's
@@ -37,6 +43,7 @@ class GlTextures : public TextureStore {
   };
 
   std::map<std::uint64_t, Entry> entries_;
+  std::set<TextureId> redrawn_;
   std::vector<std::uint32_t> pixels_;  // scratch, kept for its memory
   std::uint64_t frame_ = 0;
 };
@@ -52,13 +59,14 @@ class Renderer {
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
 
-  // Draws one frame into the bound framebuffer; as a picture to be taken away, if one was ordered. `begin` tells Dear
-  // ImGui the size, the time passed and the input (what a windowing backend's NewFrame does). `content_scale` is the
-  // display's; theme, zoom and presentation are in `scope`.
+  // Draws one frame into the bound framebuffer, all of it, of which only what has changed is computed; as a picture to
+  // be taken away, if one was ordered. `begin` tells Dear ImGui the size, the time passed and the input (what a
+  // windowing backend's NewFrame does). `content_scale` is the display's; theme, zoom and presentation are in `scope`.
   void draw(Scope& scope, float content_scale, const std::function<void()>& begin);
 
  private:
   void look_as_wanted(const Scope& scope, float content_scale);
+  void draw_changes(ImDrawData& data, bool whole);
   void begin_picture(const PictureOrder& order);
   std::string end_picture(const PictureOrder& order, const PictureArea& workspace);
 
@@ -70,6 +78,8 @@ class Renderer {
   Skin skin_;
   PictureRecorder recorder_;
   std::unique_ptr<GlTextures> textures_;
+  std::unique_ptr<KeptPicture> picture_;
+  Damage damage_;
   bool styled_ = false;
 };
 

@@ -33,7 +33,7 @@ Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch:
     context_ = begin_.slice(1, 0, 0);
   } else {
     begin_ = torch::full({source.size(0), 1}, Tokenizer::bos_id, torch::kInt64);
-    Inspection inspection{.changes = interventions_};
+    Inspection inspection{.interventions = interventions_};
     memory_ = model.encode(source, padding, interventions_ ? &inspection : nullptr);
   }
 }
@@ -42,7 +42,7 @@ torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& t
   if (breathe_) breathe_();
   select(rows);
   const torch::Tensor input = context_.defined() ? make_room(tokens) : tokens;
-  Inspection inspection{.changes = interventions_};
+  Inspection inspection{.interventions = interventions_};
   const torch::Tensor features =
       model_.decode(input.to(model_.device()), memory_, &cache_, interventions_ ? &inspection : nullptr);
   return torch::log_softmax(model_.logits(features.select(1, -1)), -1);

@@ -36,7 +36,7 @@ std::string device_text(torch::Device device) {
 }
 
 std::string processor_text() {
-  return "loops for " + kernels::level_text(kernels::level()) + ", products by " + kernels::product_library();
+  return fmt::format("loops for {}, products by {}", kernels::level_text(kernels::level()), kernels::product_library());
 }
 
 bool uses_reference_blas() {

@@ -1,23 +1,6 @@
 #include "kernels/fused.h"
 
 namespace attnscope::kernels {
-namespace {
-
-thread_local int composed_scopes = 0;
-
-}  // namespace
-
-Composed::Composed() {
-  ++composed_scopes;
-}
-
-Composed::~Composed() {
-  --composed_scopes;
-}
-
-bool is_fused(const torch::Tensor& x) {
-  return composed_scopes == 0 && x.device().is_cpu() && x.scalar_type() == torch::kFloat32;
-}
 
 void keep_rule(AutogradContext* context, const DropoutRule& rule) {
   std::vector<std::int64_t> numbers(rule.key.words, rule.key.words + 4);

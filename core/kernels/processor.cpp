@@ -32,12 +32,27 @@ const Loops& loops_of([[maybe_unused]] Level level) {
   return baseline::loops;
 }
 
+struct LevelNames {
+  std::string_view name, text;
+};
+
+LevelNames names_of(Level level) {
+  switch (level) {
+    case Level::baseline:
+      return {"baseline", "baseline"};
+    case Level::avx2:
+      return {"avx2", "AVX2"};
+    case Level::avx512:
+      return {"avx512", "AVX-512"};
+  }
+  return {};
+}
+
 Level first_level() {
   const char* wanted = std::getenv("ATTNSCOPE_LEVEL");
   if (!wanted || *wanted == '\0') return levels().back();
   for (const Level level : levels()) {
-    const std::string name = level == Level::baseline ? "baseline" : level == Level::avx2 ? "avx2" : "avx512";
-    if (name == wanted) return level;
+    if (level_name(level) == wanted) return level;
   }
   throw std::runtime_error(
       fmt::format("ATTNSCOPE_LEVEL is \"{}\": use baseline, avx2 or avx512, as far as the processor has them", wanted));
@@ -67,16 +82,12 @@ void hold_to(Level level) {
   level_in_use().store(level, std::memory_order_relaxed);
 }
 
-std::string level_text(Level level) {
-  switch (level) {
-    case Level::baseline:
-      return "baseline";
-    case Level::avx2:
-      return "AVX2";
-    case Level::avx512:
-      return "AVX-512";
-  }
-  return {};
+std::string_view level_name(Level level) {
+  return names_of(level).name;
+}
+
+std::string_view level_text(Level level) {
+  return names_of(level).text;
 }
 
 const Loops& loops() {

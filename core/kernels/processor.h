@@ -2,7 +2,7 @@
 // Both follow from what the processor can do, never from a timing, so that two runs on one machine are the same.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/loops/loops.h"
@@ -19,7 +19,9 @@ std::vector<Level> levels();
 Level level();
 void hold_to(Level level);
 
-std::string level_text(Level level);  // "AVX2"
+// As ATTNSCOPE_LEVEL names it, and as people do: "avx2", "AVX2".
+std::string_view level_name(Level level);
+std::string_view level_text(Level level);
 
 // The loops of the level in use.
 const Loops& loops();

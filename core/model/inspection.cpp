@@ -12,21 +12,21 @@ bool is_inside(std::int64_t index, std::int64_t size) {
 }  // namespace
 
 bool LayerInspection::is_off() const {
-  if (!inspection_ || !inspection_->changes) return false;
-  const auto& off = inspection_->changes->layers_off;
+  if (!inspection_ || !inspection_->interventions) return false;
+  const auto& off = inspection_->interventions->layers_off;
   return std::find(off.begin(), off.end(), LayerPlace{decoder_, layer_}) != off.end();
 }
 
 bool LayerInspection::forces_weights(AttentionPart part) const {
-  return inspection_ && inspection_->changes &&
-         std::ranges::any_of(inspection_->changes->forced, [&](const ForcedAttention& forced) {
+  return inspection_ && inspection_->interventions &&
+         std::ranges::any_of(inspection_->interventions->forced, [&](const ForcedAttention& forced) {
            return forced.place.part == part && forced.place.layer == layer_;
          });
 }
 
 torch::Tensor LayerInspection::forced(torch::Tensor weights, AttentionPart part) const {
   weights = weights.clone();
-  for (const ForcedAttention& forced : inspection_->changes->forced) {
+  for (const ForcedAttention& forced : inspection_->interventions->forced) {
     const std::int64_t query = forced.query - first_query_;
     const HeadPlace& place = forced.place;
     if (place.part != part || place.layer != layer_ || !is_inside(place.head, weights.size(1)) ||
@@ -45,9 +45,9 @@ void LayerInspection::keep_weights(const torch::Tensor& weights, AttentionPart p
 }
 
 torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
-  if (!inspection_ || !inspection_->changes) return heads;
+  if (!inspection_ || !inspection_->interventions) return heads;
   bool copied = false;
-  for (const HeadPlace& off : inspection_->changes->heads_off) {
+  for (const HeadPlace& off : inspection_->interventions->heads_off) {
     if (off.part != part || off.layer != layer_ || !is_inside(off.head, heads.size(1))) continue;
     if (!copied) heads = heads.clone();
     copied = true;
@@ -92,9 +92,9 @@ AttentionWeights& LayerInspection::kept(AttentionPart part) {
 }
 
 torch::Tensor replaced_ids(const Inspection* inspection, const torch::Tensor& ids, bool target, std::int64_t first) {
-  if (!inspection || !inspection->changes) return ids;
+  if (!inspection || !inspection->interventions) return ids;
   torch::Tensor changed = ids;
-  for (const ReplacedToken& replaced : inspection->changes->replaced) {
+  for (const ReplacedToken& replaced : inspection->interventions->replaced) {
     const std::int64_t position = replaced.position - first;
     if (replaced.target != target || !is_inside(position, ids.size(1))) continue;
     if (changed.is_same(ids)) changed = ids.clone();

@@ -36,7 +36,7 @@ struct FlowTensors {
 // Handed through a pass by whoever wants one. A pass with a cache sees its own tokens alone.
 struct Inspection {
   // ---- wanted
-  const Interventions* changes = nullptr;
+  const Interventions* interventions = nullptr;
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
   bool flow_wanted = false;
   bool hidden_wanted = false;

@@ -63,14 +63,6 @@ torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
   return torch::stack({angles.cos(), angles.sin()}, 2).flatten(1).to(torch::kFloat32);
 }
 
-torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& rotations) {
-  const std::int64_t num_pairs = x.size(-1) / 2;
-  const auto turns = rotations.unflatten(-1, {num_pairs, 2}).unbind(-1);  // cos, sin: L×d/2
-  const auto pairs = x.unflatten(-1, {num_pairs, 2}).unbind(-1);          // 2 of …×L×d/2
-  return torch::stack({pairs[0] * turns[0] - pairs[1] * turns[1], pairs[0] * turns[1] + pairs[1] * turns[0]}, -1)
-      .flatten(-2);
-}
-
 // ---- one function a scheme. What is computed is a buffer: it follows the model from device to device, but is no
 // parameter, so it is not in the run's folder.
 

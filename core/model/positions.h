@@ -24,9 +24,6 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 // §3.4.2) rotates a head's pairs of neighbouring dimensions (2i, 2i+1).
 torch::Tensor rope_rotations(std::int64_t length, std::int64_t d);
 
-// x: …×L×d, each pair rotated by its rotation. rotations: L×d
-torch::Tensor rotate(const torch::Tensor& x, const torch::Tensor& rotations);
-
 // The vectors of positions first … last − 1, L×D, as they are added to the embeddings.
 using AddedPositions = std::function<torch::Tensor(std::int64_t first, std::int64_t last)>;
 

@@ -21,7 +21,7 @@ std::string layer_name(const LayerPlace& layer) {
 
 std::string text_of(const ForcedAttention& forced, const Snapshot& seen) {
   const AttentionPart part = forced.place.part;
-  return fmt::format("{}: {} → {}", head_name(forced.place), piece(row_tokens(seen, part), forced.query),
+  return fmt::format("{}: {} → {}", head_name(forced.place, seen.model), piece(row_tokens(seen, part), forced.query),
                      piece(col_tokens(seen, part), forced.key));
 }
 
@@ -51,7 +51,7 @@ std::vector<Departure> listed(const Departures& departures, const Snapshot* seen
   };
   const Interventions& interventions = departures.interventions;
   for (std::size_t i = 0; i < interventions.heads_off.size(); ++i)
-    add(DepartureKind::head_off, i, head_name(interventions.heads_off[i]) + " off");
+    add(DepartureKind::head_off, i, head_name(interventions.heads_off[i], named.model) + " off");
   for (std::size_t i = 0; i < interventions.layers_off.size(); ++i)
     add(DepartureKind::layer_off, i, layer_name(interventions.layers_off[i]) + " off");
   for (std::size_t i = 0; i < interventions.forced.size(); ++i)

@@ -6,6 +6,8 @@
 
 namespace attnscope {
 
+struct ModelConfig;
+
 // The three places of attention in the paper's figure 1 (§3.2.3).
 enum class AttentionPart { encoder, decoder, cross };
 
@@ -21,7 +23,10 @@ struct HeadPlace {
 // "encoder", "decoder", "cross".
 const char* part_name(AttentionPart part);
 
-// "encoder L2 H3".
-std::string head_name(const HeadPlace& place);
+// "L2 H3".
+std::string layer_and_head(int layer, int head);
+
+// "encoder L2 H3"; "cross" of a recurrent model, which has one attention alone.
+std::string head_name(const HeadPlace& place, const ModelConfig& model);
 
 }  // namespace attnscope

@@ -76,7 +76,7 @@ class Look {
     snapshot.source_text = probe.text;
     snapshot.interventions = resolved(probe.interventions, tokenizer);
     snapshot.positions = position_tables(model);
-    record_.changes = interventions();
+    record_.interventions = interventions();
     record_.flow_wanted = probe.flow;
     if (probe.inside && probe.inside->head >= 0 && probe.inside->head < config().num_heads)
       record_.head_wanted = probe.inside;
@@ -220,7 +220,7 @@ void Look::follow() {
   bool ended = false;
   while (!ended && static_cast<std::int64_t>(snapshot.decoding.size()) < course_.limit) {
     if (breathe_) breathe_();
-    Inspection inspection{.changes = interventions()};
+    Inspection inspection{.interventions = interventions()};
     const torch::Tensor features =
         model_.decode(ids_tensor(ids_of(block), model_.device()), memory_, &cache, &inspection);  // 1×n×D
     const torch::Tensor logits = model_.logits(features).squeeze(0);                              // n×V
@@ -247,7 +247,7 @@ void Look::follow_gold() {
   std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{Tokenizer::bos_id};
   const std::size_t first = inputs.size() - 1;
   for (std::size_t i = 0; i + 1 < gold_.size(); ++i) inputs.push_back(gold_[i].id);
-  Inspection inspection{.changes = interventions()};
+  Inspection inspection{.interventions = interventions()};
   const torch::Tensor features =
       model_.decode(ids_tensor(inputs, model_.device()), memory_, nullptr, &inspection);  // 1×T×D
   const torch::Tensor logits = model_.logits(features).squeeze(0);                        // T×V

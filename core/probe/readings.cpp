@@ -95,7 +95,7 @@ class Finder {
   // What one pass over the whole output says of every step: ranks, and every layer's own guesses.
   void add_steps(Decodings& found) {
     if (breathe_) breathe_();
-    Inspection record{.changes = search_.interventions, .hidden_wanted = true};
+    Inspection record{.interventions = search_.interventions, .hidden_wanted = true};
     Memory memory;
     if (!model_.config().is_language_model()) memory = model_.encode(source_, {}, &record);
     const auto inputs = ids_of(whole_.target_in);
@@ -193,7 +193,7 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   const auto most = static_cast<std::size_t>(model.config().max_length);
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 
-  Inspection record{.changes = interventions};
+  Inspection record{.interventions = interventions};
   const Memory memory = language_model ? Memory() : model.encode(source, {}, &record);
   model.decode(ids_tensor(inputs, model.device()), memory, nullptr, &record);
   return {inputs, language_model ? inputs : ids_of(source), to_maps(language_model ? record.decoder : record.cross)};

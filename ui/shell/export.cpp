@@ -50,7 +50,7 @@ std::optional<SelectedMap> selected_map(const Scope& scope) {
     return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
   }
   return SelectedMap{*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
-                     pieces_of(col_tokens(snapshot, place.part)), place_text(place, snapshot.model)};
+                     pieces_of(col_tokens(snapshot, place.part)), head_name(place, snapshot.model)};
 }
 
 void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {

@@ -48,7 +48,7 @@ std::string weight_title(const Selection& chosen, const Snapshot& snapshot) {
   const Token& query = row_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.row)];
   const Token& key = col_tokens(snapshot, chosen.place.part)[static_cast<std::size_t>(*chosen.col)];
   return fmt::format("{} → {} · {}", without_mark(query.piece), without_mark(key.piece),
-                     place_text(chosen.place, snapshot.model));
+                     head_name(chosen.place, snapshot.model));
 }
 
 }  // namespace

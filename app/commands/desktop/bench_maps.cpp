@@ -16,13 +16,10 @@
 namespace attnscope {
 namespace {
 
-constexpr int width = 1600;
-constexpr int height = 1000;
-
 // The window on a snapshot of anybody's making, at the head level of the attention workspace.
 class Stage {
  public:
-  Stage() : screen_(width, height), renderer_(find_fonts()) {
+  Stage() : screen_(measured_width, measured_height), renderer_(find_fonts()) {
     prepare_input(ImGui::GetIO());
     scope_.run.run = 1;
     AttentionView& view = scope_.views.of<AttentionView>();
@@ -42,7 +39,7 @@ class Stage {
   Frame draw() {
     const auto begin = Clock::now();
     renderer_.draw(scope_, 1, [] {
-      ImGui::GetIO().DisplaySize = {width, height};
+      ImGui::GetIO().DisplaySize = {measured_width, measured_height};
       ImGui::GetIO().DeltaTime = 1.F / 60;
     });
     const double own = milliseconds_since(begin);

@@ -16,8 +16,6 @@
 namespace attnscope {
 namespace {
 
-constexpr int width = 1600;
-constexpr int height = 1000;
 constexpr int keystrokes = 60;
 constexpr std::chrono::milliseconds between_keys{250};
 constexpr std::chrono::milliseconds undisturbed{4000};
@@ -27,7 +25,9 @@ constexpr std::chrono::minutes patience{2};
 class TypedWindow {
  public:
   explicit TypedWindow(const std::string& run)
-      : screen_(width, height), renderer_(find_fonts()), session_([] { return make_window_engine(); }) {
+      : screen_(measured_width, measured_height),
+        renderer_(find_fonts()),
+        session_([] { return make_window_engine(); }) {
     prepare_input(ImGui::GetIO());
     scope_.facts = machine_facts();
     scope_.layout.sentence = "The animal didn't cross the street because it was too";
@@ -44,7 +44,7 @@ class TypedWindow {
     const auto begin = Clock::now();
     renderer_.draw(scope_, 1, [&] {
       ImGuiIO& io = ImGui::GetIO();
-      io.DisplaySize = {width, height};
+      io.DisplaySize = {measured_width, measured_height};
       io.DeltaTime = 1.F / 60;
       if (!typed.empty()) feed_text(io, typed);
     });

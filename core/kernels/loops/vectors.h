@@ -17,6 +17,14 @@ constexpr std::int64_t width = 8;
 constexpr std::int64_t width = 4;
 #endif
 
+// A polynomial of x by Horner's rule, its highest coefficient first.
+template <typename... Lower>
+inline float polynomial(float x, float highest, Lower... lower) {
+  float sum = highest;
+  ((sum = sum * x + lower), ...);
+  return sum;
+}
+
 // e^x to 2 units in the last place; 0 below −87.3, where it would leave float's normal numbers. Not-a-number stays it.
 inline float exponential(float x) {
   constexpr float lowest = -87.3F;
@@ -26,12 +34,8 @@ inline float exponential(float x) {
   const float shifted = clamped * 1.44269504088896341F + round_to_integer;
   const float n = shifted - round_to_integer;
   const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
+  const float p = polynomial(r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
+                             1.6666665459e-1F, 5.0000001201e-1F);
   const float fraction = p * r * r + r + 1.0F;
   std::uint32_t bits = 0;
   std::memcpy(&bits, &shifted, sizeof bits);
@@ -49,17 +53,11 @@ inline float sigmoid(float x) {
 inline float hyperbolic_tangent(float x) {
   const float clamped = x < -9.0F ? -9.0F : (x > 9.0F ? 9.0F : x);
   const float x2 = clamped * clamped;
-  float p = -2.76076847742355e-16F;
-  p = p * x2 + 2.00018790482477e-13F;
-  p = p * x2 + -8.60467152213735e-11F;
-  p = p * x2 + 5.12229709037114e-08F;
-  p = p * x2 + 1.48572235717979e-05F;
-  p = p * x2 + 6.37261928875436e-04F;
-  p = p * x2 + 4.89352455891786e-03F;
-  float q = 1.19825839466702e-06F;
-  q = q * x2 + 1.18534705686654e-04F;
-  q = q * x2 + 2.26843463243900e-03F;
-  q = q * x2 + 4.89352518554385e-03F;
+  const float p =
+      polynomial(x2, -2.76076847742355e-16F, 2.00018790482477e-13F, -8.60467152213735e-11F, 5.12229709037114e-08F,
+                 1.48572235717979e-05F, 6.37261928875436e-04F, 4.89352455891786e-03F);
+  const float q =
+      polynomial(x2, 1.19825839466702e-06F, 1.18534705686654e-04F, 2.26843463243900e-03F, 4.89352518554385e-03F);
   return clamped * p / q;
 }
 
@@ -67,18 +65,11 @@ inline float hyperbolic_tangent(float x) {
 inline float error_function(float x) {
   const float clamped = x < -4.0F ? -4.0F : (x > 4.0F ? 4.0F : x);
   const float x2 = clamped * clamped;
-  float p = -2.72614225801306e-10F;
-  p = p * x2 + 2.77068142495902e-08F;
-  p = p * x2 + -2.10102402082508e-06F;
-  p = p * x2 + -5.69250639462346e-05F;
-  p = p * x2 + -7.34990630326855e-04F;
-  p = p * x2 + -2.95459980854025e-03F;
-  p = p * x2 + -1.60960333262415e-02F;
-  float q = -1.45660718464996e-05F;
-  q = q * x2 + -2.13374055278905e-04F;
-  q = q * x2 + -1.68282697438203e-03F;
-  q = q * x2 + -7.37332916720468e-03F;
-  q = q * x2 + -1.42647390514189e-02F;
+  const float p =
+      polynomial(x2, -2.72614225801306e-10F, 2.77068142495902e-08F, -2.10102402082508e-06F, -5.69250639462346e-05F,
+                 -7.34990630326855e-04F, -2.95459980854025e-03F, -1.60960333262415e-02F);
+  const float q = polynomial(x2, -1.45660718464996e-05F, -2.13374055278905e-04F, -1.68282697438203e-03F,
+                             -7.37332916720468e-03F, -1.42647390514189e-02F);
   return clamped * p / q;
 }
 

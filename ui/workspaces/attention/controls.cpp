@@ -106,7 +106,7 @@ std::string entropy_help(const Shown& shown, const AttentionView& view) {
 void draw_together(AttentionView& view, const Skin& skin) {
   const std::vector<HeadPlace> heads = view.choice().heads;
   for (const HeadPlace& place : heads) {
-    const std::string name = fmt::format("L{} H{}", place.layer + 1, place.head + 1);
+    const std::string name = layer_and_head(place.layer, place.head);
     const ImVec2 extent = text_size(skin.fonts.small, name);
     next_in_row(extent.x + skin.px(22), skin.px(8));
     Painter paint(skin);
@@ -231,7 +231,7 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& ski
 }
 
 std::string map_name(const HeadMap& map, const ModelConfig& model) {
-  std::string name = place_text(map.choice.heads.front(), model);
+  std::string name = head_name(map.choice.heads.front(), model);
   if (map.choice.mix != HeadMix::one) name += fmt::format(" {}", text_of(map.choice.mix).word);
   return map.choice.words ? name + " words" : name;
 }

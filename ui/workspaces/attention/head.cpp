@@ -127,7 +127,7 @@ void tell_heads(const Canvas& canvas, int row, int col) {
   if (heads.size() < 2 || map.lines.size() != heads.size()) return;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     colored_text(color_of(canvas.view, heads[i], canvas.skin.theme),
-                 fmt::format("L{} H{}  {:.4f}", heads[i].layer + 1, heads[i].head + 1, map.lines[i].at(row, col)));
+                 fmt::format("{}  {:.4f}", layer_and_head(heads[i].layer, heads[i].head), map.lines[i].at(row, col)));
   }
 }
 
@@ -360,7 +360,8 @@ void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& texture
   Canvas canvas{shown, view, textures, skin};
   draw_head_caption(shown, view, skin);
   draw_head_controls(shown, view, skin);
-  const ImVec2 room = ImGui::GetContentRegionAvail();
+  ImVec2 room = ImGui::GetContentRegionAvail();
+  room.y = std::max(room.y, skin.px(280));  // a lower window scrolls
   draw_panes(canvas, arrange(view.picture, room, matrix_height(canvas, room), lines_height(canvas), skin));
 }
 

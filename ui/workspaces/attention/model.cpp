@@ -191,7 +191,7 @@ void draw_entry(const ShownMaps& maps, const RankedHead& head, float cell, Atten
   ImFont* font = skin.fonts.mono_small;
   const float line = font_size(font);
   const float under = low.y + cell + skin.px(3);
-  paint.text(font, {low.x, under}, skin.theme.text_dim, short_title_of(head.place));
+  paint.text(font, {low.x, under}, skin.theme.text_dim, head_name(head.place, maps.newest.snapshot->model));
   paint.text(font, {low.x, under + line}, skin.theme.text, value_text(head, view.order));
 }
 

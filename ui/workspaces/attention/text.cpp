@@ -62,15 +62,6 @@ std::string title_of(const HeadPlace& place, const ModelConfig& model) {
   return fmt::format("{}, layer {}, head {}", text_of(place.part, model).name, place.layer + 1, place.head + 1);
 }
 
-std::string short_title_of(const HeadPlace& place) {
-  constexpr std::array names = {"Enc", "Dec", "Cross"};
-  return fmt::format("{} L{} H{}", names[static_cast<std::size_t>(place.part)], place.layer + 1, place.head + 1);
-}
-
-std::string place_text(const HeadPlace& place, const ModelConfig& model) {
-  return model.is_recurrent() ? part_name(place.part) : head_name(place);
-}
-
 std::string no_attention_text(const ModelConfig& model) {
   return fmt::format(
       "No attention: the whole sentence passes through the encoder's last state, {} numbers, however long it is "

@@ -22,12 +22,6 @@ const PartText& text_of(AttentionPart part, const ModelConfig& model);
 // "Encoder, layer 2, head 3"; a recurrent model has one map, and a name for how it is made.
 std::string title_of(const HeadPlace& place, const ModelConfig& model);
 
-// "Enc L2 H3".
-std::string short_title_of(const HeadPlace& place);
-
-// "encoder L2 H3", in full words: for files and curves.
-std::string place_text(const HeadPlace& place, const ModelConfig& model);
-
 // Why there is nothing to look at in a model without attention.
 std::string no_attention_text(const ModelConfig& model);
 

@@ -30,7 +30,7 @@ std::vector<std::string> head_labels(const AttentionMaps& maps) {
   std::vector<std::string> labels;
   for (std::size_t layer = 0; layer < maps.size(); ++layer) {
     for (std::size_t head = 0; head < maps[layer].size(); ++head) {
-      labels.push_back(fmt::format("L{} H{}", layer + 1, head + 1));
+      labels.push_back(layer_and_head(static_cast<int>(layer), static_cast<int>(head)));
     }
   }
   return labels;

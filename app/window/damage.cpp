@@ -1,0 +1,276 @@
+#include "window/damage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace attnscope {
+
+namespace {
+
+// More areas cut what is drawn anew closer, and make every command of the frame as many.
+constexpr std::size_t most_areas = 8;
+// Two areas are one when that is no more pixels to draw than this share above both.
+constexpr double worth_joining = 1.15;
+
+double size_of(const PixelArea& area) {
+  return area.empty() ? 0 : static_cast<double>(area.right - area.left) * (area.bottom - area.top);
+}
+
+PixelArea common(const PixelArea& a, const PixelArea& b) {
+  return {std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
+}
+
+PixelArea around(const PixelArea& a, const PixelArea& b) {
+  return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right), std::max(a.bottom, b.bottom)};
+}
+
+bool belong_together(const PixelArea& a, const PixelArea& b) {
+  return !common(a, b).empty() || size_of(around(a, b)) <= worth_joining * (size_of(a) + size_of(b));
+}
+
+// Few areas that cover what was added, and do not overlap.
+class Areas {
+ public:
+  void add(PixelArea area) {
+    if (area.empty()) return;
+    for (std::size_t i = 0; i < areas_.size();) {
+      if (!belong_together(areas_[i], area)) {
+        ++i;
+        continue;
+      }
+      area = around(take(i), area);  // larger now, it may reach those that it did not reach before
+      i = 0;
+    }
+    areas_.push_back(area);
+    if (areas_.size() > most_areas) join_nearest();
+  }
+
+  std::vector<PixelArea> taken() { return std::move(areas_); }
+
+ private:
+  PixelArea take(std::size_t i) {
+    const PixelArea area = areas_[i];
+    areas_.erase(areas_.begin() + static_cast<std::ptrdiff_t>(i));
+    return area;
+  }
+
+  // The two that cost the fewest pixels more as one.
+  void join_nearest() {
+    std::size_t first = 0, second = 1;
+    double least = std::numeric_limits<double>::max();
+    for (std::size_t i = 0; i < areas_.size(); ++i) {
+      for (std::size_t j = i + 1; j < areas_.size(); ++j) {
+        const double more = size_of(around(areas_[i], areas_[j])) - size_of(areas_[i]) - size_of(areas_[j]);
+        if (more < least) std::tie(least, first, second) = std::tuple(more, i, j);
+      }
+    }
+    const PixelArea joined = around(take(second), areas_[first]);
+    take(first);
+    add(joined);
+  }
+
+  std::vector<PixelArea> areas_;
+};
+
+// How many of two sequences are the same at their beginnings, and how many of the rest at their ends.
+template <typename Same>
+std::pair<std::size_t, std::size_t> same_ends(std::size_t before, std::size_t now, const Same& same) {
+  const std::size_t most = std::min(before, now);
+  std::size_t first = 0;
+  while (first < most && same(first, first)) ++first;
+  std::size_t last = 0;
+  while (last < most - first && same(before - 1 - last, now - 1 - last)) ++last;
+  return {first, last};
+}
+
+PixelArea framebuffer_of(const ImDrawData& data) {
+  return {0, 0, static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x),
+          static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y)};
+}
+
+// The pixels that Dear ImGui's OpenGL backend lets a command reach: its rounding, so that no pixel is gained or lost.
+PixelArea clip_of(const ImDrawCmd& command, const ImDrawData& data) {
+  const ImVec2 scale = data.FramebufferScale;
+  const float left = (command.ClipRect.x - data.DisplayPos.x) * scale.x;
+  const float top = (command.ClipRect.y - data.DisplayPos.y) * scale.y;
+  const float right = (command.ClipRect.z - data.DisplayPos.x) * scale.x;
+  const float bottom = (command.ClipRect.w - data.DisplayPos.y) * scale.y;
+  const PixelArea all = framebuffer_of(data);
+  const int low = static_cast<int>(static_cast<float>(all.bottom) - bottom);  // from below, as OpenGL counts
+  const PixelArea clip{static_cast<int>(left), all.bottom - low - static_cast<int>(bottom - top),
+                       static_cast<int>(left) + static_cast<int>(right - left), all.bottom - low};
+  return common(clip, all);
+}
+
+// What the same rounding makes `area` again.
+ImVec4 clip_rect_of(const PixelArea& area, const ImDrawData& data) {
+  constexpr float within = 0.01F;  // whatever the division does to the last digit
+  const ImVec2 scale = data.FramebufferScale;
+  return {(static_cast<float>(area.left) + within) / scale.x + data.DisplayPos.x,
+          (static_cast<float>(area.top) - 2 * within) / scale.y + data.DisplayPos.y,
+          (static_cast<float>(area.right) + 2 * within) / scale.x + data.DisplayPos.x,
+          (static_cast<float>(area.bottom) - within) / scale.y + data.DisplayPos.y};
+}
+
+// From Dear ImGui 1.92 on a texture may still have to be made, or changed, before the frame is drawn with it.
+bool textures_stand([[maybe_unused]] const ImDrawData& data) {
+#if IMGUI_VERSION_NUM >= 19200
+  return data.Textures == nullptr || std::ranges::all_of(*data.Textures, [](const ImTextureData* texture) {
+           return texture->Status == ImTextureStatus_OK;
+         });
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+// Of one frame with the one before.
+class Comparison {
+ public:
+  Comparison(const ImDrawData& data, const std::set<TextureId>& redrawn) : data_(data), redrawn_(redrawn) {}
+
+  // A window that was not there, or is no more, differs as a whole.
+  void compare(const std::vector<Damage::List>& before, const std::vector<Damage::List>& now) {
+    const auto [first, last] = same_ends(before.size(), now.size(),
+                                         [&](std::size_t i, std::size_t j) { return before[i].name == now[j].name; });
+    for (std::size_t i = 0; i < first; ++i) compare(before[i], now[i]);
+    for (std::size_t i = 0; i < last; ++i) compare(before[before.size() - 1 - i], now[now.size() - 1 - i]);
+    for (std::size_t i = first; i < before.size() - last; ++i) add_all(before[i]);
+    for (std::size_t i = first; i < now.size() - last; ++i) add_all(now[i]);
+  }
+
+  std::vector<PixelArea> areas() { return areas_.taken(); }
+
+ private:
+  struct Triangles {
+    const Damage::List& list;
+    const Damage::Command& command;
+
+    std::size_t count() const { return command.triangles; }
+    const ImDrawVert& corner(std::size_t triangle, std::size_t i) const {
+      return list.vertices[command.first_vertex + list.indices[command.first_index + triangle * 3 + i]];
+    }
+  };
+
+  static bool same(const Triangles& a, std::size_t i, const Triangles& b, std::size_t j) {
+    for (std::size_t corner = 0; corner < 3; ++corner)
+      if (std::memcmp(&a.corner(i, corner), &b.corner(j, corner), sizeof(ImDrawVert)) != 0) return false;
+    return true;
+  }
+
+  static bool drawn_alike(const Damage::Command& a, const Damage::Command& b) {
+    return a.clip == b.clip && a.texture == b.texture;
+  }
+
+  void compare(const Damage::List& before, const Damage::List& now) {
+    const auto [first, last] =
+        same_ends(before.commands.size(), now.commands.size(),
+                  [&](std::size_t i, std::size_t j) { return drawn_alike(before.commands[i], now.commands[j]); });
+    const auto from_end = [](const Damage::List& list, std::size_t i) -> Triangles {
+      return {list, list.commands[list.commands.size() - 1 - i]};
+    };
+    for (std::size_t i = 0; i < first; ++i) compare(Triangles{before, before.commands[i]}, {now, now.commands[i]});
+    for (std::size_t i = 0; i < last; ++i) compare(from_end(before, i), from_end(now, i));
+    for (const Damage::List* list : {&before, &now})
+      for (std::size_t i = first; i < list->commands.size() - last; ++i) add_all({*list, list->commands[i]});
+  }
+
+  void compare(const Triangles& before, const Triangles& now) {
+    if (redrawn_.contains(now.command.texture)) {
+      add_all(before);
+      return add_all(now);
+    }
+    const auto [first, last] =
+        same_ends(before.count(), now.count(), [&](std::size_t i, std::size_t j) { return same(before, i, now, j); });
+    add(before, first, before.count() - last);
+    add(now, first, now.count() - last);
+  }
+
+  void add_all(const Damage::List& list) {
+    for (const Damage::Command& command : list.commands) add_all(Triangles{list, command});
+  }
+
+  void add_all(const Triangles& triangles) { add(triangles, 0, triangles.count()); }
+
+  // A rectangle is two triangles, and a line of text many: those that follow each other closely are one area.
+  void add(const Triangles& triangles, std::size_t begin, std::size_t end) {
+    PixelArea run;
+    for (std::size_t i = begin; i < end; ++i) {
+      const PixelArea area = common(bounds(triangles, i), triangles.command.clip);
+      if (area.empty()) continue;
+      if (!run.empty() && !belong_together(run, area)) areas_.add(std::exchange(run, {}));
+      run = run.empty() ? area : around(run, area);
+    }
+    areas_.add(run);
+  }
+
+  PixelArea bounds(const Triangles& triangles, std::size_t i) const {
+    const ImVec2 a = triangles.corner(i, 0).pos, b = triangles.corner(i, 1).pos, c = triangles.corner(i, 2).pos;
+    const auto pixels = [](float units, float origin, float scale) { return (units - origin) * scale; };
+    const auto low = [&](float x, float y, float z, float origin, float scale) {
+      return static_cast<int>(std::floor(pixels(std::min({x, y, z}), origin, scale)));
+    };
+    const auto high = [&](float x, float y, float z, float origin, float scale) {
+      return static_cast<int>(std::ceil(pixels(std::max({x, y, z}), origin, scale)));
+    };
+    const ImVec2 origin = data_.DisplayPos, scale = data_.FramebufferScale;
+    return {low(a.x, b.x, c.x, origin.x, scale.x), low(a.y, b.y, c.y, origin.y, scale.y),
+            high(a.x, b.x, c.x, origin.x, scale.x), high(a.y, b.y, c.y, origin.y, scale.y)};
+  }
+
+  const ImDrawData& data_;
+  const std::set<TextureId>& redrawn_;
+  Areas areas_;
+};
+
+Damage::List Damage::copied(const ImDrawList& list, const ImDrawData& data) {
+  List copy;
+  copy.name = list._OwnerName == nullptr ? "" : list._OwnerName;
+  for (const ImDrawCmd& command : list.CmdBuffer)
+    copy.commands.push_back(
+        {clip_of(command, data), command.GetTexID(), command.VtxOffset, command.IdxOffset, command.ElemCount / 3});
+  copy.vertices.assign(list.VtxBuffer.begin(), list.VtxBuffer.end());
+  copy.indices.assign(list.IdxBuffer.begin(), list.IdxBuffer.end());
+  return copy;
+}
+
+std::vector<PixelArea> Damage::since_last(const ImDrawData& data, const std::set<TextureId>& redrawn) {
+  std::vector<PixelArea> areas = {framebuffer_of(data)};
+  std::vector<List> now;
+  if (textures_stand(data))
+    for (int i = 0; i < data.CmdListsCount; ++i) now.push_back(copied(*data.CmdLists[i], data));
+  if (!now.empty() && !lists_.empty() && framebuffer_ == areas.front()) {
+    Comparison comparison(data, redrawn);
+    comparison.compare(lists_, now);
+    areas = comparison.areas();
+  }
+  framebuffer_ = framebuffer_of(data);
+  lists_ = std::move(now);
+  return areas;
+}
+
+void limit_to(ImDrawData& data, const std::vector<PixelArea>& areas) {
+  for (int i = 0; i < data.CmdListsCount; ++i) {
+    ImDrawList& list = *data.CmdLists[i];
+    ImVector<ImDrawCmd> kept;
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      for (const PixelArea& area : areas) {
+        const PixelArea part = common(clip_of(command, data), area);
+        if (part.empty()) continue;
+        kept.push_back(command);
+        kept.back().ClipRect = clip_rect_of(part, data);
+      }
+    }
+    list.CmdBuffer.swap(kept);
+    if (!list.CmdBuffer.empty()) continue;
+    list.VtxBuffer.resize(0);  // else the backend would send them to the GPU
+    list.IdxBuffer.resize(0);
+  }
+}
+
+}  // namespace attnscope
