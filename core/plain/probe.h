@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/embeddings.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/sampling.h"
@@ -36,10 +37,12 @@ struct Probe {
   Interventions interventions = {};  // to the model while it looks
 
   // ---- wanted besides the maps and the decoding
-  bool decoding = false;                 // Snapshot::decodings
-  std::vector<int> hypothesis = {};      // Decodings::hypothesis: of this output; empty: of the beam's best
-  std::optional<HeadPlace> inside = {};  // Snapshot::inside of this head
-  bool flow = false;                     // Snapshot::flow
+  bool decoding = false;                            // Snapshot::decodings
+  std::vector<int> hypothesis = {};                 // Decodings::hypothesis: of this output; empty: of the beam's best
+  std::optional<HeadPlace> inside = {};             // Snapshot::inside of this head
+  bool flow = false;                                // Snapshot::flow
+  std::optional<EmbeddingsWanted> embeddings = {};  // Snapshot::embeddings
+  std::string senses = {};                          // Snapshot::senses of this word; empty: not wanted
 
   bool operator==(const Probe&) const = default;
 };

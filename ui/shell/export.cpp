@@ -22,13 +22,6 @@ namespace fs = std::filesystem;  // paths as text alone
 // Files that the worker has not answered for yet: a slow disk must not fill the memory.
 constexpr std::size_t most_on_their_way = 3;
 
-struct SelectedMap {
-  const Matrix& map;
-  std::vector<std::string> rows;
-  std::vector<std::string> cols;
-  std::string title;
-};
-
 // Whether the level "Head" draws that head now, alone or mixed with others, in pieces or in words.
 bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
   const AttentionView& view = scope.views.of<AttentionView>();
@@ -38,7 +31,8 @@ bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
          !drawn.pending;
 }
 
-std::optional<SelectedMap> selected_map(const Scope& scope) {
+std::optional<WorkspaceNumbers> selected_map(const Scope& scope) {
+  if (const auto numbers = scope.layout.workspace->numbers) return numbers(scope.views);
   const ShownMaps maps = shown_maps(scope);
   const AttentionView& view = scope.views.of<AttentionView>();
   if (!maps.newest.snapshot || maps.lacks(view.part)) return std::nullopt;
@@ -47,15 +41,15 @@ std::optional<SelectedMap> selected_map(const Scope& scope) {
   const HeadPlace place = selection_in(view, snapshot).place;
   if (draws(scope, place, shown)) {
     const HeadMap& drawn = view.map;
-    return SelectedMap{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
+    return WorkspaceNumbers{drawn.map, drawn.row_labels, drawn.col_labels, map_name(drawn, snapshot.model)};
   }
-  return SelectedMap{*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
-                     pieces_of(col_tokens(snapshot, place.part)), head_name(place, snapshot.model)};
+  return WorkspaceNumbers{*map_at(snapshot, place), pieces_of(row_tokens(snapshot, place.part)),
+                          pieces_of(col_tokens(snapshot, place.part)), head_name(place, snapshot.model)};
 }
 
 void write_numbers(Scope& scope, const std::string& path, bool replace, decltype(matrix_csv)* text) {
   const auto map = selected_map(scope);
-  if (map) scope.commands.push_back(WriteFile{path, text(map->map, map->rows, map->cols), replace});
+  if (map) scope.commands.push_back(WriteFile{path, text(map->matrix, map->rows, map->cols), replace});
 }
 
 std::string film_path(const FilmOrder& film) {
@@ -138,8 +132,8 @@ void write_json(Scope& scope, const std::string& path, bool replace) {
 void copy_numbers(Scope& scope) {
   const auto map = selected_map(scope);
   if (!map) return;
-  ImGui::SetClipboardText(matrix_csv(map->map, map->rows, map->cols).c_str());
-  notify(scope, Severity::info, fmt::format("Copied the weights of {}", map->title));
+  ImGui::SetClipboardText(matrix_csv(map->matrix, map->rows, map->cols).c_str());
+  notify(scope, Severity::info, fmt::format("Copied the numbers of {}", map->title));
 }
 
 bool can_film(const Scope& scope) {

@@ -4,16 +4,20 @@
 #include <any>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
+#include <vector>
 
 #include "base/input.h"
 #include "base/shown.h"
 #include "base/skin.h"
 #include "base/textures.h"
+#include "plain/matrix.h"
 #include "plain/probe.h"
+#include "plain/study.h"
 
 namespace attnscope {
 
@@ -44,9 +48,11 @@ class Views {
 // All that a workspace is given, the same for each.
 struct WorkspaceContext {
   ShownMaps maps;
+  const Snapshot* live;  // the newest of the present model, whatever recorded step is shown; may be null
   Views& views;
   std::string& reference;  // what the sentence should become; empty: not known
   float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
+  std::optional<StudyQuestion>& study;  // to be begun, in place of the one under way
   TextureStore& textures;
   const Skin& skin;
 };
@@ -67,6 +73,14 @@ struct WorkspaceView {
   const char* help;
 };
 
+// What a workspace shows, to be taken away: a matrix with its labels, and what the file may be called.
+struct WorkspaceNumbers {
+  Matrix matrix;
+  std::vector<std::string> rows;
+  std::vector<std::string> cols;
+  std::string title;
+};
+
 // To be shown.
 struct WorkspaceNeeds {
   bool text = true;       // a sentence; a language model writes without one
@@ -85,7 +99,8 @@ struct Workspace {
   std::span<const WorkspaceView> (*views)() = nullptr;
   void (*show)(Views&, std::size_t view) = nullptr;  // by its place among the views
   void (*ask)(const Views&, Probe&) = nullptr;       // for what it shows besides the maps and the decoding
-  bool (*is_busy)(const Views&) = nullptr;           // plays, or works something out: wants frames without input
+  std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // besides an attention map; none now: nothing
+  bool (*is_busy)(const Views&) = nullptr;  // plays, or works something out: wants frames without input
 };
 
 }  // namespace attnscope
