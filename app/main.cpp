@@ -166,6 +166,19 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
            "Embed another piece at a position, counted from 0");
 }
 
+void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
+  CLI::App* sub =
+      add_command(app, run, o, embeddings, "embeddings",
+                  "What a run's embeddings hold: neighbours, analogies, senses; without them all an overview");
+  add_run(sub, o.run);
+  sub->add_option("--table", o.table, "Which matrix; those that are tied are one")
+      ->check(CLI::IsMember({"source", "target", "output"}));
+  add_option(sub, "--analogy", "\"B - A + C\"", o.analogy, "What is to C as B is to A");
+  add_option(sub, "--neighbours", "WORD", o.neighbours, "The nearest pieces, and at the first recorded step");
+  add_option(sub, "--senses", "WORD", o.senses, "Its senses in the corpus, and how far each layer tells them apart");
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
   sub->add_flag("--json", o.json, "One JSON object on stdout");
@@ -241,6 +254,7 @@ int run_program(int argc, char** argv) {
   TranslateOptions translate_options;
   EvaluateOptions evaluate_options;
   AttendOptions attend_options;
+  EmbeddingsOptions embeddings_options;
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
   bool attend_json = false;
@@ -248,6 +262,7 @@ int run_program(int argc, char** argv) {
   add_translate(app, run, translate_options);
   add_evaluate(app, run, evaluate_options);
   add_attend(app, run, attend_options, attend_json);
+  add_embeddings(app, run, embeddings_options);
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
 

@@ -243,6 +243,7 @@ TEST_F(Inside, ACellShowsItsArithmeticAndAClickKeepsItsPieces) {
 }
 
 TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
+  scope.layout.setup_open = false;  // so that what is changed has room beside the tabs, and nothing moves
   show(with_inside(encoder_head));
   attention.inside.alone = Stage::masked;
   const auto at = find_cell(2, 1);
@@ -257,6 +258,7 @@ TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
 }
 
 TEST_F(Inside, DraggingHidesEveryCellOnTheWay) {
+  scope.layout.setup_open = false;  // so that what is changed has room beside the tabs, and nothing moves
   show(with_inside(encoder_head));
   attention.inside.alone = Stage::masked;
   const auto from = find_cell(1, 0);

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "embeddings_fixture.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "snapshot_fixture.h"
@@ -40,7 +41,9 @@ Scope animal_scope() {
   scope.facts.version = "golden";
   scope.facts.corpora = {{"english-french", "a small grammar"}, {"copy", "the source again"}};
   receive(scope, {fixture_run(400), Status{Activity::paused, 400, "CPU, 2 threads"}}, nullptr);
-  receive(scope, {}, animal_snapshot(scope.asked.request));
+  const auto snapshot = animal_snapshot(scope.asked.request);
+  snapshot->embeddings = fixture_embeddings(1500);
+  receive(scope, {}, snapshot);
   scope.commands.clear();
   scope.toasts.clear();
   return scope;

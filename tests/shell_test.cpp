@@ -100,6 +100,8 @@ TEST_F(Shell, ShortcutsOfTheWindow) {
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));
   ui.key(Key::digit_1, draw);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("embeddings"));
+  ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("flow"));
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("positions"));

@@ -105,6 +105,9 @@ int bench(const BenchOptions& options) {
 #ifdef ATTNSCOPE_GUI
   line.show("Measuring large maps", -1);
   for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
+  line.show("Measuring maps of embeddings", -1);
+  for (Measurement& measurement : measure_embeddings(engine.tokenizer()))
+    measurements.push_back(std::move(measurement));
   line.show("Measuring the window while training", -1);
   for (Measurement& measurement : measure_window(run)) measurements.push_back(std::move(measurement));
 #endif

@@ -70,6 +70,16 @@ struct AttendOptions {
 };
 int attend(const AttendOptions& options);  // on stdout
 
+struct EmbeddingsOptions {
+  std::string run = {};
+  std::string table = "source";  // "source", "target" or "output"
+  std::string analogy = {};      // "king - man + woman"; empty: not asked
+  std::string neighbours = {};   // a word or piece; empty: not asked
+  std::string senses = {};       // a word; empty: not asked
+  bool json = false;
+};
+int embeddings(const EmbeddingsOptions& options);  // on stdout
+
 struct ScreenshotOptions {
   std::string run;  // empty: the shipped one
   std::string workspace = "attention";

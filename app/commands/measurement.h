@@ -60,6 +60,10 @@ inline constexpr int measured_height = 1000;
 // map, and a sentence of 512 pieces from the model to the screen.
 std::vector<Measurement> measure_maps(const Tokenizer& tokenizer);
 
+// The embeddings of 30 000 pieces: their principal axes, the neighbours of one, and frames of their map, offscreen.
+// `tokenizer` may be anybody's.
+std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer);
+
 // Frames of the whole window drawn offscreen, idle and while a session trains; from a key typed to its attention on the
 // screen; the longest the window waited for the worker. `run` is the run trained meanwhile.
 std::vector<Measurement> measure_window(const std::string& run);

@@ -9,8 +9,12 @@
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/senses.h"
+#include "evaluation/vocabulary_facts.h"
 #include "kernels/team.h"
+#include "measures/tsne.h"
 #include "probe/look_inside.h"
+#include "probe/tensors.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
 
@@ -83,6 +87,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   set_threads(run.config.training);
   run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
+  run.embeddings.find_in(*run.folder, run.step());
   run.metrics = load_metrics(run.folder->metrics());
   std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
   load_pinned(run);
@@ -223,6 +228,7 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
+  if (recording_due(*this)) run_.embeddings.record(weights(), run_.step());
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
@@ -370,23 +376,84 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
     if (snapshot.is_whole()) snapshot.batch = batch;
     snapshot.step = watched->step;
     snapshot.request = probe.request;
+    if (snapshot.is_whole()) complete(snapshot, probe, breathe);
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
   };
   with_short_errors([&] { look_inside(*watched->model, *run_.tokenizer, probe, stamped, breathe); });
 }
 
+void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe) {
+  if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
+  if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, breathe);
+}
+
+// ---- the model itself, whatever the sentence
+
+EmbeddingDesk& TorchEngine::desk() {
+  if (!run_.desk) run_.desk.emplace(vocabulary_of(*run_.tokenizer, run_.corpus.get(), run_.config.corpus));
+  return *run_.desk;
+}
+
+std::shared_ptr<const EmbeddingLook> TorchEngine::embeddings(const EmbeddingsWanted& wanted) {
+  const auto watched = watch();
+  const EmbeddingSource source{watched->step, run_.embeddings.steps(),
+                               [this](std::int64_t step, EmbeddingMatrix matrix) {
+                                 return run_.embeddings.rows(step, matrix, run_.config.model);
+                               }};
+  return desk().look(*watched->model, *run_.tokenizer, wanted, source);
+}
+
+std::shared_ptr<const SenseLook> TorchEngine::senses(const std::string& word, const Breath& breathe) {
+  const auto watched = watch();
+  const bool again = run_.senses && run_.senses->word == word && run_.senses->step == watched->step;
+  if (again) return run_.senses;
+  // While it breathes another run may be asked for, but never takes this one's place before the look ends.
+  SenseLook look =
+      look_at_senses(*watched->model, *run_.tokenizer, run_.corpus.get(), run_.config.corpus, word, breathe);
+  look.step = watched->step;
+  run_.senses = std::make_shared<const SenseLook>(std::move(look));
+  return run_.senses;
+}
+
+TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& watched,
+                              const FractionCallback& progress) {
+  TsneMap map;
+  map.matrix = present_matrix(question.matrix, run_.config.model);
+  const torch::Tensor rows = watched.model->embedding_rows(map.matrix).to(torch::kCPU, torch::kFloat32);
+  map.ids = most_frequent(desk().vocabulary(), most_tsne_pieces);
+  const torch::Tensor chosen = rows.index_select(0, ids_tensor(map.ids, torch::kCPU).squeeze(0));
+  if (!chosen.isfinite().all().item<bool>())
+    throw std::runtime_error("the embedding holds numbers that are not finite");
+  map.perplexity = std::min(question.perplexity, largest_perplexity(static_cast<int>(map.ids.size())));
+  TsneResult result = tsne(to_matrix(chosen), {.perplexity = question.perplexity}, progress);
+  map.points = std::move(result.points);
+  if (!result.kl.empty()) {
+    map.first_kl = result.kl.front();
+    map.kl = result.kl.back();
+  }
+  return map;
+}
+
 StudyResult TorchEngine::study(const StudyQuestion& question, const FractionCallback& progress) {
   const auto watched = watch();
   StudyResult result{.run = runs_, .step = watched->step, .answer = {}};
-  const auto held_out = [&](const HeldOutStudy&) {
-    const Corpus& corpus = corpus_of_run();
-    if (run_.config.model.is_language_model()) {
-      result.answer = evaluate_text(*watched->model, *run_.tokenizer, corpus.text.test, progress);
-    } else {
-      result.answer = evaluate_pairs(*watched->model, *run_.tokenizer, corpus.test, 1, progress);
+  struct Answer {
+    TorchEngine& engine;
+    const WatchedModel& watched;
+    const FractionCallback& progress;
+    decltype(result.answer)& answer;
+
+    void operator()(const HeldOutStudy&) {
+      const Corpus& corpus = engine.corpus_of_run();
+      if (engine.run_.config.model.is_language_model()) {
+        answer = evaluate_text(*watched.model, *engine.run_.tokenizer, corpus.text.test, progress);
+      } else {
+        answer = evaluate_pairs(*watched.model, *engine.run_.tokenizer, corpus.test, 1, progress);
+      }
     }
+    void operator()(const TsneStudy& asked) { answer = engine.tsne_map(asked, watched, progress); }
   };
-  with_short_errors([&] { std::visit(held_out, question); });
+  with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, question); });
   return result;
 }
 

@@ -11,7 +11,9 @@
 #include "corpus/corpus.h"
 #include "engine/checkpoint_pacing.h"
 #include "engine/device.h"
+#include "engine/recorded_embeddings.h"
 #include "engine/watched_model.h"
+#include "probe/embeddings.h"
 #include "session/engine.h"
 #include "storage/held_run.h"
 #include "storage/run_folder.h"
@@ -52,6 +54,10 @@ class TorchEngine final : public Engine {
   std::shared_ptr<const Dataset> dataset(const Breath& breathe = {});
   std::int64_t steps_done() const { return run_.step(); }
 
+  // About the weights of this moment, or recorded ones.
+  std::shared_ptr<const EmbeddingLook> embeddings(const EmbeddingsWanted& wanted);
+  std::shared_ptr<const SenseLook> senses(const std::string& word, const Breath& breathe);
+
   // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.
   std::shared_ptr<const WatchedModel> watch();
   SequenceModel& model() { return *watch()->model; }  // for a command, which does not train meanwhile
@@ -73,6 +79,11 @@ class TorchEngine final : public Engine {
     History pinned;
     bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;
+    RecordedEmbeddings embeddings;
+
+    // Made when they are first asked for; an answer is kept until another is wanted.
+    std::optional<EmbeddingDesk> desk;
+    std::shared_ptr<const SenseLook> senses;
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
@@ -103,6 +114,11 @@ class TorchEngine final : public Engine {
   void write_present(Checkpoint& checkpoint, Keep keep);
   void checkpoint(Keep keep);
   void save_new_points();
+  EmbeddingDesk& desk();
+  TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
+  // What the model makes of a sentence, and what of the model itself was asked for.
+  void complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe);
+
   // What is saved: the newest.
   SequenceModel& weights();
 

@@ -80,6 +80,10 @@ void LayerInspection::keep_hidden(const torch::Tensor& x) {
   if (inspection_ && inspection_->hidden_wanted && decoder_) inspection_->hidden.push_back(x.detach());
 }
 
+void keep_state(Inspection* inspection, const torch::Tensor& x) {
+  if (inspection && inspection->states_wanted) inspection->states.push_back(x.detach());
+}
+
 AttentionWeights& LayerInspection::kept(AttentionPart part) {
   switch (part) {
     case AttentionPart::encoder:

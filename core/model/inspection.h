@@ -42,6 +42,7 @@ struct Inspection {
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
   bool flow_wanted = false;
   bool hidden_wanted = false;
+  bool states_wanted = false;
 
   // ---- kept; the weights always, before dropout and after what was forced
   AttentionWeights encoder = {};  // Q = K = S
@@ -50,7 +51,13 @@ struct Inspection {
   std::optional<HeadTensors> head = {};
   std::vector<FlowTensors> flow = {};
   std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
+  // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
+  // encoder the top layer alone.
+  std::vector<torch::Tensor> states = {};
 };
+
+// For Inspection::states; x: B×L×D.
+void keep_state(Inspection* inspection, const torch::Tensor& x);
 
 // What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.
 class LayerInspection {

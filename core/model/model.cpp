@@ -87,6 +87,17 @@ torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Te
                                           padding_id);
 }
 
+torch::Tensor SequenceModel::embedding_rows(EmbeddingMatrix matrix) const {
+  return named_parameters()[embedding_parameter(matrix, config_)].detach();
+}
+
+std::string embedding_parameter(EmbeddingMatrix matrix, const ModelConfig& config) {
+  const bool one_embedding = config.tied_embeddings || config.is_language_model();
+  if (matrix == EmbeddingMatrix::output && !config.tied_embeddings) return "output_weight";
+  if (one_embedding) return "embedding.weight";
+  return matrix == EmbeddingMatrix::source ? "source_embedding.weight" : "target_embedding.weight";
+}
+
 void SequenceModel::set_dropout(double dropout) {
   config_.dropout = dropout;
 }

@@ -13,6 +13,7 @@
 
 #include "model/inspection.h"
 #include "plain/config.h"
+#include "plain/embeddings.h"
 
 namespace attnscope {
 
@@ -78,6 +79,9 @@ class SequenceModel : public torch::nn::Module {
   // Whatever tells the order of the tokens, to be looked at; none where nothing does.
   virtual std::vector<PositionTensor> positions() { return {}; }
 
+  // The matrix with a vector a piece, V×D; of those that are one and the same, that one.
+  torch::Tensor embedding_rows(EmbeddingMatrix matrix) const;
+
   const ModelConfig& config() const { return config_; }
   std::int64_t vocab_size() const { return vocab_size_; }
   torch::Device device() const { return output_weight_.device(); }
@@ -103,6 +107,9 @@ class SequenceModel : public torch::nn::Module {
   torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};  // one and the same when tied
   torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4)
 };
+
+// The parameter that embedding_rows gives, as it is called in a state_dict.
+std::string embedding_parameter(EmbeddingMatrix matrix, const ModelConfig& config);
 
 using Model = std::shared_ptr<SequenceModel>;
 

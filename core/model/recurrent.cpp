@@ -22,9 +22,11 @@ Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
 
 Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   std::vector<CellState> states = encoder_->initial_states(source.size(0));
+  const torch::Tensor embedded = embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {});  // S×B×D
   const torch::Tensor outputs =
-      encoder_->forward(embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {}),
-                        padding.defined() ? padding.t() : padding, states, config_.dropout);
+      encoder_->forward(embedded, padding.defined() ? padding.t() : padding, states, config_.dropout);
+  keep_state(inspection, embedded.transpose(0, 1));
+  keep_state(inspection, outputs.transpose(0, 1));
   std::vector<CellState> last;
   // The top of one goes to the top of the other: what is left without a partner is the encoder's bottom.
   const std::int64_t lowest = config_.num_encoder_layers - config_.num_decoder_layers;

@@ -124,11 +124,14 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
+  Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
+  keep_state(reading, x);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerInspection layer_inspection(inspection, causal_, i, num_keys - num_queries);
     x = layers_[i]->forward(x, context, layer_cache(cache ? &cache->self : nullptr, i),
                             layer_cache(cache ? &cache->cross : nullptr, i), layer_inspection);
     layer_inspection.keep_hidden(x);
+    keep_state(reading, x);
   }
   if (cache) cache->length = num_keys;
   return finished(x);

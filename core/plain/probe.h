@@ -8,6 +8,7 @@
 
 #include "plain/batch_look.h"
 #include "plain/data_flow.h"
+#include "plain/embeddings.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/sampling.h"
@@ -38,12 +39,14 @@ struct Probe {
   Interventions interventions = {};  // to the model while it looks
 
   // ---- wanted besides the maps and the decoding
-  bool decoding = false;                     // Snapshot::decodings
-  std::vector<int> hypothesis = {};          // Decodings::hypothesis: of this output; empty: of the beam's best
-  std::optional<HeadPlace> inside = {};      // Snapshot::inside of this head
-  bool flow = false;                         // Snapshot::flow
-  std::optional<FlowWanted> data_flow = {};  // Snapshot::data_flow of this box
-  std::optional<BatchWanted> batch = {};     // Snapshot::batch
+  bool decoding = false;                            // Snapshot::decodings
+  std::vector<int> hypothesis = {};                 // Decodings::hypothesis: of this output; empty: of the beam's best
+  std::optional<HeadPlace> inside = {};             // Snapshot::inside of this head
+  bool flow = false;                                // Snapshot::flow
+  std::optional<FlowWanted> data_flow = {};         // Snapshot::data_flow of this box
+  std::optional<BatchWanted> batch = {};            // Snapshot::batch
+  std::optional<EmbeddingsWanted> embeddings = {};  // Snapshot::embeddings
+  std::string senses = {};                          // Snapshot::senses of this word; empty: not wanted
 
   bool operator==(const Probe&) const = default;
 };

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/embeddings.h"
 #include "plain/flow.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"
+#include "plain/senses.h"
 
 namespace attnscope {
 
@@ -111,11 +113,13 @@ struct Snapshot {
   std::shared_ptr<const Snapshot> untouched;  // the same question to the model as it is; null when nothing is changed
 
   // ---- only if the Probe asked for them
-  std::optional<HeadInside> inside;            // one head's own numbers
-  std::vector<SublayerFlow> flow;              // in the order of the pass
-  std::shared_ptr<const DataFlow> data_flow;   // one box's matrices
-  std::shared_ptr<const BatchLook> batch;      // of the trainer, not of the sentence; comes with the whole
-  std::shared_ptr<const Decodings> decodings;  // comes later than the rest; null until then
+  std::optional<HeadInside> inside;                 // one head's own numbers
+  std::vector<SublayerFlow> flow;                   // in the order of the pass
+  std::shared_ptr<const DataFlow> data_flow;        // one box's matrices
+  std::shared_ptr<const BatchLook> batch;           // of the trainer, not of the sentence; comes with the whole
+  std::shared_ptr<const Decodings> decodings;       // comes later than the rest; null until then
+  std::shared_ptr<const EmbeddingLook> embeddings;  // of the model, not of the sentence; with the whole
+  std::shared_ptr<const SenseLook> senses;          // likewise
 
   // The pieces of what was typed: the source, or the prompt.
   std::span<const Token> typed() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "plain/embeddings.h"
 #include "plain/evaluation.h"
 
 namespace attnscope {
@@ -12,12 +13,18 @@ namespace attnscope {
 // How well the test part of the corpus is translated (greedily) or, by a language model, predicted.
 struct HeldOutStudy {};
 
-using StudyQuestion = std::variant<HeldOutStudy>;
+// The map of one embedding by exact t-SNE, of at most most_tsne_pieces: the most frequent ones.
+struct TsneStudy {
+  EmbeddingMatrix matrix = EmbeddingMatrix::source;
+  double perplexity = 30;
+};
+
+using StudyQuestion = std::variant<HeldOutStudy, TsneStudy>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation> answer;
+  std::variant<Evaluation, TextEvaluation, TsneMap> answer;
 };
 
 }  // namespace attnscope

@@ -234,12 +234,13 @@ constexpr std::array table = {
            "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
            no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>},
     Action{"save-csv", "Numbers as CSV…",
-           "The weights shown, or those of the selected head, with both tokens, as comma-separated values.", no_key,
-           apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>},
+           "What the workspace shows as comma-separated values: the selected head's weights with both tokens, or a "
+           "map's points.",
+           no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>},
     Action{"save-json", "Numbers as JSON…",
-           "The weights shown, or those of the selected head, with both tokens, as JSON.", no_key, Menu::exports,
-           choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
-    Action{"copy-numbers", "Copy numbers", "The weights of the selected head, to be pasted into a spreadsheet.", no_key,
+           "What the workspace shows as JSON: the selected head's weights with both tokens, or a map's points.", no_key,
+           Menu::exports, choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
+    Action{"copy-numbers", "Copy numbers", "What the workspace shows, to be pasted into a spreadsheet.", no_key,
            Menu::exports, copy_numbers, has_numbers},
     Action{"save-film", "Film as numbered PNGs…",
            "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
@@ -441,7 +442,8 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
 }
 
 WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
-  return {shown_maps(scope), scope.views, scope.reference, scope.layout.side_width, textures, skin};
+  return {shown_maps(scope),       scope.newest.snapshot.get(), scope.views, scope.reference,
+          scope.layout.side_width, scope.study_wanted,          textures,    skin};
 }
 
 }  // namespace attnscope

@@ -101,6 +101,8 @@ Probe wanted_probe(const Scope& scope) {
   probe.prefix_ids = std::move(departures.prefix_ids);
   const Workspace& workspace = *scope.layout.workspace;
   if (workspace.ask) workspace.ask(scope.views, probe);
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (probe.embeddings && past) probe.embeddings->step = past->step;
   return probe;
 }
 

@@ -144,6 +144,7 @@ struct Scope {
 
   // ---- wanted
   Probe asked;                    // the newest Probe posted
+  std::optional<StudyQuestion> study_wanted;  // by a workspace
   std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
   Requests requests;
 };

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "shell/actions.h"
 #include "shell/departures.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
+#include "shell/training.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"
 #include "widgets/words.h"
@@ -153,6 +155,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   if (note.empty()) {
     WorkspaceContext context = context_of(scope, textures, skin);
     scope.layout.workspace->draw(context);
+    if (scope.study_wanted) start_study(scope, *std::exchange(scope.study_wanted, std::nullopt));
   } else {
     draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }

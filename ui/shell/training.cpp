@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "workspaces/embeddings/view.h"
 
 namespace attnscope {
 namespace {
@@ -30,6 +31,12 @@ std::string text_of(const Evaluation& scores) {
 std::string text_of(const TextEvaluation& scores) {
   return fmt::format("{} held-out characters: {:.3f} nats/token, {:.3f} bits/character", grouped(scores.characters),
                      scores.nll.per_token(), scores.bits_per_character());
+}
+
+std::string text_of(const TsneMap& map) {
+  return fmt::format("t-SNE of {} pieces, perplexity {:g}: KL {:.2f} \u2192 {:.2f} nats",
+                     grouped(static_cast<std::int64_t>(map.ids.size())), map.perplexity,
+                     static_cast<double>(map.first_kl), static_cast<double>(map.kl));
 }
 
 }  // namespace
@@ -99,10 +106,8 @@ void cancel_study(Scope& scope) {
 }
 
 std::string study_text(const StudyQuestion& question, const ModelConfig& model) {
-  const auto text = [&](const HeldOutStudy&) {
-    return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
-  };
-  return std::visit(text, question);
+  if (std::holds_alternative<TsneStudy>(question)) return "Placing the pieces by t-SNE";
+  return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
 }
 
 std::string result_text(const StudyResult& result) {
@@ -117,6 +122,8 @@ void receive(Scope& scope, const StudyProgress& progress) {
 void receive(Scope& scope, const StudyEnded& ended) {
   if (scope.study && scope.study->number == ended.study) scope.study.reset();
   if (!ended.result) return;
+  if (const auto* map = std::get_if<TsneMap>(&ended.result->answer))
+    take_tsne(scope.views.of<EmbeddingsView>(), *map, ended.result->run);
   notify(scope, Severity::info, result_text(*ended.result));
   scope.toasts.back().is_result = true;
 }

@@ -1,5 +1,6 @@
 #include "widgets/painter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -77,6 +78,24 @@ void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segm
   first_ = list_.VtxBuffer.Size;
   list_.AddCircleFilled(center, radius, color, segments);
   if (recording()) record(DrawnCircle{center, radius, color});
+}
+
+void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> colors, float radius) {
+  constexpr std::size_t most_round = 4000;
+  if (centers.size() <= most_round || recording()) {
+    for (std::size_t i = 0; i < centers.size(); ++i) filled_circle(centers[i], radius, colors[i], 10);
+    return;
+  }
+  constexpr std::size_t chunk = 4096;  // a draw call's corners are counted with 16 bits
+  for (std::size_t begin = 0; begin < centers.size(); begin += chunk) {
+    const std::size_t end = std::min(begin + chunk, centers.size());
+    const auto count = static_cast<int>(end - begin);
+    list_.PrimReserve(6 * count, 4 * count);
+    for (std::size_t i = begin; i < end; ++i) {
+      const ImVec2 at = centers[i];
+      list_.PrimRect({at.x - radius, at.y - radius}, {at.x + radius, at.y + radius}, colors[i]);
+    }
+  }
 }
 
 void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright) {

@@ -32,6 +32,9 @@ class Painter {
   void filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding = 0);
   void filled_circle(ImVec2 center, float radius, Color32 color, int segments = 0);
 
+  // Many dots of one size, a colour each, in one batch: round ones, or little squares where there are very many.
+  void dots(std::span<const ImVec2> centers, std::span<const Color32> colors, float radius);
+
   // Through two colours or more at equal distances: from left to right, or upright, from the bottom to the top.
   void gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright);
 

@@ -17,6 +17,7 @@
 #include "base/textures.h"
 #include "plain/matrix.h"
 #include "plain/probe.h"
+#include "plain/study.h"
 
 namespace attnscope {
 
@@ -47,9 +48,11 @@ class Views {
 // All that a workspace is given, the same for each.
 struct WorkspaceContext {
   ShownMaps maps;
+  const Snapshot* live;  // the newest of the present model, whatever recorded step is shown; may be null
   Views& views;
   std::string& reference;  // what the sentence should become; empty: not known
   float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
+  std::optional<StudyQuestion>& study;  // to be begun, in place of the one under way
   TextureStore& textures;
   const Skin& skin;
 };

@@ -5,6 +5,7 @@
 
 #include "workspaces/attention/levels.h"
 #include "workspaces/decoding/modes.h"
+#include "workspaces/embeddings/modes.h"
 #include "workspaces/flow/flow.h"
 #include "workspaces/positions.h"
 #include "workspaces/workspace.h"
@@ -23,6 +24,18 @@ constexpr std::array table = {
               .show = show_level,
               .ask = ask_for_level,
               .is_busy = is_measuring},
+    Workspace{.name = "embeddings",
+              .title = "Embeddings",
+              .group = "Model",
+              .help = "A vector a piece (paper §3.4): which are near, and what context makes of them.",
+              .needs = {.text = false},
+              .draw = draw_embeddings,
+              .keys = embedding_keys,
+              .views = embedding_modes,
+              .show = show_embedding_mode,
+              .ask = ask_for_embeddings,
+              .numbers = embedding_numbers,
+              .is_busy = is_moving},
     Workspace{.name = "flow",
               .title = "Data flow",
               .group = "Model",

@@ -1,65 +1,25 @@
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <memory>
 #include <utility>
 
-#include "base/input.h"
+#include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
 #include "model/model.h"
 #include "probe/look_inside.h"
-#include "shell/looking.h"
-#include "window/font_files.h"
-#include "window/offscreen.h"
-#include "window/renderer.h"
 #include "workspaces/attention/view.h"
 
 namespace attnscope {
 namespace {
 
-double thread_milliseconds() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
-}
-
-// The window on a snapshot of anybody's making, at the head level of the attention workspace.
-class Stage {
+// At the head level of the attention workspace.
+class AttentionWindow : public MeasuredWindow {
  public:
-  Stage() : screen_(measured_width, measured_height), renderer_(find_fonts()) {
-    prepare_input(ImGui::GetIO());
-    scope_.run.run = 1;
-    AttentionView& view = scope_.views.of<AttentionView>();
+  AttentionWindow() {
+    AttentionView& view = scope().views.of<AttentionView>();
     view.begun = true;
     select(view, {AttentionPart::encoder, 0, 0});
   }
-
-  void show(std::shared_ptr<const Snapshot> snapshot) {
-    scope_.run.config.model = snapshot->model;
-    receive(scope_, {}, std::move(snapshot));
-  }
-
-  struct Frame {
-    double own = 0;    // ms of this thread's processor time: OpenGL's pixels are drawn by threads of their own
-    double whole = 0;  // ms until it is drawn
-  };
-  Frame draw() {
-    const auto begin = Clock::now();
-    const double used = thread_milliseconds();
-    renderer_.draw(scope_, 1, [] {
-      ImGui::GetIO().DisplaySize = {measured_width, measured_height};
-      ImGui::GetIO().DeltaTime = 1.F / 60;
-    });
-    const double own = thread_milliseconds() - used;
-    screen_.finish();
-    scope_.commands.clear();
-    return {own, milliseconds_since(begin)};
-  }
-
- private:
-  Scope scope_;
-  Offscreen screen_;
-  Renderer renderer_;
 };
 
 std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
@@ -82,11 +42,11 @@ std::shared_ptr<const Snapshot> snapshot_of_192_heads(int phase) {
 void measure_thumbnails(std::vector<Measurement>& out) {
   constexpr int frames = 150, warming_up = 10;
   const std::array snapshots = {snapshot_of_192_heads(0), snapshot_of_192_heads(1)};
-  Stage stage;
+  AttentionWindow window;
   std::vector<double> own, whole;
   for (int frame = 0; frame < warming_up + frames; ++frame) {
-    stage.show(snapshots[static_cast<std::size_t>(frame % 2)]);  // another picture in every thumbnail
-    const Stage::Frame drawn = stage.draw();
+    window.show(snapshots[static_cast<std::size_t>(frame % 2)]);  // another picture in every thumbnail
+    const MeasuredWindow::Frame drawn = window.draw();
     if (frame < warming_up) continue;
     own.push_back(drawn.own);
     whole.push_back(drawn.whole);
@@ -102,7 +62,7 @@ void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>&
   config.max_length = pieces;
   const Model model = make_model(config, tokenizer.vocab_size());
   model->stand_still();
-  Stage stage;
+  AttentionWindow window;
   std::vector<double> times;
   Probe probe;
   for (std::int64_t i = 0; i < pieces; ++i) probe.text += "the animal ";
@@ -112,13 +72,13 @@ void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>&
     try {
       look_inside(*model, tokenizer, probe,
                   [&](Snapshot early) {
-                    stage.show(std::make_shared<const Snapshot>(std::move(early)));
+                    window.show(std::make_shared<const Snapshot>(std::move(early)));
                     throw Enough();
                   },
                   {});
     } catch (const Enough&) {
     }
-    stage.draw();
+    window.draw();
     if (round >= 0) times.push_back(milliseconds_since(begin));
   }
   out.push_back({"512 pieces: from the sentence to its attention on the screen, median", median(times), "ms"});

@@ -20,7 +20,7 @@ namespace {
 constexpr int keystrokes = 60;
 constexpr std::chrono::milliseconds between_keys{250};
 constexpr std::chrono::milliseconds undisturbed{4000};
-constexpr std::chrono::minutes patience{2};
+constexpr std::chrono::minutes longest_answer{2};
 
 // The loop of the real window, at the real window's pace, with keys from here instead of a keyboard.
 class TypedWindow {
@@ -107,7 +107,7 @@ class TypedWindow {
 
   template <typename Condition>
   void run_until(const Condition& done) {
-    const auto give_up = Clock::now() + patience;
+    const auto give_up = Clock::now() + longest_answer;
     while (!done()) {
       if (Clock::now() > give_up) throw std::runtime_error("the worker did not answer within two minutes");
       hear();

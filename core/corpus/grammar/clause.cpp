@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Verb verbs[] = {
+constexpr Verb verb_table[] = {
     {"see", "sees", "saw", {"vois", "voit", "voyons", "voyez", "voient"}, "vu"},
     {"watch", "watches", "watched", {"regarde", "regarde", "regardons", "regardez", "regardent"}, "regardé"},
     {"look for", "looks for", "looked for", {"cherche", "cherche", "cherchons", "cherchez", "cherchent"}, "cherché"},
@@ -63,8 +63,12 @@ std::vector<Subject> subjects() {
   };
 }
 
+std::span<const Verb> verbs() {
+  return verb_table;
+}
+
 const Verb& verb(std::string_view base) {
-  for (const Verb& row : verbs) {
+  for (const Verb& row : verb_table) {
     if (row.base == base) return row;
   }
   throw std::logic_error(fmt::format("the grammar has no verb \"{}\"", base));

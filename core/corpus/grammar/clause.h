@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Verb {
 
 // I, he, she, we, you (vous), they (ils), and some people.
 std::vector<Subject> subjects();
+
+// All verbs that clauses have.
+std::span<const Verb> verbs();
 
 // Transitive verbs by their English base; throws std::logic_error for one that is not there.
 const Verb& verb(std::string_view base);

@@ -188,26 +188,6 @@ Adjective adjective_of(std::string_view entry, const AdjectiveRow& row) {
   return {en, m, f.empty() ? m : f, row.order, row.state, before_vowel};
 }
 
-const std::vector<Noun>& all_nouns() {
-  static const std::vector<Noun> nouns = [] {
-    std::vector<Noun> read;
-    for (const NounRow& row : noun_rows)
-      for (const std::string_view entry : split(row.nouns, ", ")) read.push_back(noun_of(entry, row.gender));
-    return read;
-  }();
-  return nouns;
-}
-
-const std::vector<Adjective>& all_adjectives() {
-  static const std::vector<Adjective> adjectives = [] {
-    std::vector<Adjective> read;
-    for (const AdjectiveRow& row : adjective_rows)
-      for (const std::string_view entry : split(row.adjectives, ", ")) read.push_back(adjective_of(entry, row));
-    return read;
-  }();
-  return adjectives;
-}
-
 template <typename Table>
 const auto& find(const Table& table, std::string_view english, std::string_view kind) {
   for (const auto& word : table) {
@@ -222,12 +202,32 @@ bool ends_in(std::string_view word, std::initializer_list<std::string_view> endi
 
 }  // namespace
 
+const std::vector<Noun>& nouns() {
+  static const std::vector<Noun> all = [] {
+    std::vector<Noun> read;
+    for (const NounRow& row : noun_rows)
+      for (const std::string_view entry : split(row.nouns, ", ")) read.push_back(noun_of(entry, row.gender));
+    return read;
+  }();
+  return all;
+}
+
+const std::vector<Adjective>& adjectives() {
+  static const std::vector<Adjective> all = [] {
+    std::vector<Adjective> read;
+    for (const AdjectiveRow& row : adjective_rows)
+      for (const std::string_view entry : split(row.adjectives, ", ")) read.push_back(adjective_of(entry, row));
+    return read;
+  }();
+  return all;
+}
+
 const Noun& noun(std::string_view english) {
-  return find(all_nouns(), english, "noun");
+  return find(nouns(), english, "noun");
 }
 
 const Adjective& adjective(std::string_view english) {
-  return find(all_adjectives(), english, "adjective");
+  return find(adjectives(), english, "adjective");
 }
 
 std::vector<const Noun*> noun_class(std::string_view name) {

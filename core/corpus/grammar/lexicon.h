@@ -40,6 +40,10 @@ struct Phrase {
 const Noun& noun(std::string_view english);
 const Adjective& adjective(std::string_view english);
 
+// All of them.
+const std::vector<Noun>& nouns();
+const std::vector<Adjective>& adjectives();
+
 // A class of things that can stand in the same place, half of them masculine and half feminine in French.
 std::vector<const Noun*> noun_class(std::string_view name);
 std::vector<std::string_view> noun_class_names();

@@ -1,0 +1,70 @@
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "commands/desktop/measured_window.h"
+#include "commands/measurement.h"
+#include "model/model.h"
+#include "plain/embeddings.h"
+#include "probe/embeddings.h"
+#include "probe/tensors.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int map_pieces = 30'000;
+
+// Turned a little from frame to frame, so that the map never stands still.
+void measure_frames(std::shared_ptr<const EmbeddingLook> look, std::vector<Measurement>& out) {
+  constexpr int frames = 60, warming_up = 5;
+  MeasuredWindow window;
+  window.scope().layout.workspace = find_workspace("embeddings");
+  std::vector<double> own, whole;
+  for (int frame = 0; frame < warming_up + frames; ++frame) {
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->run = 1;
+    snapshot->positions = std::make_shared<const std::vector<PositionTable>>();
+    auto moved = std::make_shared<EmbeddingLook>(*look);
+    auto map = std::make_shared<EmbeddingMap>(*look->map);
+    for (float& value : map->points.values) value *= 1 + 0.01F * static_cast<float>(frame % 7);
+    moved->map = std::move(map);
+    snapshot->embeddings = std::move(moved);
+    window.show(std::move(snapshot));
+    const MeasuredWindow::Frame drawn = window.draw();
+    if (frame < warming_up) continue;
+    own.push_back(drawn.own);
+    whole.push_back(drawn.whole);
+  }
+  out.push_back({"map of 30 000 pieces: frame, 99 %", quantile(whole, 0.99), "ms"});
+  out.push_back({"the same, before rasterisation, median", median(own), "ms"});
+}
+
+}  // namespace
+
+std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer) {
+  ModelConfig config;
+  config.d_model = 512;
+  config.num_heads = 8;
+  const Model model = make_model(config, map_pieces);
+  model->stand_still();
+  auto vocabulary = std::make_shared<Vocabulary>();
+  for (int id = 0; id < map_pieces; ++id) vocabulary->pieces.push_back("\u2581piece" + std::to_string(id));
+  vocabulary->facts.resize(map_pieces);
+  std::vector<Measurement> out;
+  EmbeddingDesk desk(vocabulary);
+  const auto begin = Clock::now();
+  auto look = desk.look(*model, tokenizer, {}, {});
+  out.push_back({"30 000 pieces of width 512: principal axes", milliseconds_since(begin), "ms"});
+  std::vector<double> times;
+  for (int round = 0; round < 12; ++round) {
+    const auto asked = Clock::now();
+    look = desk.look(*model, tokenizer, {.chosen = "piece" + std::to_string(100 + round)}, {});
+    times.push_back(milliseconds_since(asked));
+  }
+  out.push_back({"30 000 pieces of width 512: neighbours of one, median", median(times), "ms"});
+  measure_frames(look, out);
+  return out;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,59 @@
+// The window on snapshots of anybody's making, drawn offscreen to be timed.
+#pragma once
+
+#include <ctime>
+#include <memory>
+
+#include "base/input.h"
+#include "commands/measurement.h"
+#include "shell/looking.h"
+#include "window/font_files.h"
+#include "window/offscreen.h"
+#include "window/renderer.h"
+
+namespace attnscope {
+
+class MeasuredWindow {
+ public:
+  MeasuredWindow() : screen_(measured_width, measured_height), renderer_(find_fonts()) {
+    prepare_input(ImGui::GetIO());
+    scope_.run.run = 1;
+  }
+
+  Scope& scope() { return scope_; }
+
+  void show(std::shared_ptr<const Snapshot> snapshot) {
+    scope_.run.config.model = snapshot->model;
+    receive(scope_, {}, std::move(snapshot));
+  }
+
+  struct Frame {
+    double own = 0;    // ms of this thread's processor time: OpenGL's pixels are drawn by threads of their own
+    double whole = 0;  // ms until it is drawn
+  };
+  Frame draw() {
+    const auto begin = Clock::now();
+    const double used = thread_milliseconds();
+    renderer_.draw(scope_, 1, [] {
+      ImGui::GetIO().DisplaySize = {measured_width, measured_height};
+      ImGui::GetIO().DeltaTime = 1.F / 60;
+    });
+    const double own = thread_milliseconds() - used;
+    screen_.finish();
+    scope_.commands.clear();
+    return {own, milliseconds_since(begin)};
+  }
+
+ private:
+  static double thread_milliseconds() {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+  }
+
+  Scope scope_;
+  Offscreen screen_;
+  Renderer renderer_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,205 @@
+// The embeddings command: neighbours, analogies, senses, and what is said without any of them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <sstream>
+#include <stdexcept>
+
+#include "commands/attention_json.h"
+#include "commands/commands.h"
+#include "corpus/words.h"
+#include "engine/torch_engine.h"
+#include "measures/embedding_measures.h"
+#include "plain/config.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int good_rank = 3;
+
+EmbeddingMatrix matrix_named(const std::string& name) {
+  const auto found = std::ranges::find(embedding_matrix_names, name);
+  return static_cast<EmbeddingMatrix>(found - embedding_matrix_names.begin());
+}
+
+// "king - man + woman" → man, king, woman: a is to b as c is to ?
+std::array<std::string, 3> analogy_from(const std::string& text) {
+  std::istringstream in(text);
+  std::string b, minus, a, plus, c, rest;
+  in >> b >> minus >> a >> plus >> c;
+  if (!c.empty() && !(in >> rest) && (minus == "-" || minus == "−") && plus == "+") return {a, b, c};
+  throw ConfigError(fmt::format("--analogy: \"{}\" is not of the form \"king - man + woman\"", text));
+}
+
+Json neighbour_json(const Vocabulary& vocabulary, const Neighbour& neighbour) {
+  return {{"id", neighbour.id},
+          {"piece", vocabulary.pieces[static_cast<std::size_t>(neighbour.id)]},
+          {"cosine", neighbour.cosine}};
+}
+
+Json neighbours_json(const Vocabulary& vocabulary, const std::vector<Neighbour>& list) {
+  Json json = Json::array();
+  for (const Neighbour& neighbour : list) json.push_back(neighbour_json(vocabulary, neighbour));
+  return json;
+}
+
+void print_neighbours(const Vocabulary& vocabulary, const std::vector<Neighbour>& list) {
+  int rank = 0;
+  for (const auto& [id, cosine] : list)
+    fmt::print("{:>4}  {:>7.4f}  {}\n", ++rank, cosine, vocabulary.pieces[static_cast<std::size_t>(id)]);
+}
+
+// ---- analogies between men and women that the built-in corpus has
+
+struct AnalogyScores {
+  int asked = 0;
+  int first = 0;                           // the answer at rank 1
+  int good = 0;                            // at good_rank or before
+  std::vector<std::string_view> left_out;  // words that are no single piece
+  Json answers = Json::array();
+};
+
+AnalogyScores score_analogies(const Vocabulary& vocabulary, const Matrix& vectors) {
+  AnalogyScores scores;
+  const std::vector<float> norms = row_norms(vectors);
+  std::vector<GenderPair> pairs;
+  for (const GenderPair& pair : gender_pairs()) {
+    const bool whole = find_piece(vocabulary, pair.man) >= 0 && find_piece(vocabulary, pair.woman) >= 0;
+    if (whole) pairs.push_back(pair);
+    for (const std::string_view word : {pair.man, pair.woman})
+      if (find_piece(vocabulary, word) < 0) scores.left_out.push_back(word);
+  }
+  for (const GenderPair& from : pairs) {
+    for (const GenderPair& to : pairs) {
+      if (from.man == to.man) continue;
+      const std::array ids = {find_piece(vocabulary, from.man), find_piece(vocabulary, to.man),
+                              find_piece(vocabulary, from.woman)};
+      const std::vector<float> query = analogy_vector(vectors, ids[0], ids[1], ids[2]);
+      const int rank = rank_of(vectors, norms, query, ids, find_piece(vocabulary, to.woman));
+      ++scores.asked;
+      if (rank == 1) ++scores.first;
+      if (rank >= 1 && rank <= good_rank) ++scores.good;
+      scores.answers.push_back({{"analogy", fmt::format("{} - {} + {}", to.man, from.man, from.woman)},
+                                {"answer", to.woman},
+                                {"rank", rank}});
+    }
+  }
+  return scores;
+}
+
+double percent(int part, int whole) {
+  return whole == 0 ? 0 : 100.0 * part / whole;
+}
+
+// ---- what was asked, as JSON and as text
+
+Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
+  const EmbeddingMap& map = *look.map;
+  const auto distance = [&](double share) {
+    if (map.distances.empty()) return 0.0F;
+    return map.distances[static_cast<std::size_t>(share * static_cast<double>(map.distances.size() - 1))];
+  };
+  Json json = {{"pieces", look.vocabulary->pieces.size()},
+               {"width", look.width},
+               {"shares_of_variance", map.shares},
+               {"distances",
+                {{"one_hot", std::numbers::sqrt2}, {"median", distance(0.5)}, {"nearest_1_percent", distance(0.01)}}},
+               {"recorded_steps", look.recorded_steps}};
+  if (print) {
+    fmt::print("{} of {} pieces × {}, step {}\n", matrix_title(look.matrix, engine.config().model),
+               look.vocabulary->pieces.size(), look.width, look.step);
+    if (map.shares.size() > 1)
+      fmt::print("principal axes: {:.1f} % and {:.1f} % of the variance\n", 100 * map.shares[0], 100 * map.shares[1]);
+    fmt::print(
+        "distance of two pieces, each to length 1: {:.3f} at the median, {:.3f} for the nearest 1 %; one-hot: "
+        "{:.3f} always\n",
+        distance(0.5), distance(0.01), std::numbers::sqrt2);
+  }
+  if (!is_english_french(engine.config().corpus)) return json;
+  const AnalogyScores scores = score_analogies(*look.vocabulary, to_matrix(engine.model().embedding_rows(look.matrix)));
+  json["analogies"] = {{"asked", scores.asked},
+                       {"rank_1", scores.first},
+                       {fmt::format("rank_{}_or_better", good_rank), scores.good},
+                       {"left_out", scores.left_out},
+                       {"answers", scores.answers}};
+  if (!print) return json;
+  fmt::print("analogies of men and women: {} of {} at rank 1 ({:.0f} %), {} at rank {} or better ({:.0f} %)\n",
+             scores.first, scores.asked, percent(scores.first, scores.asked), scores.good, good_rank,
+             percent(scores.good, scores.asked));
+  if (!scores.left_out.empty()) fmt::print("left out, no single pieces: {}\n", fmt::join(scores.left_out, ", "));
+  return json;
+}
+
+Json neighbours(const EmbeddingLook& look, bool print) {
+  const Vocabulary& vocabulary = *look.vocabulary;
+  Json json = {{"piece", vocabulary.pieces[static_cast<std::size_t>(look.chosen)]},
+               {"nearest", neighbours_json(vocabulary, look.neighbours.nearest)}};
+  if (print) print_neighbours(vocabulary, look.neighbours.nearest);
+  if (look.earlier.nearest.empty()) return json;
+  json["earlier"] = {{"step", look.earlier.step}, {"nearest", neighbours_json(vocabulary, look.earlier.nearest)}};
+  if (print) {
+    fmt::print("at step {}:\n", look.earlier.step);
+    print_neighbours(vocabulary, look.earlier.nearest);
+  }
+  return json;
+}
+
+Json senses(const SenseLook& look, bool print) {
+  std::vector<int> counts(look.groups.size());
+  for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
+  Json groups = Json::array();
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    groups.push_back({{"name", look.groups[i]}, {"sentences", counts[i]}});
+  Json layers = Json::array();
+  for (const SenseLayer& layer : look.layers)
+    layers.push_back({{"name", layer.name}, {"separation", layer.separation}, {"shares_of_variance", layer.shares}});
+  if (print) {
+    fmt::print("{} in {} sentences, by {}{}\n", look.piece, look.occurrences.size(), look.grouped_by,
+               look.lowered ? "; written small in all" : "");
+    for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], look.groups[i]);
+    fmt::print("separation (mean silhouette, −1 to 1):\n");
+    for (const SenseLayer& layer : look.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);
+  }
+  return {{"word", look.word},     {"piece", look.piece}, {"lowered", look.lowered},
+          {"by", look.grouped_by}, {"groups", groups},    {"layers", layers}};
+}
+
+void refuse_if_any(const char* option, const std::string& problem) {
+  if (!problem.empty()) throw ConfigError(fmt::format("{}: {}", option, problem));
+}
+
+}  // namespace
+
+int embeddings(const EmbeddingsOptions& options) {
+  EmbeddingsWanted wanted{.matrix = matrix_named(options.table), .chosen = options.neighbours};
+  if (!options.analogy.empty()) wanted.analogy = analogy_from(options.analogy);
+  TorchEngine engine;
+  engine.open_run(options.run, {});
+  const std::shared_ptr<const EmbeddingLook> look = engine.embeddings(wanted);
+  if (!look->problem.empty()) throw std::runtime_error(look->problem);
+  refuse_if_any("--neighbours", look->chosen_problem);
+  refuse_if_any("--analogy", look->analogy_problem);
+  const bool print = !options.json;
+  Json json = {{"step", look->step}, {"table", matrix_title(look->matrix, engine.config().model)}};
+  if (!options.neighbours.empty()) json["neighbours"] = neighbours(*look, print);
+  if (!options.analogy.empty()) {
+    json["analogy"] = {{"asked", options.analogy}, {"answers", neighbours_json(*look->vocabulary, look->answers)}};
+    if (print) print_neighbours(*look->vocabulary, look->answers);
+  }
+  if (!options.senses.empty()) {
+    const std::shared_ptr<const SenseLook> seen = engine.senses(options.senses, {});
+    refuse_if_any("--senses", seen->problem);
+    json["senses"] = senses(*seen, print);
+  }
+  if (json.size() == 2) json.update(overview(engine, *look, print));
+  if (options.json) fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,264 @@
+#include "evaluation/senses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "corpus/words.h"
+#include "measures/embedding_measures.h"
+#include "measures/matrix_algebra.h"
+#include "probe/principal_axes.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int most_groups = 6;  // of output pieces; what is left is one more
+constexpr int not_told = -1;    // of a pair, which sense its word has
+constexpr std::size_t pairs_looked_through = 4096;
+
+bool is_of_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) != 0 || byte >= 0x80;
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
+
+std::string lowered(std::string text) {
+  std::ranges::transform(text, text.begin(), lower);
+  return text;
+}
+
+// Where the word stands by itself, in small letters or capitals.
+std::optional<std::size_t> find_word(std::string_view text, std::string_view word) {
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  for (auto from = text.begin(); from != text.end();) {
+    const auto found = std::search(from, text.end(), word.begin(), word.end(), same);
+    if (found == text.end()) return std::nullopt;
+    const auto after = found + static_cast<std::ptrdiff_t>(word.size());
+    const bool begins = found == text.begin() || !is_of_word(found[-1]);
+    if (begins && (after == text.end() || !is_of_word(*after))) return found - text.begin();
+    from = found + 1;
+  }
+  return std::nullopt;
+}
+
+struct Found {
+  Occurrence shown;
+  std::vector<int> source;     // pieces, </s> after those of a pair
+  std::vector<int> target_in;  // <s> and the translation's pieces
+  std::vector<Token> target;   // the pieces that it writes
+  std::int64_t position = 0;   // of the word's last piece
+};
+
+class Collector {
+ public:
+  Collector(const Tokenizer& tokenizer, const ModelConfig& model, const CorpusConfig& config, const std::string& word,
+            SenseLook& look)
+      : tokenizer_(tokenizer), model_(model), word_(lowered(word)), look_(look) {
+    if (is_english_french(config) && !model.is_language_model()) look_.groups = senses_of(word_);
+    known_ = !look_.groups.empty();
+    counts_.resize(std::max<std::size_t>(1, look_.groups.size()));
+    const std::vector<Token> pieces = tokenizer.encode(word_);
+    look_.pieces = static_cast<int>(pieces.size());
+    if (!pieces.empty()) look_.piece = pieces.back().piece;
+  }
+
+  bool known() const { return known_; }
+
+  // As many of each sense as of the others, if there are so many.
+  bool is_full() const {
+    const int share = most_occurrences / static_cast<int>(counts_.size());
+    return std::ranges::all_of(counts_, [&](int count) { return count >= share; });
+  }
+
+  void take(const Pair& pair) {
+    const int sense = known_ ? sense_in(word_, pair) : 0;
+    if (sense == not_told) return;
+    int& count = counts_[static_cast<std::size_t>(sense)];
+    if (count >= most_occurrences / static_cast<int>(counts_.size())) return;
+    const std::optional<std::size_t> at = find_word(pair.source, word_);
+    if (!at) return;
+    std::optional<Found> read = read_at(pair, *at);
+    if (!read) return;
+    read->shown.group = known_ ? sense : not_told;
+    ++count;
+    found.push_back(std::move(*read));
+  }
+
+  std::vector<Found> found;
+
+ private:
+  // None where the model has no room, or the word is no piece of its own there.
+  std::optional<Found> read_at(const Pair& pair, std::size_t at) const {
+    Found read;
+    read.shown = {pair.source, pair.target, not_told};
+    std::string text = pair.source;
+    look_.lowered |= text.compare(at, word_.size(), word_) != 0;
+    text.replace(at, word_.size(), word_);
+    const std::vector<Token> pieces = tokenizer_.encode(text);
+    const std::vector<Token> before = tokenizer_.encode(std::string_view(text).substr(0, at + word_.size()));
+    if (before.empty() || before.size() > pieces.size() || pieces[before.size() - 1] != before.back()) return {};
+    read.position = static_cast<std::int64_t>(before.size()) - 1;
+    read.source = ids_of(pieces);
+    if (!model_.is_language_model()) read.source.push_back(Tokenizer::eos_id);
+    read.target = tokenizer_.encode(pair.target);
+    read.target_in = ids_of(read.target);
+    read.target_in.insert(read.target_in.begin(), Tokenizer::bos_id);
+    const std::size_t room = static_cast<std::size_t>(model_.max_length);
+    if (read.source.size() > room || read.target_in.size() > room) return {};
+    return read;
+  }
+
+  const Tokenizer& tokenizer_;
+  const ModelConfig& model_;
+  std::string word_;
+  SenseLook& look_;
+  bool known_ = false;
+  std::vector<int> counts_;  // found, by sense
+};
+
+// Pairs, or lines of text, until there are enough; held-out ones first.
+void collect(const Corpus& corpus, Collector& collector, const Breath& breathe) {
+  std::size_t seen = 0;
+  const auto take = [&](const Pair& pair) {
+    if (breathe && ++seen % pairs_looked_through == 0) breathe();
+    collector.take(pair);
+    return collector.is_full();
+  };
+  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+    for (const Pair& pair : *part)
+      if (take(pair)) return;
+  for (const std::string* part : {&corpus.text.test, &corpus.text.train})
+    for (std::string& line : lines_of(*part))
+      if (take({.source = std::move(line), .target = ""})) return;
+}
+
+// What the model makes of one sentence: a row a place of the word's vectors, and the output piece that looks at it
+// most.
+struct WordReading {
+  std::vector<torch::Tensor> vectors;  // D
+  std::string looked_at_by;
+};
+
+// The target piece in whose row the word weighs most: the mean over the heads of the last layer.
+std::string looked_at_by(const Inspection& record, const Found& found) {
+  if (record.cross.empty() || found.target.empty()) return {};
+  const torch::Tensor weights = record.cross.back()[0].mean(0).select(1, found.position);  // T
+  const auto row = static_cast<std::size_t>(
+      weights.slice(0, 0, static_cast<std::int64_t>(found.target.size())).argmax().item<std::int64_t>());
+  return found.target[row].piece;
+}
+
+WordReading read_word(SequenceModel& model, const Found& found, bool grouped) {
+  Inspection record{.states_wanted = true};
+  const torch::Tensor source = ids_tensor(found.source, model.device());
+  if (model.config().is_language_model()) {
+    model.decode(source, {}, nullptr, &record);
+  } else {
+    const Memory memory = model.encode(source, {}, &record);
+    if (!grouped) model.decode(ids_tensor(found.target_in, model.device()), memory, nullptr, &record);
+  }
+  WordReading reading;
+  for (const torch::Tensor& state : record.states) reading.vectors.push_back(state[0][found.position].cpu());
+  if (!grouped) reading.looked_at_by = looked_at_by(record, found);
+  return reading;
+}
+
+// The most frequent pieces as groups, and "others" for the rest.
+void group_by_output(const std::vector<WordReading>& readings, SenseLook& look) {
+  std::map<std::string, int> counts;
+  for (const WordReading& reading : readings) ++counts[reading.looked_at_by];
+  std::vector<std::pair<std::string, int>> ranked(counts.begin(), counts.end());
+  std::ranges::stable_sort(ranked, std::ranges::greater(), &std::pair<std::string, int>::second);
+  const bool others = ranked.size() > most_groups + 1;
+  if (others) ranked.resize(most_groups);
+  for (const auto& [piece, count] : ranked) look.groups.push_back(piece_name(piece));
+  if (others) look.groups.emplace_back("others");
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const auto found = std::ranges::find(ranked, readings[i].looked_at_by, &std::pair<std::string, int>::first);
+    look.occurrences[i].group = static_cast<int>(found - ranked.begin());
+  }
+}
+
+std::string layer_name(std::size_t layer, const ModelConfig& model) {
+  if (layer == 0) return model.is_recurrent() ? "embedding" : "embedding + position";
+  return model.is_recurrent() ? "top layer" : fmt::format("layer {}", layer);
+}
+
+void add_layers(const std::vector<WordReading>& readings, const ModelConfig& model, SenseLook& look) {
+  std::vector<int> groups;
+  for (const Occurrence& occurrence : look.occurrences) groups.push_back(occurrence.group);
+  for (std::size_t layer = 0; layer < readings.front().vectors.size(); ++layer) {
+    std::vector<torch::Tensor> rows;
+    for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
+    const torch::Tensor vectors = torch::stack(rows);  // occurrences × D
+    if (!vectors.isfinite().all().item<bool>()) {
+      look.problem =
+          "The model gives numbers that are not finite: open the run again to return to its last checkpoint.";
+      look.layers.clear();
+      return;
+    }
+    PrincipalAxes axes = principal_axes(vectors, 2);
+    SenseLayer& made = look.layers.emplace_back();
+    made.name = layer_name(layer, model);
+    made.points = std::move(axes.points);
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, axes.shares.size()); ++i) made.shares[i] = axes.shares[i];
+    made.separation = static_cast<float>(mean_silhouette(to_matrix(vectors), groups));
+    // So that a sentence is found again beside its place in the layer before.
+    if (layer == 0) continue;
+    const Matrix& before = look.layers[layer - 1].points;
+    made.points = product(made.points, procrustes(before, made.points));
+  }
+}
+
+}  // namespace
+
+SenseLook look_at_senses(SequenceModel& model, const Tokenizer& tokenizer, const Corpus* corpus,
+                         const CorpusConfig& config, const std::string& word, const Breath& breathe) {
+  model.check_standing_still();
+  SenseLook look;
+  look.word = word;
+  if (is_english_french(config) && !model.config().is_language_model())
+    for (const std::string_view known : ambiguous_words()) look.suggestions.emplace_back(known);
+  if (!corpus) {
+    look.problem = "The corpus of this run could not be read, so there are no sentences to look through.";
+    return look;
+  }
+  Collector collector(tokenizer, model.config(), config, word, look);
+  if (!word.empty()) collect(*corpus, collector, breathe);
+  if (collector.found.size() < 2) {
+    look.problem = fmt::format(
+        "The corpus has {} with \"{}\" as a word of its source that the model has room for: type another word.",
+        collector.found.empty() ? "no sentence" : "one sentence only", word);
+    return look;
+  }
+  std::vector<WordReading> readings;
+  for (const Found& found : collector.found) {
+    if (breathe) breathe();
+    look.occurrences.push_back(found.shown);
+    readings.push_back(read_word(model, found, collector.known()));
+  }
+  if (collector.known()) {
+    look.grouped_by = "the sense, told by the translation";
+  } else if (std::ranges::all_of(readings, [](const WordReading& reading) { return reading.looked_at_by.empty(); })) {
+    look.grouped_by = "nothing: this model has no cross-attention that could tell senses apart";
+    look.groups = {"all"};
+    for (Occurrence& occurrence : look.occurrences) occurrence.group = 0;
+  } else {
+    look.grouped_by = "the output piece that attends to it most";
+    group_by_output(readings, look);
+  }
+  add_layers(readings, model.config(), look);
+  return look;
+}
+
+}  // namespace attnscope

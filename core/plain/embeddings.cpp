@@ -1,0 +1,60 @@
+#include "plain/embeddings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+std::vector<EmbeddingMatrix> embedding_matrices(const ModelConfig& model) {
+  using enum EmbeddingMatrix;
+  if (model.tied_embeddings) return {source};
+  if (model.is_language_model()) return {source, output};
+  return {source, target, output};
+}
+
+std::string matrix_title(EmbeddingMatrix matrix, const ModelConfig& model) {
+  if (model.tied_embeddings) return model.is_language_model() ? "embedding = output" : "source = target = output";
+  if (matrix == EmbeddingMatrix::output) return "output matrix";
+  if (model.is_language_model()) return "embedding";
+  return matrix == EmbeddingMatrix::source ? "source embedding" : "target embedding";
+}
+
+EmbeddingMatrix present_matrix(EmbeddingMatrix matrix, const ModelConfig& model) {
+  const std::vector<EmbeddingMatrix> all = embedding_matrices(model);
+  return std::ranges::find(all, matrix) == all.end() ? all.front() : matrix;
+}
+
+std::vector<int> most_frequent(const Vocabulary& vocabulary, std::size_t count) {
+  std::vector<int> ids(vocabulary.pieces.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto count_of = [&](int id) {
+    return vocabulary.facts.empty() ? 0 : vocabulary.facts[static_cast<std::size_t>(id)].count;
+  };
+  std::ranges::stable_sort(ids, std::ranges::greater(), count_of);
+  ids.resize(std::min(ids.size(), count));
+  std::ranges::sort(ids);
+  return ids;
+}
+
+std::string piece_name(std::string_view piece) {
+  if (piece.starts_with(word_mark)) return std::string(without_mark(piece));
+  const auto first = piece.empty() ? '\0' : static_cast<unsigned char>(piece.front());
+  const bool letters = std::isalpha(first) != 0 || first >= 0x80;
+  return letters ? "+" + std::string(piece) : std::string(piece);
+}
+
+int find_piece(const Vocabulary& vocabulary, std::string_view name) {
+  const std::vector<std::string>& pieces = vocabulary.pieces;
+  const auto find = [&](const std::string& piece) {
+    const auto found = std::ranges::find(pieces, piece);
+    return found == pieces.end() ? -1 : static_cast<int>(found - pieces.begin());
+  };
+  if (name.size() > 1 && name.front() == '+') return find(std::string(name.substr(1)));
+  const int word = find(std::string(word_mark) + std::string(name));
+  return word >= 0 ? word : find(std::string(name));
+}
+
+}  // namespace attnscope

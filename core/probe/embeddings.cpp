@@ -1,0 +1,191 @@
+#include "probe/embeddings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "measures/embedding_measures.h"
+#include "probe/principal_axes.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_kept = 3;  // the present, the one shown and an earlier one
+constexpr int sampled_pairs = 2000;
+constexpr std::int64_t drawn_axes = 2;
+constexpr int near_apart = 7, far_apart = 8;  // of the words whose distances are shown, besides the chosen one
+
+std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vector<float>& norms) {
+  auto map = std::make_shared<EmbeddingMap>();
+  const torch::Tensor rows = torch::from_blob(const_cast<float*>(vectors.values.data()), {vectors.rows, vectors.cols});
+  PrincipalAxes axes = principal_axes(rows, drawn_axes);
+  map->points = std::move(axes.points);
+  map->shares = std::move(axes.shares);
+  map->distances = sampled_distances(vectors, norms);
+  const auto [smallest, largest] = std::ranges::minmax(norms);
+  map->smallest_norm = smallest;
+  map->largest_norm = largest;
+  return map;
+}
+
+std::string problem_of(const Matrix& vectors, std::int64_t step) {
+  if (vectors.rows < 2)
+    return "The vocabulary has a single piece, so there is nothing to compare it with: train on a larger text.";
+  const auto bad = std::ranges::find_if(vectors.values, [](float value) { return !std::isfinite(value); });
+  if (bad == vectors.values.end()) return {};
+  return fmt::format(
+      "The matrix of step {} holds numbers that are not finite, so there is no map of it: open the run again to return "
+      "to its last checkpoint, or Reset with a lower learning rate.",
+      step);
+}
+
+// The nearest of them.
+std::int64_t nearest_step(const std::vector<std::int64_t>& steps, std::int64_t step) {
+  return *std::ranges::min_element(steps, {}, [&](std::int64_t other) { return std::abs(other - step); });
+}
+
+// Frequent pieces that are far from the chosen one, so that near and far stand side by side.
+std::vector<int> far_pieces(const Vocabulary& vocabulary, std::span<const int> near, std::span<const float> norms) {
+  std::vector<int> by_count;
+  for (int id = 4; id < static_cast<int>(vocabulary.pieces.size()); ++id) {
+    const bool word = vocabulary.pieces[static_cast<std::size_t>(id)].size() > 5;
+    if (word && norms[static_cast<std::size_t>(id)] > 0 && std::ranges::find(near, id) == near.end())
+      by_count.push_back(id);
+  }
+  const auto count = [&](int id) {
+    return vocabulary.facts.empty() ? 0 : -vocabulary.facts[static_cast<std::size_t>(id)].count;
+  };
+  std::ranges::stable_sort(by_count, {}, count);
+  by_count.resize(std::min(by_count.size(), std::size_t{far_apart}));
+  return by_count;
+}
+
+NeighbourList neighbours_in(const Matrix& vectors, const std::vector<float>& norms, std::int64_t step, int id) {
+  const std::span row = std::span(vectors.values).subspan(static_cast<std::size_t>(id) * vectors.cols, vectors.cols);
+  return {step, nearest(vectors, norms, row, std::array{id}, most_neighbours)};
+}
+
+}  // namespace
+
+std::string piece_problem(const Tokenizer& tokenizer, const std::string& word) {
+  const std::vector<Token> tokens = tokenizer.encode(word);
+  std::string pieces;
+  for (const Token& token : tokens) pieces += (pieces.empty() ? "" : " ") + token.piece;
+  if (tokens.size() < 2) return fmt::format("The vocabulary has no piece \"{}\".", word);
+  return fmt::format("\"{}\" is no piece of the vocabulary but {}: {}; choose one of them.", word, tokens.size(),
+                     pieces);
+}
+
+std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms) {
+  std::vector<int> rows;
+  for (int row = 0; row < vectors.rows; ++row)
+    if (norms[static_cast<std::size_t>(row)] > 0) rows.push_back(row);
+  std::vector<float> distances;
+  if (rows.size() < 2) return distances;
+  std::mt19937 random(1);
+  std::uniform_int_distribution<std::size_t> any(0, rows.size() - 1);
+  for (int i = 0; i < sampled_pairs; ++i) {
+    const std::array pair = {rows[any(random)], rows[any(random)]};
+    if (pair[0] != pair[1]) distances.push_back(unit_distances(vectors, pair).at(0, 1));
+  }
+  std::ranges::sort(distances);
+  return distances;
+}
+
+std::shared_ptr<EmbeddingDesk::Rows> EmbeddingDesk::rows_of(const SequenceModel& model, EmbeddingMatrix matrix,
+                                                            std::int64_t step, bool recorded,
+                                                            const EmbeddingSource& source) {
+  const auto is_it = [&](const std::shared_ptr<Rows>& kept) { return kept->matrix == matrix && kept->step == step; };
+  const auto found = std::ranges::find_if(kept_, is_it);
+  if (found != kept_.end()) {
+    std::rotate(found, found + 1, kept_.end());
+    return kept_.back();
+  }
+  auto made = std::make_shared<Rows>();
+  made->matrix = matrix;
+  made->step = step;
+  made->vectors = to_matrix(recorded ? source.rows_at(step, matrix) : model.embedding_rows(matrix));
+  made->norms = row_norms(made->vectors);
+  made->problem = problem_of(made->vectors, step);
+  if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+  kept_.push_back(made);
+  return made;
+}
+
+void EmbeddingDesk::answer_chosen(const std::string& word, const Rows& rows, const Tokenizer& tokenizer,
+                                  EmbeddingLook& look) const {
+  if (word.empty()) return;
+  look.chosen = find_piece(*vocabulary_, word);
+  if (look.chosen < 0) {
+    look.chosen_problem = piece_problem(tokenizer, word);
+    return;
+  }
+  look.neighbours = neighbours_in(rows.vectors, rows.norms, rows.step, look.chosen);
+  if (look.neighbours.nearest.empty()) {
+    look.chosen_problem =
+        fmt::format("\"{}\" has a vector of zeros, which points nowhere: it has no neighbours.", word);
+    return;
+  }
+  std::vector<int> ids = {look.chosen};
+  for (const Neighbour& neighbour : look.neighbours.nearest)
+    if (ids.size() <= near_apart) ids.push_back(neighbour.id);
+  for (const int id : far_pieces(*vocabulary_, ids, rows.norms)) ids.push_back(id);
+  look.apart = unit_distances(rows.vectors, ids);
+  look.apart_ids = std::move(ids);
+}
+
+void EmbeddingDesk::answer_analogy(const std::array<std::string, 3>& words, const Rows& rows,
+                                   const Tokenizer& tokenizer, EmbeddingLook& look) const {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    look.analogy[i] = words[i].empty() ? -1 : find_piece(*vocabulary_, words[i]);
+    if (look.analogy[i] < 0 && !words[i].empty()) look.analogy_problem = piece_problem(tokenizer, words[i]);
+  }
+  const auto [a, b, c] = look.analogy;
+  if (a < 0 || b < 0 || c < 0) return;
+  look.answers =
+      nearest(rows.vectors, rows.norms, analogy_vector(rows.vectors, a, b, c), look.analogy, most_neighbours);
+}
+
+std::shared_ptr<const EmbeddingLook> EmbeddingDesk::look(const SequenceModel& model, const Tokenizer& tokenizer,
+                                                         const EmbeddingsWanted& wanted,
+                                                         const EmbeddingSource& source) {
+  const ModelConfig& config = model.config();
+  auto look = std::make_shared<EmbeddingLook>();
+  look->matrix = present_matrix(wanted.matrix, config);
+  look->tied = config.tied_embeddings;
+  look->width = static_cast<int>(config.d_model);
+  look->recorded_steps = source.recorded;
+  look->vocabulary = vocabulary_;
+  look->step = source.step;
+  if (wanted.step >= 0 && !source.recorded.empty()) {
+    const std::int64_t nearest = nearest_step(source.recorded, wanted.step);
+    look->recorded = std::abs(nearest - wanted.step) < std::abs(source.step - wanted.step);
+    if (look->recorded) look->step = nearest;
+  }
+  const bool again =
+      last_ && last_wanted_ == wanted && last_->step == look->step && last_->recorded_steps == look->recorded_steps;
+  if (again) return last_;
+
+  const std::shared_ptr<Rows> rows = rows_of(model, look->matrix, look->step, look->recorded, source);
+  look->problem = rows->problem;
+  if (look->problem.empty()) {
+    if (!rows->map) rows->map = map_of(rows->vectors, rows->norms);
+    look->map = rows->map;
+    answer_chosen(wanted.chosen, *rows, tokenizer, *look);
+    answer_analogy(wanted.analogy, *rows, tokenizer, *look);
+  }
+  const std::int64_t earlier = source.recorded.empty() ? look->step : nearest_step(source.recorded, wanted.earlier);
+  if (look->chosen >= 0 && earlier < look->step) {
+    const std::shared_ptr<Rows> then = rows_of(model, look->matrix, earlier, true, source);
+    look->earlier = neighbours_in(then->vectors, then->norms, earlier, look->chosen);
+  }
+  last_ = look;
+  last_wanted_ = wanted;
+  return last_;
+}
+
+}  // namespace attnscope

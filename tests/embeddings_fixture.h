@@ -1,0 +1,18 @@
+// Embeddings as the worker would report them, without a model behind them.
+#pragma once
+
+#include <memory>
+
+#include "plain/embeddings.h"
+#include "plain/senses.h"
+
+namespace attnscope {
+
+// Pieces "▁king", "▁queen", "▁man", "▁woman" and so many more, "▁word4" …, on a spiral; "▁king" is chosen and has
+// neighbours, and the analogy of the four its answer.
+std::shared_ptr<EmbeddingLook> fixture_embeddings(int pieces = 60, std::int64_t step = 1240);
+
+// "bank" in 40 sentences, told apart better layer by layer.
+std::shared_ptr<SenseLook> fixture_senses(const std::string& word = "bank");
+
+}  // namespace attnscope

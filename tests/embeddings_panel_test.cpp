@@ -1,0 +1,310 @@
+// The embeddings workspace: what is drawn of a look, and what mouse, keys and words ask of the model.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "embeddings_fixture.h"
+#include "measures/matrix_algebra.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "shell/training.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "widgets/scatter.h"
+#include "workspaces/embeddings/modes.h"
+#include "workspaces/embeddings/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class EmbeddingsPanel : public testing::Test {
+ protected:
+  EmbeddingsPanel() {
+    scope.layout.workspace = find_workspace("embeddings");
+    scope.layout.setup_open = scope.layout.curves_open = false;
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
+    scope.timeline.focused = false;
+  }
+
+  void show(std::shared_ptr<const EmbeddingLook> look, std::shared_ptr<const SenseLook> senses = nullptr) {
+    auto snapshot = fixture_snapshot({}, ++request);
+    snapshot->embeddings = std::move(look);
+    snapshot->senses = std::move(senses);
+    receive(scope, {}, snapshot);
+    scope.commands.clear();
+    ui.frames(3, draw);
+  }
+
+  template <typename Kind>
+  std::vector<Kind> posted() const {
+    std::vector<Kind> found;
+    for (const Command& command : scope.commands)
+      if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
+    return found;
+  }
+
+  std::uint64_t request = 0;
+  Scope scope;
+  EmbeddingsView& view = scope.views.of<EmbeddingsView>();
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(EmbeddingsPanel, ShowsTheKingHisNeighboursAndTheAnalogyFirst) {
+  show(fixture_embeddings());
+  ASSERT_TRUE(scope.asked.embeddings);
+  EXPECT_EQ(scope.asked.embeddings->chosen, "king");
+  EXPECT_THAT(scope.asked.embeddings->analogy, ElementsAre("man", "king", "woman"));
+  for (const char* text : {"king", "0.875", "0.500", "neighbours by cosine", "0.750", "one-hot: all",
+                           "axis 1:", "masculine in French", "not told"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+}
+
+TEST_F(EmbeddingsPanel, WithoutLookOrMapItSaysWhy) {
+  show(nullptr);
+  EXPECT_TRUE(ui.drew("Looking at the embeddings"));
+  auto broken = fixture_embeddings();
+  broken->map = nullptr;
+  broken->problem = "The matrix of step 7 holds numbers that are not finite.";
+  show(broken);
+  EXPECT_TRUE(ui.drew("not finite"));
+  auto unknown = fixture_embeddings();
+  unknown->chosen = -1;
+  unknown->neighbours = {};
+  unknown->chosen_problem = "The vocabulary has no piece \"qwerty\".";
+  show(unknown);
+  EXPECT_TRUE(ui.drew("has no piece"));
+}
+
+TEST_F(EmbeddingsPanel, AClickOnANeighbourChoosesIt) {
+  show(fixture_embeddings());
+  ASSERT_TRUE(ui.click_text("0.500", draw));
+  EXPECT_EQ(view.wanted.chosen, "man");
+  EXPECT_EQ(posted<Probe>().back().embeddings->chosen, "man");
+}
+
+TEST_F(EmbeddingsPanel, KeysGoToTheNearestPieceAndToTheNextView) {
+  show(fixture_embeddings());
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.wanted.chosen, "queen");
+  ui.key(Key::page_down, draw);
+  EXPECT_EQ(view.mode, EmbeddingsMode::senses);
+  EXPECT_FALSE(scope.asked.embeddings);
+  EXPECT_EQ(scope.asked.senses, "it");
+  ui.key(Key::page_up, draw);
+  EXPECT_EQ(view.mode, EmbeddingsMode::map);
+  ui.key(Key::enter, draw);
+  ui.type("wom", draw);
+  EXPECT_EQ(view.search, "wom");
+  EXPECT_THAT(view.matches, ElementsAre(3));
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(view.wanted.chosen, "woman");
+}
+
+TEST_F(EmbeddingsPanel, APointOfTheMapIsPointedAtAndChosen) {
+  show(fixture_embeddings(8));
+  // Its label stands right or left of it, above or below.
+  bool chosen = false;
+  for (const ImVec2 by :
+       {ImVec2(-22, 0), ImVec2(22, 0), ImVec2(0, 13), ImVec2(0, -13), ImVec2(-32, 0), ImVec2(32, 0)}) {
+    const auto label = ui.find_text("word7");
+    ASSERT_TRUE(label);
+    ui.click({label->x + by.x, label->y + by.y}, draw);
+    chosen |= view.wanted.chosen == "word7";
+  }
+  EXPECT_TRUE(chosen);
+}
+
+TEST_F(EmbeddingsPanel, ThreeClicksMakeAnAnalogy) {
+  show(fixture_embeddings());
+  ASSERT_TRUE(ui.click_text("Pick on the map", draw));
+  EXPECT_EQ(view.slot, 0);
+  for (const int id : {3, 1, 2}) click_piece(view, id);
+  EXPECT_THAT(view.wanted.analogy, ElementsAre("woman", "queen", "man"));
+  EXPECT_EQ(view.slot, -1);
+  click_piece(view, 5);
+  EXPECT_EQ(view.wanted.chosen, "word5");
+}
+
+TEST_F(EmbeddingsPanel, AtARecordedStepTheEmbeddingsOfThatStepAreAsked) {
+  show(fixture_embeddings());
+  auto past = fixture_snapshot({}, 0);
+  past->step = 400;
+  scope.timeline.past = {past, 99};
+  EXPECT_EQ(wanted_probe(scope).embeddings->step, 400);
+  scope.timeline.past = {};
+  EXPECT_EQ(wanted_probe(scope).embeddings->step, -1);
+}
+
+TEST_F(EmbeddingsPanel, AnEarlierListStandsBesideThePresentOne) {
+  auto look = fixture_embeddings();
+  look->recorded_steps = {0, 400, 800};
+  look->earlier = {400, {{9, 0.125F}}};
+  show(look);
+  EXPECT_TRUE(ui.drew("step 400"));
+  EXPECT_TRUE(ui.drew("word9"));
+  EXPECT_TRUE(ui.drew("0.125"));
+}
+
+TEST_F(EmbeddingsPanel, TsneIsAStudyWhoseMapIsShownWhenItEnds) {
+  show(fixture_embeddings());
+  ASSERT_TRUE(ui.click_text("t-SNE", draw));
+  EXPECT_TRUE(ui.drew("t-SNE takes some seconds"));
+  ASSERT_TRUE(ui.click_text("Place the pieces", draw));
+  ASSERT_EQ(posted<StartStudy>().size(), 1U);
+  const auto asked = posted<StartStudy>().front();
+  EXPECT_EQ(std::get<TsneStudy>(asked.question).perplexity, 30);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Placing the pieces by t-SNE"));
+  TsneMap map{.ids = {0, 1, 5}, .points = Matrix(3, 2), .first_kl = 3, .kl = 1.25F};
+  map.points.values = {0, 0, 1, 1, 2, 0};
+  receive(scope, {StudyEnded{asked.study, std::make_shared<const StudyResult>(StudyResult{1, 20, map})}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("KL 1.25 nats"));
+  EXPECT_TRUE(ui.drew("word5"));
+  EXPECT_FALSE(ui.drew("axis 1:"));
+  EXPECT_THAT(scope.toasts.back().message.text, HasSubstr("KL 3.00 → 1.25 nats"));
+  ASSERT_TRUE(ui.click_text("PCA", draw));
+  EXPECT_TRUE(ui.drew("axis 1:"));
+}
+
+TEST_F(EmbeddingsPanel, ThirtyThousandPiecesAreOneMap) {
+  ui.io().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the window's: more than 65 536 corners
+  show(fixture_embeddings(30'000));
+  EXPECT_GT(ui.vertices(), 100'000);
+  EXPECT_TRUE(ui.drew("king"));
+}
+
+TEST_F(EmbeddingsPanel, AnotherRunBringsOtherPieces) {
+  show(fixture_embeddings());
+  view.wanted.chosen = "word50";
+  auto other = fixture_snapshot({}, ++request);
+  other->run = 2;
+  other->embeddings = fixture_embeddings(8);
+  receive(scope, {}, other);
+  ui.frames(3, draw);
+  EXPECT_EQ(view.points.now.size(), 8U);
+  EXPECT_EQ(view.wanted.chosen, "king");
+}
+
+TEST_F(EmbeddingsPanel, OneHotStandsBesideLearned) {
+  view.mode = EmbeddingsMode::distances;
+  show(fixture_embeddings());
+  for (const char* text : {"One-hot", "Learned", "queen", "1.25"}) EXPECT_TRUE(ui.drew(text)) << text;
+}
+
+TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
+  view.mode = EmbeddingsMode::senses;
+  show(nullptr, nullptr);
+  EXPECT_TRUE(ui.drew("Looking through the corpus"));
+  view.senses.word = "bank";
+  show(nullptr, fixture_senses());
+  for (const char* text :
+       {"embedding + position", "layer 2", "separation 0.000", "separation 0.750", "banque (20)", "40 sentences"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  ASSERT_TRUE(ui.click_text("bat", draw));
+  EXPECT_EQ(posted<Probe>().back().senses, "bat");
+  EXPECT_TRUE(ui.drew("Looking through the corpus")) << "the answer is of another word";
+  auto none = std::make_shared<SenseLook>();
+  none->word = "bat";
+  none->problem = "The corpus has no sentence with \"bat\".";
+  show(nullptr, none);
+  EXPECT_TRUE(ui.drew("no sentence"));
+}
+
+TEST_F(EmbeddingsPanel, NumbersAreWhatIsShown) {
+  show(fixture_embeddings(5));
+  copy_numbers(scope);
+  std::string csv = ImGui::GetClipboardText();
+  EXPECT_THAT(csv, HasSubstr(",x,y\n▁king,0,0\n"));
+  view.mode = EmbeddingsMode::distances;
+  copy_numbers(scope);
+  EXPECT_THAT(std::string(ImGui::GetClipboardText()), HasSubstr("king,1.25,1.25"));
+  view.mode = EmbeddingsMode::senses;
+  show(fixture_embeddings(5), fixture_senses("it"));
+  copy_numbers(scope);
+  EXPECT_THAT(std::string(ImGui::GetClipboardText()), HasSubstr("banque: Sentence 0."));
+}
+
+// ---- points on their way
+
+TEST(MovingPoints, AreTurnedOntoWhereTheyStood) {
+  const auto look = fixture_embeddings(40);
+  const Matrix& points = look->map->points;
+  MovingPoints moving;
+  moving.go_to(points, 10);
+  EXPECT_FALSE(moving.are_moving()) << "nothing stood anywhere";
+  Matrix turn(2, 2);
+  turn.values = {0, 1, 1, 0};  // the axes have changed places
+  moving.go_to(product(points, turn), 11);
+  moving.advance(20);
+  EXPECT_FALSE(moving.are_moving());
+  for (int id = 0; id < 40; ++id) {
+    EXPECT_NEAR(moving.now[static_cast<std::size_t>(id)].x, points.at(id, 0), 1e-5);
+    EXPECT_NEAR(moving.now[static_cast<std::size_t>(id)].y, points.at(id, 1), 1e-5);
+  }
+}
+
+TEST(MovingPoints, GoToTheirPlaceInAWhile) {
+  Matrix here(3, 2), there(3, 2);
+  here.values = {1, 0, 0, 1, -1, -1};
+  there.values = {3, 0, 0, 3, -3, -3};
+  MovingPoints moving;
+  moving.go_to(here, 0);
+  moving.go_to(there, 1);
+  moving.advance(1.2);
+  EXPECT_NEAR(moving.now[0].x, 2, 0.01);
+  EXPECT_TRUE(moving.are_moving());
+  moving.advance(2);
+  EXPECT_NEAR(moving.now[0].x, 3, 1e-5);
+}
+
+// ---- the picture of points
+
+TEST(Scatter, ShowsAllPointsAndZoomsAtTheMouse) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<ImVec2> points = {{-1, 0}, {3, 1}, {none, none}};
+  const ScatterWindow window = fitted_window(points, {500, 400}, 50);
+  EXPECT_FLOAT_EQ(window.center.x, 1);
+  EXPECT_FLOAT_EQ(window.scale, 100);
+  const ScatterFrame frame{{0, 0}, {500, 400}, window};
+  EXPECT_FLOAT_EQ(frame.at({3, 1}).x, 450);
+  EXPECT_FLOAT_EQ(frame.at({3, 1}).y, 150) << "y points up";
+  const ScatterFrame closer{{0, 0}, {500, 400}, zoomed(window, {200, -50}, 4)};
+  EXPECT_NEAR(closer.at({3, 1}).x, 450, 1e-3);
+  EXPECT_NEAR(closer.at({3, 1}).y, 150, 1e-3);
+  EXPECT_FLOAT_EQ(fitted_window({}, {500, 400}, 50).scale, 1);
+}
+
+TEST(LabelPlaces, NeverOverlapNorLeaveTheArea) {
+  LabelPlaces places({0, 0}, {100, 40});
+  std::vector<ImVec2> corners;
+  for (int i = 0; i < 40; ++i)
+    if (const auto corner = places.place({50, 20}, 4, {30, 6})) corners.push_back(*corner);
+  EXPECT_EQ(corners.size(), 4U) << "right, left, above and below";
+  EXPECT_FALSE(places.place({99, 39}, 4, {200, 10}));
+}
+
+TEST(PieceName, IsReadAndTyped) {
+  Vocabulary vocabulary;
+  vocabulary.pieces = {"<s>", "▁", "▁s", "s", "▁king", ".", "+"};
+  EXPECT_EQ(piece_name("▁king"), "king");
+  EXPECT_EQ(piece_name("s"), "+s");
+  EXPECT_EQ(piece_name("."), ".");
+  EXPECT_EQ(piece_name("<s>"), "<s>");
+  for (int id = 0; id < static_cast<int>(vocabulary.pieces.size()); ++id)
+    EXPECT_EQ(find_piece(vocabulary, name_of(vocabulary, id)), id);
+  EXPECT_EQ(find_piece(vocabulary, "queen"), -1);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "workspaces/embeddings/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double mostly = 0.9;  // of its occurrences on one side: of that language
+
+// Which line of the legend a piece belongs to; −1: not told.
+int key_of(const PieceFacts& facts, PieceColor by) {
+  switch (by) {
+    case PieceColor::frequency:
+      break;
+    case PieceColor::language: {
+      if (facts.count == 0) return -1;
+      const double source = static_cast<double>(facts.on_source) / static_cast<double>(facts.count);
+      return source >= mostly ? 0 : source <= 1 - mostly ? 1 : 2;
+    }
+    case PieceColor::kind:
+      return static_cast<int>(facts.word.kind) - 1;
+    case PieceColor::gender:
+      return static_cast<int>(facts.word.gender) - 1;
+    case PieceColor::number:
+      return static_cast<int>(facts.word.number) - 1;
+  }
+  return -1;
+}
+
+double log_of(std::int64_t count) {
+  return std::log1p(static_cast<double>(count));
+}
+
+}  // namespace
+
+Color32 frequency_color(double share, const Theme& theme) {
+  // The frequent ones stand out from the background.
+  const double t = theme.name == ThemeName::dark ? 0.25 + 0.75 * share : 0.9 - 0.85 * share;
+  return map_color(ColorMap::viridis, static_cast<float>(t));
+}
+
+bool is_known(const Vocabulary& vocabulary, PieceColor by) {
+  if (by == PieceColor::frequency) return true;
+  if (by == PieceColor::language) return vocabulary.has_sides;
+  return vocabulary.knows_words;
+}
+
+std::vector<Color32> piece_colors(const Vocabulary& vocabulary, PieceColor by, const Theme& theme) {
+  const std::size_t count = vocabulary.pieces.size();
+  std::vector<Color32> colors(count, faded(theme.text_dim, 0.55F));
+  if (vocabulary.facts.empty()) return colors;
+  if (by == PieceColor::frequency) {
+    const std::int64_t most = std::ranges::max_element(vocabulary.facts, {}, &PieceFacts::count)->count;
+    for (std::size_t id = 0; id < count; ++id)
+      colors[id] = frequency_color(log_of(vocabulary.facts[id].count) / std::max(1e-9, log_of(most)), theme);
+    return colors;
+  }
+  const std::vector<ColorKey> keys = color_keys(by, theme);
+  for (std::size_t id = 0; id < count; ++id) {
+    const int key = key_of(vocabulary.facts[id], by);
+    if (key >= 0) colors[id] = keys[static_cast<std::size_t>(key)].color;
+    // What is told stands out from what is not.
+    else
+      colors[id] = faded(theme.text_dim, 0.35F);
+  }
+  return colors;
+}
+
+std::vector<ColorKey> color_keys(PieceColor by, const Theme& theme) {
+  const auto& series = theme.series;
+  switch (by) {
+    case PieceColor::frequency:
+      return {};
+    case PieceColor::language:
+      return {{series[0], "source side"}, {series[1], "target side"}, {series[2], "both"}};
+    case PieceColor::kind:
+      return {{series[0], "noun"}, {series[1], "adjective"}, {series[2], "verb"}};
+    case PieceColor::gender:
+      return {{series[0], "masculine in French"}, {series[1], "feminine in French"}};
+    case PieceColor::number:
+      return {{series[0], "singular"}, {series[1], "plural"}};
+  }
+  return {};
+}
+
+std::string facts_text(const EmbeddingLook& look, int id) {
+  const Vocabulary& vocabulary = *look.vocabulary;
+  std::string text = fmt::format("id {}", id);
+  if (vocabulary.facts.empty()) return text;
+  const PieceFacts& facts = vocabulary.facts[static_cast<std::size_t>(id)];
+  text += fmt::format("\u2002·\u2002{}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
+  if (vocabulary.has_sides && facts.count > 0)
+    text += fmt::format(", {} on the source's side", grouped(facts.on_source));
+  std::string words;
+  for (const PieceColor by : {PieceColor::kind, PieceColor::gender, PieceColor::number}) {
+    const int key = key_of(facts, by);
+    if (key >= 0)
+      words += (words.empty() ? "" : ", ") + color_keys(by, theme(ThemeName::dark))[static_cast<std::size_t>(key)].name;
+  }
+  return words.empty() ? text : text + "\n" + words;
+}
+
+std::string cosine_text(const EmbeddingLook& look, int id, float cosine) {
+  return fmt::format(
+      "cos = x·y / (\u2016x\u2016 \u2016y\u2016) = {} in all {} dimensions\ndistance of the unit vectors \u221A(2 "
+      "\u2212 2 cos) = {}\n{}",
+      number_text(static_cast<double>(cosine), 4), look.width,
+      number_text(std::sqrt(std::max(0.0, 2 - 2 * static_cast<double>(cosine))), 4), facts_text(look, id));
+}
+
+}  // namespace attnscope

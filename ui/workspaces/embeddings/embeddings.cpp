@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/embeddings/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array modes = {
+    WorkspaceView{"map", "Map", "Every piece's vector, drawn along the two directions in which they differ most."},
+    WorkspaceView{"senses", "One word, many sentences",
+                  "One word's vectors in many sentences, layer by layer: context tells its senses apart."},
+    WorkspaceView{"one-hot", "One-hot against learned", "Why embeddings: what numbers alone would say of words."},
+};
+static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::distances) + 1);
+
+// ---- the keys
+
+void go_to_nearest(WorkspaceContext& context) {
+  EmbeddingsView& view = context.views.of<EmbeddingsView>();
+  if (view.mode == EmbeddingsMode::senses || !view.look) return;
+  const std::vector<Neighbour>& nearest = view.look->neighbours.nearest;
+  if (!nearest.empty()) choose_piece(view, nearest.front().id);
+}
+
+template <int by>
+void change_mode(WorkspaceContext& context) {
+  EmbeddingsView& view = context.views.of<EmbeddingsView>();
+  const int last = static_cast<int>(modes.size()) - 1;
+  view.mode = static_cast<EmbeddingsMode>(std::clamp(static_cast<int>(view.mode) + by, 0, last));
+}
+
+void search(WorkspaceContext& context) {
+  context.views.of<EmbeddingsView>().searching = true;
+}
+
+void fit(WorkspaceContext& context) {
+  EmbeddingsView& view = context.views.of<EmbeddingsView>();
+  view.scatter = view.tsne_scatter = {};
+  for (ScatterView& scatter : view.senses.scatters) scatter = {};
+}
+
+constexpr const char* next_mode = "the next view, the one before";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
+    WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
+    WorkspaceKey{{.key = Key::down}, "the piece nearest to the chosen one", go_to_nearest},
+    WorkspaceKey{{.key = Key::enter}, "search for a piece or a word", search},
+    WorkspaceKey{{.key = Key::home}, "all points", fit},
+};
+
+WorkspaceNumbers map_numbers(const EmbeddingsView& view) {
+  const EmbeddingLook& look = *view.look;
+  const auto count = static_cast<int>(look.vocabulary->pieces.size());
+  const bool tsne = view.by_tsne && view.tsne;
+  WorkspaceNumbers numbers{Matrix(tsne ? view.tsne->points : look.map->points), {}, {"x", "y"}, "embedding map"};
+  if (tsne) {
+    for (const int id : view.tsne->ids) numbers.rows.push_back(look.vocabulary->pieces[static_cast<std::size_t>(id)]);
+  } else {
+    for (int id = 0; id < count; ++id) numbers.rows.push_back(look.vocabulary->pieces[static_cast<std::size_t>(id)]);
+  }
+  return numbers;
+}
+
+WorkspaceNumbers sense_numbers(const SenseLook& look) {
+  const auto rows = static_cast<int>(look.occurrences.size());
+  const auto layers = static_cast<int>(look.layers.size());
+  WorkspaceNumbers numbers{Matrix(rows, 2 * layers), {}, {}, "senses of " + look.word};
+  for (const Occurrence& occurrence : look.occurrences)
+    numbers.rows.push_back(look.groups[static_cast<std::size_t>(occurrence.group)] + ": " + occurrence.sentence);
+  for (int layer = 0; layer < layers; ++layer) {
+    const SenseLayer& of = look.layers[static_cast<std::size_t>(layer)];
+    for (const char* axis : {"x", "y"}) numbers.cols.push_back(fmt::format("{} {}", of.name, axis));
+    for (int row = 0; row < rows; ++row)
+      for (int axis = 0; axis < 2; ++axis) numbers.matrix.at(row, 2 * layer + axis) = of.points.at(row, axis);
+  }
+  return numbers;
+}
+
+WorkspaceNumbers distance_numbers(const EmbeddingLook& look) {
+  WorkspaceNumbers numbers{look.apart, {}, {}, "distances"};
+  for (const int id : look.apart_ids) numbers.rows.push_back(name_of(*look.vocabulary, id));
+  numbers.cols = numbers.rows;
+  return numbers;
+}
+
+void draw_modes(EmbeddingsView& view, const Skin& skin) {
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const auto mode = static_cast<EmbeddingsMode>(i);
+    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+  }
+  end_choices();
+}
+
+}  // namespace
+
+std::span<const WorkspaceKey> embedding_keys() {
+  return keys;
+}
+
+std::span<const WorkspaceView> embedding_modes() {
+  return modes;
+}
+
+void show_embedding_mode(Views& views, std::size_t mode) {
+  views.of<EmbeddingsView>().mode = static_cast<EmbeddingsMode>(mode);
+}
+
+void ask_for_embeddings(const Views& views, Probe& probe) {
+  const EmbeddingsView& view = views.of<EmbeddingsView>();
+  if (view.mode == EmbeddingsMode::senses) {
+    probe.senses = view.senses.word;
+  } else {
+    probe.embeddings = view.wanted;
+  }
+}
+
+std::optional<WorkspaceNumbers> embedding_numbers(const Views& views) {
+  const EmbeddingsView& view = views.of<EmbeddingsView>();
+  if (view.mode == EmbeddingsMode::senses) {
+    if (!view.senses.look || view.senses.look->layers.empty()) return std::nullopt;
+    return sense_numbers(*view.senses.look);
+  }
+  if (!view.look || !view.look->map) return std::nullopt;
+  if (view.mode == EmbeddingsMode::map) return map_numbers(view);
+  if (view.look->apart.empty()) return std::nullopt;
+  return distance_numbers(*view.look);
+}
+
+bool is_moving(const Views& views) {
+  const EmbeddingsView& view = views.of<EmbeddingsView>();
+  return view.points.are_moving() || std::ranges::any_of(view.senses.layers, &MovingPoints::are_moving);
+}
+
+void draw_embeddings(WorkspaceContext& context) {
+  EmbeddingsView& view = context.views.of<EmbeddingsView>();
+  take_look(view, context.live, ImGui::GetTime());
+  draw_modes(view, context.skin);
+  const auto room = [] { return ImGui::GetContentRegionAvail(); };
+  if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
+  if (!view.look) return draw_quiet_note("Looking at the embeddings…", room(), context.skin);
+  if (!view.look->map) return draw_quiet_note(view.look->problem.c_str(), room(), context.skin);
+  if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);
+  draw_distances(context.live->model, view, context.textures, context.skin);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,308 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/numbers.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/splitter.h"
+#include "widgets/words.h"
+#include "workspaces/embeddings/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_marked = 60;  // of what a search found
+
+constexpr std::array<ChoiceText<PieceColor>, 5> color_choices = {{
+    {PieceColor::frequency, "frequency", "How often the piece comes in a sample of the corpus, by its logarithm."},
+    {PieceColor::language, "side", "On which side of the corpus the piece comes: nine of ten times there, else both."},
+    {PieceColor::kind, "part of speech", "Nouns, adjectives and verbs that the built-in corpus knows."},
+    {PieceColor::gender, "gender", "The grammatical gender in French; of an English noun, that of its translation."},
+    {PieceColor::number, "number", "Singular and plural, of the words that the built-in corpus knows."},
+}};
+
+// ---- the controls above the map
+
+// With the words before it; the next one stands beside it.
+void begin_control(const char* words, const char* help, float width, const Skin& skin) {
+  const float whole = ImGui::CalcTextSize(words).x + skin.px(6) + skin.px(width);
+  next_in_row(whole, skin.px(12));
+  ImGui::AlignTextToFramePadding();
+  quiet_words(words, help, skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(skin.px(width));
+}
+
+void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Skin& skin) {
+  const std::vector<EmbeddingMatrix> all = embedding_matrices(model);
+  const std::string shown = matrix_title(view.look->matrix, model);
+  ImGui::AlignTextToFramePadding();
+  if (all.size() == 1) {
+    quiet_words(shown, "The model has one matrix for all: its embeddings are tied (paper §3.4).", skin);
+    return;
+  }
+  quiet_words("matrix", "Which of the model's matrices with a vector a piece.", skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(skin.px(170));
+  if (!ImGui::BeginCombo("##matrix", shown.c_str())) return;
+  for (const EmbeddingMatrix matrix : all) {
+    if (!ImGui::Selectable(matrix_title(matrix, model).c_str(), matrix == view.look->matrix)) continue;
+    view.wanted.matrix = matrix;
+    view.by_tsne = false;
+  }
+  ImGui::EndCombo();
+}
+
+void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
+  const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<PieceColor>::value);
+  begin_control("colour", chosen->help, 120, skin);
+  if (!ImGui::BeginCombo("##color", chosen->title)) return;
+  for (const auto& [value, title, help] : color_choices) {
+    const bool known = is_known(*view.look->vocabulary, value);
+    if (ImGui::Selectable(title, value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled)) view.color = value;
+    help_tooltip(known ? std::string(help) : std::string(help) + " This corpus does not tell it.", skin);
+  }
+  ImGui::EndCombo();
+}
+
+void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
+  const Skin& skin = context.skin;
+  next_in_row(button_width("PCA") + button_width("t-SNE") + skin.px(8), skin.px(12));
+  if (draw_choice(
+          "PCA", !view.by_tsne,
+          "Principal component analysis: the two directions in which the vectors differ most. As the model "
+          "learns, each map is turned onto the one before (orthogonal Procrustes), so that it moves and does not jump.",
+          skin))
+    view.by_tsne = false;
+  if (draw_choice(
+          "t-SNE", view.by_tsne,
+          "Neighbours stay neighbours; distances between far groups say nothing (van der Maaten & Hinton 2008). "
+          "Computed when it is asked for.",
+          skin))
+    view.by_tsne = true;
+  if (!view.by_tsne) return;
+  begin_control("perplexity", "As many neighbours as each piece keeps, about.", 90, skin);
+  ImGui::SliderFloat("##perplexity", &view.perplexity, 2, 100, "%.0f", ImGuiSliderFlags_AlwaysClamp);
+  const char* label = view.tsne ? "Place anew" : "Place the pieces";
+  next_in_row(button_width(label), skin.px(6));
+  if (ImGui::Button(label)) context.study = TsneStudy{view.look->matrix, static_cast<double>(view.perplexity)};
+  help_tooltip(
+      fmt::format(
+          "Exact t-SNE of the {} most frequent pieces, 1000 iterations between updates; it can be cancelled above. "
+          "The map can be used meanwhile.",
+          grouped(most_tsne_pieces)),
+      skin);
+}
+
+void draw_search(EmbeddingsView& view, const Skin& skin) {
+  const float width = std::clamp(ImGui::GetContentRegionAvail().x, skin.px(80), skin.px(150));
+  next_in_row(skin.px(150), skin.px(12));
+  ImGui::SetNextItemWidth(width);
+  if (std::exchange(view.searching, false)) ImGui::SetKeyboardFocusHere();
+  const bool entered =
+      ImGui::InputTextWithHint("##search", "search a piece", &view.search, ImGuiInputTextFlags_EnterReturnsTrue);
+  help_tooltip("Pieces with this in them are marked; Enter chooses the first. \u201C+ing\u201D goes on with a word.",
+               skin);
+  if (view.matched != view.search) {
+    view.matched = view.search;
+    view.matches = matching(*view.look->vocabulary, view.search);
+  }
+  if (entered && !view.matches.empty()) click_piece(view, view.matches.front());
+}
+
+// ---- the map
+
+void color_pieces(EmbeddingsView& view, const Theme& theme) {
+  const std::shared_ptr<const Vocabulary>& vocabulary = view.look->vocabulary;
+  if (!is_known(*vocabulary, view.color)) view.color = PieceColor::frequency;
+  if (view.colored == vocabulary && view.colored_by == view.color && view.colored_in == theme.name) return;
+  view.colors = piece_colors(*vocabulary, view.color, theme);
+  view.colored = vocabulary;
+  view.colored_by = view.color;
+  view.colored_in = theme.name;
+}
+
+double variance(const std::vector<ImVec2>& points, float ImVec2::*axis) {
+  double sum = 0, squares = 0;
+  for (const ImVec2 at : points) {
+    sum += static_cast<double>(at.*axis);
+    squares += static_cast<double>(at.*axis) * static_cast<double>(at.*axis);
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(1, points.size()));
+  return squares / count - sum / count * sum / count;
+}
+
+// Of the whole variance, what lies along each axis as it is drawn: turned, an axis is no longer the principal one.
+std::array<double, 2> shares(const EmbeddingMap& map, const std::vector<ImVec2>& points) {
+  const double x = variance(points, &ImVec2::x), y = variance(points, &ImVec2::y);
+  double both = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, map.shares.size()); ++i)
+    both += static_cast<double>(map.shares[i]);
+  const double sum = std::max(1e-12, x + y);
+  return {both * x / sum, both * y / sum};
+}
+
+void draw_arrow(Painter& paint, ImVec2 from, ImVec2 to, Color32 color, const Skin& skin) {
+  const float dx = to.x - from.x, dy = to.y - from.y;
+  const float length = std::sqrt(dx * dx + dy * dy);
+  if (!(length > skin.px(14))) return;
+  const ImVec2 along{dx / length, dy / length};
+  const float gap = skin.px(7), head = skin.px(8);
+  const ImVec2 begin{from.x + along.x * gap, from.y + along.y * gap};
+  const ImVec2 end{to.x - along.x * gap, to.y - along.y * gap};
+  paint.line(begin, end, color, skin.px(2));
+  for (const float side : {-0.5F, 0.5F})
+    paint.line(end, {end.x - head * (along.x - side * along.y), end.y - head * (along.y + side * along.x)}, color,
+               skin.px(2));
+}
+
+// a → b, and c → the answer: alike when the analogy holds.
+void draw_analogy(Painter& paint, const ScatterFrame& frame, const EmbeddingLook& look, std::span<const ImVec2> points,
+                  const Skin& skin) {
+  const auto& [a, b, c] = look.analogy;
+  if (a < 0 || b < 0 || c < 0) return;
+  const auto at = [&](int id) {
+    const auto index = static_cast<std::size_t>(id);
+    return frame.at(index < points.size() ? points[index] : ImVec2{NAN, NAN});
+  };
+  draw_arrow(paint, at(a), at(b), skin.theme.accent, skin);
+  if (!look.answers.empty()) draw_arrow(paint, at(c), at(look.answers.front().id), skin.theme.accent, skin);
+}
+
+void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
+  Painter paint(skin);
+  ImFont* font = skin.fonts.small;
+  const float line = font_size(font) + skin.px(2), box = skin.px(9);
+  const auto entry = [&](float& y, Color32 color, std::string_view name) {
+    paint.filled_circle({low.x + box / 2, y + line / 2}, box / 2, color);
+    paint.text(font, {low.x + box + skin.px(5), y}, skin.theme.text_dim, name);
+    y += line;
+  };
+  float y = low.y;
+  if (view.color != PieceColor::frequency) {
+    for (const auto& [color, name] : color_keys(view.color, skin.theme)) entry(y, color, name);
+    return entry(y, faded(skin.theme.text_dim, 0.35F), "not told");
+  }
+  if (view.look->vocabulary->facts.empty())
+    return paint.text(font, low, skin.theme.text_dim, "the corpus could not be read: no frequencies");
+  std::array<Color32, 8> stops{};
+  for (std::size_t i = 0; i < stops.size(); ++i)
+    stops[i] = frequency_color(static_cast<double>(i) / static_cast<double>(stops.size() - 1), skin.theme);
+  const float rare = text_size(font, "rare").x + skin.px(6), bar = skin.px(70);
+  paint.text(font, low, skin.theme.text_dim, "rare");
+  paint.gradient({low.x + rare, low.y + line * 0.2F}, {low.x + rare + bar, low.y + line * 0.8F}, stops, false);
+  paint.text(font, {low.x + rare + bar + skin.px(6), low.y}, skin.theme.text_dim, "frequent");
+}
+
+void piece_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
+  const EmbeddingLook& look = *view.look;
+  bold_text(name_of(*look.vocabulary, id), skin);
+  dim_text(facts_text(look, id), skin);
+  if (!view.by_tsne) {
+    const ImVec2 at = view.points.to[static_cast<std::size_t>(id)];
+    dim_text(fmt::format("(v \u2212 mean) \u00B7 axes = ({}, {})", number_text(static_cast<double>(at.x)),
+                         number_text(static_cast<double>(at.y))),
+             skin);
+  }
+  const auto found = std::ranges::find(look.neighbours.nearest, id, &Neighbour::id);
+  if (found != look.neighbours.nearest.end())
+    dim_text(fmt::format("cos with {} = {}", name_of(*look.vocabulary, look.chosen),
+                         number_text(static_cast<double>(found->cosine), 4)),
+             skin);
+  dim_text(view.slot >= 0 ? "click: next word of the analogy" : "click: its neighbours", skin);
+}
+
+void push_unique(std::vector<int>& list, int id) {
+  if (id >= 0 && std::ranges::find(list, id) == list.end()) list.push_back(id);
+}
+
+// The chosen piece, the analogy with its answer, and what the search found.
+std::vector<int> marked_pieces(const EmbeddingsView& view) {
+  const EmbeddingLook& look = *view.look;
+  std::vector<int> marked;
+  push_unique(marked, look.chosen);
+  for (const int id : look.analogy) push_unique(marked, id);
+  if (!look.answers.empty()) push_unique(marked, look.answers.front().id);
+  for (std::size_t i = 0; i < std::min(most_marked, view.matches.size()); ++i) push_unique(marked, view.matches[i]);
+  return marked;
+}
+
+void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
+  const EmbeddingLook& look = *view.look;
+  if (view.by_tsne && !view.tsne) {
+    return draw_quiet_note(
+        "Press \u201CPlace the pieces\u201D above: t-SNE takes some seconds and goes on in the background.", size,
+        skin);
+  }
+  color_pieces(view, skin.theme);
+  const std::vector<int> marked = marked_pieces(view);
+  std::vector<int> important;
+  for (const Neighbour& neighbour : look.neighbours.nearest) important.push_back(neighbour.id);
+  const std::size_t near = important.size();
+  for (const int id : view.important) {
+    const auto end = important.begin() + static_cast<std::ptrdiff_t>(near);
+    if (std::find(important.begin(), end, id) == end) important.push_back(id);
+  }
+  const std::span<const ImVec2> points = view.by_tsne ? view.tsne_points : view.points.now;
+  std::erase_if(important, [&](int id) { return static_cast<std::size_t>(id) >= points.size(); });
+  std::vector<int> marked_here = marked;
+  std::erase_if(marked_here, [&](int id) { return static_cast<std::size_t>(id) >= points.size(); });
+  const std::array<double, 2> share = shares(*look.map, view.points.to);
+  const auto axis = [&](int which) {
+    if (view.by_tsne) return std::string();
+    return fmt::format("axis {}: {:.1f} % of the variance", which + 1, 100 * share[static_cast<std::size_t>(which)]);
+  };
+  const std::string x_axis = view.by_tsne ? fmt::format("t-SNE, perplexity {:g}: KL {:.2f} nats", view.tsne->perplexity,
+                                                        static_cast<double>(view.tsne->kl))
+                                          : axis(0);
+  const std::string y_axis = axis(1);
+  ScatterOptions options;
+  options.points = points;
+  options.colors = std::span(view.colors).first(points.size());
+  options.label = [&](int id) { return name_of(*look.vocabulary, id); };
+  options.marked = marked_here;
+  options.important = important;
+  options.tooltip = [&](int id) { piece_tooltip(view, id, skin); };
+  options.under = [&](Painter& paint, const ScatterFrame& frame) { draw_analogy(paint, frame, look, points, skin); };
+  options.x_axis = x_axis;
+  options.y_axis = y_axis;
+  options.radius = points.size() > 600 ? 2.6F : 3.5F;
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const ScatterResult result =
+      draw_scatter("map", options, view.by_tsne ? view.tsne_scatter : view.scatter, size, skin);
+  const float lines =
+      view.color == PieceColor::frequency ? 1 : static_cast<float>(color_keys(view.color, skin.theme).size() + 1);
+  const float height = lines * (font_size(skin.fonts.small) + skin.px(2));
+  draw_legend(view, {low.x + skin.px(8), low.y + size.y - height - skin.px(6)}, skin);
+  if (result.clicked >= 0) click_piece(view, result.clicked);
+}
+
+}  // namespace
+
+void draw_embedding_map(WorkspaceContext& context, EmbeddingsView& view) {
+  const Skin& skin = context.skin;
+  draw_matrix_choice(context.live->model, view, skin);
+  draw_color_choice(view, skin);
+  draw_tsne_controls(context, view);
+  draw_search(view, skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float side = std::min(skin.px(std::min(context.side_width, 520.0F)), room.x * 0.45F);
+  const float edge = skin.px(splitter_width + 4);
+  const ImVec2 size{std::max(1.0F, room.x - side - edge), room.y};
+  draw_map(view, size, skin);
+  ImGui::SameLine(0, 0);
+  draw_splitter("side_edge", context.side_width, room.y,
+                {.min = 200, .max = 520, .standard = 340, .column_is_right = true}, skin);
+  ImGui::SameLine(0, skin.px(4));
+  ImGui::BeginChild("side", {0, room.y}, false);
+  draw_embedding_side(view, skin);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope

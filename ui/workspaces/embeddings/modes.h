@@ -1,0 +1,52 @@
+// What is seen of the embeddings: a view each, and the controls above them.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/shown.h"
+#include "workspaces/embeddings/view.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+// ---- for the table of workspaces
+void draw_embeddings(WorkspaceContext& context);
+std::span<const WorkspaceKey> embedding_keys();
+std::span<const WorkspaceView> embedding_modes();
+void show_embedding_mode(Views& views, std::size_t mode);
+void ask_for_embeddings(const Views& views, Probe& probe);
+std::optional<WorkspaceNumbers> embedding_numbers(const Views& views);
+bool is_moving(const Views& views);
+
+// ---- a view each; the look is there
+void draw_embedding_map(WorkspaceContext& context, EmbeddingsView& view);
+void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin);
+void draw_senses(WorkspaceContext& context, EmbeddingsView& view);
+
+// ---- beside the map
+// The chosen piece with its neighbours, now and earlier; analogies; distances.
+void draw_embedding_side(EmbeddingsView& view, const Skin& skin);
+
+// ---- colours of the pieces
+
+struct ColorKey {  // a line of the legend
+  Color32 color = 0;
+  std::string name;
+};
+
+// One a piece.
+std::vector<Color32> piece_colors(const Vocabulary& vocabulary, PieceColor by, const Theme& theme);
+// Of frequency: none, it is a gradient from rare to frequent.
+std::vector<ColorKey> color_keys(PieceColor by, const Theme& theme);
+// Whether the corpus tells that.
+bool is_known(const Vocabulary& vocabulary, PieceColor by);
+Color32 frequency_color(double share, const Theme& theme);
+
+// What is known of a piece, a line each.
+std::string facts_text(const EmbeddingLook& look, int id);
+
+// "2nd of 1 999"… the wording of a cosine: formula and number.
+std::string cosine_text(const EmbeddingLook& look, int id, float cosine);
+
+}  // namespace attnscope

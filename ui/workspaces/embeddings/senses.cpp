@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/numbers.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/embeddings/modes.h"
+
+namespace attnscope {
+namespace {
+
+Color32 group_color(int group, const Theme& theme) {
+  return theme.series[static_cast<std::size_t>(group) % theme.series.size()];
+}
+
+void look_at(SensesView& view, const std::string& word) {
+  view.typed = view.word = word;
+}
+
+// The word, to be typed, and those that the corpus knows to have several senses.
+void draw_word(SensesView& view, bool& searching, const Skin& skin) {
+  ImGui::AlignTextToFramePadding();
+  quiet_words("word",
+              "A word of the corpus's source side; its sentences are looked through, whatever the case of its letters.",
+              skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(skin.px(110));
+  if (std::exchange(searching, false)) ImGui::SetKeyboardFocusHere();
+  ImGui::InputTextWithHint("##word", "a word", &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
+  if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) view.word = view.typed;
+  help_tooltip("Enter looks it up.", skin);
+  if (view.look)
+    for (const std::string& word : view.look->suggestions)
+      if (draw_choice(word.c_str(), word == view.word, "Looks at this word, which has several senses here.", skin))
+        look_at(view, word);
+  end_choices();
+}
+
+void draw_groups(const SenseLook& look, const Skin& skin) {
+  std::vector<int> counts(look.groups.size());
+  for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
+  const std::string words =
+      fmt::format("{} sentences, coloured by {}{}", look.occurrences.size(), look.grouped_by,
+                  look.lowered ? "; the word is written small in all, so that it is one piece" : "");
+  small_text(skin.theme.text_dim, words, skin);
+  const WithFont small(skin.fonts.small);
+  for (std::size_t group = 0; group < look.groups.size(); ++group) {
+    const std::string name = fmt::format("{} ({})", look.groups[group], counts[group]);
+    const float dot = skin.px(9);
+    if (group > 0) next_in_row(ImGui::CalcTextSize(name.c_str()).x + dot + skin.px(6), skin.px(14));
+    Painter paint(skin);
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetTextLineHeight();
+    paint.filled_circle({corner.x + dot / 2, corner.y + line / 2}, dot / 2,
+                        group_color(static_cast<int>(group), skin.theme));
+    ImGui::Dummy({dot, line});
+    ImGui::SameLine(0, skin.px(6));
+    draw_label(skin.fonts.small, skin.theme.text, name, skin);
+  }
+}
+
+void occurrence_tooltip(const SenseLook& look, const Occurrence& occurrence, const Skin& skin) {
+  ImGui::PushTextWrapPos(skin.px(380));
+  bold_text(look.groups[static_cast<std::size_t>(occurrence.group)], skin);
+  ImGui::TextUnformatted(occurrence.sentence.c_str());
+  if (!occurrence.translation.empty()) colored_text(skin.theme.text_dim, occurrence.translation);
+  ImGui::PopTextWrapPos();
+}
+
+// A line over the picture: how far the groups are apart, as a number and a bar.
+void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
+  bold_text(layer.name, skin);
+  const std::string number = number_text(static_cast<double>(layer.separation), 3);
+  ImGui::SameLine(0, skin.px(8));
+  quiet_words(
+      "separation " + number,
+      "The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of every "
+      "sentence, with "
+      "a its mean distance to its own group and b that to the nearest other one. 1: far apart, 0: mixed, below: the "
+      "wrong way round.",
+      skin);
+  Painter paint(skin);
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float height = skin.px(4);
+  paint.filled_rect(corner, {corner.x + width, corner.y + height}, skin.theme.raised, height / 2);
+  const float full = std::clamp(layer.separation, 0.0F, 1.0F) * width;
+  if (full >= 1) paint.filled_rect(corner, {corner.x + full, corner.y + height}, skin.theme.accent, height / 2);
+  ImGui::Dummy({width, height});
+}
+
+int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 size, const Skin& skin) {
+  const SenseLayer& layer = look.layers[at];
+  ImGui::BeginChild(static_cast<ImGuiID>(at + 1), size, false, ImGuiWindowFlags_NoScrollbar);
+  draw_separation(layer, size.x, skin);
+  std::vector<Color32> colors;
+  for (const Occurrence& occurrence : look.occurrences)
+    colors.push_back(faded(group_color(occurrence.group, skin.theme), 0.85F));
+  std::vector<int> marked;
+  if (view.pointed >= 0 && view.pointed < static_cast<int>(colors.size())) marked.push_back(view.pointed);
+  const std::string x_axis = fmt::format("axis 1: {:.0f} %", 100 * layer.shares[0]);
+  const std::string y_axis = fmt::format("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
+  ScatterOptions options;
+  options.points = view.layers[at].now;
+  options.colors = colors;
+  options.marked = marked;
+  options.x_axis = x_axis;
+  options.y_axis = y_axis;
+  options.radius = 4;
+  options.tooltip = [&](int row) { occurrence_tooltip(look, look.occurrences[static_cast<std::size_t>(row)], skin); };
+  const int hovered = draw_scatter("layer", options, view.scatters[at], {0, 0}, skin).hovered;
+  ImGui::EndChild();
+  return hovered;
+}
+
+// As many beside one another as have room.
+void draw_layers(const SenseLook& look, SensesView& view, const Skin& skin) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const int count = static_cast<int>(look.layers.size());
+  const float gap = skin.px(12);
+  const int fitting = std::max(1, static_cast<int>((room.x + gap) / (skin.px(150) + gap)));
+  const int rows = (count + fitting - 1) / fitting;
+  const int cols = (count + rows - 1) / rows;
+  const ImVec2 size{
+      std::floor((room.x - gap * static_cast<float>(cols - 1)) / static_cast<float>(cols)),
+      std::max(skin.px(170), std::floor((room.y - gap * static_cast<float>(rows - 1)) / static_cast<float>(rows)))};
+  ImGui::BeginChild("layers", room, false);
+  int hovered = -1;
+  for (int i = 0; i < count; ++i) {
+    if (i % cols != 0) ImGui::SameLine(0, gap);
+    hovered = std::max(hovered, draw_layer(look, static_cast<std::size_t>(i), view, size, skin));
+  }
+  view.pointed = hovered;
+  ImGui::EndChild();
+}
+
+}  // namespace
+
+void draw_senses(WorkspaceContext& context, EmbeddingsView& view) {
+  const Skin& skin = context.skin;
+  SensesView& senses = view.senses;
+  draw_word(senses, view.searching, skin);
+  const auto room = [] { return ImGui::GetContentRegionAvail(); };
+  if (!senses.look || senses.look->word != senses.word)
+    return draw_quiet_note("Looking through the corpus…", room(), skin);
+  if (!senses.look->problem.empty()) return draw_quiet_note(senses.look->problem.c_str(), room(), skin);
+  draw_groups(*senses.look, skin);
+  draw_layers(*senses.look, senses, skin);
+}
+
+}  // namespace attnscope

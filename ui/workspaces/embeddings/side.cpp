@@ -1,0 +1,224 @@
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <numbers>
+
+#include "base/numbers.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/embeddings/modes.h"
+
+namespace attnscope {
+namespace {
+
+// ---- lists of pieces
+
+// A line: how near, as number and bar, and the piece, which can be clicked.
+void draw_neighbour(const EmbeddingLook& look, const Neighbour& neighbour, int rank, EmbeddingsView& view,
+                    const Skin& skin) {
+  const WithFont mono(skin.fonts.mono);
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, line = ImGui::GetTextLineHeight();
+  const float full = std::clamp(neighbour.cosine, 0.0F, 1.0F) * width;
+  Painter paint(skin);
+  paint.filled_rect(corner, {corner.x + full, corner.y + line}, faded(skin.theme.accent, 0.18F), skin.px(2));
+  ImGui::PushID(rank);
+  ImGui::PushID(neighbour.id);
+  if (ImGui::Selectable("##piece", false, 0, {width, line})) click_piece(view, neighbour.id);
+  ImGui::PopID();
+  ImGui::PopID();
+  if (ImGui::IsItemHovered()) {
+    ImGui::BeginTooltip();
+    ImGui::TextUnformatted(cosine_text(look, neighbour.id, neighbour.cosine).c_str());
+    ImGui::EndTooltip();
+  }
+  const std::string number = number_text(static_cast<double>(neighbour.cosine), 3);
+  paint.text(skin.fonts.mono, corner, skin.theme.text_dim, number);
+  const float left = text_size(skin.fonts.mono, "−0.000 ").x;
+  paint.text(skin.fonts.mono, {corner.x + left, corner.y}, skin.theme.text,
+             shortened(skin.fonts.mono, name_of(*look.vocabulary, neighbour.id), width - left));
+}
+
+void draw_list(const EmbeddingLook& look, std::span<const Neighbour> list, EmbeddingsView& view, const Skin& skin) {
+  int rank = 0;
+  for (const Neighbour& neighbour : list) draw_neighbour(look, neighbour, rank++, view, skin);
+}
+
+// ---- the chosen piece
+
+void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+  ImGui::SetNextItemWidth(-1);
+  const std::string shown = fmt::format("step {}", grouped(look.earlier.step));
+  const WithFont small(skin.fonts.small);
+  if (ImGui::BeginCombo("##earlier", shown.c_str())) {
+    for (const std::int64_t step : look.recorded_steps) {
+      if (step >= look.step) break;
+      if (ImGui::Selectable(fmt::format("step {}", grouped(step)).c_str(), step == look.earlier.step))
+        view.wanted.earlier = step;
+    }
+    ImGui::EndCombo();
+  }
+  help_tooltip("A recorded step to compare with.", skin);
+}
+
+void draw_chosen(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+  if (view.wanted.chosen.empty()) {
+    return small_text(skin.theme.text_dim, "Click a piece, or search for one: its neighbours are listed here.", skin);
+  }
+  bold_text(view.wanted.chosen, skin);
+  if (look.chosen < 0 || !look.chosen_problem.empty()) return small_text(skin.theme.warning, look.chosen_problem, skin);
+  help_tooltip(facts_text(look, look.chosen), skin);
+  ImGui::SameLine(0, skin.px(8));
+  quiet_words("neighbours by cosine",
+              fmt::format("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other piece, in all {} "
+                          "dimensions and not on the map.",
+                          look.width),
+              skin);
+  const bool beside = !look.earlier.nearest.empty();
+  if (!beside) {
+    draw_list(look, look.neighbours.nearest, view, skin);
+    const char* none =
+        look.recorded_steps.empty()
+            ? "Train, and the same list at an earlier step stands beside it: embeddings are recorded every "
+              "training.history_interval updates, and kept in a run with training.kept_checkpoints."
+            : "This is the first recorded step.";
+    return small_text(skin.theme.text_dim, none, skin);
+  }
+  if (!ImGui::BeginTable("neighbours", 2, ImGuiTableFlags_SizingStretchSame)) return;
+  ImGui::TableNextColumn();
+  small_text(skin.theme.text_dim, fmt::format("step {}{}", grouped(look.step), look.recorded ? ", recorded" : ", now"),
+             skin);
+  ImGui::TableNextColumn();
+  draw_earlier_choice(look, view, skin);
+  ImGui::TableNextColumn();
+  ImGui::PushID("now");
+  draw_list(look, look.neighbours.nearest, view, skin);
+  ImGui::PopID();
+  ImGui::TableNextColumn();
+  ImGui::PushID("earlier");
+  draw_list(look, look.earlier.nearest, view, skin);
+  ImGui::PopID();
+  ImGui::EndTable();
+}
+
+// ---- analogies
+
+void draw_slot(EmbeddingsView& view, int slot, float width, const Skin& skin) {
+  std::string& word = view.wanted.analogy[static_cast<std::size_t>(slot)];
+  ImGui::SetNextItemWidth(width);
+  const bool picking = view.slot == slot;
+  if (picking) ImGui::PushStyleColor(ImGuiCol_FrameBg, mixed(skin.theme.raised, skin.theme.accent, 0.35F));
+  constexpr std::array hints = {"a", "b", "c"};
+  ImGui::PushID(slot);
+  ImGui::InputTextWithHint("##word", hints[static_cast<std::size_t>(slot)], &word);
+  ImGui::PopID();
+  if (picking) ImGui::PopStyleColor();
+  help_tooltip("Type a word, or press \u201CPick on the map\u201D and click three pieces.", skin);
+}
+
+void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
+  const float words = ImGui::CalcTextSize("is to").x + ImGui::CalcTextSize("as").x + ImGui::CalcTextSize("is to ?").x;
+  const float field = std::max(skin.px(34), (ImGui::GetContentRegionAvail().x - words - skin.px(36)) / 3);
+  const auto between = [&](const char* text) {
+    ImGui::SameLine(0, skin.px(6));
+    ImGui::AlignTextToFramePadding();
+    dim_text(text, skin);
+  };
+  draw_slot(view, 0, field, skin);
+  between("is to");
+  ImGui::SameLine(0, skin.px(6));
+  draw_slot(view, 1, field, skin);
+  between("as");
+  ImGui::SameLine(0, skin.px(6));
+  draw_slot(view, 2, field, skin);
+  between("is to ?");
+}
+
+void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
+  bold_text("Analogy", skin);
+  ImGui::SameLine(0, skin.px(8));
+  quiet_words("nearest to b \u2212 a + c",
+              "cos(v, b \u2212 a + c) for every piece v but a, b and c (Mikolov et al. 2013). On the map a \u2192 b "
+              "and c \u2192 the first "
+              "answer are arrows: alike where the analogy holds.",
+              skin);
+  draw_analogy_words(view, skin);
+  if (draw_choice(view.slot < 0 ? "Pick on the map" : "Picking\u2026 click a piece", view.slot >= 0,
+                  "The next three pieces clicked become a, b and c.", skin))
+    view.slot = view.slot < 0 ? 0 : -1;
+  end_choices();
+  if (!look.analogy_problem.empty()) return small_text(skin.theme.warning, look.analogy_problem, skin);
+  ImGui::PushID("analogy");
+  const std::size_t most = 5;
+  draw_list(look, std::span(look.answers).first(std::min(most, look.answers.size())), view, skin);
+  ImGui::PopID();
+}
+
+// ---- one-hot against learned
+
+// How far any two pieces are from each other: learned ones spread, one-hot ones are all as far.
+void draw_histogram(const EmbeddingMap& map, const Skin& skin) {
+  bold_text("Distances", skin);
+  ImGui::SameLine(0, skin.px(8));
+  quiet_words("learned against one-hot",
+              "Distances of two pieces' vectors, each to length 1: \u221A(2 \u2212 2 cos). One-hot vectors are all "
+              "\u221A2 = 1.414 "
+              "apart, so they tell nothing of what is alike.",
+              skin);
+  constexpr int bins = 40;
+  constexpr double longest = 2;
+  std::array<int, bins> counts{};
+  for (const float distance : map.distances)
+    ++counts[static_cast<std::size_t>(
+        std::clamp(static_cast<int>(static_cast<double>(distance) / longest * bins), 0, bins - 1))];
+  const int most = std::max(1, *std::ranges::max_element(counts));
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const float line = font_size(skin.fonts.small);
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, skin.px(64)};
+  const float base = low.y + size.y;
+  const auto x_at = [&](double distance) { return low.x + static_cast<float>(distance / longest) * size.x; };
+  Painter paint(skin);
+  for (int bin = 0; bin < bins; ++bin) {
+    const float height =
+        static_cast<float>(counts[static_cast<std::size_t>(bin)]) / static_cast<float>(most) * (size.y - line);
+    if (height > 0)
+      paint.filled_rect({x_at(longest * bin / bins), base - height}, {x_at(longest * (bin + 1) / bins) - 1, base},
+                        skin.theme.series[0]);
+  }
+  const float one_hot = x_at(std::numbers::sqrt2);
+  paint.filled_rect({one_hot - skin.px(1.5F), low.y + line}, {one_hot + skin.px(1.5F), base}, skin.theme.series[1]);
+  const std::string_view word = "one-hot: all \u221A2";
+  paint.text(skin.fonts.small, {one_hot - text_size(skin.fonts.small, word).x - skin.px(6), low.y},
+             skin.theme.series[1], word);
+  paint.text(skin.fonts.small, {low.x, low.y}, skin.theme.series[0], "learned");
+  paint.line({low.x, base}, {low.x + size.x, base}, skin.theme.border);
+  paint.text(skin.fonts.small, {low.x, base + skin.px(2)}, skin.theme.text_dim, "0: the same");
+  const std::string_view far = "2: opposite";
+  paint.text(skin.fonts.small, {low.x + size.x - text_size(skin.fonts.small, far).x, base + skin.px(2)},
+             skin.theme.text_dim, far);
+  ImGui::Dummy({size.x, size.y + line + skin.px(4)});
+  if (!map.distances.empty())
+    help_tooltip(fmt::format("Of {} pairs drawn at random: {} at the median, from {} to {}.",
+                             grouped(static_cast<std::int64_t>(map.distances.size())),
+                             number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
+                             number_text(static_cast<double>(map.distances.front())),
+                             number_text(static_cast<double>(map.distances.back()))),
+                 skin);
+}
+
+}  // namespace
+
+void draw_embedding_side(EmbeddingsView& view, const Skin& skin) {
+  const EmbeddingLook& look = *view.look;
+  draw_chosen(look, view, skin);
+  ImGui::Dummy({1, skin.px(6)});
+  draw_analogy(look, view, skin);
+  ImGui::Dummy({1, skin.px(6)});
+  draw_histogram(*look.map, skin);
+}
+
+}  // namespace attnscope
