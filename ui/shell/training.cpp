@@ -56,6 +56,7 @@ bool can_reset(const Scope& scope) {
 void play_or_pause(Scope& scope) {
   if (scope.status.activity == Activity::training) {
     scope.commands.push_back(Pause{});
+    scope.pausing = true;
   } else if (can_train(scope)) {
     scope.commands.push_back(Train{});
   }
@@ -117,8 +118,7 @@ void receive(Scope& scope, const StudyProgress& progress) {
 void receive(Scope& scope, const StudyEnded& ended) {
   if (scope.study && scope.study->number == ended.study) scope.study.reset();
   if (!ended.result) return;
-  notify(scope, Severity::info, result_text(*ended.result));
-  scope.toasts.back().is_result = true;
+  notify(scope, Severity::info, result_text(*ended.result)).stays = true;
 }
 
 }  // namespace attnscope
