@@ -51,7 +51,7 @@ expect_end() {
 # The server chooses a free number and writes it when it is ready (xvfb-run's choice races with other servers).
 mkfifo "$home/number"
 start_screen() {
-  Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$home/number" 2>"$home/xvfb.log" &
+  Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$home/number" 2>"$home/xvfb.log" &
   screen=$!
   read -r number <"$home/number" || { cat "$home/xvfb.log"; fail "Xvfb did not start"; }
   export DISPLAY=":$number"
@@ -114,7 +114,7 @@ expect_end 129 SIGHUP
 echo "saved on the way out"
 
 # What nobody saved is kept from the first update on, also when the process is killed, and offered at the next start.
-kept() { find "$home/.local/state/attnscope/runs" -name model.safetensors 2>/dev/null; }
+kept() { find "$home/.local/state/attnscope/runs" -mindepth 2 -maxdepth 2 -name model.safetensors 2>/dev/null; }
 is_kept() { [ -n "$(kept)" ]; }
 rm -rf "$home/.local/state/attnscope"
 "$program" &
