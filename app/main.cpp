@@ -162,6 +162,7 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
            "Let a layer pass its input on unchanged");
   add_list(sub, "--force", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.forced,
            "Let a query look only at one key, both counted from 0 as in the JSON");
+  add_list(sub, "--hide", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.hidden, "Hide a key from a query");
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Embed another piece at a position, counted from 0");
 }

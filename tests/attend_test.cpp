@@ -128,6 +128,19 @@ TEST_F(Attend, AForcedQueryLooksAtItsKeyAlone) {
   EXPECT_EQ(look["untouched"]["output"], json({})["output"]);
 }
 
+TEST_F(Attend, AHiddenKeyGetsNothingAndTheOthersItsShare) {
+  AttendOptions options;
+  options.interventions.hidden = {"encoder.1.2:1->2", "encoder.1.2:1->0", "encoder.1.2:1->2"};
+  const nlohmann::json look = json(options);
+  const auto row = weights(look, "encoder", 1, 2)[1];
+  double sum = 0;
+  for (std::size_t key = 0; key < row.size(); ++key) sum += row[key].get<double>();
+  EXPECT_EQ(row[0].get<double>(), 0);
+  EXPECT_EQ(row[2].get<double>(), 0);
+  EXPECT_NEAR(sum, 1, 1e-4);
+  EXPECT_TRUE(look.contains("untouched"));
+}
+
 TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
   AttendOptions options;
   options.target = "a b c";
@@ -165,10 +178,10 @@ class RefusedChanges : public Attend {
     return message;
   }
   static std::string refusal_to_force(const std::string& forced) {
-    return refusal({.heads_off = {}, .layers_off = {}, .forced = {forced}, .replaced = {}});
+    return refusal({.heads_off = {}, .layers_off = {}, .forced = {forced}, .replaced = {}, .hidden = {}});
   }
   static std::string refusal_to_replace(const std::string& replaced) {
-    return refusal({.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {replaced}});
+    return refusal({.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {replaced}, .hidden = {}});
   }
 };
 
@@ -202,31 +215,32 @@ TEST_F(RefusedChanges, ATextThatNamesNoPiece) {
 }
 
 TEST_F(RefusedChanges, ALayerOrHeadThatTheModelHasNot) {
-  EXPECT_THAT(refusal({.heads_off = {"cross.1.3"}, .layers_off = {}, .forced = {}, .replaced = {}}),
+  EXPECT_THAT(refusal({.heads_off = {"cross.1.3"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}}),
               AllOf(HasSubstr("3"), HasSubstr("1 to 2")));
-  EXPECT_THAT(refusal({.heads_off = {}, .layers_off = {"encoder.3"}, .forced = {}, .replaced = {}}),
+  EXPECT_THAT(refusal({.heads_off = {}, .layers_off = {"encoder.3"}, .forced = {}, .replaced = {}, .hidden = {}}),
               AllOf(HasSubstr("3"), HasSubstr("1 to 2")));
 }
 
 TEST_F(Attend, WhatIsWrittenWrongIsRefused) {
   const ModelConfig model;  // 8 heads or fewer, some layers
   for (const InterventionsText& text : std::vector<InterventionsText>{
-           {.heads_off = {"encoder"}, .layers_off = {}, .forced = {}, .replaced = {}},
-           {.heads_off = {"encoder.0.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
-           {.heads_off = {"encoder.1.99"}, .layers_off = {}, .forced = {}, .replaced = {}},
-           {.heads_off = {"kitchen.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}},
-           {.heads_off = {}, .layers_off = {"cross.1"}, .forced = {}, .replaced = {}},
-           {.heads_off = {}, .layers_off = {"encoder.99"}, .forced = {}, .replaced = {}},
-           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:2"}, .replaced = {}},
-           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:-1->0"}, .replaced = {}},
-           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.x=a"}},
-           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.1="}}}) {
+           {.heads_off = {"encoder"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {"encoder.0.1"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {"encoder.1.99"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {"kitchen.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {"cross.1"}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {"encoder.99"}, .forced = {}, .replaced = {}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:2"}, .replaced = {}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {"encoder.1.1:-1->0"}, .replaced = {}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.x=a"}, .hidden = {}},
+           {.heads_off = {}, .layers_off = {}, .forced = {}, .replaced = {"source.1="}, .hidden = {}}}) {
     EXPECT_THROW(interventions_from(text, model), ConfigError);
   }
   ModelConfig recurrent;
   recurrent.architecture = "recurrent";
   EXPECT_THROW(
-      interventions_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}}, recurrent),
+      interventions_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
+                         recurrent),
       ConfigError);
 }
 

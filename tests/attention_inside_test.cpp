@@ -252,8 +252,10 @@ TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
   EXPECT_TRUE(numbers().mask.at(2, 1));
   EXPECT_EQ(numbers().stages.weights.at(2, 1), 0);
   EXPECT_TRUE(ui.drew("What if"));
-  ui.click(*at, draw);
-  EXPECT_FALSE(attention.inside.painted) << "the model's again";
+  const auto there = find_cell(2, 1);  // the bar that lists it has moved the picture
+  ASSERT_TRUE(there);
+  ui.click(*there, draw);
+  EXPECT_TRUE(attention.interventions.hidden.empty()) << "the model's again";
   EXPECT_FALSE(ui.drew("What if"));
 }
 
@@ -298,15 +300,35 @@ TEST_F(Inside, AKeyIsHiddenFromEveryQuery) {
 
 TEST_F(Inside, APaintedMaskIsLetGoWithTheSentenceAndWithThePart) {
   show(with_inside(encoder_head));
-  attention.inside.painted = CellMask(5, 5);
-  attention.inside.painted->set(1, 1, true);
+  attention.interventions.hidden = {{encoder_head, {{1, 1}}}};
   ui.frames(2, draw);
   EXPECT_TRUE(numbers().what_if);
   show(with_inside({AttentionPart::cross, 1, 1}, "sinusoidal", {5, 5, 2, 4}));
   EXPECT_FALSE(numbers().what_if) << "painted elsewhere";
-  attention.inside.painted->set(2, 2, true);
   set_sentence(scope, "another one");
-  EXPECT_FALSE(attention.inside.painted);
+  EXPECT_TRUE(attention.interventions.hidden.empty());
+}
+
+TEST_F(Inside, APaintedMaskIsAskedOfTheModelAndThenNoWhatIf) {
+  show(with_inside(encoder_head));
+  attention.inside.alone = Stage::masked;
+  const auto at = find_cell(2, 1);
+  ASSERT_TRUE(at);
+  ui.click(*at, draw);
+  EXPECT_EQ(scope.asked.interventions.hidden, (std::vector<HiddenKeys>{{encoder_head, {{2, 1}}}}));
+  EXPECT_TRUE(ui.drew("masked"));  // in the bar
+  auto answer = with_inside(encoder_head);
+  answer->interventions = scope.asked.interventions;
+  show(answer);
+  EXPECT_TRUE(numbers().mask.at(2, 1));
+  EXPECT_FALSE(numbers().what_if);
+}
+
+TEST_F(Inside, WhatTheDecoderHasNotWrittenIsShownToTheNumbersAlone) {
+  show(with_inside(decoder_head));
+  ASSERT_TRUE(ui.click_text("None", draw));
+  EXPECT_TRUE(attention.inside.lifted);
+  EXPECT_TRUE(scope.asked.interventions.empty());
 }
 
 TEST_F(Inside, DividingIsComparedSideBySide) {
@@ -344,9 +366,10 @@ TEST_F(Inside, SmallLargeAndMaskedHeadsAreDrawn) {
         ui.io().DisplaySize = window;
         attention.inside.compare = true;
         show(with_inside(place, "shaw", size));
-        attention.inside.painted_part = place.part;
-        attention.inside.painted = CellMask(numbers().mask.rows, numbers().mask.cols);
-        for (char& hidden : attention.inside.painted->hidden) hidden = 1;
+        attention.interventions.hidden = {{place, {}}};
+        for (int query = 0; query < numbers().mask.rows; ++query)
+          for (int key = 0; key < numbers().mask.cols; ++key)
+            attention.interventions.hidden[0].cells.push_back({query, key});
         ui.frames(2, draw);
         EXPECT_GT(ui.vertices(), 300);
         EXPECT_THAT(numbers().stages.weights.values, testing::Each(0.0F));

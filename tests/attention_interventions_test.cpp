@@ -101,6 +101,15 @@ TEST_F(InterventionsTest, InTheDecoderNoLaterKeyCanBeForced) {
   EXPECT_EQ(attention.intervention.key, 1);
 }
 
+TEST_F(InterventionsTest, AHeadThatIsOffIsMarkedInItsCaption) {
+  show(untouched);
+  EXPECT_FALSE(ui.drew("switched off"));
+  auto off = std::make_shared<Snapshot>(*untouched);
+  off->interventions.heads_off = {attention.place()};
+  show(off);
+  EXPECT_TRUE(ui.drew("switched off"));
+}
+
 TEST_F(InterventionsTest, ATokenIsReplacedByWhatIsTyped) {
   show(untouched);
   attention.pinned_row = 2;

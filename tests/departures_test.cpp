@@ -49,8 +49,10 @@ class DeparturesTest : public testing::Test {
       case DepartureKind::prefix:
         decoding.prefix = "zq";
         return;
-      case DepartureKind::painted_mask:
-        attention.inside.painted = CellMask(3, 3);
+      case DepartureKind::hidden_keys:
+        return interventions.hidden.push_back({head, {{1, 2}}});
+      case DepartureKind::lifted_mask:
+        attention.inside.lifted = CellMask(3, 3);
         return;
       case DepartureKind::recorded_step:
         return show_frame(scope, 0);
@@ -85,8 +87,9 @@ constexpr std::array kinds = {
     std::pair{DepartureKind::layer_off, "decoder L1 off"},
     std::pair{DepartureKind::forced_attention, "encoder L2 H3: src2 → src1"},
     std::pair{DepartureKind::replaced_token, "src2 read as “dog”"},
+    std::pair{DepartureKind::hidden_keys, "encoder L2 H3 masked"},
     std::pair{DepartureKind::prefix, "begins with “zq”"},
-    std::pair{DepartureKind::painted_mask, "painted mask"},
+    std::pair{DepartureKind::lifted_mask, "mask lifted"},
     std::pair{DepartureKind::recorded_step, "recorded step 400"},
 };
 
@@ -130,7 +133,7 @@ TEST_F(DeparturesTest, NothingMovesWhereOneHasRoomInTheLineOfTabs) {
   ui.io().DisplaySize = {1600, 1000};
   ui.frames(3, draw);
   const auto before = ui.find_text("Full contrast");
-  depart(DepartureKind::painted_mask);
+  depart(DepartureKind::lifted_mask);
   ui.frames(3, draw);
   ASSERT_TRUE(before);
   EXPECT_EQ(ui.find_text("Full contrast")->y, before->y);

@@ -281,6 +281,7 @@ TEST_F(ExportTest, AVectorPictureHoldsAllThatIsDrawn) {
   for (const char* text : {">d_model<", ">Sentence<", ">Encoder, layer 2, head 3<", ">Learning rate<", ">Train<"}) {
     EXPECT_THAT(svg, HasSubstr(text));
   }
+  EXPECT_THAT(svg, HasSubstr("transform=\"rotate("));  // and what does not lie level is text, too
   const Capture workspace = cropped(whole, scope.exports.area);
   EXPECT_LT(workspace.shapes.size(), whole.shapes.size());
   EXPECT_EQ(to_svg(workspace, 0).find(">d_model<"), std::string::npos);

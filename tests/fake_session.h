@@ -35,7 +35,12 @@ struct Script {
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
   std::function<void(const FractionCallback&)> on_study = [](const FractionCallback& progress) { progress(0.5); };
   std::function<void()> on_save = [] {};
+  std::function<std::optional<OpenRun>()> on_keep = [] {
+    return std::nullopt;
+  };  // before another run takes the place of this
   std::function<bool(std::int64_t step)> on_checkpoint = [](std::int64_t) { return false; };  // after each update
+  std::vector<KeptRun> kept_runs;
+  std::optional<KeptRun> last_saved;
   std::atomic<std::int64_t> history_interval = 50;
   std::vector<PinnedSentence> opened_history;                  // comes with every run opened
   std::atomic<std::int64_t> steps_wanted = 1'000'000'000'000;  // steps take a microsecond: no test sees the end
@@ -80,6 +85,10 @@ class FakeEngine : public Engine {
     history_ = History(script_->opened_history);
     return present("open " + path);
   }
+  RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override {
+    script_->on_prepare(progress);
+    return present("go on with " + path);
+  }
   RunOpened reset(const Config& config, const ProgressCallback& progress) override {
     script_->on_prepare(progress);
     history_.clear();
@@ -90,7 +99,13 @@ class FakeEngine : public Engine {
     script_->note("save " + path);
   }
   bool checkpoint_if_due() override { return script_->on_checkpoint(step_); }
-  void checkpoint() override { script_->note("checkpoint " + std::to_string(step_)); }
+  void checkpoint() override {
+    script_->on_save();
+    script_->note("checkpoint " + std::to_string(step_));
+  }
+  std::optional<OpenRun> keep() override { return script_->on_keep(); }
+  std::optional<KeptRun> last_saved() const override { return script_->last_saved; }
+  std::vector<KeptRun> kept_runs() override { return script_->kept_runs; }
   void adjust(const Config& config) override {
     script_->note("adjust " + std::to_string(static_cast<int>(config.training.noam_factor)));
   }

@@ -86,6 +86,25 @@ TEST_P(InspectionTest, ForcedAttentionIsAllOnOneKey) {
   EXPECT_GT(difference(forced, plain_logits()), 1e-4);
 }
 
+TEST_P(InspectionTest, KeysThatAreHiddenLeaveTheSoftmaxOfTheOthers) {
+  const HeadPlace place{AttentionPart::encoder, 0, 1};
+  Inspection plain;
+  logits(plain);
+  const torch::Tensor before = plain.encoder[0][0][1].clone();  // Q×K
+  interventions.hidden = {{place, {{2, 0}, {2, 4}}}};
+  for (int key = 0; key < 6; ++key) interventions.hidden[0].cells.push_back({3, key});
+  Inspection inspection;
+  inspection.interventions = &interventions;
+  const torch::Tensor hidden = logits(inspection);
+  const torch::Tensor after = inspection.encoder[0][0][1];
+  torch::Tensor row = before[2].clone();
+  row[0] = row[4] = 0;
+  EXPECT_LE(difference(after[2], row / row.sum()), 1e-6);
+  EXPECT_EQ(after[3].abs().sum().item<float>(), 0) << "hidden whole";
+  EXPECT_LE(difference(after[1], before[1]), 1e-6);
+  EXPECT_GT(difference(hidden, plain_logits()), 1e-4);
+}
+
 TEST_P(InspectionTest, AReplacedPieceIsThatPieceTyped) {
   interventions.replaced = {{false, 3, 17}, {true, 1, 21}};
   const torch::Tensor replaced = changed_logits();
@@ -109,6 +128,7 @@ TEST_P(InspectionTest, ALayerThatIsOffPassesItsInputOn) {
 TEST_P(InspectionTest, ChangesHoldForATokenAtATimeToo) {
   interventions.heads_off = {{AttentionPart::cross, 0, 0}};
   interventions.forced = {{{AttentionPart::decoder, 1, 2}, 3, 1}};
+  interventions.hidden = {{{AttentionPart::decoder, 0, 1}, {{2, 0}, {4, 3}}}, {{AttentionPart::cross, 1, 1}, {{3, 2}}}};
   interventions.replaced = {{true, 2, 30}};
   interventions.layers_off = {{false, 1}};
   Inspection inspection;

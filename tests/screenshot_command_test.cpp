@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands/commands.h"
+#include "run_fixture.h"
 #include "storage/file.h"
 
 namespace attnscope {
@@ -52,6 +53,30 @@ TEST_F(ScreenshotCommand, ShowsTheViewThatIsNamed) {
       }
     }
   }
+}
+
+TEST_F(ScreenshotCommand, RefusesAViewThatSuchAModelHasNot) {
+  const std::filesystem::path run = file.string() + ".run";
+  {
+    Config config = tiny_config();
+    config.model.architecture = "recurrent";
+    config.model.attention = "luong-dot";
+    TorchEngine engine;
+    engine.reset(config, {});
+    engine.save_run(run.string());
+  }
+  options.run = run.string();
+  options.view = "inside";
+  try {
+    screenshot(options);
+    ADD_FAILURE() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--view inside"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+  options.view = "head";
+  EXPECT_EQ(screenshot(options), 0);
+  std::filesystem::remove_all(run);
 }
 
 TEST_F(ScreenshotCommand, SaysThatNothingWasRecordedAndWritesNothing) {

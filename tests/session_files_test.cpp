@@ -1,6 +1,7 @@
 // Files that the window wants written.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -146,6 +147,75 @@ TEST_F(FilesTest, ACheckpointThatFailsIsSaidOnceAndTrainingGoesOn) {
   }
   EXPECT_THAT(errors, testing::ElementsAre(testing::AllOf(testing::HasSubstr("step 1"), testing::HasSubstr("is full")),
                                            testing::HasSubstr("step 7")));
+}
+
+// ---- runs that are kept before they make way
+
+TEST_F(FilesTest, ARunIsKeptBeforeAnotherTakesItsPlace) {
+  script->on_keep = [this] {
+    script->note("kept");
+    return OpenRun{.path = "/state/run", .go_on = true};
+  };
+  start_with_run();
+  session->post(Reset{with_seed(7)});
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
+  ASSERT_TRUE(all<RunOpened>()[0].before);
+  EXPECT_EQ(all<RunOpened>()[0].before->path, "/state/run");
+  EXPECT_THAT(script->noted(), testing::IsSupersetOf({"kept", "reset 7"}));
+  const auto noted = script->noted();
+  EXPECT_LT(std::ranges::find(noted, "kept"), std::ranges::find(noted, "reset 7"));
+  session->post(OpenRun{.path = "/state/run", .go_on = true});
+  EXPECT_TRUE(wait_for([&] { return script->times("go on with /state/run") == 1; }));
+}
+
+TEST_F(FilesTest, ARunThatCannotBeKeptStaysUntilItIsGivenUp) {
+  script->on_keep = []() -> std::optional<OpenRun> { throw std::runtime_error("the disk is full"); };
+  start_with_run();
+  session->post(Reset{with_seed(7)});
+  ASSERT_TRUE(wait_for([&] { return !all<NotKept>().empty(); }));
+  const NotKept answer = all<NotKept>()[0];
+  EXPECT_EQ(answer.why, "the disk is full");
+  EXPECT_EQ(script->times("reset 7"), 0U);
+  Reset again = std::get<Reset>(answer.wanted);
+  again.though_unkept = true;
+  session->post(again);
+  EXPECT_TRUE(wait_for([&] { return script->times("reset 7") == 1; }));
+}
+
+TEST_F(FilesTest, BeforeTheEndTheRunIsKeptOnceOrWhyNotIsSaid) {
+  std::atomic<bool> full = true;
+  script->on_save = [&] {
+    if (full) throw std::runtime_error("the disk is full");
+  };
+  start_with_run();
+  session->post(KeepRun{});
+  ASSERT_TRUE(wait_for([&] { return !all<NotKept>().empty(); }));
+  EXPECT_TRUE(std::holds_alternative<KeepRun>(all<NotKept>()[0].wanted));
+  full = false;
+  session->post(KeepRun{});
+  ASSERT_TRUE(wait_for([&] { return !all<RunKept>().empty(); }));
+  session.reset();
+  EXPECT_EQ(script->times("checkpoint 0"), 1U);
+}
+
+TEST_F(FilesTest, KeepingDoesNotWaitForALongUpdate) {
+  script->on_step = [this](std::int64_t, const Breath& breathe) { script->wait_at_gate(breathe); };
+  start_with_run();
+  session->post(Train{});
+  ASSERT_TRUE(wait_for_gate());
+  session->post(KeepRun{});
+  EXPECT_TRUE(wait_for([&] { return !all<RunKept>().empty(); }));
+  EXPECT_EQ(script->times("step ends"), 0U);
+  session.reset();
+  EXPECT_EQ(script->times("checkpoint 0"), 1U);
+}
+
+TEST_F(FilesTest, KeptRunsAreListedBeforeThereIsARun) {
+  script->kept_runs = {{"/state/run", "english-french", 3120, 1700000000}};
+  start();
+  session->post(ListKeptRuns{});
+  ASSERT_TRUE(wait_for([&] { return !all<KeptRuns>().empty(); }));
+  EXPECT_EQ(all<KeptRuns>()[0].runs[0].step, 3120);
 }
 
 TEST_F(FilesTest, TrainingGoesOnMeanwhile) {

@@ -153,15 +153,44 @@ TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
 
 // ---- what goes wrong
 
-TEST_F(SessionTest, LossThatIsNotFinitePausesAndSaysAtWhichStep) {
-  script->on_step = [](std::int64_t step, const Breath&) {
-    if (step == 4) throw NotFinite("loss is nan");
+TEST_F(SessionTest, TheWayBackFromALossThatIsNotFiniteIsSlower) {
+  start_with_run();
+  Config config;
+  session->post(OpenRun{.path = "/state/run", .go_on = true, .though_unkept = true, .rate_factor = 0.5});
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
+  EXPECT_EQ(all<RunOpened>()[0].config.training.noam_factor, config.training.noam_factor / 2);
+  EXPECT_EQ(all<RunOpened>()[0].config.training.learning_rate, config.training.learning_rate / 2);
+}
+
+TEST_F(SessionTest, WhatCannotBeMadeIsNotReplacedByTrainingTheOldRun) {
+  std::atomic<bool> broken = false;
+  script->on_prepare = [&](const ProgressCallback&) {
+    if (!broken) return;
+    script->wait_at_gate();
+    throw std::runtime_error("no pairs");
   };
   start_with_run();
+  broken = true;
+  post_all({Reset{}, Train{}});
+  script->gate = true;
+  ASSERT_TRUE(wait_until_said("no pairs"));
+  session->post(Probe{1, "a"});
+  ASSERT_TRUE(wait_for_whole_snapshot(1));
+  EXPECT_EQ(script->times("step begins"), 0U);
+}
+
+TEST_F(SessionTest, LossThatIsNotFinitePausesAndSaysAtWhichStep) {
+  script->on_step = [](std::int64_t step, const Breath&) {
+    if (step == 4) throw NotFinite("the weight decoder.norm.bias");
+  };
+  script->last_saved = KeptRun{"/state/run", "run", 3, 0};
+  start_with_run();
   session->post(Train{});
-  ASSERT_TRUE(wait_until_said("loss is not finite at step 4: training is paused. Lower the learning rate"));
+  ASSERT_TRUE(wait_for([&] { return !all<Diverged>().empty(); }));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
-  EXPECT_EQ(said("not finite")->severity, Severity::error);
+  EXPECT_EQ(all<Diverged>()[0].step, 4);
+  EXPECT_EQ(all<Diverged>()[0].what, "the weight decoder.norm.bias");
+  EXPECT_EQ(all<Diverged>()[0].saved->step, 3);
   EXPECT_EQ(all<MetricPoint>().size(), 3u);
   EXPECT_EQ(last_status.step, 3);
 }

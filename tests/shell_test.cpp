@@ -73,6 +73,22 @@ TEST_F(Shell, ButtonsPostWhatTheySay) {
   EXPECT_EQ(posted<Pause>().size(), 1U);
 }
 
+TEST_F(Shell, APauseIsSaidAtOnce) {
+  receive(scope, {status(Activity::training)}, nullptr);
+  ui.key(Key::space, draw);
+  EXPECT_THAT(status_line(scope), testing::StartsWith("pausing"));
+  receive(scope, {status(Activity::paused)}, nullptr);
+  EXPECT_THAT(status_line(scope), testing::StartsWith("paused"));
+  receive(scope, {status(Activity::training)}, nullptr);
+  EXPECT_THAT(status_line(scope), testing::StartsWith("training"));
+}
+
+TEST_F(Shell, AnEmptySentenceIsNotTranslated) {
+  set_sentence(scope, " ");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("There is nothing to translate."));
+}
+
 TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
   receive(scope, {status(Activity::preparing)}, nullptr);
   for (const char* button : {"Train", "Step", "Reset"}) ui.click_text(button, draw);

@@ -125,14 +125,14 @@ std::vector<Token> tokens(std::initializer_list<const char*> pieces) {
   std::vector<Token> result;
   int id = 17;
   for (const char* piece : pieces) result.push_back({id = (id * 31 + 7) % 1999, piece});
-  result.push_back({3, "</s>"});
+  result.push_back({2, "</s>"});
   return result;
 }
 
 std::vector<Token> numbered(const char* stem, int count) {
   std::vector<Token> result;
   for (int i = 1; i < count; ++i) result.push_back({10 + i, stem + std::to_string(i)});
-  result.push_back({3, "</s>"});
+  result.push_back({2, "</s>"});
   return result;
 }
 

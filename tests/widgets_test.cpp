@@ -285,6 +285,20 @@ TEST(TokenStrip, click_and_hover_give_the_index) {
   EXPECT_TRUE(ui.drew("number 42 of the vocabulary"));
 }
 
+TEST(TokenStrip, says_what_the_vocabulary_has_not) {
+  UiHarness ui({600, 300});
+  const std::vector<Token> tokens{{7, "The"}, {unknown_id, "\u2019"}, {unknown_id, "zz"}};
+  const auto draw = ui.in_panel([&] { draw_token_strip("strip", tokens, {}, ui.skin); });
+  ui.frame(draw);
+  const auto at = ui.find_text("zz");
+  ASSERT_TRUE(at);
+  ui.move(*at, draw);
+  EXPECT_TRUE(ui.drew("<unk>"));
+  EXPECT_FALSE(ui.drew("instead"));
+  ui.move({at->x - 30, at->y}, draw);
+  EXPECT_TRUE(ui.drew("instead"));
+}
+
 TEST(TokenStrip, wraps_into_rows) {
   UiHarness ui({300, 600});
   float height = 0;

@@ -49,11 +49,16 @@ expect_end() {
 }
 
 # The server chooses a free number and writes it when it is ready (xvfb-run's choice races with other servers).
-mkfifo "$home/display"
-Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp 3>"$home/display" 2>"$home/xvfb.log" &
-screen=$!
-read -r number <"$home/display" || { cat "$home/xvfb.log"; fail "Xvfb did not start"; }
-export DISPLAY=":$number" WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home" HOME="$home"
+mkfifo "$home/number"
+start_screen() {
+  Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$home/number" 2>"$home/xvfb.log" &
+  screen=$!
+  read -r number <"$home/number" || { cat "$home/xvfb.log"; fail "Xvfb did not start"; }
+  export DISPLAY=":$number"
+}
+start_screen
+export WAYLAND_DISPLAY="" XDG_CONFIG_HOME="$home" HOME="$home"
+unset XDG_STATE_HOME
 
 started="$(date +%s%N)"
 "$program" &
@@ -81,6 +86,7 @@ echo "typed, trained, paused and quit"
 # A run that has been saved is saved again when the window ends, by Quit or with its terminal.
 step_of() { head -c 100000 "$1/model.safetensors" | grep -ao '"step":"[0-9]*"' | grep -o '[0-9]*'; }
 is_saved() { [ -e "$home/$1/model.safetensors" ]; }
+has_learned() { [ "$(tail -n 1 "$home/$1/metrics.jsonl" | grep -o '"step":[0-9]*' | grep -o '[0-9]*')" -gt "$saved" ]; }
 save_and_train() {
   "$program" &
   attnscope=$!
@@ -95,7 +101,7 @@ save_and_train() {
   saved="$(step_of "$home/$1")"
   xdotool key space
   within 60 title_is "*(training)*"
-  sleep 3
+  within 120 has_learned "$1"
 }
 save_and_train quit
 ctrl q
@@ -106,6 +112,40 @@ kill -HUP "$attnscope"
 expect_end 129 SIGHUP
 [ "$(step_of "$home/hangup")" -gt "$saved" ] || fail "what was trained was not saved on SIGHUP"
 echo "saved on the way out"
+
+# What nobody saved is kept from the first update on, also when the process is killed, and offered at the next start.
+kept() { find "$home/.local/state/attnscope/runs" -mindepth 2 -maxdepth 2 -name model.safetensors 2>/dev/null; }
+is_kept() { [ -n "$(kept)" ]; }
+rm -rf "$home/.local/state/attnscope"
+"$program" &
+attnscope=$!
+within 30 window_is_there
+xdotool windowfocus --sync "$window"
+within 120 title_is "?* — attnscope"
+xdotool key space
+within 60 is_kept
+kill -KILL "$attnscope"
+wait "$attnscope" 2>/dev/null || true
+run="$(dirname "$(kept)")"
+[ "$(step_of "$run")" -gt 0 ] || fail "what was kept is of no step"
+"$program" &
+attnscope=$!
+within 30 window_is_there
+xdotool windowfocus --sync "$window"
+within 120 title_is "?* — attnscope"
+ctrl q
+expect_end 0 Ctrl+Q
+grep -q "\"offered_run\": \"$run\"" "$home/attnscope/settings.json" || fail "the run that was kept was not offered"
+echo "kept through kill -9 and offered again"
+
+# A display that goes away ends it as well, and what was learned is saved.
+save_and_train display
+kill "$screen"
+expect_end 1 "the end of its display"
+screen=""
+[ "$(step_of "$home/display")" -gt "$saved" ] || fail "what was trained was not saved when the display went"
+start_screen
+echo "saved when the display went"
 
 # A signal ends it like Quit: what the user arranged is kept.
 rm "$home/attnscope/settings.json"

@@ -18,6 +18,7 @@ struct InterventionsText {
   std::vector<std::string> layers_off;  // "decoder.1"
   std::vector<std::string> forced;      // "encoder.2.3:10->1"
   std::vector<std::string> replaced;    // "source.4=wide"
+  std::vector<std::string> hidden;      // "encoder.2.3:10->1"
 };
 
 // Throw ConfigError naming what is wrong and what is allowed, also for a layer or head that such a model has not.

@@ -13,6 +13,13 @@ std::filesystem::path absolute_from_environment(const char* variable) {
   return path.is_absolute() ? path : std::filesystem::path();
 }
 
+// The program's folder in the one that the variable names, or else in `otherwise` of the home folder.
+std::filesystem::path folder_of_user(const char* variable, const char* otherwise) {
+  if (const auto base = absolute_from_environment(variable); !base.empty()) return base / "attnscope";
+  const auto home = absolute_from_environment("HOME");
+  return home.empty() ? home : home / otherwise / "attnscope";
+}
+
 }  // namespace
 
 std::filesystem::path asset_folder() {
@@ -24,9 +31,12 @@ std::filesystem::path shipped_run() {
 }
 
 std::filesystem::path config_folder() {
-  if (const auto config = absolute_from_environment("XDG_CONFIG_HOME"); !config.empty()) return config / "attnscope";
-  const auto home = absolute_from_environment("HOME");
-  return home.empty() ? home : home / ".config" / "attnscope";
+  return folder_of_user("XDG_CONFIG_HOME", ".config");
+}
+
+std::filesystem::path kept_runs_folder() {
+  const std::filesystem::path state = folder_of_user("XDG_STATE_HOME", ".local/state");
+  return state.empty() ? state : state / "runs";
 }
 
 }  // namespace attnscope

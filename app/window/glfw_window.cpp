@@ -4,11 +4,12 @@
 #include <GL/gl.h>
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,30 @@ int key_by_label(int key, int scancode) {
   return key;
 }
 
+// ---- a display that goes away
+
+volatile bool display_lost = false;  // Xlib may find out on any thread
+
+// Xlib ends the process when its server is gone, wherever it notices; nothing could be saved then. Its functions are
+// found where GLFW has loaded them: there are none on Wayland, and older ones cannot be told not to end the process.
+void outlive_display() {
+  using Display = void*;
+  using ErrorHandler = int (*)(Display);
+  using ExitHandler = void (*)(Display, void*);
+  const auto display_of_glfw = reinterpret_cast<Display (*)()>(dlsym(RTLD_DEFAULT, "glfwGetX11Display"));
+  const auto set_handler = reinterpret_cast<ErrorHandler (*)(ErrorHandler)>(dlsym(RTLD_DEFAULT, "XSetIOErrorHandler"));
+  const auto set_exit =
+      reinterpret_cast<void (*)(Display, ExitHandler, void*)>(dlsym(RTLD_DEFAULT, "XSetIOErrorExitHandler"));
+  const Display display = display_of_glfw ? display_of_glfw() : nullptr;
+  if (!display || !set_handler || !set_exit) return;
+  set_handler([](Display) {
+    display_lost = true;
+    return 0;
+  });
+  set_exit(
+      display, [](Display, void*) {}, nullptr);
+}
+
 }  // namespace
 
 // Installed before Dear ImGui's callbacks, which call these in turn.
@@ -74,12 +99,21 @@ struct GlfwWindow::Events {
 
   static void queue_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
     input(window);
-    if (key != GLFW_KEY_UNKNOWN) of(window).typed_.push_back({key_by_label(key, scancode), scancode, action, mods, 0});
+    if (key != GLFW_KEY_UNKNOWN && action != GLFW_REPEAT)  // Dear ImGui repeats by itself
+      of(window).queue_.push({.key = InputQueue::Key{key_by_label(key, scancode), scancode, action, mods}});
   }
 
   static void queue_character(GLFWwindow* window, unsigned character) {
     input(window);
-    of(window).typed_.push_back({0, 0, 0, 0, character});
+    of(window).queue_.push({.character = character});
+  }
+
+  static void queue_button(GLFWwindow* window, int button, int action, int) {
+    input(window);
+    if (button < 0 || button >= static_cast<int>(of(window).buttons_.size())) return;
+    InputQueue::Button queued{.button = button, .down = action == GLFW_PRESS};
+    glfwGetCursorPos(window, &queued.x, &queued.y);
+    of(window).queue_.push({.button = queued});
   }
 };
 
@@ -102,6 +136,7 @@ GlfwWindow::GlfwWindow(int width, int height) {
   glfwSetWindowSizeLimits(window_, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
   glfwSetWindowUserPointer(window_, this);
   Events::install(window_);
+  outlive_display();
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
 }
@@ -115,6 +150,7 @@ GlfwWindow::InputConnection::InputConnection(GlfwWindow& window) {
 #if IMGUI_VERSION_NUM < 18700
   glfwSetKeyCallback(window.window_, Events::queue_key);
   glfwSetCharCallback(window.window_, Events::queue_character);
+  glfwSetMouseButtonCallback(window.window_, Events::queue_button);
 #endif
 }
 
@@ -122,32 +158,41 @@ GlfwWindow::InputConnection::~InputConnection() {
   ImGui_ImplGlfw_Shutdown();
 }
 
+#if IMGUI_VERSION_NUM < 18700
+
 void GlfwWindow::begin_frame() {
-  feed_typed();
+  // What the last frame's text field asks for the next one; WantTextInput itself is a frame older.
+  const bool typing = ImGui::GetCurrentContext()->WantTextInputNextFrame == 1;
+  const InputQueue::Frame frame = queue_.take(typing);
+  feed(frame);
+  ImGui_ImplGlfw_NewFrame();
+  feed_buttons(frame);
+  input_ = input_ || !queue_.empty();
+}
+
+void GlfwWindow::feed(const InputQueue::Frame& frame) {
+  for (const InputQueue::Key& key : frame.keys)
+    ImGui_ImplGlfw_KeyCallback(window_, key.key, key.scancode, key.action, key.mods);
+  for (const unsigned character : frame.characters) ImGui_ImplGlfw_CharCallback(window_, character);
+}
+
+// The backend asks how the buttons stand now; what counts is how they stood, and where the mouse was then.
+void GlfwWindow::feed_buttons(const InputQueue::Frame& frame) {
+  ImGuiIO& io = ImGui::GetIO();
+  if (frame.button) {
+    buttons_[static_cast<std::size_t>(frame.button->button)] = frame.button->down;
+    io.MousePos = {static_cast<float>(frame.button->x), static_cast<float>(frame.button->y)};
+  }
+  std::ranges::copy(buttons_, io.MouseDown);
+}
+
+#else
+
+void GlfwWindow::begin_frame() {
   ImGui_ImplGlfw_NewFrame();
 }
 
-// Dear ImGui sees before 1.87 only how the keys stand when a frame begins, so a key pressed and released between two
-// slow frames would be lost, and what is typed after Ctrl+A would come before it. A frame takes releases, then presses
-// of other keys with their characters; what comes next waits for the next frame.
-void GlfwWindow::feed_typed() {
-  bool pressed = false;
-  std::set<int> released;
-  while (!typed_.empty()) {
-    const Typed typed = typed_.front();
-    const bool release = typed.key != 0 && typed.action == GLFW_RELEASE;
-    if (release ? pressed : released.contains(typed.key)) break;
-    pressed = pressed || !release;
-    if (release) released.insert(typed.key);
-    typed_.pop_front();
-    if (typed.key == 0) {
-      ImGui_ImplGlfw_CharCallback(window_, typed.character);
-    } else {
-      ImGui_ImplGlfw_KeyCallback(window_, typed.key, typed.scancode, typed.action, typed.mods);
-    }
-  }
-  input_ = input_ || !typed_.empty();
-}
+#endif
 
 void GlfwWindow::show_frame() {
   glfwSwapBuffers(window_);
@@ -162,7 +207,7 @@ void GlfwWindow::wait(double seconds) {
 }
 
 void GlfwWindow::wake() {
-  glfwPostEmptyEvent();
+  if (!display_lost) glfwPostEmptyEvent();
 }
 
 double GlfwWindow::now() {
@@ -179,6 +224,10 @@ std::vector<std::string> GlfwWindow::take_dropped() {
 
 bool GlfwWindow::close_asked() const {
   return glfwWindowShouldClose(window_) != 0;
+}
+
+bool GlfwWindow::lost() const {
+  return display_lost;
 }
 
 bool GlfwWindow::visible() const {
@@ -222,6 +271,12 @@ void GlfwWindow::set_fullscreen(bool wanted) {
 
 void GlfwWindow::hide() {
   glfwHideWindow(window_);
+}
+
+void GlfwWindow::show() {
+  glfwSetWindowShouldClose(window_, GLFW_FALSE);
+  glfwShowWindow(window_);
+  input_ = true;
 }
 
 GlfwWindow::Size GlfwWindow::size() const {

@@ -1,10 +1,12 @@
 // The window of the desktop: GLFW and its events, with Dear ImGui's input fed from them.
 #pragma once
 
-#include <deque>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "window/input_queue.h"
 
 struct GLFWwindow;
 
@@ -44,11 +46,15 @@ class GlfwWindow {
   std::vector<std::string> take_dropped();
 
   bool close_asked() const;
+  // The display has gone (X11). What is left to do must not ask it for anything: neither this window nor OpenGL may be
+  // used any more, nor be closed.
+  bool lost() const;
   bool visible() const;  // neither iconified nor without size
   float content_scale() const;
   void set_title(const std::string& title);
   void set_fullscreen(bool wanted);
   void hide();
+  void show();  // and is no longer asked to close
 
   struct Size {
     int width = 0;
@@ -64,20 +70,14 @@ class GlfwWindow {
   };
   struct Events;  // the callbacks GLFW calls
 
-  // A key or a character typed, on its way to Dear ImGui.
-  struct Typed {
-    int key = 0;  // 0: a character
-    int scancode = 0;
-    int action = 0;
-    int mods = 0;
-    unsigned character = 0;
-  };
-  void feed_typed();
+  void feed(const InputQueue::Frame& frame);
+  void feed_buttons(const InputQueue::Frame& frame);
 
   Library library_;
   GLFWwindow* window_ = nullptr;
   bool input_ = true;
-  std::deque<Typed> typed_;
+  InputQueue queue_;
+  std::array<bool, 3> buttons_{};  // that are down, as far as the queue has been taken
   std::vector<std::string> dropped_;
   bool fullscreen_ = false;
   int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen

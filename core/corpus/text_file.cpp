@@ -181,8 +181,10 @@ class PairCollector {
     if (!pairs_.empty()) return std::move(pairs_);
     if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
     const SkippedLine& first = report_.examples.front();
-    throw CorpusError(fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, {}, target", path,
-                                  report_.lines_read, first.line, first.reason, separator));
+    throw CorpusError(
+        fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, {}, target. Running text is "
+                    "read with the architecture decoder-only",
+                    path, report_.lines_read, first.line, first.reason, separator));
   }
 
  private:

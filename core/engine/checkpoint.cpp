@@ -96,6 +96,12 @@ std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file
 
 }  // namespace
 
+std::string first_not_finite(SequenceModel& model) {
+  for (const auto& [name, tensor] : weights_of(model))
+    if (!torch::isfinite(tensor).all().item<bool>()) return name;
+  return "";
+}
+
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step) {
   save(path, weights_of(model), {{"step", std::to_string(step)}});
 }

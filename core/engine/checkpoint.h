@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "model/model.h"
 #include "training/adam.h"
@@ -13,6 +14,9 @@ namespace attnscope {
 
 // Weights under PyTorch's names, with the number of updates they have had.
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step);
+
+// The first of the weights that is not finite everywhere; empty: none.
+std::string first_not_finite(SequenceModel& model);
 
 // Copies the file's weights into the model and returns their step. Throws SafetensorsError or FileError naming the file
 // and the tensor that is missing, superfluous or of another shape; the model is then unchanged.

@@ -78,10 +78,33 @@ auto with_short_errors(const Work& work) {
 
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
   finish_checkpoint(path);
+  return replace(read_run(path, progress));
+}
+
+RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallback& progress) {
+  check_is_run(path);  // before anything is made there
+  // The present run's own folder is held already, and stays so if its last checkpoint cannot be read.
+  std::optional<HeldRun> other;
+  if (!is_home(path)) other.emplace(path);
+  const RunFolder folder = other ? other->folder() : home_->held.folder();
+  Run run = read_run(path, progress);
+  save_metrics(folder.metrics(), run.metrics);  // those beyond the weights are gone
+  if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
+  HeldRun held = other ? *std::move(other) : std::move(home_->held);
+  RunOpened opened = replace(std::move(run));
+  if (!opened.autosaved) opened.saved_to = path;
+  CheckpointPacing pacing;
+  pacing.begun(Clock::now());
+  home_.emplace(std::move(held), pacing, run_.metrics.size(), Clock::now(), run_.step());
+  return opened;
+}
+
+TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCallback& progress) const {
   check_is_run(path);
   Run run;
   run.folder = RunFolder{path};
-  run.name = std::filesystem::absolute(path).lexically_normal().filename().string();
+  const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  run.name = is_autosave(folder) ? Autosaves::run_name(folder) : folder.filename().string();
   run.config = load_config(run.folder->config());
   run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
   set_threads(run.config.training);
@@ -101,7 +124,7 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   } catch (const CorpusError& error) {
     run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
   }
-  return replace(std::move(run));
+  return run;
 }
 
 // Pictures of the past are no reason to keep a run shut: without them it opens with a warning.
@@ -176,6 +199,10 @@ std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, cons
 RunOpened TorchEngine::replace(Run run) {
   RunOpened opened;
   opened.name = run.name;
+  if (run.folder) {
+    opened.folder = run.folder->path.string();
+    opened.autosaved = is_autosave(run.folder->path);
+  }
   opened.config = run.config;
   opened.step = run.step();
   for (const torch::Tensor& parameter : run.watched->model->parameters()) opened.num_parameters += parameter.numel();
@@ -194,6 +221,7 @@ RunOpened TorchEngine::replace(Run run) {
   opened.run = ++runs_;
   run_ = std::move(run);
   home_.reset();
+  autosaving_ = {};
   return opened;
 }
 
@@ -259,7 +287,17 @@ void TorchEngine::save_run(HeldRun held) {
   write_present(checkpoint, where_it_was && !run_.trainer ? Keep::no : Keep::weights);
   checkpoint.commit();
   pacing.ended(Clock::now());
-  home_.emplace(std::move(held), pacing, run_.metrics.size(), Clock::now());
+  const std::optional<Home> before =
+      std::exchange(home_, Home{std::move(held), pacing, run_.metrics.size(), Clock::now(), run_.step()});
+  if (before && is_autosave(before->held.folder().path)) {
+    if (run_.folder && same_folder(run_.folder->path, before->held.folder().path)) run_.folder = home_->held.folder();
+    Autosaves::remove(before->held);
+  }
+}
+
+void TorchEngine::autosave() {
+  autosaving_.begun(Clock::now());
+  save_run(autosaves_->make(run_.folder ? run_.name : run_.record->name));
 }
 
 void TorchEngine::write_lasting(Checkpoint& checkpoint) {
@@ -274,6 +312,9 @@ void TorchEngine::write_lasting(Checkpoint& checkpoint) {
 }
 
 void TorchEngine::write_present(Checkpoint& checkpoint, Keep keep) {
+  if (const std::string what = first_not_finite(weights()); !what.empty()) {
+    throw RunError(fmt::format("{} holds a value that is not finite: what was saved last stays", what));
+  }
   const RunFolder& files = checkpoint.files();
   save_config(files.config(), run_.config);
   if (run_.trainer) save_optimizer(files.optimizer(), run_.trainer->optimizer(), run_.step());
@@ -290,7 +331,32 @@ void TorchEngine::write_present(Checkpoint& checkpoint, Keep keep) {
 }
 
 void TorchEngine::checkpoint() {
-  if (home_) checkpoint(Keep::no);
+  if (home_) {
+    checkpoint(Keep::no);
+  } else if (autosaves_ && run_.trainer) {
+    autosave();
+  }
+}
+
+std::optional<OpenRun> TorchEngine::keep() {
+  if (!run_.watched) return std::nullopt;
+  if (!home_ && run_.folder && !run_.trainer) return OpenRun{run_.folder->path.string()};
+  if (!home_ && !autosaves_) return std::nullopt;
+  if (home_) {
+    checkpoint(Keep::no);
+  } else {
+    autosave();
+  }
+  return OpenRun{.path = home_->held.folder().path.string(), .go_on = true};
+}
+
+std::optional<KeptRun> TorchEngine::last_saved() const {
+  if (!home_) return std::nullopt;
+  return KeptRun{.path = home_->held.folder().path.string(), .name = run_.name, .step = home_->step};
+}
+
+std::vector<KeptRun> TorchEngine::kept_runs() {
+  return autosaves_ ? autosaves_->left() : std::vector<KeptRun>();
 }
 
 void TorchEngine::checkpoint(Keep keep) {
@@ -300,11 +366,16 @@ void TorchEngine::checkpoint(Keep keep) {
   Checkpoint checkpoint(home_->held);
   write_present(checkpoint, keep);
   checkpoint.commit();
+  home_->step = run_.step();
   home_->pacing.ended(Clock::now());
 }
 
 bool TorchEngine::checkpoint_if_due() {
-  if (!home_) return false;
+  if (!home_) {
+    if (!autosaves_ || !autosaving_.due(Clock::now(), longest_between_checkpoints)) return false;
+    autosave();
+    return true;
+  }
   const TrainingConfig& training = run_.config.training;
   // Which weights are kept does not depend on how fast training is.
   const bool at_interval = run_.step() % training.checkpoint_interval == 0;

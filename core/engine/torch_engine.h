@@ -15,6 +15,7 @@
 #include "engine/watched_model.h"
 #include "probe/embeddings.h"
 #include "session/engine.h"
+#include "storage/autosaves.h"
 #include "storage/held_run.h"
 #include "storage/run_folder.h"
 #include "tokenizer/tokenizer.h"
@@ -25,7 +26,12 @@ namespace attnscope {
 
 class TorchEngine final : public Engine {
  public:
+  TorchEngine() = default;
+  // Keeps runs there that have no folder.
+  explicit TorchEngine(Autosaves autosaves) : autosaves_(std::move(autosaves)) {}
+
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
+  RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
   // From here on checkpoints go to this folder, which is held until another run or folder takes its place.
   void save_run(const std::string& path) override;
@@ -33,6 +39,9 @@ class TorchEngine final : public Engine {
   void save_run(HeldRun held);
   bool checkpoint_if_due() override;
   void checkpoint() override;
+  std::optional<OpenRun> keep() override;
+  std::optional<KeptRun> last_saved() const override;
+  std::vector<KeptRun> kept_runs() override;
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
@@ -94,12 +103,15 @@ class TorchEngine final : public Engine {
     CheckpointPacing pacing;
     std::size_t points;  // of run_.metrics, in its file
     std::chrono::steady_clock::time_point points_saved;
+    std::int64_t step;  // of the weights there
   };
 
   bool has_corpus_of(const Config& config) const;
   // The present run's, or read anew if `config` asks for another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_pinned(Run& run) const;
+  Run read_run(const std::string& path, const ProgressCallback& progress) const;
+  bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);
   // The present run's. Throws CorpusError when its file is gone.
   const Corpus& corpus_of_run() const;
@@ -119,12 +131,16 @@ class TorchEngine final : public Engine {
   // What the model makes of a sentence, and what of the model itself was asked for.
   void complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe);
 
+  // In a folder of its own, which nobody chose.
+  void autosave();
   // What is saved: the newest.
   SequenceModel& weights();
 
   std::uint64_t runs_ = 0;
   Run run_;
   std::optional<Home> home_;
+  std::optional<Autosaves> autosaves_;
+  CheckpointPacing autosaving_;  // of attempts, while there is no home
 };
 
 }  // namespace attnscope

@@ -59,6 +59,16 @@ CellMask model_mask(const HeadInside& head) {
   return head.causal ? look_ahead_mask(head.q.rows, head.k.rows) : CellMask(head.q.rows, head.k.rows);
 }
 
+CellMask mask_with(const HeadInside& head, const Interventions& interventions) {
+  CellMask mask = model_mask(head);
+  for (const HiddenKeys& hidden : interventions.hidden) {
+    if (hidden.place != head.place) continue;
+    for (const auto& [query, key] : hidden.cells)
+      if (query < mask.rows && key < mask.cols) mask.set(query, key, true);
+  }
+  return mask;
+}
+
 HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask, const Interventions& interventions) {
   HeadStages stages;
   stages.products = product_transposed(head.q, head.k);

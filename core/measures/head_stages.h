@@ -29,6 +29,9 @@ CellMask look_ahead_mask(int rows, int cols);
 // The mask the model has there: the look-ahead mask, or nothing.
 CellMask model_mask(const HeadInside& head);
 
+// The model's mask with what the interventions hide of this head.
+CellMask mask_with(const HeadInside& head, const Interventions& interventions);
+
 struct HeadStages {
   Matrix products;  // Q×K: q_i · k_j
   Matrix scores;    // Q×K: divided by √d (or not), with the bias

@@ -43,7 +43,11 @@ int shared_rows(const Snapshot& a, const Snapshot& b) {
 // Set by hand: no news.
 bool is_set(const Interventions& interventions, const HeadPlace& place, int query) {
   if (std::ranges::find(interventions.layers_off, layer_of(place)) != interventions.layers_off.end()) return true;
-  return std::ranges::any_of(interventions.forced,
+  const auto hides = [&](const HiddenKeys& it) {
+    return it.place == place && std::ranges::find(it.cells, query, &HiddenKeys::Cell::query) != it.cells.end();
+  };
+  return std::ranges::any_of(interventions.hidden, hides) ||
+         std::ranges::any_of(interventions.forced,
                              [&](const ForcedAttention& it) { return it.place == place && it.query == query; });
 }
 

@@ -70,8 +70,8 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   input.relative_v = relative_v_;
   input.distances = positions.distances;
   kernels::WeightsChange change;
-  if (inspection.forces_weights(part)) {
-    change = [&](const torch::Tensor& weights) { return inspection.forced(weights, part); };
+  if (inspection.changes_weights(part)) {
+    change = [&](const torch::Tensor& weights) { return inspection.changed(weights, part); };
   }
   const kernels::Attended attended = kernels::attend(input, change);
   inspection.keep_weights(attended.weights, part);

@@ -17,27 +17,42 @@ bool LayerInspection::is_off() const {
   return std::find(off.begin(), off.end(), LayerPlace{decoder_, layer_}) != off.end();
 }
 
-bool LayerInspection::forces_weights(AttentionPart part) const {
-  return inspection_ && inspection_->interventions &&
-         std::ranges::any_of(inspection_->interventions->forced, [&](const ForcedAttention& forced) {
-           return forced.place.part == part && forced.place.layer == layer_;
-         });
+bool LayerInspection::changes_weights(AttentionPart part) const {
+  if (!inspection_ || !inspection_->interventions) return false;
+  const auto is_here = [&](const auto& change) { return change.place.part == part && change.place.layer == layer_; };
+  return std::ranges::any_of(inspection_->interventions->forced, is_here) ||
+         std::ranges::any_of(inspection_->interventions->hidden, is_here);
 }
 
-torch::Tensor LayerInspection::forced(torch::Tensor weights, AttentionPart part) const {
+torch::Tensor LayerInspection::changed(torch::Tensor weights, AttentionPart part) const {
   weights = weights.clone();
-  for (const ForcedAttention& forced : inspection_->interventions->forced) {
-    const std::int64_t query = forced.query - first_query_;
-    const HeadPlace& place = forced.place;
-    if (place.part != part || place.layer != layer_ || !is_inside(place.head, weights.size(1)) ||
-        !is_inside(query, weights.size(2)) || !is_inside(forced.key, weights.size(3))) {
-      continue;
-    }
-    const torch::Tensor row = weights.select(1, place.head).select(1, query);  // B×K
-    row.zero_();
-    row.select(1, forced.key).fill_(1);
-  }
+  const auto is_here = [&](const HeadPlace& place) {
+    return place.part == part && place.layer == layer_ && is_inside(place.head, weights.size(1));
+  };
+  for (const HiddenKeys& hidden : inspection_->interventions->hidden)
+    if (is_here(hidden.place)) hide(weights, hidden);
+  for (const ForcedAttention& forced : inspection_->interventions->forced)
+    if (is_here(forced.place)) force(weights, forced);
   return weights;
+}
+
+// softmax over the keys that are left: their weights, divided by what they come to.
+void LayerInspection::hide(const torch::Tensor& weights, const HiddenKeys& hidden) const {
+  const torch::Tensor head = weights.select(1, hidden.place.head);  // B×Q×K
+  for (const HiddenKeys::Cell& cell : hidden.cells) {
+    const std::int64_t query = cell.query - first_query_;
+    if (is_inside(query, head.size(1)) && is_inside(cell.key, head.size(2)))
+      head.select(1, query).select(1, cell.key).zero_();
+  }
+  head.div_(head.sum(-1, /*keepdim=*/true).clamp_min(1e-30));
+}
+
+void LayerInspection::force(const torch::Tensor& weights, const ForcedAttention& forced) const {
+  const std::int64_t query = forced.query - first_query_;
+  if (!is_inside(query, weights.size(2)) || !is_inside(forced.key, weights.size(3))) return;
+  const torch::Tensor row = weights.select(1, forced.place.head).select(1, query);  // B×K
+  row.zero_();
+  row.select(1, forced.key).fill_(1);
 }
 
 void LayerInspection::keep_weights(const torch::Tensor& weights, AttentionPart part) {

@@ -44,7 +44,7 @@ struct Inspection {
   bool hidden_wanted = false;
   bool states_wanted = false;
 
-  // ---- kept; the weights always, before dropout and after what was forced
+  // ---- kept; the weights always, before dropout and after what was changed
   AttentionWeights encoder = {};  // Q = K = S
   AttentionWeights decoder = {};  // Q = T, K = T (with a cache: the past as well)
   AttentionWeights cross = {};    // Q = T, K = S
@@ -67,10 +67,10 @@ class LayerInspection {
 
   bool is_off() const;
 
-  bool forces_weights(AttentionPart part) const;
+  bool changes_weights(AttentionPart part) const;
 
-  // weights: B×H×Q×K → with what is forced.
-  torch::Tensor forced(torch::Tensor weights, AttentionPart part) const;
+  // weights: B×H×Q×K → without the keys that are hidden, and with what is forced.
+  torch::Tensor changed(torch::Tensor weights, AttentionPart part) const;
 
   void keep_weights(const torch::Tensor& weights, AttentionPart part);
 
@@ -91,6 +91,8 @@ class LayerInspection {
 
  private:
   AttentionWeights& kept(AttentionPart part);
+  void hide(const torch::Tensor& weights, const HiddenKeys& hidden) const;
+  void force(const torch::Tensor& weights, const ForcedAttention& forced) const;
 
   Inspection* inspection_;
   bool decoder_;

@@ -14,7 +14,8 @@ class Cancelled : public std::runtime_error {
   Cancelled() : std::runtime_error("cancelled") {}
 };
 
-// The training loss or its gradient is no longer a finite number; the weights are those before the update.
+// The training loss or its gradient is no longer a finite number; the weights are those before the update. The message
+// names what was so first: "the weight decoder.norm.bias".
 class NotFinite : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

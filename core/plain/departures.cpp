@@ -58,9 +58,11 @@ std::vector<Departure> listed(const Departures& departures, const Snapshot* seen
     add(DepartureKind::forced_attention, i, text_of(interventions.forced[i], named));
   for (std::size_t i = 0; i < interventions.replaced.size(); ++i)
     add(DepartureKind::replaced_token, i, text_of(interventions.replaced[i], named));
+  for (std::size_t i = 0; i < interventions.hidden.size(); ++i)
+    add(DepartureKind::hidden_keys, i, head_name(interventions.hidden[i].place, named.model) + " masked");
   if (!departures.prefix.empty() || !departures.prefix_ids.empty())
     add(DepartureKind::prefix, 0, prefix_text(departures, named));
-  if (departures.painted_mask) add(DepartureKind::painted_mask, 0, "painted mask");
+  if (departures.lifted_mask) add(DepartureKind::lifted_mask, 0, "mask lifted");
   if (departures.step) add(DepartureKind::recorded_step, 0, fmt::format("recorded step {}", *departures.step));
   return list;
 }

@@ -16,11 +16,20 @@ struct Departures {
   Interventions interventions;
   std::string prefix;                // the output has to begin with this …
   std::vector<int> prefix_ids;       // … and then with these pieces
-  bool painted_mask = false;         // for one head's numbers alone
+  bool lifted_mask = false;          // for one head's numbers alone
   std::optional<std::int64_t> step;  // a recorded one
 };
 
-enum class DepartureKind { head_off, layer_off, forced_attention, replaced_token, prefix, painted_mask, recorded_step };
+enum class DepartureKind {
+  head_off,
+  layer_off,
+  forced_attention,
+  replaced_token,
+  hidden_keys,
+  prefix,
+  lifted_mask,
+  recorded_step
+};
 
 // One of them, in words.
 struct Departure {

@@ -1,6 +1,7 @@
 // What is changed in a model while it is looked at; its weights stay as they are.
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,19 @@ struct ForcedAttention {
   bool operator==(const ForcedAttention&) const = default;
 };
 
+// Keys that queries must not attend to, besides those that the head's own mask hides. A query without any key left
+// attends to nothing: its weights are 0.
+struct HiddenKeys {
+  struct Cell {
+    int query = 0;
+    int key = 0;
+    auto operator<=>(const Cell&) const = default;
+  };
+  HeadPlace place;
+  std::vector<Cell> cells;  // in order, none twice
+  bool operator==(const HiddenKeys&) const = default;
+};
+
 // Another piece is embedded at this position; what is shown stays the piece typed.
 struct ReplacedToken {
   bool target = false;  // of the decoder's input, not the source
@@ -42,8 +56,11 @@ struct Interventions {
   std::vector<LayerPlace> layers_off;
   std::vector<ForcedAttention> forced;
   std::vector<ReplacedToken> replaced;
+  std::vector<HiddenKeys> hidden;  // a head at most once
 
-  bool empty() const { return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty(); }
+  bool empty() const {
+    return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty();
+  }
   bool operator==(const Interventions&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,7 @@ struct Step {};    // one optimizer update, then pause
 struct Cancel {};  // abandon the corpus, tokenizer or run being prepared (the present run stays), or a long decoding
 struct Reset {     // new random weights under this configuration; corpus and tokenizer are made anew if theirs changed
   Config config;
+  bool though_unkept = false;  // also if the present run cannot be kept, and is lost
 };
 struct Adjust {  // live fields of the configuration, applied from the next update on
   Config config;
@@ -41,7 +43,12 @@ struct StartStudy {  // the one under way, if there is one, is taken back
 struct CancelStudy {};
 struct OpenRun {
   std::string path;
+  bool go_on = false;          // it is saved there from now on, by this process alone
+  bool though_unkept = false;  // as Reset's
+  double rate_factor = 1;      // of the learning rate that it came with
 };
+struct KeepRun {};       // before the window closes; answered by RunKept or NotKept
+struct ListKeptRuns {};  // answered by KeptRuns
 struct SaveRun {
   std::string path;
 };
@@ -54,7 +61,7 @@ struct WriteFile {  // a picture or numbers; answered by FileWritten
   bool replace = false;  // what is there already; else it stays and that is the answer
 };
 using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy,
-                             OpenRun, SaveRun, ListDirectory, WriteFile>;
+                             OpenRun, SaveRun, KeepRun, ListKeptRuns, ListDirectory, WriteFile>;
 
 // ---- events: worker → window
 
@@ -90,7 +97,11 @@ struct Example {
 // A run was opened, reset or replaced: everything the window shows about it.
 struct RunOpened {
   std::uint64_t run = 0;
-  std::string name;  // folder's name; "new run" when it has none
+  std::string name;               // folder's name; "new run" when it has none
+  std::string folder;             // that it was opened from; empty: it is new
+  bool autosaved = false;         // which is none of the user's
+  std::string saved_to;           // the user's, that it is saved in from now on; empty: none
+  std::optional<OpenRun> before;  // brings back the run whose place it took; none: nothing does
   Config config;
   std::int64_t step = 0;
   std::int64_t num_parameters = 0;
@@ -113,6 +124,29 @@ struct SentenceUnpinned {
 };
 struct FrameRecorded {
   Frame frame;
+};
+
+// A run that was kept by itself (storage/autosaves.h), and that no process has in hand.
+struct KeptRun {
+  std::string path;
+  std::string name;
+  std::int64_t step = 0;
+  std::int64_t saved_at = 0;  // seconds since 1970, UTC
+};
+struct KeptRuns {
+  std::vector<KeptRun> runs;  // newest first
+};
+struct RunKept {};  // all that the present run has learned is on the disk
+struct NotKept {    // what was wanted was not done: the present run could not be saved, and would have been lost
+  std::variant<Reset, OpenRun, KeepRun> wanted;
+  std::string why;
+};
+
+// The loss of an update was no number: training is paused.
+struct Diverged {
+  std::int64_t step = 0;         // that it would have been
+  std::string what;              // was no number first: "the gradient of encoder.layers.0.linear1.weight"
+  std::optional<KeptRun> saved;  // the run as it was last saved
 };
 
 struct StudyProgress {
@@ -142,7 +176,8 @@ struct FileWritten {
   std::string error;  // why it was not, and where; empty if it was
 };
 
-using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
-                           FrameRecorded, StudyProgress, StudyEnded, DirectoryListed, FileWritten>;
+using Event =
+    std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned, FrameRecorded,
+                 KeptRuns, RunKept, NotKept, Diverged, StudyProgress, StudyEnded, DirectoryListed, FileWritten>;
 
 }  // namespace attnscope

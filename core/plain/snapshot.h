@@ -26,6 +26,9 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+// Token::id of what the vocabulary has no piece for: the model cannot tell one from another.
+inline constexpr int unknown_id = 3;
+
 inline std::vector<std::string> pieces_of(std::span<const Token> tokens) {
   std::vector<std::string> pieces;
   for (const Token& token : tokens) pieces.push_back(token.piece);

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "plain/callbacks.h"
 #include "plain/history.h"
@@ -21,15 +23,24 @@ class Engine {
 
   // A saved run, or one built anew from its configuration. On any exception the present run stays as it was.
   virtual RunOpened open_run(const std::string& path, const ProgressCallback& progress) = 0;
+  // The same, and from here on the run is saved there; nobody else may hold it.
+  virtual RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) = 0;
   virtual RunOpened reset(const Config& config, const ProgressCallback& progress) = 0;
 
   // From here on the run has a folder, into which it is saved again by the two functions below.
   virtual void save_run(const std::string& path) = 0;
-  // After an update: saves the run if it has a folder and it is time, or adds to its curves. False if nothing was due.
-  // On an exception the folder holds what it held, and training can go on.
+  // After an update: saves the run if it is time, or adds to its curves. False if nothing was due. A run without a
+  // folder gets one, if this engine keeps such runs. On an exception the folder holds what it held, and training can go
+  // on.
   virtual bool checkpoint_if_due() = 0;
-  // Saves it now. Nothing to do for a run without a folder.
+  // Saves what it has learned, now. Nothing to do for a run that has no folder and gets none.
   virtual void checkpoint() = 0;
+  // What opens the present run again as it is now: it is saved for that. None: nothing does.
+  virtual std::optional<OpenRun> keep() = 0;
+  // As it is where it is saved; none: it is saved nowhere.
+  virtual std::optional<KeptRun> last_saved() const = 0;
+  // Those kept by processes that are no more, newest first.
+  virtual std::vector<KeptRun> kept_runs() = 0;
   virtual void adjust(const Config& config) = 0;  // live fields only
 
   virtual Status status() const = 0;  // step and device; the activity is the session's

@@ -94,7 +94,7 @@ void Session::Worker::save_what_is_left() {
     if (replacement_abandoned_ || is_one_of<Reset, OpenRun>(command)) break;
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
-  if (run_open_) attempt("save the run", [this] { engine_->checkpoint(); });
+  if (run_open_ && !kept_) attempt("save the run", [this] { engine_->checkpoint(); });
 }
 
 void Session::Worker::make_engine() {
@@ -147,6 +147,8 @@ void Session::Worker::receive(std::vector<Command> arrived) {
       [this](StartStudy& asked) { ask_for_study(std::move(asked)); },
       [this](CancelStudy&) { ask_for_study(std::nullopt); },
       [this](ListDirectory& list) { send(list_directory(list.path)); },
+      [this](ListKeptRuns&) { list_kept_runs(); },
+      [this](KeepRun& wanted) { keep_run(wanted); },  // also within an update: until its end the weights stand still
       [this](WriteFile& file) { send(write_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
   };
@@ -195,6 +197,7 @@ void Session::Worker::carry_out(Command command) {
     if (!is_one_of<Adjust>(command)) say(Severity::error, engine_error_);
     return;
   }
+  kept_ = false;
   std::visit(
       Overloaded{
           [this](const Train&) { train(); }, [this](const Step&) { single_step(); },
@@ -202,12 +205,17 @@ void Session::Worker::carry_out(Command command) {
           [this](const SaveRun& save_run) { save(save_run.path); }, [this](const Pin& pinned) { pin(pinned.text); },
           [this](const Unpin& unpinned) { unpin(unpinned.text); },
           [this](const Reset& reset) {
-            prepare("make the new run", AfterPreparation::train_on,
+            prepare(reset, reset.though_unkept, "make the new run", AfterPreparation::train_on,
                     [&](const ProgressCallback& progress) { return engine_->reset(reset.config, progress); });
           },
           [this](const OpenRun& open) {  // what is opened is to be looked at, not changed
-            prepare("open the run", AfterPreparation::stand_still,
-                    [&](const ProgressCallback& progress) { return engine_->open_run(open.path, progress); });
+            prepare(open, open.though_unkept, "open the run", AfterPreparation::stand_still,
+                    [&](const ProgressCallback& progress) {
+                      RunOpened opened = open.go_on ? engine_->go_on_with(open.path, progress)
+                                                    : engine_->open_run(open.path, progress);
+                      slow_down(opened, open.rate_factor);
+                      return opened;
+                    });
           },
           [](const auto&) {},  // took effect when it came in
       },
@@ -259,8 +267,39 @@ void Session::Worker::unpin(const std::string& text) {
   if (run_is_there() && engine_->history().unpin(text)) send(SentenceUnpinned{text});
 }
 
-void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
+void Session::Worker::slow_down(RunOpened& opened, double factor) {
+  if (factor == 1) return;
+  TrainingConfig& training = opened.config.training;
+  for (double* rate : {&training.noam_factor, &training.learning_rate, &training.min_learning_rate}) *rate *= factor;
+  engine_->adjust(opened.config);
+}
+
+void Session::Worker::keep_run(const KeepRun& wanted) {
+  if (!keep_or_tell(wanted, [this] { engine_->checkpoint(); })) return;
+  kept_ = true;
+  send(RunKept{});
+}
+
+void Session::Worker::list_kept_runs() {
+  if (engine_) send(KeptRuns{engine_->kept_runs()});
+}
+
+bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::function<void()>& keep) {
+  if (!run_open_) return true;
+  try {
+    keep();
+    return true;
+  } catch (...) {
+    send(NotKept{wanted, reason()});
+    return false;
+  }
+}
+
+void Session::Worker::prepare(const Replacement& wanted, bool though_unkept, const char* task,
+                              AfterPreparation afterwards,
                               const std::function<RunOpened(const ProgressCallback&)>& build) {
+  std::optional<OpenRun> before;
+  if (!though_unkept && !keep_or_tell(wanted, [&] { before = engine_->keep(); })) return;
   const Raised occupied(occupied_);
   preparing_ = true;
   cancelled_ = false;
@@ -268,16 +307,23 @@ void Session::Worker::prepare(const char* task, AfterPreparation afterwards,
   report_status();
   wake_window();
   std::optional<RunOpened> opened;
+  bool failed = false;
   try {
-    attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
+    failed =
+        !attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
   } catch (const Cancelled&) {
     replacement_abandoned_ = stop_.stop_requested();
     say(Severity::info, run_open_ ? "Cancelled: the present run stays" : "Cancelled");
   }
   preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
+  if (failed) {  // what was to be trained is not there, and nobody asked for the old run to be
+    receive(commands.take());
+    pause();
+  }
   if (!opened) return;
   run_open_ = true;
+  opened->before = std::move(before);
   const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
   if (!train_on) activity_ = Activity::idle;
   send(*std::move(opened));
@@ -296,15 +342,13 @@ void Session::Worker::update() {
     try {
       send(engine_->train_step([this] { breathe(); }));
       outdated_ = true;
+      kept_ = false;
       if (recording_due(*engine_)) record();
       checkpoint_if_due();
       stop_at_last_step();
-    } catch (const NotFinite&) {
+    } catch (const NotFinite& what) {
       activity_ = Activity::paused;
-      say(Severity::error,
-          fmt::format("loss is not finite at step {}: training is paused. Lower the learning rate, or open the run "
-                      "again to return to its last checkpoint",
-                      engine_->status().step + 1));
+      send(Diverged{engine_->status().step + 1, what.what(), engine_->last_saved()});
     }
   });
   if (!trained) activity_ = Activity::paused;

@@ -51,8 +51,14 @@ class Session::Worker {
   void save(const std::string& path);
   void pin(const std::string& text);
   void unpin(const std::string& text);
+  void slow_down(RunOpened& opened, double factor);  // in its learning rate
+  void keep_run(const KeepRun& wanted);
+  void list_kept_runs();
+  using Replacement = decltype(NotKept::wanted);
+  // False: the present run cannot be kept, and the window has been told that `wanted` was therefore not done.
+  bool keep_or_tell(const Replacement& wanted, const std::function<void()>& keep);
   enum class AfterPreparation { train_on, stand_still };  // train on if it was training, and if it succeeds
-  void prepare(const char* task, AfterPreparation afterwards,
+  void prepare(const Replacement& wanted, bool though_unkept, const char* task, AfterPreparation afterwards,
                const std::function<RunOpened(const ProgressCallback&)>& build);
 
   void update();
@@ -98,6 +104,7 @@ class Session::Worker {
   bool run_open_ = false;
   bool preparing_ = false;
   bool cancelled_ = false;              // the preparation under way is to be abandoned
+  bool kept_ = false;                   // and nothing has changed since
   bool replacement_abandoned_ = false;  // by the end of the session: what was ordered after it was meant for that run
   Activity activity_ = Activity::idle;  // never `preparing`: what comes after it is kept here meanwhile
   std::optional<Status> reported_;

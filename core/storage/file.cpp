@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -64,31 +66,56 @@ bool is_running(pid_t process) {
   return ::kill(process, 0) == 0 || errno != ESRCH;
 }
 
-}  // namespace
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t size;  // bytes, so far
+};
 
-std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+OpenFile open_to_read(const std::filesystem::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail("open", path, errno);
   struct stat status = {};
   if (::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (!S_ISREG(status.st_mode)) {
     throw FileError(fmt::format("cannot read {}: it is {}, not a file", path.string(), kind_of(status.st_mode)));
   }
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
+}
+
+// Appends what one call reads of it, at most `most` bytes; false at its end.
+bool read_some(const OpenFile& file, const std::filesystem::path& path, std::uint64_t most, std::string& bytes) {
+  constexpr std::uint64_t largest = std::uint64_t{1} << 18;
+  const std::size_t before = bytes.size();
+  bytes.resize(before + static_cast<std::size_t>(std::min(most, largest)));
+  ssize_t got = -1;
+  do {
+    got = ::read(file.descriptor.get(), bytes.data() + before, bytes.size() - before);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) fail("read", path, errno);
+  bytes.resize(before + static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const OpenFile file = open_to_read(path);
   const std::string too_large = fmt::format("cannot read {}: it has more than {} bytes", path.string(), max_bytes);
-  if (size > max_bytes) throw FileError(too_large);
+  if (file.size > max_bytes) throw FileError(too_large);
   std::string bytes;
-  bytes.reserve(size);
+  bytes.reserve(file.size);
   // Read to the end and not to st_size: the file may grow, and those of /proc have no size.
-  std::string chunk(std::size_t{1} << 18, '\0');
-  while (true) {
-    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("read", path, errno);
-    if (got == 0) return bytes;
-    if (static_cast<std::uint64_t>(got) > max_bytes - bytes.size()) throw FileError(too_large);
-    bytes.append(chunk, 0, static_cast<std::size_t>(got));
+  while (read_some(file, path, std::numeric_limits<std::uint64_t>::max(), bytes))
+    if (bytes.size() > max_bytes) throw FileError(too_large);
+  return bytes;
+}
+
+std::string read_beginning(const std::filesystem::path& path, std::uint64_t count) {
+  const OpenFile file = open_to_read(path);
+  std::string bytes;
+  while (bytes.size() < count && read_some(file, path, count - bytes.size(), bytes)) {
   }
+  return bytes;
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {

@@ -19,6 +19,9 @@ class FileError : public std::runtime_error {
 // writer would be waited for without end.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
+// Its first `count` bytes, or all of a shorter one; throws FileError as read_file.
+std::string read_beginning(const std::filesystem::path& path, std::uint64_t count);
+
 // Puts `bytes` in place of the file, or throws FileError and leaves the old one as it was: they are written to a
 // temporary name beside it, synced to the disk, and renamed. What is there and is no file (a link, a device, a folder)
 // is neither followed nor replaced.

@@ -68,6 +68,16 @@ void check_fits(const TensorBytes& tensor) {
   }
 }
 
+// Runs `body`; an error of its names the file too.
+template <typename Body>
+auto naming(std::string_view where, const Body& body) {
+  try {
+    return body();
+  } catch (const SafetensorsError& error) {
+    throw SafetensorsError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
 // Runs `body`; an error of its names the tensor too.
 template <typename Body>
 auto within_tensor(std::string_view name, const Body& body) {
@@ -111,18 +121,26 @@ TensorBytes read_tensor(const TensorHeader& header, std::string_view data) {
   });
 }
 
-Safetensors parse(std::string_view bytes) {
+// Bytes of the header, as they are told in front of it.
+std::uint64_t header_length(std::string_view bytes) {
   if (bytes.size() < length_bytes) throw SafetensorsError("too short for a header");
   std::uint64_t header_bytes = 0;
   std::copy_n(bytes.data(), length_bytes, reinterpret_cast<char*>(&header_bytes));
-  if (header_bytes > max_header_bytes) {
-    throw SafetensorsError(fmt::format("a header of {} bytes; at most {} are allowed", header_bytes, max_header_bytes));
-  }
+  if (header_bytes <= max_header_bytes) return header_bytes;
+  throw SafetensorsError(fmt::format("a header of {} bytes; at most {} are allowed", header_bytes, max_header_bytes));
+}
+
+SafetensorsHeader header_of(std::string_view bytes) {
+  const std::uint64_t header_bytes = header_length(bytes);
   if (header_bytes > bytes.size() - length_bytes) {
     throw SafetensorsError(fmt::format("cut short: the header has {} bytes, the file {}", header_bytes, bytes.size()));
   }
-  SafetensorsHeader header = parse_header(bytes.substr(length_bytes, header_bytes));
-  const std::string_view data = bytes.substr(length_bytes + header_bytes);
+  return parse_header(bytes.substr(length_bytes, header_bytes));
+}
+
+Safetensors parse(std::string_view bytes) {
+  SafetensorsHeader header = header_of(bytes);
+  const std::string_view data = bytes.substr(length_bytes + header_length(bytes));
 
   Safetensors contents;
   contents.metadata = std::move(header.metadata);
@@ -204,25 +222,22 @@ std::string serialize(const Safetensors& contents) {
 }
 
 Safetensors parse_safetensors(std::string_view bytes, std::string_view where) {
-  try {
-    return parse(bytes);
-  } catch (const SafetensorsError& error) {
-    throw SafetensorsError(fmt::format("{}: {}", where, error.what()));
-  }
+  return naming(where, [&] { return parse(bytes); });
 }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(read_file(path, max_file_bytes), path.string());
 }
 
+std::map<std::string, std::string> read_metadata(const std::filesystem::path& path) {
+  return naming(path.string(), [&] {
+    const std::uint64_t header_bytes = header_length(read_beginning(path, length_bytes));
+    return header_of(read_beginning(path, length_bytes + header_bytes)).metadata;
+  });
+}
+
 void write_safetensors(const std::filesystem::path& path, const Safetensors& contents) {
-  std::string bytes;
-  try {
-    bytes = serialize(contents);
-  } catch (const SafetensorsError& error) {
-    throw SafetensorsError(fmt::format("{}: {}", path.string(), error.what()));
-  }
-  write_file(path, bytes);
+  write_file(path, naming(path.string(), [&] { return serialize(contents); }));
 }
 
 }  // namespace attnscope

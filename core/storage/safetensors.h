@@ -54,6 +54,10 @@ Safetensors parse_safetensors(std::string_view bytes, std::string_view where = "
 
 // As above, and FileError. Files above 16 GiB are refused.
 Safetensors read_safetensors(const std::filesystem::path& path);
+
+// What stands beside the tensors, without reading these; throws as read_safetensors.
+std::map<std::string, std::string> read_metadata(const std::filesystem::path& path);
+
 void write_safetensors(const std::filesystem::path& path, const Safetensors& contents);
 
 }  // namespace attnscope

@@ -31,7 +31,7 @@ class Tokenizer {
   static constexpr int pad_id = 0;
   static constexpr int bos_id = 1;
   static constexpr int eos_id = 2;
-  static constexpr int unk_id = 3;
+  static constexpr int unk_id = unknown_id;
 
   // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
   // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more; throws

@@ -41,6 +41,18 @@ class TimedBreath {
   double seconds_ = 0;
 };
 
+// Weights come before what is computed with them.
+std::string what_is_not_finite(const SequenceModel& model) {
+  const auto is_broken = [](const torch::Tensor& tensor) {
+    return tensor.defined() && !torch::isfinite(tensor).all().item<bool>();
+  };
+  for (const auto& item : model.named_parameters())
+    if (is_broken(item.value())) return "the weight " + item.key();
+  for (const auto& item : model.named_parameters())
+    if (is_broken(item.value().grad())) return "the gradient of " + item.key();
+  return "the loss";
+}
+
 }  // namespace
 
 Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset)
@@ -112,7 +124,7 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
   const double loss = add_gradients(batches, std::ref(breathe));
   const double gradient_norm = optimizer_.gather_gradients();
   if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
-    throw NotFinite(fmt::format("loss {} and gradient norm {} at step {}", loss, gradient_norm, step_ + 1));
+    throw NotFinite(what_is_not_finite(*models_.front()));
   }
   const TrainingConfig& training = config_.training;
   const double learning_rate = learning_rate_at(training, config_.model.d_model, step_ + 1);

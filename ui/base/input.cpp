@@ -158,6 +158,17 @@ void feed_wheel(ImGuiIO& io, float lines) {
 
 #endif
 
+WordSelection::WordSelection() : before_(ImGui::GetIO().ConfigMacOSXBehaviors) {
+#if IMGUI_VERSION_NUM < 18800
+  // In this frame alone: a Mac has other shortcuts, too.
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) ImGui::GetIO().ConfigMacOSXBehaviors = true;
+#endif
+}
+
+WordSelection::~WordSelection() {
+  ImGui::GetIO().ConfigMacOSXBehaviors = before_;
+}
+
 void feed_text(ImGuiIO& io, std::string_view text) {
   io.AddInputCharactersUTF8(std::string(text).c_str());
 }

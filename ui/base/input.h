@@ -76,6 +76,18 @@ bool pressed(const Chord& chord);
 // "Ctrl+Shift+S", "→".
 std::string chord_text(const Chord& chord);
 
+// While it stands, a double click in a text field selects a word. Dear ImGui before 1.88 selects all, but on a Mac.
+class WordSelection {
+ public:
+  WordSelection();
+  ~WordSelection();
+  WordSelection(const WordSelection&) = delete;
+  WordSelection& operator=(const WordSelection&) = delete;
+
+ private:
+  bool before_;
+};
+
 // ---- for surfaces without a windowing backend: tests
 
 // Once, after the context is made.

@@ -62,7 +62,7 @@ std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
   return "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs "
-         "changed. The present weights are gone unless saved.";
+         "changed. The present run is kept: Ctrl+Z brings it back.";
 }
 
 constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
@@ -188,6 +188,10 @@ constexpr Shortcut typing(Chord chord) {
   return {chord, Reach::typing};
 }
 
+constexpr Shortcut in_window(Chord chord) {
+  return {chord, Reach::window};
+}
+
 // The keyboard goes from control to control, which the timeline's keys must not disturb.
 constexpr Shortcut of_timeline(Chord chord) {
   return {chord, Reach::not_walking};
@@ -219,6 +223,13 @@ constexpr std::array table = {
            choose_it<Purpose::save_run>, has_run},
     Action{"quit", "Quit", "", typing(ctrl(Key::q)), apart(Menu::file),
            [](Scope& scope) { scope.requests.quit = true; }},
+    Action{
+        "undo", undo_title,
+        "Takes back what was last chosen: a sentence, a setting, an intervention, a piece of the output, another run. "
+        "While text is typed, the last of that.",
+        in_window(ctrl(Key::z)), Menu::edit, undo, can_undo},
+    Action{"redo", redo_title, "Does again what was taken back.", in_window(ctrl_shift(Key::z)), Menu::edit, redo,
+           can_redo},
     Action{"train", train_title, train_help, Shortcut{Chord{Key::space}, Reach::not_pressing}, Menu::run, play_or_pause,
            can_train_or_pause},
     Action{"step", "Step", "One optimizer update, then pause.",

@@ -23,8 +23,9 @@ constexpr std::array help_texts = {
     "This layer passes its input on unchanged. Click: shows it.",
     "All of this query's weight goes to this key. Click: shows it.",
     "The model reads another piece here.",
+    "Keys of this head are hidden by hand, besides those that the model hides. Click: shows it.",
     "The decoder is given this beginning, and goes on by itself. Click: shows it.",
-    "Inside one head the numbers are computed with this mask; everything else is the model's. Click: shows it.",
+    "Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it.",
     "What the model made of the sentence at that step of its training, not what it makes of it now.",
 };
 static_assert(help_texts.size() == static_cast<std::size_t>(DepartureKind::recorded_step) + 1);
@@ -55,8 +56,12 @@ void show(Scope& scope, const Departure& departure) {
     case DepartureKind::prefix:
       scope.layout.workspace = find_workspace("decoding");
       return;
-    case DepartureKind::painted_mask:
-      show_head(scope, {view.inside.painted_part, view.layer, view.head});
+    case DepartureKind::hidden_keys:
+      show_head(scope, view.interventions.hidden[departure.index].place);
+      view.level = AttentionLevel::inside;
+      return;
+    case DepartureKind::lifted_mask:
+      show_head(scope, view.inside.lifted_place);
       view.level = AttentionLevel::inside;
       return;
     case DepartureKind::replaced_token:
@@ -114,7 +119,7 @@ Departures departures_of(const Scope& scope) {
   const AttentionView& attention = scope.views.of<AttentionView>();
   const DecodingView& decoding = scope.views.of<DecodingView>();
   Departures departures{attention.interventions, decoding.prefix, decoding.prefix_ids, false, {}};
-  departures.painted_mask = attention.inside.painted.has_value();
+  departures.lifted_mask = attention.inside.lifted.has_value();
   if (const Snapshot* past = scope.timeline.past.snapshot.get()) departures.step = past->step;
   return departures;
 }
@@ -132,8 +137,10 @@ void take_back(Scope& scope, const Departure& departure) {
       return drop(attention.interventions.replaced, departure.index);
     case DepartureKind::prefix:
       return let_go(scope.views.of<DecodingView>());
-    case DepartureKind::painted_mask:
-      return attention.inside.painted.reset();
+    case DepartureKind::hidden_keys:
+      return drop(attention.interventions.hidden, departure.index);
+    case DepartureKind::lifted_mask:
+      return attention.inside.lifted.reset();
     case DepartureKind::recorded_step:
       return show_present(scope);
   }
@@ -149,7 +156,8 @@ void let_go_of_places(Scope& scope) {
   AttentionView& attention = scope.views.of<AttentionView>();
   attention.interventions.forced.clear();
   attention.interventions.replaced.clear();
-  attention.inside.painted.reset();
+  attention.interventions.hidden.clear();
+  attention.inside.lifted.reset();
   let_go_of_output(scope);
 }
 

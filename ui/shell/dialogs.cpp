@@ -1,9 +1,13 @@
 #include "shell/panels.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "base/input.h"
+#include "base/numbers.h"
 #include "shell/actions.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
@@ -69,7 +73,7 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(460));
   ImGui::TextUnformatted(
       "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
-      "tokenizer on them and starts a new model from random weights. The present weights are gone unless saved.");
+      "tokenizer on them and starts a new model from random weights. The present run is kept: Ctrl+Z brings it back.");
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;
@@ -109,10 +113,59 @@ void draw_export_menu(Scope& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
+// What the answer "all the same" does.
+struct GiveUp {
+  Scope& scope;
+
+  void operator()(Reset wanted) {
+    wanted.though_unkept = true;
+    scope.commands.emplace_back(std::move(wanted));
+  }
+  void operator()(OpenRun wanted) {
+    wanted.though_unkept = true;
+    scope.commands.emplace_back(std::move(wanted));
+  }
+  void operator()(const KeepRun&) { scope.requests.end = true; }
+};
+
+void draw_not_kept(Scope& scope, const Skin& skin) {
+  constexpr const char* title = "This would be lost";
+  if (scope.not_kept && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
+  center_next_window();
+  if (!ImGui::BeginPopupModal(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  if (!scope.not_kept) {
+    ImGui::CloseCurrentPopup();
+    return ImGui::EndPopup();
+  }
+  const bool quitting = std::holds_alternative<KeepRun>(scope.not_kept->wanted);
+  ImGui::PushTextWrapPos(skin.px(460));
+  ImGui::TextUnformatted(fmt::format("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step),
+                                     scope.not_kept->why)
+                             .c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::Spacing();
+  const bool stay = ImGui::Button("Stay") || key_pressed(Key::escape);
+  help_tooltip("The run goes on as if nothing had been asked.", skin);
+  ImGui::SameLine();
+  const bool elsewhere = ImGui::Button("Save run as…");
+  help_tooltip("In a folder that has room.", skin);
+  ImGui::SameLine();
+  const bool give_up = ImGui::Button(quitting ? "Quit all the same" : "Give it up");
+  help_tooltip("What it has learned since it was last saved is lost.", skin);
+  if (give_up) std::visit(GiveUp{scope}, scope.not_kept->wanted);
+  if (stay || elsewhere || give_up) {
+    scope.not_kept.reset();
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+  if (elsewhere) choose(scope, Purpose::save_run);
+}
+
 }  // namespace
 
 void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_choosing(scope, skin);
+  draw_not_kept(scope, skin);
   draw_export_menu(scope, skin);
   draw_dropped(scope, skin);
   draw_help(scope, skin);

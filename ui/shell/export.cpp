@@ -156,8 +156,11 @@ void stop_film(Scope& scope) {
 
 void receive(Scope& scope, const FileWritten& written) {
   if (is_of_film(scope, written.path)) return film_written(scope, written);
-  if (written.error.empty()) return notify(scope, Severity::info, "Wrote " + written.path);
-  notify(scope, Severity::error, "Nothing was written: " + written.error);
+  if (written.error.empty()) {
+    notify(scope, Severity::info, "Wrote " + written.path);
+  } else {
+    notify(scope, Severity::error, "Nothing was written: " + written.error);
+  }
 }
 
 std::optional<PictureOrder> next_picture(Scope& scope) {

@@ -85,6 +85,7 @@ std::string layout_to_json(const Layout& layout) {
       {"curves_open", layout.curves_open}, {"workspace", layout.workspace->name},
       {"theme", theme_text(layout.theme)}, {"zoom", layout.zoom},
       {"sentence", layout.sentence},       {"recent", layout.recent},
+      {"recent_runs", layout.recent_runs}, {"offered_run", layout.offered_run},
   };
   // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -109,6 +110,8 @@ LayoutRead layout_from_json(std::string_view text) {
   reader.text("sentence", read.layout.sentence);
   // Older settings call them a history.
   reader.texts(json.contains("recent") ? "recent" : "history", read.layout.recent, max_recent);
+  reader.texts("recent_runs", read.layout.recent_runs, max_recent_runs);
+  reader.text("offered_run", read.layout.offered_run);
   read_names(reader, read.layout);
   read.complaint = reader.complaint();
   return read;

@@ -20,13 +20,16 @@ struct Layout {
   ThemeName theme = ThemeName::dark;
   float zoom = 1;  // min_zoom … max_zoom, on top of the display's own scale
   std::string sentence = "The animal didn't cross the street because it was too tired.";
-  std::vector<std::string> recent;  // sentences looked at before, newest first
+  std::vector<std::string> recent;       // sentences looked at before, newest first
+  std::vector<std::string> recent_runs;  // folders opened and saved to, newest first
+  std::string offered_run;               // the last that was found kept at a start; it is not offered again
   bool operator==(const Layout&) const = default;
 };
 
 inline constexpr float min_zoom = 0.5F;
 inline constexpr float max_zoom = 3.0F;
 inline constexpr std::size_t max_recent = 30;
+inline constexpr std::size_t max_recent_runs = 8;
 
 std::string layout_to_json(const Layout& layout);
 

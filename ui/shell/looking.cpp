@@ -1,8 +1,11 @@
 #include "shell/looking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "base/numbers.h"
 #include "shell/departures.h"
 #include "shell/export.h"
 #include "shell/training.h"
@@ -10,6 +13,49 @@
 
 namespace attnscope {
 namespace {
+
+void put_first(std::vector<std::string>& recent, const std::string& text, std::size_t most) {
+  const std::string first = text;  // which may be one of them
+  std::erase(recent, first);
+  recent.insert(recent.begin(), first);
+  if (recent.size() > most) recent.resize(most);
+}
+
+// ---- runs that were kept
+
+// What was found kept when the window opened, once.
+void offer_kept_run(Scope& scope) {
+  const auto newest = std::ranges::find_if(scope.kept_runs, [](const KeptRun& run) { return run.step > 0; });
+  if (newest == scope.kept_runs.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
+  scope.layout.offered_run = newest->path;
+  Toast& toast = notify(scope, Severity::info,
+                        fmt::format("The run {} was trained to step {} and not saved anywhere. It has been kept.",
+                                    newest->name, grouped(newest->step)));
+  toast.stays = true;
+  toast.offer = {fmt::format("Continue at step {}", grouped(newest->step)),
+                 "Opens it as it was. Later it is found under File, Open run.",
+                 OpenRun{.path = newest->path, .go_on = true}};
+}
+
+// A run that was trained has made way for the present one.
+void offer_run_before(Scope& scope, std::int64_t steps) {
+  std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
+  if (!scope.run.before || steps == 0) return;
+  notify(scope, Severity::info, fmt::format("The run before is kept as it was at step {}.", grouped(steps))).offer = {
+      scope.run.folder.empty() ? "Undo reset" : "Back to it", "Opens it again. Ctrl+Z does the same.",
+      *scope.run.before};
+}
+
+void offer_way_back(Scope& scope, const Diverged& diverged) {
+  std::string text = fmt::format("The loss is not finite at step {}, where {} was no number first: training is paused.",
+                                 grouped(diverged.step), diverged.what);
+  if (!diverged.saved) text += " Lower the learning rate, and Reset.";
+  Toast& toast = notify(scope, Severity::error, std::move(text));
+  if (!diverged.saved) return;
+  toast.offer = {fmt::format("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
+                 "Opens the run as it was last saved; Train goes on from there.",
+                 OpenRun{.path = diverged.saved->path, .go_on = true, .though_unkept = true, .rate_factor = 0.5}};
+}
 
 // ---- what the session reported
 
@@ -22,7 +68,11 @@ struct Receiver {
   }
 
   void operator()(const Status& status) {
-    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) scope.progress.reset();
+    if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) {
+      scope.progress.reset();
+      give_up_return(scope);
+    }
+    scope.pausing = scope.pausing && status.activity == Activity::training;
     scope.status = status;
   }
 
@@ -41,6 +91,7 @@ struct Receiver {
 
   void operator()(RunOpened& opened) {
     scope.progress.reset();
+    const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
     scope.curves = {};
     scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
     for (const MetricPoint& point : opened.metrics) (*this)(point);
@@ -50,10 +101,14 @@ struct Receiver {
     const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind)
       scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
+    const std::uint64_t before = scope.run.run;
     scope.run = std::move(opened);
     let_go_of_output(scope);
     if (const Example* example = example_of(scope)) scope.reference = example->target;
-    scope.saved_to.clear();  // another run must not silently take the place of the one saved there
+    scope.saved_to = scope.run.saved_to;  // another run must not silently take the place of the one saved there
+    if (!scope.run.folder.empty() && !scope.run.autosaved) remember_run(scope, scope.run.folder);
+    receive_in_undo(scope, before);
+    offer_run_before(scope, steps_before);
     scope.curves_view.axis.window.reset();
     probe_sentence(scope);
   }
@@ -62,11 +117,27 @@ struct Receiver {
   void operator()(const SentenceUnpinned& unpinned) { scope.history.unpin(unpinned.text); }
   void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
 
+  void operator()(KeptRuns& kept) {
+    scope.kept_runs = std::move(kept.runs);
+    offer_kept_run(scope);
+  }
+  void operator()(const RunKept&) { scope.requests.end = true; }
+  void operator()(NotKept& not_kept) {
+    give_up_return(scope);
+    scope.not_kept = std::move(not_kept);
+  }
+
+  void operator()(const Diverged& diverged) { offer_way_back(scope, diverged); }
+
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
 };
 
 }  // namespace
+
+void remember_run(Scope& scope, const std::string& folder) {
+  put_first(scope.layout.recent_runs, folder, max_recent_runs);
+}
 
 void set_sentence(Scope& scope, std::string text) {
   scope.layout.sentence = std::move(text);
@@ -77,12 +148,7 @@ void set_sentence(Scope& scope, std::string text) {
 }
 
 void remember_sentence(Scope& scope) {
-  auto& recent = scope.layout.recent;
-  const std::string& sentence = scope.layout.sentence;
-  if (sentence.empty()) return;
-  std::erase(recent, sentence);
-  recent.insert(recent.begin(), sentence);
-  if (recent.size() > max_recent) recent.resize(max_recent);
+  if (!scope.layout.sentence.empty()) put_first(scope.layout.recent, scope.layout.sentence, max_recent);
 }
 
 const Example* example_of(const Scope& scope) {

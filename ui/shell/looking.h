@@ -16,6 +16,9 @@ void set_sentence(Scope& scope, std::string text);
 // Puts the sentence at the head of the recent ones.
 void remember_sentence(Scope& scope);
 
+// The same of a run's folder.
+void remember_run(Scope& scope, const std::string& folder);
+
 // The corpus's example that the present sentence is; null when it is none.
 const Example* example_of(const Scope& scope);
 

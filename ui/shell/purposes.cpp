@@ -1,5 +1,7 @@
 #include "shell/purposes.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -9,7 +11,9 @@
 #include <string_view>
 
 #include "base/input.h"
+#include "base/numbers.h"
 #include "shell/export.h"
+#include "shell/looking.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -27,8 +31,24 @@ struct Row {
                                                     // made, and asks before it replaces what is there
 };
 
+// One that was kept by itself goes on where it lies.
 void open_run(Scope& scope, const std::string& path, bool) {
-  scope.commands.push_back(OpenRun{path});
+  const bool kept = std::ranges::find(scope.kept_runs, path, &KeptRun::path) != scope.kept_runs.end();
+  scope.commands.push_back(OpenRun{.path = path, .go_on = kept});
+}
+
+std::vector<PathOffer> runs_offered(const Scope& scope) {
+  std::vector<PathOffer> offers;
+  for (const std::string& path : scope.layout.recent_runs)
+    offers.push_back({fs::path(path).filename().string(), path, path});
+  std::size_t kept = 0;
+  for (const KeptRun& run : scope.kept_runs) {
+    if (run.step == 0 || ++kept > max_recent_runs) continue;
+    offers.push_back({fmt::format("{}, step {}", run.name, grouped(run.step)),
+                      fmt::format("Kept on {:%F at %R}, and never saved by anybody.", fmt::localtime(run.saved_at)),
+                      run.path});
+  }
+  return offers;
 }
 
 // The same question as after dropping it.
@@ -46,6 +66,7 @@ void open_tokenizer(Scope& scope, const std::string& path, bool) {
 
 void save_run(Scope& scope, const std::string& path, bool) {
   scope.saved_to = path;
+  remember_run(scope, path);
   scope.commands.push_back(SaveRun{path});
 }
 
@@ -160,13 +181,18 @@ void choose(Scope& scope, Purpose purpose) {
   const Row& row = row_of(purpose);
   scope.purpose = purpose;
   open_browser(scope.browser, row.choice, "", scope.commands);
+  if (purpose == Purpose::open_run) scope.commands.emplace_back(ListKeptRuns{});
   if (row.proposes) scope.browser.name = row.proposes(scope) + row.extension;
 }
 
 void draw_choosing(Scope& scope, const Skin& skin) {
+  if (scope.purpose == Purpose::open_run) scope.browser.offers = runs_offered(scope);
   const auto chosen = draw_browser(scope.browser, scope.commands, skin);
   if (chosen) take_choice(scope, *chosen);
-  if (!scope.browser.open) scope.purpose.reset();
+  if (!scope.browser.open) {
+    scope.purpose.reset();
+    scope.browser.offers.clear();
+  }
   draw_question(scope, skin);
 }
 

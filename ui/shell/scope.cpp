@@ -20,7 +20,7 @@ bool has_run(const Scope& scope) {
   return scope.run.run != 0;
 }
 
-void notify(Scope& scope, Severity severity, std::string text) {
+Toast& notify(Scope& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;
   };
@@ -28,6 +28,7 @@ void notify(Scope& scope, Severity severity, std::string text) {
   std::erase_if(scope.toasts, same);
   scope.toasts.push_back({{severity, std::move(text)}});
   if (scope.toasts.size() > most_toasts) scope.toasts.erase(scope.toasts.begin());
+  return scope.toasts.back();
 }
 
 bool is_blank(const std::string& text) {

@@ -14,6 +14,7 @@
 #include "plain/snapshot.h"
 #include "shell/curves_panel.h"
 #include "shell/layout.h"
+#include "shell/undo.h"
 #include "widgets/capture.h"
 #include "widgets/file_browser.h"
 #include "workspaces/workspace.h"
@@ -33,13 +34,22 @@ struct Facts {
   std::vector<BuiltinCorpus> corpora;
 };
 
-// A message of the worker or of the window itself. Errors and results stay until dismissed, the others fade.
+// What can be done about a message.
+struct Offer {
+  std::string label;
+  std::string help;
+  Command command;
+};
+
+// A message of the worker or of the window itself. Errors, and what is to be answered or was waited for, stay until
+// dismissed; the others fade.
 struct Toast {
   Message message;
-  bool is_result = false;  // of a study: what was waited for
-  double shown_at = -1;    // ImGui::GetTime() of its first frame; negative before it
+  bool stays = false;
+  std::optional<Offer> offer = {};
+  double shown_at = -1;  // ImGui::GetTime() of its first frame; negative before it
 
-  bool fades() const { return !is_result && message.severity != Severity::error; }
+  bool fades() const { return !stays && message.severity != Severity::error; }
 };
 
 // Long work over the model (plain/study.h) that was asked for.
@@ -51,7 +61,8 @@ struct StudyUnderWay {
 
 // What only the app can do. It clears each after doing it.
 struct Requests {
-  bool quit = false;
+  bool quit = false;                // once the run has been kept
+  bool end = false;                 // at once
   bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
 };
 
@@ -117,11 +128,13 @@ struct Scope {
   History history;                   // the pinned sentences; the same frames as the worker's
   std::optional<Progress> progress;  // only while something long is under way
   std::optional<StudyUnderWay> study;
-  std::uint64_t studies = 0;   // asked for so far
-  Shown newest;                // may have only pieces and encoder yet
-  Shown complete;              // the newest that was decoded to its end; shown until the next one is
-  std::uint64_t versions = 0;  // of what was shown so far: every one is another
-  std::vector<Toast> toasts;   // oldest first
+  std::uint64_t studies = 0;        // asked for so far
+  Shown newest;                     // may have only pieces and encoder yet
+  Shown complete;                   // the newest that was decoded to its end; shown until the next one is
+  std::uint64_t versions = 0;       // of what was shown so far: every one is another
+  std::vector<Toast> toasts;        // oldest first
+  std::vector<KeptRun> kept_runs;   // by other sessions, which are no more; newest first
+  std::optional<NotKept> not_kept;  // waits for an answer
   Facts facts;
 
   // ---- the user's
@@ -141,11 +154,13 @@ struct Scope {
   CurvesView curves_view;
   Timeline timeline;
   Exports exports;
+  UndoHistory undo;
 
   // ---- wanted
   Probe asked;                    // the newest Probe posted
   std::optional<StudyQuestion> study_wanted;  // by a workspace
   std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
+  bool pausing = false;           // asked for: the update under way is being finished
   Requests requests;
 };
 
@@ -156,7 +171,7 @@ ShownMaps shown_maps(const Scope& scope);
 bool has_run(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
-void notify(Scope& scope, Severity severity, std::string text);
+Toast& notify(Scope& scope, Severity severity, std::string text);
 
 // Nothing but spaces.
 bool is_blank(const std::string& text);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <imgui_stdlib.h>
 
+#include <utility>
+
+#include "base/input.h"
 #include "shell/actions.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
@@ -70,10 +73,16 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - skin.px(8));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
-  const bool committed = ImGui::InputTextWithHint(
-      "##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at", &scope.layout.sentence,
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-  if (ImGui::IsItemEdited()) set_sentence(scope, scope.layout.sentence);
+  std::string text = scope.layout.sentence;
+  const bool committed = [&] {
+    const WordSelection by_double_click;
+    return ImGui::InputTextWithHint("##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at",
+                                    &text, ImGuiInputTextFlags_EnterReturnsTrue);
+  }();
+  // Every view has followed what was typed: Escape leaves the field, and Dear ImGui's return to the text before it is
+  // not wanted.
+  const bool left = ImGui::IsItemDeactivated() && key_pressed(Key::escape);
+  if (!left && text != scope.layout.sentence) set_sentence(scope, std::move(text));
   if (committed) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys are for looking around next
@@ -91,6 +100,10 @@ void draw_output(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
   ImGui::SameLine(0, skin.px(14));
+  if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
+    ImGui::AlignTextToFramePadding();
+    return dim_text("There is nothing to translate.", skin);
+  }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
   ImGui::AlignTextToFramePadding();
   const std::string text =

@@ -218,6 +218,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   ImGui::End();
   if (!scope.exports.taking) draw_toasts(scope, corner, skin);
   ask_for_look(scope);
+  settle_undo(scope);
 }
 
 }  // namespace attnscope

@@ -17,11 +17,12 @@ Color32 severity_color(Severity severity, const Theme& theme) {
 
 bool expired(const Toast& toast, double now) {
   if (toast.shown_at < 0 || !toast.fades()) return false;
-  return now - toast.shown_at > (toast.message.severity == Severity::info ? info_seconds : warning_seconds);
+  const bool short_lived = toast.message.severity == Severity::info && !toast.offer;
+  return now - toast.shown_at > (short_lived ? info_seconds : warning_seconds);
 }
 
 // True when it is to go.
-bool draw_toast(Toast& toast, const Skin& skin) {
+bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) {
   if (toast.shown_at < 0) toast.shown_at = ImGui::GetTime();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float button = ImGui::GetFrameHeight();
@@ -32,6 +33,13 @@ bool draw_toast(Toast& toast, const Skin& skin) {
   ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
   ImGui::TextUnformatted(toast.message.text.c_str());
   ImGui::PopTextWrapPos();
+  bool taken = false;
+  if (toast.offer) {
+    ImGui::SetCursorPosX(left + skin.px(10));
+    taken = ImGui::Button(toast.offer->label.c_str());
+    help_tooltip(toast.offer->help, skin);
+    if (taken) commands.push_back(toast.offer->command);
+  }
   ImGui::EndGroup();
   const float bottom = ImGui::GetItemRectMax().y;
 
@@ -40,7 +48,7 @@ bool draw_toast(Toast& toast, const Skin& skin) {
   help_tooltip("Dismisses the message.", skin);
   ImGui::GetWindowDrawList()->AddRectFilled(corner, ImVec2(corner.x + skin.px(3), bottom),
                                             severity_color(toast.message.severity, skin.theme));
-  return dismissed;
+  return dismissed || taken;
 }
 
 // True when it is to be given up.
@@ -87,7 +95,7 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin) {
     std::size_t gone = scope.toasts.size();
     for (std::size_t index = hidden; index < scope.toasts.size(); ++index) {
       ImGui::PushID(static_cast<int>(index));
-      if (draw_toast(scope.toasts[index], skin)) gone = index;
+      if (draw_toast(scope.toasts[index], scope.commands, skin)) gone = index;
       ImGui::PopID();
     }
     if (gone < scope.toasts.size()) scope.toasts.erase(scope.toasts.begin() + static_cast<std::ptrdiff_t>(gone));

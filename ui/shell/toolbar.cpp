@@ -55,7 +55,7 @@ static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finish
 
 std::string status_line(const Scope& scope) {
   if (!has_run(scope)) return scope.progress ? scope.progress->what : "no run yet";
-  const char* activity = activity_texts[static_cast<std::size_t>(scope.status.activity)];
+  const char* activity = scope.pausing ? "pausing…" : activity_texts[static_cast<std::size_t>(scope.status.activity)];
   std::string line = fmt::format("{} · step {}", activity, grouped(scope.status.step));
   const std::vector<double>& loss = scope.curves[metric("loss")].y;
   const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].y;

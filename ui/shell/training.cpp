@@ -63,6 +63,7 @@ bool can_reset(const Scope& scope) {
 void play_or_pause(Scope& scope) {
   if (scope.status.activity == Activity::training) {
     scope.commands.push_back(Pause{});
+    scope.pausing = true;
   } else if (can_train(scope)) {
     scope.commands.push_back(Train{});
   }
@@ -124,8 +125,7 @@ void receive(Scope& scope, const StudyEnded& ended) {
   if (!ended.result) return;
   if (const auto* map = std::get_if<TsneMap>(&ended.result->answer))
     take_tsne(scope.views.of<EmbeddingsView>(), *map, ended.result->run);
-  notify(scope, Severity::info, result_text(*ended.result));
-  scope.toasts.back().is_result = true;
+  notify(scope, Severity::info, result_text(*ended.result)).stays = true;
 }
 
 }  // namespace attnscope

@@ -206,7 +206,26 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
   return chosen;
 }
 
+std::optional<std::string> draw_offers(const FileBrowser& browser, const Skin& skin) {
+  std::optional<std::string> chosen;
+  if (browser.offers.empty()) return chosen;
+  dim_text("Recent", skin);
+  for (std::size_t i = 0; i < browser.offers.size(); ++i) {
+    const PathOffer& offer = browser.offers[i];
+    next_in_row(button_width(offer.label.c_str()), ImGui::GetStyle().ItemInnerSpacing.x);
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::SmallButton(offer.label.c_str())) chosen = offer.path;
+    ImGui::PopID();
+    help_tooltip(offer.help, skin);
+  }
+  ImGui::Separator();
+  return chosen;
+}
+
 std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
+  ImGui::PushID("offers");
+  std::optional<std::string> chosen = draw_offers(browser, skin);
+  ImGui::PopID();
   if (browser.listing.path.empty())
     ImGui::TextDisabled("reading the folder \u2026");
   else
@@ -215,7 +234,7 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   if (!browser.listing.error.empty()) wrapped_text(skin.theme.error, browser.listing.error);
   float beneath = ImGui::GetFrameHeightWithSpacing();
   if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
-  std::optional<std::string> chosen = draw_list(browser, {0, -beneath}, commands, skin);
+  if (const auto listed = draw_list(browser, {0, -beneath}, commands, skin)) chosen = listed;
   const bool named = browser.choice->thing && draw_name_entry(browser, skin);
   if (named) chosen = acceptable(browser);
   if (const auto accepted = draw_buttons(browser, skin)) chosen = accepted;

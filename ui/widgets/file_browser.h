@@ -20,17 +20,25 @@ struct FileChoice {
   bool runs = false;            // it is a run's folder
 };
 
+// One that may be wanted again.
+struct PathOffer {
+  std::string label;
+  std::string help;
+  std::string path;
+};
+
 struct FileBrowser {
   const FileChoice* choice = nullptr;  // while it is open
   bool open = false;
   bool just_opened = false;
-  bool waiting = false;     // a listing was asked for and has not come
-  DirectoryListed listing;  // the last that came
-  std::string path_text;    // the path as it is being edited
-  std::string filter;       // shows only names that contain it, whatever the case
-  std::string name;         // of what is to be made
-  int selected = -1;        // of listing.entries
-  bool take_focus = false;  // the keyboard goes to the list (saving: to the name) with the next frame
+  bool waiting = false;           // a listing was asked for and has not come
+  DirectoryListed listing;        // the last that came
+  std::string path_text;          // the path as it is being edited
+  std::string filter;             // shows only names that contain it, whatever the case
+  std::string name;               // of what is to be made
+  std::vector<PathOffer> offers;  // above the folder, to be chosen by a click
+  int selected = -1;              // of listing.entries
+  bool take_focus = false;        // the keyboard goes to the list (saving: to the name) with the next frame
 };
 
 // Shows the dialog, in `start` (empty: the last folder shown, or the home folder), and asks for its listing. `choice`

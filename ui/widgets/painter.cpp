@@ -129,7 +129,6 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text).y / 2};
   const ImVec2 low = list_.GetClipRectMin();
   const ImVec2 high = list_.GetClipRectMax();
-  if (recording()) record_text(font, position, color, text, anchor, degrees);
   // Dear ImGui draws level text only: its corners are turned afterwards. Text out of the clip rectangle would be left
   // out before it is turned into it, so it gets that rectangle only when it has been drawn.
   list_.PushClipRectFullScreen();
@@ -138,6 +137,7 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
   list_.PopClipRect();
   for (int i = first_; i < list_.VtxBuffer.Size; ++i)
     list_.VtxBuffer[i].pos = turned(list_.VtxBuffer[i].pos, anchor, degrees);
+  if (recording()) record_text(font, position, color, text, anchor, degrees);  // with the vertices that it has by now
 }
 
 void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
 
 #include "plain/snapshot.h"
 #include "widgets/painter.h"
@@ -47,6 +50,31 @@ bool is_marked(std::size_t index, const TokenStripOptions& options) {
   return std::ranges::binary_search(options.marked, static_cast<int>(index));
 }
 
+// Signs that people have and vocabularies often have not, and what is most often in these instead.
+constexpr auto likes = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"’", "'"},
+    {"‘", "'"},
+    {"‚", ","},
+    {"“", "\""},
+    {"”", "\""},
+    {"„", "\""},
+    {"«", "\""},
+    {"»", "\""},
+    {"–", "-"},
+    {"—", "-"},
+    {"‐", "-"},
+    {"…", "..."},
+    {"\u00A0", " "},
+    {"\u202F", " "},
+});
+
+std::string unknown_note(std::string_view piece) {
+  std::string note = "The vocabulary has no piece for this: the model reads <unk>, as for everything it does not know.";
+  for (const auto& [sign, like] : likes)
+    if (without_mark(piece) == sign) note += fmt::format("\nTry {} instead.", like);
+  return note;
+}
+
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(token.piece, skin);
@@ -55,6 +83,7 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
     ImGui::TextUnformatted(weight.c_str());
   }
+  if (token.id == unknown_id) ImGui::TextUnformatted(unknown_note(token.piece).c_str());
   if (is_marked(index, options))
     ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
   if (is_masked(index, options) && !options.masked_note.empty())
@@ -94,6 +123,7 @@ void paint_piece(Painter& paint, const PictureArea& area, const Token& token, st
   const Chip chip{area.low, area.high, fill, ink, masked};
   draw_chip(paint, chip, token, options, skin);
   const auto place = static_cast<int>(index);
+  if (token.id == unknown_id) underline(paint, chip, skin.theme.error, skin.px(2), skin);
   if (place < options.underlined) underline(paint, chip, skin.theme.success, skin.px(1.5F), skin);
   if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], skin);
   const bool chosen = place == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());

@@ -19,10 +19,10 @@ constexpr int worker_niceness = 10;
 
 }  // namespace
 
-std::unique_ptr<Engine> make_window_engine() {
+std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept) {
   // Linux: of the calling thread, and of those it starts. Failing, drawing is only less smooth.
   setpriority(PRIO_PROCESS, 0, worker_niceness);
-  return std::make_unique<TorchEngine>();
+  return kept.empty() ? std::make_unique<TorchEngine>() : std::make_unique<TorchEngine>(Autosaves(kept));
 }
 
 Facts machine_facts() {

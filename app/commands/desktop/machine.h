@@ -2,6 +2,7 @@
 // and the worker say to each other.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -12,7 +13,8 @@
 namespace attnscope {
 
 // The engine that trains behind a window: its threads, of which the caller is the first, give way to drawing.
-std::unique_ptr<Engine> make_window_engine();
+// It keeps runs without a folder in `kept`, if one is given.
+std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {});
 
 // May take a moment: it asks for a CUDA device. Any thread.
 Facts machine_facts();

@@ -53,6 +53,13 @@ void show_step(Scope& scope, std::int64_t step) {
   show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(step)));
 }
 
+// Of a recurrent model's attention there is one map, and nothing to choose. Throws std::runtime_error.
+void check_view(const Workspace* of_view, const std::string& view, const ModelConfig& model) {
+  if (!model.is_recurrent() || of_view != find_workspace("attention") || view == "head") return;
+  throw std::runtime_error(fmt::format(
+      "--view {}: a recurrent model has no layers of heads to be shown so, only one map (--view head)", view));
+}
+
 }  // namespace
 
 int screenshot(const ScreenshotOptions& options) {
@@ -69,6 +76,7 @@ int screenshot(const ScreenshotOptions& options) {
     Session session([] { return make_window_engine(); });
     session.post(OpenRun{run});
     hear(scope, session, run);
+    check_view(of_view, options.view, scope.run.config.model);
     // A frame chooses what to show of the sentence, which may ask for another look.
     draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
     post_commands(scope, session);

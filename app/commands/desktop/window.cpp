@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -72,6 +73,8 @@ class App {
   void heed_drops();
   void draw();
   void serve_requests();
+  void begin_quit();
+  void take_back_quit();
   void save_settings();
 
   // In the order they come to life: the window first, so that it is there before LibTorch has opened anything.
@@ -84,6 +87,7 @@ class App {
   Scope scope_;
   Pacing pacing_;
   std::string title_;
+  bool quitting_ = false;
   Session session_;  // last: it wakes the window
 };
 
@@ -102,10 +106,11 @@ App::App()
 std::unique_ptr<Engine> App::make_engine() {
   facts_.push(machine_facts());
   GlfwWindow::wake();
-  return make_window_engine();
+  return make_window_engine(kept_runs_folder());
 }
 
 void App::open_first_run() {
+  session_.post(ListKeptRuns{});
   const std::filesystem::path shipped = shipped_run();
   std::error_code error;
   if (std::filesystem::is_directory(shipped, error)) {
@@ -118,19 +123,44 @@ void App::open_first_run() {
   }
 }
 
+// What the run has learned is saved first. There is nothing to be seen meanwhile, unless it cannot be saved.
+void App::begin_quit() {
+  quitting_ = true;
+  scope_.requests.quit = false;
+  window_.hide();
+  save_settings();
+  // A run that is being prepared has not learned anything yet, and the one before it has been kept.
+  if (scope_.run.run == 0 || scope_.status.activity == Activity::preparing) {
+    scope_.requests.end = true;
+  } else {
+    session_.post(KeepRun{});
+  }
+}
+
+void App::take_back_quit() {
+  quitting_ = false;
+  window_.show();
+}
+
 void App::run() {
-  while (!scope_.requests.quit && !window_.close_asked() && told_to_end == 0) {
+  while (!scope_.requests.end && told_to_end == 0 && !window_.lost()) {
+    if (!quitting_ && (scope_.requests.quit || window_.close_asked())) begin_quit();
+    if (quitting_ && scope_.not_kept) take_back_quit();
     const std::optional<double> due = window_.visible() ? pacing_.due() : std::nullopt;
     window_.wait(due ? std::min(*due - GlfwWindow::now(), longest_wait) : longest_wait);
     hear();
     heed_drops();
     if (window_.take_input()) pacing_.urge(GlfwWindow::now());
+    if (window_.lost()) break;
     const std::optional<double> now_due = pacing_.due();
     if (window_.visible() && now_due && GlfwWindow::now() >= *now_due) draw();
   }
-  window_.hide();
-  save_settings();
+  if (!window_.lost()) window_.hide();
+  if (!quitting_) save_settings();
   tell_errors(session_.end().events);
+  if (!window_.lost()) return;
+  std::fputs("attnscope: the display has gone\n", stderr);
+  std::_Exit(1);  // what there is to close would ask it
 }
 
 void App::hear() {
@@ -179,7 +209,8 @@ void App::serve_requests() {
 
 void App::save_settings() {
   if (settings_file_.empty()) return;
-  const GlfwWindow::Size size = window_.size();
+  const GlfwWindow::Size size =
+      window_.lost() ? GlfwWindow::Size{read_.settings.window_width, read_.settings.window_height} : window_.size();
   try {
     write_settings(settings_file_, {scope_.layout, size.width, size.height});
   } catch (const std::exception& error) {

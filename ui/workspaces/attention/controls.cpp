@@ -202,10 +202,21 @@ std::string title_of_order(const ChoiceText<HeadOrder>& text, const std::optiona
 
 }  // namespace
 
+bool is_switched_off(const Snapshot& snapshot, const HeadPlace& place) {
+  const std::vector<HeadPlace>& off = snapshot.interventions.heads_off;
+  return std::ranges::find(off, place) != off.end();
+}
+
 void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin) {
   draw_label(skin.fonts.bold, skin.theme.text, title_of(view.place(), shown.snapshot->model), skin);
   const std::string help = entropy_help(shown, view);
   help_tooltip(help, skin);
+  if (is_switched_off(*shown.snapshot, view.place())) {
+    next_in_row(text_size(skin.fonts.ui, "switched off").x, skin.px(12));
+    draw_label(skin.fonts.ui, skin.theme.warning, "switched off", skin);
+    help_tooltip(
+        "Its weights are as they would be, but nothing of what it gathers goes on: its part of W_O gets zeros.", skin);
+  }
   if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
     const std::string entropy =
         fmt::format("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);

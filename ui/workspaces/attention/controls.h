@@ -10,6 +10,9 @@
 namespace attnscope {
 
 // The title, and what there is to say of the map shown.
+// The look was asked for without this head: what it gives is zero, though its map is there.
+bool is_switched_off(const Snapshot& snapshot, const HeadPlace& place);
+
 void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin);
 
 // Matrix or lines, one head or many, pieces or words.

@@ -25,6 +25,9 @@ bool is_off(const Snapshot& snapshot, const HeadPlace& place) {
 void refresh(AttentionView& view, const std::shared_ptr<const Snapshot>& snapshot) {
   InsideView& inside = view.inside;
   CellMask mask = shown_mask(view, *snapshot->inside);
+  // While it is painted it is seen here alone.
+  if (inside.brush && inside.numbers && inside.numbers->mask.hidden.size() == mask.hidden.size())
+    mask = inside.numbers->mask;
   if (inside.numbers && inside.numbers->snapshot == snapshot && inside.numbers->mask == mask) return;
   HeadNumbers numbers = head_numbers(snapshot, mask);
   numbers.version = ++inside.versions;

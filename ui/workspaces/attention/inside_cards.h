@@ -24,9 +24,9 @@ void draw_cards(const HeadCards& cards, AttentionView& view, TextureStore& textu
 // advances the cursor.
 void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& skin);
 
-// ---- the mask, painted cell by cell: what would this head do? The model stays as it is
+// ---- the mask, painted cell by cell: what would this head do, and what would come of it?
 
-// The mask to compute with: the painted one if it fits this head, else the model's.
+// The mask to compute with: the model's, with what is painted into it.
 CellMask shown_mask(const AttentionView& view, const HeadInside& head);
 
 // What the mouse does on the picture of the mask: a click turns a cell, dragging goes on with the same.

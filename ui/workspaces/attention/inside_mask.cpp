@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -11,13 +14,25 @@
 namespace attnscope {
 namespace {
 
-void use_mask(AttentionView& view, const HeadInside& head, CellMask mask) {
-  view.inside.painted_part = head.place.part;
-  if (mask == model_mask(head)) {
-    view.inside.painted.reset();
-  } else {
-    view.inside.painted = std::move(mask);
+// What it hides besides the model's mask is an intervention. What it does not hide of that is only seen here: the
+// decoder cannot be shown what it has not written yet.
+void use_mask(AttentionView& view, const HeadInside& head, const CellMask& mask) {
+  const CellMask model = model_mask(head);
+  HiddenKeys hidden{head.place, {}};
+  CellMask lifted(mask.rows, mask.cols);
+  for (int query = 0; query < mask.rows; ++query) {
+    for (int key = 0; key < mask.cols; ++key) {
+      if (mask.at(query, key) && !model.at(query, key)) hidden.cells.push_back({query, key});
+      lifted.set(query, key, model.at(query, key) && !mask.at(query, key));
+    }
   }
+  std::vector<HiddenKeys>& all = view.interventions.hidden;
+  std::erase_if(all, [&](const HiddenKeys& it) { return it.place == head.place; });
+  if (!hidden.cells.empty()) all.push_back(std::move(hidden));
+  view.inside.lifted.reset();
+  if (lifted == CellMask(mask.rows, mask.cols)) return;
+  view.inside.lifted = std::move(lifted);
+  view.inside.lifted_place = head.place;
 }
 
 bool hides_key(const CellMask& mask, int key) {
@@ -52,7 +67,7 @@ void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<co
     CellMask mask = numbers.mask;
     const CellMask model = model_mask(numbers.head());
     for (int row = 0; row < mask.rows; ++row) mask.set(row, key, !hidden || model.at(row, key));
-    use_mask(view, numbers.head(), std::move(mask));
+    use_mask(view, numbers.head(), mask);
   }
   ImGui::EndPopup();
 }
@@ -62,15 +77,19 @@ constexpr float effect_map_height = 92;  // at scale 1
 }  // namespace
 
 CellMask shown_mask(const AttentionView& view, const HeadInside& head) {
-  const auto& painted = view.inside.painted;
-  const bool fits = painted && view.inside.painted_part == head.place.part && painted->rows == head.q.rows &&
-                    painted->cols == head.k.rows;
-  return fits ? *painted : model_mask(head);
+  CellMask mask = mask_with(head, view.interventions);
+  const std::optional<CellMask>& lifted = view.inside.lifted;
+  if (!lifted || view.inside.lifted_place != head.place || lifted->rows != mask.rows || lifted->cols != mask.cols)
+    return mask;
+  for (std::size_t i = 0; i < mask.hidden.size(); ++i) mask.hidden[i] = mask.hidden[i] && !lifted->hidden[i];
+  return mask;
 }
 
 void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse) {
   InsideView& inside = view.inside;
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) inside.brush.reset();
+  // An intervention once the brush is lifted: the bar that then lists it may move the picture.
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && std::exchange(inside.brush, std::nullopt))
+    use_mask(view, numbers.head(), numbers.mask);
   if (mouse.row < 0) return;
   const bool begins = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   if (begins) inside.brush = !numbers.mask.at(mouse.row, mouse.col);
@@ -79,7 +98,10 @@ void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapRe
   CellMask mask = numbers.mask;
   along_line(goes_on ? inside.pointed->row : mouse.row, goes_on ? inside.pointed->col : mouse.col, mouse.row, mouse.col,
              [&](int row, int col) { mask.set(row, col, *inside.brush); });
-  if (mask != numbers.mask) use_mask(view, numbers.head(), std::move(mask));
+  if (mask == numbers.mask) return;
+  HeadNumbers painted = head_numbers(numbers.snapshot, mask);
+  painted.version = ++inside.versions;
+  inside.numbers = std::make_shared<const HeadNumbers>(std::move(painted));
 }
 
 void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
@@ -88,21 +110,24 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
   ImGui::AlignTextToFramePadding();
   dim_text("Mask", skin);
   help_tooltip(
-      "What if other keys were hidden? Only inside this head, only here: the model stays as it is, and so does "
-      "everything that comes after. Click or drag over cells of the mask below, too.",
+      "What if other keys were hidden from this head? Everything after it is computed anew, to the translation; the "
+      "weights of the model stay as they are. Keys that the decoder has not written yet can be shown to the numbers "
+      "below alone. Click or drag over cells of the mask below, too.",
       skin);
-  const auto button = [&](const char* label, const char* help) {
+  const auto offer = [&](const char* label, const CellMask& mask, const char* help) {
     next_in_row(button_width(label), skin.px(6));
+    const bool in_force = numbers.mask == mask;
+    if (in_force) ImGui::PushStyleColor(ImGuiCol_Button, mixed(skin.theme.raised, skin.theme.accent, 0.4F));
     const bool clicked = ImGui::SmallButton(label);
+    if (in_force) ImGui::PopStyleColor();
     help_tooltip(help, skin);
-    return clicked;
+    if (clicked) use_mask(view, head, mask);
   };
-  if (button("Model's", "The mask the model has here: look-ahead in the decoder's self-attention, else none."))
-    use_mask(view, head, model_mask(head));
-  if (button("Look-ahead", "Hides every key after the query (paper §3.2.3)."))
-    use_mask(view, head, look_ahead_mask(numbers.mask.rows, numbers.mask.cols));
-  if (button("None", "Every query may look at every key."))
-    use_mask(view, head, CellMask(numbers.mask.rows, numbers.mask.cols));
+  offer("Model's", model_mask(head),
+        "The mask the model has here: look-ahead in the decoder's self-attention, else none.");
+  offer("Look-ahead", look_ahead_mask(numbers.mask.rows, numbers.mask.cols),
+        "Hides every key after the query (paper §3.2.3).");
+  offer("None", CellMask(numbers.mask.rows, numbers.mask.cols), "Every query may look at every key.");
   draw_hide_key(view, numbers, keys, skin);
 }
 
@@ -110,7 +135,10 @@ void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> q
                       const Skin& skin) {
   if (!numbers.what_if || numbers.change.empty()) return;
   colored_text(skin.theme.warning, "What if, inside this head only: how far the output moves");
-  help_tooltip("‖Δ‖ of what the sublayer gives with this mask, for every query. The model stays as it is.", skin);
+  help_tooltip(
+      "‖Δ‖ of what the sublayer gives with this mask, for every query, before the model has been asked or where it "
+      "cannot be: keys that are not written yet.",
+      skin);
   Matrix change(1, static_cast<int>(numbers.change.size()));
   change.values = numbers.change;
   const std::vector<std::string> row = {"‖Δ‖"};

@@ -248,7 +248,7 @@ HeadNumbers head_numbers(std::shared_ptr<const Snapshot> snapshot, const CellMas
   const HeadInside& head = *snapshot->inside;
   HeadNumbers numbers;
   numbers.mask = mask;
-  numbers.what_if = mask != model_mask(head);
+  numbers.what_if = mask != mask_with(head, snapshot->interventions);
   numbers.stages = head_stages(head, head.scaled, mask, snapshot->interventions);
   numbers.rescaled = head_stages(head, !head.scaled, mask, snapshot->interventions);
   numbers.masked = numbers.stages.masked;

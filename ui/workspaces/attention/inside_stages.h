@@ -56,7 +56,7 @@ struct HeadNumbers {
   std::uint64_t version = 0;                 // of the textures
   std::shared_ptr<const Snapshot> snapshot;  // whose `inside` it was made from; never null
   CellMask mask;                             // instead of the model's, where they differ
-  bool what_if = false;                      // the mask is another one than the model's
+  bool what_if = false;                      // the mask is another one than in the look
   HeadStages stages;                         // with that mask
   HeadStages rescaled;  // the same, divided by √d_k where the model does not, or not where it does
   Matrix masked;        // stages.masked with NaN instead of −∞

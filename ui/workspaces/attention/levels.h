@@ -30,7 +30,8 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
 // ---- one head as a small picture, which can be chosen
 
 // At the cursor. A click selects the head, with Shift it is shown together with the others; a
-// double-click opens the level "Head". Heads that look almost everywhere alike are marked.
+// double-click opens the level "Head". Heads that look almost everywhere alike are marked, and those that the look was
+// asked for without are hatched.
 void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
                          TextureStore& textures, const Skin& skin);
 

@@ -274,6 +274,7 @@ void tell_measures(const MapMeasures& measures, const Skin& skin) {
 void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionView& view, const Skin& skin) {
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(title_of(place, shown.snapshot->model).c_str());
+  if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, "switched off");
   if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
   ImGui::TextDisabled("click: select   Shift + click: together, in colours   double-click: open");
   ImGui::EndTooltip();
@@ -326,6 +327,10 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size
       select(view, place);
       view.level = AttentionLevel::head;
     }
+  }
+  if (is_switched_off(*shown.snapshot, place)) {
+    Painter paint(skin);
+    draw_hatching(paint, low, {low.x + size.x, low.y + size.y}, skin.theme.warning, skin.px(6));
   }
   const MapMeasures* measures = measures_at(view.measures, place);
   if (measures && near_uniform(*measures)) draw_uniform_mark(low, size, skin);

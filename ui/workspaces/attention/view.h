@@ -93,8 +93,8 @@ struct InterventionsView {
 struct InsideView {
   bool compare = false;              // √d_k on and off side by side
   std::optional<Stage> alone;        // drawn alone, as large as there is room
-  std::optional<CellMask> painted;   // instead of the model's mask
-  AttentionPart painted_part = {};   // where it was painted
+  std::optional<CellMask> lifted;    // keys that the model hides, and that its numbers here see all the same
+  HeadPlace lifted_place;            // of which head
   std::optional<bool> brush;         // while the mouse is down on the mask: what it hides (true) or shows
   std::optional<StageCell> pointed;  // under the mouse in the last frame
   std::uint64_t versions = 0;        // of the numbers made so far

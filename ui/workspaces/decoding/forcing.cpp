@@ -102,9 +102,9 @@ void draw_likelihoods(const Courses& courses, const Skin& skin) {
 
 void draw_verdict(const Courses& courses, const Skin& skin) {
   const bool same = courses.divergence == courses.rows();
-  const std::string text =
-      same ? "It writes the reference by itself: both read the same at every step."
-           : fmt::format("They part at step {}: from here the decoder reads its own mistake.", courses.divergence + 1);
+  const std::string text = same ? "It writes the reference by itself: both read the same at every step."
+                                : fmt::format("They part at step {}: from here the decoder reads what it wrote itself.",
+                                              courses.divergence + 1);
   colored_text(same ? skin.theme.success : skin.theme.warning, text);
   help_tooltip(
       "In training the decoder is given the reference's pieces so far, whatever it would have written (teacher "
