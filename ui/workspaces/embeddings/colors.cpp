@@ -92,7 +92,7 @@ std::string facts_text(const EmbeddingLook& look, int id) {
   std::string text = fmt::format("id {}", id);
   if (vocabulary.facts.empty()) return text;
   const PieceFacts& facts = vocabulary.facts[static_cast<std::size_t>(id)];
-  text += fmt::format("\u2002·\u2002{}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
+  text += fmt::format(", {}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
   if (vocabulary.has_sides && facts.count > 0)
     text += fmt::format(", {} on the source's side", grouped(facts.on_source));
   std::string words;
