@@ -14,8 +14,8 @@ class Breathing {
   Breathing& operator=(const Breathing&) = delete;
 };
 
-// While one lives, the threads that breathe stay at their next breath and go on breathing: what a person waits for, if it
-// is short, has the machine for itself. For a thread that computes nothing.
+// While one lives, the threads that breathe stay at their next breath and go on breathing: what a person waits for, if
+// it is short, has the machine for itself. For a thread that computes nothing.
 class Quiet {
  public:
   Quiet();

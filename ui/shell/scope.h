@@ -157,10 +157,10 @@ struct Scope {
   UndoHistory undo;
 
   // ---- wanted
-  Probe asked;                    // the newest Probe posted
+  Probe asked;                                // the newest Probe posted
   std::optional<StudyQuestion> study_wanted;  // by a workspace
-  std::vector<Command> commands;  // oldest first; the app posts and clears them after every frame
-  bool pausing = false;           // asked for: the update under way is being finished
+  std::vector<Command> commands;              // oldest first; the app posts and clears them after every frame
+  bool pausing = false;                       // asked for: the update under way is being finished
   Requests requests;
 };
 
