@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "plain/flow.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
+#include "plain/sublayers.h"
 
 namespace attnscope {
 
@@ -24,8 +24,8 @@ struct HeadTensors {
   torch::Tensor w_o, b_o;
 };
 
-// See SublayerFlow; B×L, and B×L×d_ff.
-struct FlowTensors {
+// See SublayerEffect; B×L, and B×L×d_ff.
+struct SublayerTensors {
   bool decoder = false;
   int layer = 0;
   Sublayer sublayer = Sublayer::self_attention;
@@ -40,7 +40,7 @@ struct Inspection {
   // ---- wanted
   const Interventions* interventions = nullptr;
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
-  bool flow_wanted = false;
+  bool sublayers_wanted = false;
   bool hidden_wanted = false;
   bool states_wanted = false;
 
@@ -49,7 +49,7 @@ struct Inspection {
   AttentionWeights decoder = {};  // Q = T, K = T (with a cache: the past as well)
   AttentionWeights cross = {};    // Q = T, K = S
   std::optional<HeadTensors> head = {};
-  std::vector<FlowTensors> flow = {};
+  std::vector<SublayerTensors> sublayers = {};
   std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
   // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
   // encoder the top layer alone.
@@ -81,8 +81,8 @@ class LayerInspection {
   void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);
 
   // A sublayer turned x into `out` by adding `added`, which it made of `input`; all B×L×D. `active` may be undefined.
-  void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
-                 const torch::Tensor& out, const torch::Tensor& active);
+  void keep_sublayer(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
+                     const torch::Tensor& out, const torch::Tensor& active);
 
   // The layer was left out: zeros B×H×Q×K stand for its weights, so that every layer keeps its place.
   void keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads, std::int64_t num_keys);

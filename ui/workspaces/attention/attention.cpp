@@ -135,7 +135,7 @@ void show_level(Views& views, std::size_t level) {
 void ask_for_level(const Views& views, Probe& probe) {
   const AttentionView& view = views.of<AttentionView>();
   if (view.level == AttentionLevel::inside) probe.inside = view.place();
-  probe.flow = view.level == AttentionLevel::sublayers;
+  probe.sublayers = view.level == AttentionLevel::sublayers;
 }
 
 bool is_measuring(const Views& views) {
