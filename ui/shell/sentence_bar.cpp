@@ -12,6 +12,7 @@
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -151,9 +152,11 @@ float sentence_bar_height(const Skin& skin) {
 
 void draw_sentence_bar(Scope& scope, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_input(scope, width * 0.56F, skin);
-  draw_output(scope, skin);
-  draw_pieces(scope, skin);
+  const bool simple = scope.layout.density == Density::simple;
+  const bool is_shown_large = simple && scope.layout.workspace == find_workspace("glance");
+  draw_input(scope, is_shown_large ? width : width * 0.56F, skin);
+  if (!is_shown_large) draw_output(scope, skin);
+  if (!simple) draw_pieces(scope, skin);
 }
 
 }  // namespace attnscope
