@@ -220,6 +220,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   const auto densities = density_names();
   sub->add_option("--density", o.density, "How much stands in the window")
       ->check(CLI::IsMember(std::vector<std::string>(densities.begin(), densities.end())));
+  sub->add_flag("--presentation", o.presentation, "As F11 shows it: for projectors");
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
   add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
 }

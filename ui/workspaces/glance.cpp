@@ -406,7 +406,8 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   if (complete.cross.empty() || complete.source != newest.source) return glance;
   const Matrix taken = merged(mean_map(all_of(complete.cross)), glance.written.words, glance.text.words);
   for (int i = 0; i < taken.rows; ++i)
-    glance.read_from[static_cast<std::size_t>(i)] = most_read(taken, i, glance.text.words);
+    if (has_letters(glance.written.words[static_cast<std::size_t>(i)]))
+      glance.read_from[static_cast<std::size_t>(i)] = most_read(taken, i, glance.text.words);
   return glance;
 }
 

@@ -29,7 +29,8 @@ struct Glance {
   SetText text;                // that looks and is looked at
   Matrix looks;                // words × words, of one head
   SetText written;             // the translation; none of a language model, whose own words go on
-  std::vector<int> read_from;  // of each of its words the one that cross-attention, all heads together, takes most from
+  std::vector<int> read_from;  // of each of its words the one that cross-attention, all heads together,
+                               // takes most from; −1: none
 };
 
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place);

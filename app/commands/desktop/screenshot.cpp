@@ -70,6 +70,7 @@ int screenshot(const ScreenshotOptions& options) {
   // Names are checked at the door; a view's brings its workspace.
   const Workspace* of_view = show_view(scope.views, options.view);
   scope.layout.workspace = of_view ? of_view : find_workspace(options.workspace);
+  scope.presentation = options.presentation;
   scope.layout.theme = theme_from(options.theme);
   const auto density = std::ranges::find(density_names(), options.density);
   set_density(scope.layout, static_cast<Density>(density - density_names().begin()));
