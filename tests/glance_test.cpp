@@ -92,6 +92,18 @@ TEST_F(GlanceWindow, EveryKindOfModelIsDrawnOrSaysWhyNot) {
   }
 }
 
+TEST_F(GlanceWindow, AWordWithoutPieceIsTold) {
+  auto snapshot = animal_snapshot(2);
+  snapshot->source[street].id = unknown_id;
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  const auto in_picture = ui.find_text("street", 1);
+  ASSERT_TRUE(in_picture);
+  ui.move(*in_picture, draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("reads <unk>"));
+}
+
 TEST_F(GlanceWindow, ALongSentenceLeavesNoWordOut) {
   auto snapshot = fixture_snapshot({120, 90, 2, 4}, 2);
   receive(scope, {}, snapshot);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -57,10 +58,13 @@ int most_read(const Matrix& taken, int row, const std::vector<WordSpan>& words) 
 }
 
 SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) {
-  SetText text{std::move(words), {}};
+  SetText text{std::move(words), {}, {}};
   for (const WordSpan& word : text.words) {
     const std::string& piece = tokens[static_cast<std::size_t>(word.begin)].piece;
     text.apart.push_back(piece.starts_with(word_mark) || is_mark(word));
+    const auto pieces = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
+                                                  static_cast<std::size_t>(word.end - word.begin));
+    text.unknown.push_back(std::ranges::find(pieces, unknown_id, &Token::id) != pieces.end());
   }
   return text;
 }
@@ -242,6 +246,10 @@ class Picture {
     const WordSpan& word = text.words[static_cast<std::size_t>(index)];
     paint_.text(setting.font, {low.x + skin_.px(3), low.y + skin_.px(3)},
                 is_mark(word) ? faded(skin_.theme.text_dim, 0.6F) : skin_.theme.text, word.text);
+    if (!text.unknown[static_cast<std::size_t>(index)]) return;
+    const ImVec2 high = setting.boxes[static_cast<std::size_t>(index)].high;
+    paint_.line({low.x + skin_.px(3), high.y - skin_.px(2)}, {high.x - skin_.px(3), high.y - skin_.px(2)},
+                skin_.theme.warning, skin_.px(2));
   }
 
   void draw_word(int index, const Box& box) {
@@ -295,7 +303,10 @@ class Picture {
   }
 
   void tell(int word) {
-    std::string text = fmt::format("“{}” looks at", text_of_word(glance_.text.words, word));
+    std::string text;
+    if (glance_.text.unknown[static_cast<std::size_t>(word)])
+      text = "Underlined: the model has no piece for this and reads <unk>, as for anything else it has none for.\n";
+    text += fmt::format("“{}” looks at", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
     for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());

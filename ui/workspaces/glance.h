@@ -18,7 +18,8 @@ namespace attnscope {
 // Words in their order, as a text is set.
 struct SetText {
   std::vector<WordSpan> words;
-  std::vector<bool> apart;  // a space before it
+  std::vector<bool> apart;    // a space before it
+  std::vector<bool> unknown;  // the vocabulary has no piece for some of it
 };
 
 // Made once a look and head.
