@@ -11,6 +11,7 @@
 #include "window/font_files.h"
 #include "window/glfw_window.h"
 #include "window/pacing.h"
+#include "window/settings.h"
 
 namespace attnscope {
 namespace {

@@ -249,7 +249,7 @@ class Picture {
     if (!text.unknown[static_cast<std::size_t>(index)]) return;
     const ImVec2 high = setting.boxes[static_cast<std::size_t>(index)].high;
     paint_.line({low.x + skin_.px(3), high.y - skin_.px(2)}, {high.x - skin_.px(3), high.y - skin_.px(2)},
-                skin_.theme.warning, skin_.px(2));
+                skin_.theme.error, skin_.px(2));
   }
 
   void draw_word(int index, const Box& box) {
