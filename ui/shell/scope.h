@@ -105,6 +105,7 @@ struct Exports {
   std::optional<FilmOrder> film;
   bool menu_asked = false;  // to be opened as a popup
   bool taking = false;      // this frame is a picture: nothing lies over the workspace
+  bool captioned = false;   // and it is the workspace alone, which says what it is of
 };
 
 // A path that was chosen, where something is already.
