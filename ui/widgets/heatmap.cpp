@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "widgets/heatmap_layout.h"
@@ -151,30 +152,30 @@ class LabelChoice {
   int stride_;
 };
 
-LabelChoice row_labels(const Canvas& canvas, int hovered) {
-  const HeatmapOptions& options = canvas.options;
-  LabelChoice choice(canvas.matrix.rows, canvas.layout.row_stride);
+LabelChoice chosen_labels(LabelChoice choice, int hovered, int selected, int first, std::span<const int> telling) {
   choice.show(hovered);
-  choice.show(options.selected_row);
-  const auto value = [&](int row) { return canvas.matrix.at(row, options.selected_col); };
-  const bool selected = options.selected_col < canvas.matrix.cols;
-  for (const int row : telling(selected ? options.selected_col : -1, canvas.matrix.rows, value, options.high))
-    choice.show(row);
-  choice.show_every_so_many(options.first_row);
+  choice.show(selected);
+  for (const int index : telling) choice.show(index);
+  choice.show_every_so_many(first);
   return choice;
 }
 
-LabelChoice col_labels(const Canvas& canvas, int hovered) {
+LabelChoice row_labels(const Canvas& canvas, int hovered) {
+  const Matrix& matrix = canvas.matrix;
   const HeatmapOptions& options = canvas.options;
-  LabelChoice choice(canvas.matrix.cols, canvas.layout.col_stride);
-  choice.show(hovered);
-  choice.show(options.selected_col);
-  const auto value = [&](int col) { return canvas.matrix.at(options.selected_row, col); };
-  const bool selected = options.selected_row < canvas.matrix.rows;
-  for (const int col : telling(selected ? options.selected_row : -1, canvas.matrix.cols, value, options.high))
-    choice.show(col);
-  choice.show_every_so_many(options.first_col);
-  return choice;
+  const int col = options.selected_col < matrix.cols ? options.selected_col : -1;
+  const auto told = telling(
+      col, matrix.rows, [&](int row) { return matrix.at(row, col); }, options.high);
+  return chosen_labels({matrix.rows, canvas.layout.row_stride}, hovered, options.selected_row, options.first_row, told);
+}
+
+LabelChoice col_labels(const Canvas& canvas, int hovered) {
+  const Matrix& matrix = canvas.matrix;
+  const HeatmapOptions& options = canvas.options;
+  const int row = options.selected_row < matrix.rows ? options.selected_row : -1;
+  const auto told = telling(
+      row, matrix.cols, [&](int col) { return matrix.at(row, col); }, options.high);
+  return chosen_labels({matrix.cols, canvas.layout.col_stride}, hovered, options.selected_col, options.first_col, told);
 }
 
 void draw_row_labels(const Canvas& canvas, int hovered) {
