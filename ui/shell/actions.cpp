@@ -296,7 +296,10 @@ constexpr std::array table = {
     Action{"palette", "Find anything…",
            "Type what you want to see or do: every action, view, setting, corpus and preset.", typing(ctrl(Key::p)),
            Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
-    Action{"keys", "Keys and mouse", "", typing(Chord{Key::f1}), Menu::help,
+    Action{"glossary", "Glossary",
+           "The words of the window in plain language, with formula, source and where to see it.",
+           typing(Chord{Key::f1}), Menu::help, [](Scope& scope) { scope.glossary.open = true; }},
+    Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
     // ---- keys alone
     Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,

@@ -12,6 +12,7 @@
 
 #include "plain/presets.h"
 #include "shell/actions.h"
+#include "shell/glossary.h"
 #include "shell/panels.h"
 #include "shell/scope.h"
 #include "widgets/words.h"
@@ -78,6 +79,12 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
     entries.push_back({std::string(preset.name), "Preset",
                        fmt::format("{} Takes effect with Reset.", preset.description), "", true, take});
   }
+}
+
+void add_terms(std::vector<PaletteEntry>& entries) {
+  for (const Term& term : glossary())
+    entries.push_back({std::string(term.name), "Glossary", std::string(term.meaning), "", true,
+                       [name = term.name](Scope& scope) { open_glossary(scope, name); }});
 }
 
 // ---- finding
@@ -182,6 +189,7 @@ std::vector<PaletteEntry> palette_entries(const Scope& scope) {
   add_views(entries);
   add_actions(entries, scope);
   add_settings(entries, scope);
+  add_terms(entries);
   return entries;
 }
 

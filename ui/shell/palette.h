@@ -27,7 +27,7 @@ struct Palette {
   int chosen = 0;  // which of those found
 };
 
-// Every action, workspace and view, setting, corpus and preset.
+// Every action, workspace and view, setting, corpus, preset and term of the glossary.
 std::vector<PaletteEntry> palette_entries(const Scope& scope);
 
 // Those that have every word typed, whatever its case: where a word of the title begins with it first, then those whose

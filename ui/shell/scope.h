@@ -14,6 +14,7 @@
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 #include "shell/curves_panel.h"
+#include "shell/glossary.h"
 #include "shell/layout.h"
 #include "shell/palette.h"
 #include "shell/undo.h"
@@ -152,6 +153,7 @@ struct Scope {
   bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   Palette palette;
+  GlossaryView glossary;
   std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
   FileBrowser browser;
   std::string reference;  // what the sentence should become; empty: not known
