@@ -168,7 +168,7 @@ TEST(FontFiles, HaveEverySignThatIsDrawn) {
   ImFontAtlas atlas;
   const Fonts fonts = add_fonts(atlas, files, 1);
   for (const ImFont* font : {fonts.ui, fonts.bold, fonts.small, fonts.mono, fonts.mono_small})
-    for (const ImWchar sign : {u'⏎', u'▁', u'→', u'√', u'‖', u'…'}) EXPECT_TRUE(has_glyph(font, sign)) << sign;
+    for (const ImWchar sign : {u'⏎', u'▁', u'→', u'√', u'‖', u'…', u'ᵀ'}) EXPECT_TRUE(has_glyph(font, sign)) << sign;
 }
 
 // ---- fonts
