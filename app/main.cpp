@@ -164,6 +164,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   add_list(sub, "--force", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.forced,
            "Let a query look only at one key, both counted from 0 as in the JSON");
   add_list(sub, "--hide", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.hidden, "Hide a key from a query");
+  sub->add_option("--divide", o.interventions.divided,
+                  "Divide scores by \u221Ad_k (true), or do not (false), however the model was trained");
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
            "Embed another piece at a position, counted from 0");
 }

@@ -141,6 +141,26 @@ TEST_F(Attend, AHiddenKeyGetsNothingAndTheOthersItsShare) {
   EXPECT_TRUE(look.contains("untouched"));
 }
 
+TEST_F(Attend, ScoresThatAreNotDividedAreFurtherApart) {
+  AttendOptions options;
+  options.target = "a b c";
+  options.interventions.divided = true;
+  const nlohmann::json divided = json(options);
+  EXPECT_FALSE(divided.contains("untouched")) << "as the model was trained";
+  options.interventions.divided = false;
+  const nlohmann::json plain = json(options);
+  ASSERT_TRUE(plain.contains("untouched"));
+  EXPECT_EQ(plain["untouched"]["gold"], divided["gold"]);
+  EXPECT_NE(plain["gold"], divided["gold"]);
+  const auto entropy = [](const nlohmann::json& look) {
+    double sum = 0;
+    for (const auto& head : look["encoder"])
+      for (const auto& of_row : head["entropies"]) sum += of_row.get<double>();
+    return sum;
+  };
+  EXPECT_LT(entropy(plain), entropy(divided));
+}
+
 TEST_F(Attend, ChangesAreToldWithTheReferencesProbabilities) {
   AttendOptions options;
   options.target = "a b c";
@@ -242,6 +262,9 @@ TEST_F(Attend, WhatIsWrittenWrongIsRefused) {
       interventions_from({.heads_off = {"cross.1.1"}, .layers_off = {}, .forced = {}, .replaced = {}, .hidden = {}},
                          recurrent),
       ConfigError);
+  InterventionsText divided;
+  divided.divided = false;
+  EXPECT_THROW(interventions_from(divided, recurrent), ConfigError);
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ class DeparturesTest : public testing::Test {
         return;
       case DepartureKind::hidden_keys:
         return interventions.hidden.push_back({head, {{1, 2}}});
+      case DepartureKind::other_scale:
+        interventions.other_scale = true;
+        return;
       case DepartureKind::lifted_mask:
         attention.inside.lifted = CellMask(3, 3);
         return;
@@ -63,7 +66,7 @@ class DeparturesTest : public testing::Test {
 
   // The fonts of tests have "?" in the place of signs beyond Latin.
   static std::string drawn(std::string text) {
-    for (const std::string sign : {"→", "“", "”"})
+    for (const std::string sign : {"→", "“", "”", "√"})
       for (std::size_t at; (at = text.find(sign)) != std::string::npos;) text.replace(at, sign.size(), "?");
     return text;
   }
@@ -88,6 +91,7 @@ constexpr std::array kinds = {
     std::pair{DepartureKind::forced_attention, "encoder L2 H3: src2 → src1"},
     std::pair{DepartureKind::replaced_token, "src2 read as “dog”"},
     std::pair{DepartureKind::hidden_keys, "encoder L2 H3 masked"},
+    std::pair{DepartureKind::other_scale, "scores not divided by √d_k"},
     std::pair{DepartureKind::prefix, "begins with “zq”"},
     std::pair{DepartureKind::lifted_mask, "mask lifted"},
     std::pair{DepartureKind::recorded_step, "recorded step 400"},

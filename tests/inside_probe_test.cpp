@@ -56,6 +56,10 @@ TEST_P(InsideProbe, TheyAreWithChangesToo) {
     expect_agreement(look(place, interventions), place);
     interventions.heads_off = {place};
     expect_agreement(look(place, interventions), place);
+    interventions.other_scale = true;
+    const Snapshot undivided = look(place, interventions);
+    expect_agreement(undivided, place);
+    EXPECT_FALSE(undivided.inside->scaled);
   }
 }
 

@@ -42,9 +42,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
     return logits(inspection);
   }
 
-  HeadInside inside(const HeadTensors& tensors, const HeadPlace& place) const {
-    return to_head_inside(tensors, place, model->config());
-  }
+  HeadInside inside(const HeadTensors& tensors, const HeadPlace& place) const { return to_head_inside(tensors, place); }
 };
 
 TEST_P(InspectionTest, LookingChangesNothing) {
@@ -103,6 +101,22 @@ TEST_P(InspectionTest, KeysThatAreHiddenLeaveTheSoftmaxOfTheOthers) {
   EXPECT_EQ(after[3].abs().sum().item<float>(), 0) << "hidden whole";
   EXPECT_LE(difference(after[1], before[1]), 1e-6);
   EXPECT_GT(difference(hidden, plain_logits()), 1e-4);
+}
+
+TEST_P(InspectionTest, TheOtherScaleIsThatOfAModelWithoutTheDivision) {
+  interventions.other_scale = true;
+  ModelConfig config = model->config();
+  config.scaled_attention = false;
+  Model undivided = seeded_model(config);
+  undivided->stand_still();
+  const auto of_undivided = undivided->named_parameters();
+  for (const auto& parameter : model->named_parameters()) of_undivided[parameter.key()].copy_(parameter.value());
+  const torch::Tensor changed = changed_logits(), plain = plain_logits();
+  const torch::Tensor expected = undivided->logits(undivided->decode(target, undivided->encode(source, {})));
+  EXPECT_LE(difference(changed, expected), rounding);
+  EXPECT_GT(difference(changed, plain), 1e-3);
+  std::swap(undivided, model);
+  EXPECT_LE(difference(changed_logits(), plain), rounding) << "and the other way round";
 }
 
 TEST_P(InspectionTest, AReplacedPieceIsThatPieceTyped) {

@@ -7,7 +7,7 @@
 
 #include "kernels/cross_entropy.h"
 #include "training/adam.h"
-#include "training/schedule.h"
+#include "plain/schedule.h"
 
 namespace attnscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "workspaces/attention/row.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
-#include "workspaces/positions.h"
+#include "workspaces/positions/numbers.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -33,7 +33,7 @@ class Panels : public testing::Test {
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
-  PositionsView& positions = scope.views.of<PositionsView>();
+  PositionNumbersView& positions = scope.views.of<PositionNumbersView>();
   UiHarness ui;
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };

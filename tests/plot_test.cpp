@@ -9,8 +9,10 @@
 #include "plain/metrics.h"
 #include "shell/curves_panel.h"
 #include "ui_harness.h"
+#include "widgets/capture.h"
+#include "widgets/painter.h"
 #include "widgets/plot.h"
-#include "workspaces/positions.h"
+#include "workspaces/positions/numbers.h"
 
 namespace attnscope {
 namespace {
@@ -200,6 +202,72 @@ TEST_F(PlotTest, drag_pans_and_double_click_fits) {
   ui.double_click({400, 250}, draw);
   EXPECT_FALSE(axis.window);
   EXPECT_FALSE(view.window);
+}
+
+TEST_F(PlotTest, a_logarithmic_x_axis_keeps_ratios) {
+  axis.log = true;
+  for (double& x : rise.x) x = std::pow(10.0, x / 50);  // 1 … 100
+  fall.x = rise.x;
+  ui.frame(draw);
+  const auto x_at = [&](float pixel) {
+    ui.move({pixel, 250}, draw);
+    return *axis.crosshair;
+  };
+  const double left = x_at(300), middle = x_at(400), right = x_at(500);
+  EXPECT_GT(right, 2 * left);
+  EXPECT_NEAR(middle / left, right / middle, 1e-3);
+  ui.wheel({400, 250}, 1, draw);
+  ASSERT_TRUE(axis.window);
+  EXPECT_NEAR(std::log(axis.window->high / axis.window->low), 0.85 * std::log(100), 0.01);
+}
+
+TEST_F(PlotTest, what_is_not_movable_is_its_callers) {
+  PlotFrame seen;
+  int hovered = 0;
+  const UiHarness::Draw own = ui.in_panel([&] {
+    const PlotLine line{.name = "rise", .series = &rise};
+    PlotOptions options{.title = "Title", .y_limits = PlotRange{0, 50}, .movable = false};
+    options.over = [&](Painter&, const PlotFrame& frame) {
+      seen = frame;
+      hovered += ImGui::IsItemHovered() ? 1 : 0;
+    };
+    draw_plot("plot", {&line, 1}, {0, 0}, axis, view, options, ui.skin);
+  });
+  ui.wheel({400, 250}, 1, own);
+  ui.drag({400, 250}, {300, 250}, own);
+  EXPECT_FALSE(axis.window || view.window);
+  EXPECT_GT(hovered, 0);
+  EXPECT_FLOAT_EQ(seen.x_at(0), seen.low.x);
+  EXPECT_FLOAT_EQ(seen.y_at(50), seen.low.y);
+  EXPECT_NEAR(seen.x_value(seen.x_at(37)), 37, 1e-3);
+  EXPECT_NEAR(seen.y_value(seen.y_at(12)), 12, 1e-3);
+}
+
+TEST_F(PlotTest, bars_stand_on_zero) {
+  PictureRecorder recorder;
+  ui.skin.recorder = &recorder;
+  PlotFrame frame;
+  const UiHarness::Draw own = ui.in_panel([&] {
+    const Series series{{1, 2, 3}, {4, 0, -2}};
+    const PlotLine line{.name = "bars", .series = &series, .color = 0xFF010203, .bar = 1};
+    PlotOptions options{.title = "Title", .x_data = PlotRange{0, 4}, .y_limits = PlotRange{-4, 4}};
+    options.over = [&](Painter&, const PlotFrame& seen) { frame = seen; };
+    draw_plot("plot", {&line, 1}, {0, 0}, axis, view, options, ui.skin);
+  });
+  recorder.begin({{0, 0}, {800, 500}});
+  ui.frame(own);
+  std::vector<DrawnRect> bars;
+  for (const Drawn& drawn : recorder.end().shapes)
+    if (const auto* rect = std::get_if<DrawnRect>(&drawn.shape); rect && rect->color == 0xFF010203)
+      bars.push_back(*rect);
+  std::erase_if(bars, [](const DrawnRect& rect) { return rect.high.y - rect.low.y < 4; });  // the legend's
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_NEAR(bars[0].low.y, frame.y_at(4), 1);
+  EXPECT_NEAR(bars[0].high.y, frame.y_at(0), 1);
+  EXPECT_NEAR(bars[1].low.y, frame.y_at(0), 1);
+  EXPECT_NEAR(bars[1].high.y, frame.y_at(-2), 1);
+  EXPECT_LT(bars[0].high.x - bars[0].low.x, frame.width() / 4);
+  EXPECT_GT(bars[0].high.x - bars[0].low.x, frame.width() / 4 * 0.9F);
 }
 
 TEST_F(PlotTest, hover_tells_all_values_at_the_nearest_step) {
@@ -397,8 +465,8 @@ TEST(DotProducts, of_positions_depend_on_the_distance_alone) {
 struct PositionsTest : testing::Test {
   UiHarness ui{{1000, 700}};
   Snapshot snapshot;
-  PositionsView view;
-  UiHarness::Draw draw = ui.in_panel([this] { draw_positions(&snapshot, view, ui.textures, ui.skin); });
+  PositionNumbersView view;
+  UiHarness::Draw draw = ui.in_panel([this] { draw_position_numbers(&snapshot, view, ui.textures, ui.skin); });
 
   void show(Matrix table) {
     snapshot.positions =
@@ -407,7 +475,7 @@ struct PositionsTest : testing::Test {
 };
 
 TEST_F(PositionsTest, says_so_when_there_is_nothing) {
-  ui.panel([&] { draw_positions(nullptr, view, ui.textures, ui.skin); });
+  ui.panel([&] { draw_position_numbers(nullptr, view, ui.textures, ui.skin); });
   EXPECT_TRUE(ui.drew("Positions appear with the first sentence"));
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("This look brought no positions"));

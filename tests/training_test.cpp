@@ -12,7 +12,7 @@
 #include "kernels/team.h"
 #include "losses.h"
 #include "run_fixture.h"
-#include "training/schedule.h"
+#include "plain/schedule.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 

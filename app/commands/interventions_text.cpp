@@ -135,16 +135,18 @@ void check_place(const HeadPlace& place, const ModelConfig& model) {
 
 Interventions interventions_from(const InterventionsText& text, const ModelConfig& model) {
   Interventions interventions;
-  const bool of_transformers =
-      !text.heads_off.empty() || !text.layers_off.empty() || !text.forced.empty() || !text.hidden.empty();
+  const bool of_transformers = !text.heads_off.empty() || !text.layers_off.empty() || !text.forced.empty() ||
+                               !text.hidden.empty() || text.divided;
   if (model.is_recurrent() && of_transformers) {
-    throw ConfigError("a recurrent model has no heads and layers to switch off or force: only --replace changes it");
+    throw ConfigError(
+        "a recurrent model has no heads and layers to switch off or force, nor \u221Ad_k: only --replace changes it");
   }
   for (const std::string& head : text.heads_off)
     interventions.heads_off.push_back(head_from(head, head, head_form, model));
   for (const std::string& layer : text.layers_off) interventions.layers_off.push_back(layer_from(layer, model));
   for (const std::string& forced : text.forced) interventions.forced.push_back(forced_from(forced, model));
   for (const std::string& hidden : text.hidden) hide(interventions.hidden, forced_from(hidden, model));
+  interventions.other_scale = text.divided && *text.divided != model.scaled_attention;
   for (const std::string& replaced : text.replaced) interventions.replaced.push_back(replaced_from(replaced));
   return interventions;
 }

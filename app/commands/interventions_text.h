@@ -2,6 +2,7 @@
 // JSON that attend prints.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct InterventionsText {
   std::vector<std::string> forced;      // "encoder.2.3:10->1"
   std::vector<std::string> replaced;    // "source.4=wide"
   std::vector<std::string> hidden;      // "encoder.2.3:10->1"
+  std::optional<bool> divided = {};     // scores by √d_k; absent: as the model was trained
 };
 
 // Throw ConfigError naming what is wrong and what is allowed, also for a layer or head that such a model has not.

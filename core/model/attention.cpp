@@ -10,7 +10,7 @@ namespace attnscope {
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors)
     : d_model_(config.d_model),
       num_heads_(config.num_heads),
-      scale_(config.scaled_attention ? 1.0 / std::sqrt(static_cast<double>(config.d_model / config.num_heads)) : 1.0),
+      scaled_(config.scaled_attention),
       dropout_(config.dropout),
       in_proj_weight_(register_parameter("in_proj_weight", torch::empty({3 * config.d_model, config.d_model}))),
       in_proj_bias_(register_parameter("in_proj_bias", torch::zeros({3 * config.d_model}))),
@@ -57,11 +57,12 @@ torch::Tensor MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const torch::Tensor& memory,
                                              const AttentionMask& mask, const RelativePositions& positions,
                                              LayerInspection& inspection, AttentionPart part) {
+  const bool scaled = scaled_ != inspection.has_other_scale();
   kernels::AttentionInput input;
   input.queries = queries;
   input.memory = memory;
   input.num_heads = num_heads_;
-  input.scale = scale_;
+  input.scale = scaled ? 1 / std::sqrt(static_cast<double>(d_model_ / num_heads_)) : 1;
   input.dropout = is_training() ? dropout_ : 0;
   input.padding = mask.padding;
   input.look_ahead = mask.look_ahead;
@@ -85,12 +86,13 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
         q,
         k,
         v,
-        relative ? kernels::relative_scores(q * scale_, relative_k_, positions.distances) : positions.bias,
+        relative ? kernels::relative_scores(q * input.scale, relative_k_, positions.distances) : positions.bias,
         relative_v_,
         side_by_side,
         output,
         out_proj_->weight,
-        out_proj_->bias};
+        out_proj_->bias,
+        scaled};
   });
   return output;
 }

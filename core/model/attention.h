@@ -42,7 +42,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                        const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 
   std::int64_t d_model_, num_heads_;
-  double scale_;  // 1/√d_k, or 1 where scaling is off
+  bool scaled_;  // scores are divided by √d_k
   double dropout_;
   torch::Tensor in_proj_weight_;           // 3D×D: W_Q, W_K, W_V one above the other
   torch::Tensor in_proj_bias_;             // 3D

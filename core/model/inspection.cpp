@@ -17,6 +17,10 @@ bool LayerInspection::is_off() const {
   return std::find(off.begin(), off.end(), LayerPlace{decoder_, layer_}) != off.end();
 }
 
+bool LayerInspection::has_other_scale() const {
+  return inspection_ && inspection_->interventions && inspection_->interventions->other_scale;
+}
+
 bool LayerInspection::changes_weights(AttentionPart part) const {
   if (!inspection_ || !inspection_->interventions) return false;
   const auto is_here = [&](const auto& change) { return change.place.part == part && change.place.layer == layer_; };

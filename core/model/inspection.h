@@ -22,6 +22,7 @@ struct HeadTensors {
   torch::Tensor bias, relative_v;      // H×Q×K or B×H×Q×K, and (2k+1)×d; or undefined
   torch::Tensor heads_output, output;  // B×Q×D
   torch::Tensor w_o, b_o;
+  bool scaled = true;
 };
 
 // See SublayerEffect; B×L, and B×L×d_ff.
@@ -66,6 +67,9 @@ class LayerInspection {
       : inspection_(inspection), decoder_(decoder), layer_(static_cast<int>(layer)), first_query_(first_query) {}
 
   bool is_off() const;
+
+  // Scores are divided by √d_k where the model does not, and not where it does.
+  bool has_other_scale() const;
 
   bool changes_weights(AttentionPart part) const;
 

@@ -60,6 +60,9 @@ std::vector<Departure> listed(const Departures& departures, const Snapshot* seen
     add(DepartureKind::replaced_token, i, text_of(interventions.replaced[i], named));
   for (std::size_t i = 0; i < interventions.hidden.size(); ++i)
     add(DepartureKind::hidden_keys, i, head_name(interventions.hidden[i].place, named.model) + " masked");
+  if (interventions.other_scale)
+    add(DepartureKind::other_scale, 0,
+        named.model.scaled_attention ? "scores not divided by \u221Ad_k" : "scores divided by \u221Ad_k");
   if (!departures.prefix.empty() || !departures.prefix_ids.empty())
     add(DepartureKind::prefix, 0, prefix_text(departures, named));
   if (departures.lifted_mask) add(DepartureKind::lifted_mask, 0, "mask lifted");

@@ -26,6 +26,7 @@ enum class DepartureKind {
   forced_attention,
   replaced_token,
   hidden_keys,
+  other_scale,
   prefix,
   lifted_mask,
   recorded_step

@@ -57,9 +57,11 @@ struct Interventions {
   std::vector<ForcedAttention> forced;
   std::vector<ReplacedToken> replaced;
   std::vector<HiddenKeys> hidden;  // a head at most once
+  bool other_scale = false;        // scores are divided by √d_k where the model does not, and not where it does
 
   bool empty() const {
-    return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty();
+    return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&
+           !other_scale;
   }
   bool operator==(const Interventions&) const = default;
 };

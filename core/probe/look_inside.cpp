@@ -277,7 +277,7 @@ void Look::follow_gold() {
 }
 
 void Look::keep_inside() {
-  if (record_.head) snapshot.inside = to_head_inside(*record_.head, *record_.head_wanted, config());
+  if (record_.head) snapshot.inside = to_head_inside(*record_.head, *record_.head_wanted);
 }
 
 // After a prompt, only what follows it.

@@ -21,7 +21,7 @@ std::vector<float> to_values(const torch::Tensor& tensor) {
 
 // ---- the inside of a pass
 
-HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, const ModelConfig& model) {
+HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place) {
   const auto of_head = [&](const torch::Tensor& heads) { return to_matrix(heads[0][place.head]); };  // B×H×…
   HeadInside head;
   head.place = place;
@@ -30,7 +30,7 @@ HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, co
   head.v = of_head(tensors.v);
   if (tensors.bias.defined()) head.bias = of_head(tensors.bias.dim() == 4 ? tensors.bias : tensors.bias.unsqueeze(0));
   if (tensors.relative_v.defined()) head.relative_v = to_matrix(tensors.relative_v);
-  head.scaled = model.scaled_attention;
+  head.scaled = tensors.scaled;
   head.causal = place.part == AttentionPart::decoder;
   head.heads_output = to_matrix(tensors.heads_output[0]);
   head.w_o = to_matrix(tensors.w_o);

@@ -26,7 +26,7 @@ std::vector<float> to_values(const torch::Tensor& tensor);
 // ---- what an Inspection kept of the inside of a pass over one sentence (B = 1)
 
 // The head at `place`, whose sublayer's numbers are `tensors`.
-HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, const ModelConfig& model);
+HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place);
 
 std::vector<SublayerEffect> to_effects(const std::vector<SublayerTensors>& sublayers);
 

@@ -11,7 +11,7 @@
 #include "kernels/dropout.h"
 #include "kernels/team.h"
 #include "plain/metrics.h"
-#include "training/schedule.h"
+#include "plain/schedule.h"
 #include "training/validation.h"
 
 namespace attnscope {

@@ -18,7 +18,7 @@ constexpr ImWchar glyph_ranges[] = {
     0x0300, 0x036F,  // combining accents
     0x0370, 0x03FF,  // Greek
     0x0400, 0x052F,  // Cyrillic
-    0x1D40, 0x1D40,  // the T of a transpose
+    0x1D40, 0x1D6A,  // ᵀ, ᵢ and others of their kind
     0x1E00, 0x1EFF,  // Latin Extended Additional
     0x2010, 0x203A,  // dashes, quotation marks, dots, guillemets
     0x2070, 0x209F,  // superscripts and subscripts

@@ -475,15 +475,18 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
 }
 
 WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
-  return {shown_maps(scope),
-          scope.newest.snapshot.get(),
-          scope.views,
-          scope.reference,
-          scope.layout.side_width,
-          scope.study_wanted,
-          scope.sentence_wanted,
-          textures,
-          skin};
+  return {.maps = shown_maps(scope),
+          .live = scope.newest.snapshot.get(),
+          .views = scope.views,
+          .config = scope.run.config,
+          .curves = scope.curves,
+          .has_run = has_run(scope),
+          .reference = scope.reference,
+          .side_width = scope.layout.side_width,
+          .study = scope.study_wanted,
+          .sentence_wanted = scope.sentence_wanted,
+          .textures = textures,
+          .skin = skin};
 }
 
 }  // namespace attnscope

@@ -24,6 +24,8 @@ constexpr std::array help_texts = {
     "All of this query's weight goes to this key. Click: shows it.",
     "The model reads another piece here.",
     "Keys of this head are hidden by hand, besides those that the model hides. Click: shows it.",
+    "Every head's scores, q\u00B7k, are divided by \u221Ad_k though the model was not trained so, or not though it "
+    "was. Click: shows it.",
     "The decoder is given this beginning, and goes on by itself. Click: shows it.",
     "Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it.",
     "What the model made of the sentence at that step of its training, not what it makes of it now.",
@@ -63,6 +65,9 @@ void show(Scope& scope, const Departure& departure) {
     case DepartureKind::lifted_mask:
       show_head(scope, view.inside.lifted_place);
       view.level = AttentionLevel::inside;
+      return;
+    case DepartureKind::other_scale:
+      scope.layout.workspace = show_view(scope.views, "scaling");
       return;
     case DepartureKind::replaced_token:
     case DepartureKind::recorded_step:
@@ -139,6 +144,9 @@ void take_back(Scope& scope, const Departure& departure) {
       return let_go(scope.views.of<DecodingView>());
     case DepartureKind::hidden_keys:
       return drop(attention.interventions.hidden, departure.index);
+    case DepartureKind::other_scale:
+      attention.interventions.other_scale = false;
+      return;
     case DepartureKind::lifted_mask:
       return attention.inside.lifted.reset();
     case DepartureKind::recorded_step:

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -31,24 +33,43 @@ void center_next_window() {
 
 void draw_key_line(const char* keys, const char* what, const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
-  mono_text(keys, skin);
-  ImGui::SameLine(left + skin.px(190));
+  {
+    const WithFont mono(skin.fonts.mono_small);
+    ImGui::TextUnformatted(keys);
+  }
+  ImGui::SameLine(left + skin.px(140));
   ImGui::TextUnformatted(what);
+}
+
+// Three columns: the window's keys, then those of the workspaces, and the mouse.
+void draw_key_columns(const Scope& scope, const Skin& skin) {
+  const WithFont small(skin.fonts.small);
+  const std::vector<KeyLine> window = window_keys(scope), workspaces = workspace_keys();
+  const auto draw_lines = [&](std::span<const KeyLine> lines) {
+    for (const KeyLine& line : lines) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
+  };
+  const std::span<const KeyLine> all = workspaces;
+  const std::size_t half = (all.size() + std::size(mouse_lines) + 1) / 2;
+  ImGui::BeginGroup();
+  draw_lines(window);
+  ImGui::EndGroup();
+  ImGui::SameLine(0, skin.px(20));
+  ImGui::BeginGroup();
+  draw_lines(all.first(std::min(half, all.size())));
+  ImGui::EndGroup();
+  ImGui::SameLine(0, skin.px(20));
+  ImGui::BeginGroup();
+  draw_lines(all.subspan(std::min(half, all.size())));
+  ImGui::Spacing();
+  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, skin);
+  ImGui::EndGroup();
 }
 
 void draw_help(Scope& scope, const Skin& skin) {
   if (scope.show_help && !ImGui::IsPopupOpen("Keys and mouse")) ImGui::OpenPopup("Keys and mouse");
   center_next_window();
   if (!ImGui::BeginPopupModal("Keys and mouse", &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
-  ImGui::BeginGroup();
-  for (const KeyLine& line : window_keys(scope)) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
-  ImGui::EndGroup();
-  ImGui::SameLine(0, skin.px(24));
-  ImGui::BeginGroup();
-  for (const KeyLine& line : workspace_keys()) draw_key_line(line.keys.c_str(), line.what.c_str(), skin);
-  ImGui::Spacing();
-  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, skin);
-  ImGui::EndGroup();
+  draw_key_columns(scope, skin);
   ImGui::Spacing();
   dim_text("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.", skin);
   if (!scope.facts.version.empty()) dim_text("attnscope " + scope.facts.version, skin);

@@ -135,6 +135,7 @@ std::string waiting_text(const Scope& scope) {
 // What the open workspace needs and has not; empty: nothing.
 std::string what_is_missing(const Scope& scope) {
   const Workspace& workspace = *scope.layout.workspace;
+  if (!workspace.needs.look) return "";
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);

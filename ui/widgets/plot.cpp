@@ -12,31 +12,14 @@
 namespace attnscope {
 namespace {
 
-// A plot while it is being drawn.
-struct PlotFrame {
-  ImVec2 low;   // top left corner of the area of lines
-  ImVec2 high;  // its bottom right corner
-  PlotRange x;
-  PlotRange y;
-  bool log = false;
+// Where a value stands between the ends of an axis, from 0 to 1, and what stands there.
+double share_of(double value, PlotRange range, bool log) {
+  return log ? std::log(value / range.low) / std::log(range.high / range.low) : (value - range.low) / range.width();
+}
 
-  float width() const { return high.x - low.x; }
-  float height() const { return high.y - low.y; }
-
-  float x_at(double value) const { return low.x + static_cast<float>((value - x.low) / x.width()) * width(); }
-
-  float y_at(double value) const {
-    const double share = log ? std::log(value / y.low) / std::log(y.high / y.low) : (value - y.low) / y.width();
-    return high.y - static_cast<float>(std::clamp(share, -10.0, 11.0)) * height();
-  }
-
-  double x_value(float pixel) const { return x.low + x.width() * static_cast<double>((pixel - low.x) / width()); }
-
-  double y_value(float pixel) const {
-    const double share = static_cast<double>((high.y - pixel) / height());
-    return log ? y.low * std::pow(y.high / y.low, share) : y.low + y.width() * share;
-  }
-};
+double value_at(double share, PlotRange range, bool log) {
+  return log ? range.low * std::pow(range.high / range.low, share) : range.low + range.width() * share;
+}
 
 std::vector<PlotLine> visible_lines(std::span<const PlotLine> lines, const PlotView& view) {
   std::vector<PlotLine> visible;
@@ -69,13 +52,14 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     const float x = frame.low.x - skin.px(5) - text_size(font, text).x;
     paint.text(font, {x, y - line / 2}, skin.theme.text_dim, text);
   }
-  const std::vector<double> x_ticks = linear_ticks(frame.x, std::max(1, static_cast<int>(frame.width() / skin.px(70))));
+  const int x_count = std::max(1, static_cast<int>(frame.width() / skin.px(70)));
+  const std::vector<double> x_ticks = frame.log_x ? log_ticks(frame.x) : linear_ticks(frame.x, x_count);
   const double x_step = x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : frame.x.width();
   for (const double tick : x_ticks) {
     const float x = frame.x_at(tick);
     paint.line({x, frame.low.y}, {x, frame.high.y}, skin.theme.grid);
     if (!options.x_numbers) continue;
-    const std::string text = tick_text(tick, x_step);
+    const std::string text = tick_text(tick, frame.log_x ? tick : x_step);
     const float width = text_size(font, text).x;
     const float last = frame.high.x + skin.px(right_margin) - width;  // beyond it the number would be cut
     paint.text(font, {std::min(x - width / 2, last), frame.high.y + skin.px(2)}, skin.theme.text_dim, text);
@@ -113,10 +97,26 @@ void draw_series(const PlotFrame& frame, const Series& series, Color32 color, fl
   draw_stretch(stretch, color, thickness, dots, skin);
 }
 
+void draw_bars(const PlotFrame& frame, const Series& series, double wide, Color32 color, const Skin& skin) {
+  Painter paint(skin);
+  const float base = frame.y_at(frame.log ? frame.y.low : 0);
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    if (!std::isfinite(series.y[i]) || (frame.log && series.y[i] <= 0)) continue;
+    const float left = frame.x_at(series.x[i] - wide / 2), right = frame.x_at(series.x[i] + wide / 2);
+    const float gap = std::min(skin.px(1), (right - left) / 4);
+    const float y = frame.y_at(series.y[i]);
+    paint.filled_rect({left + gap, std::min(y, base)}, {right - gap, std::max(y, base)}, color);
+  }
+}
+
 void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const Skin& skin) {
   Painter paint(skin);
   paint.push_clip(frame.low, frame.high);
   for (const PlotLine& line : lines) {
+    if (line.bar > 0) {
+      draw_bars(frame, *line.series, line.bar, line.color, skin);
+      continue;
+    }
     const bool smooth = line.smoothing > 0;
     draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
                 skin);
@@ -137,12 +137,12 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
   if (ImGui::IsItemHovered() && wheel != 0) {
     const double factor = std::pow(0.85, static_cast<double>(wheel));
-    if (!io.KeyCtrl) axis.window = zoomed(frame.x, frame.x_value(io.MousePos.x), factor, false);
+    if (!io.KeyCtrl) axis.window = zoomed(frame.x, frame.x_value(io.MousePos.x), factor, frame.log_x);
     if (!io.KeyShift) view.window = zoomed(frame.y, frame.y_value(io.MousePos.y), factor, frame.log);
   }
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
     if (io.MouseDelta.x != 0)
-      axis.window = panned(frame.x, static_cast<double>(-io.MouseDelta.x / frame.width()), false);
+      axis.window = panned(frame.x, static_cast<double>(-io.MouseDelta.x / frame.width()), frame.log_x);
     if (io.MouseDelta.y != 0)
       view.window = panned(frame.y, static_cast<double>(io.MouseDelta.y / frame.height()), frame.log);
   }
@@ -194,12 +194,12 @@ void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, Plo
   if (axis.crosshair_owner == self && !lines.empty()) values_tooltip(lines, *axis.crosshair, options, skin);
 }
 
-// What the legend says beside a name: the value under the crosshair, or the newest.
+// What the legend says beside a name: the value under the crosshair, at the marker, or the newest.
 std::string legend_value(const PlotLine& line, const PlotAxis& axis) {
   const Series& series = *line.series;
   if (series.y.empty()) return "";
-  const std::optional<std::size_t> point =
-      axis.crosshair ? nearest_point(series, *axis.crosshair) : std::optional(series.y.size() - 1);
+  const std::optional<double> x = axis.crosshair ? axis.crosshair : axis.marker;
+  const std::optional<std::size_t> point = x ? nearest_point(series, *x) : std::optional(series.y.size() - 1);
   return value_text(series.y[*point]);
 }
 
@@ -218,12 +218,12 @@ void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::
 
 // Right of the title, from the right edge leftwards while there is room.
 void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float left, const PlotAxis& axis,
-                      PlotView& view, const Skin& skin) {
+                      PlotView& view, bool values, const Skin& skin) {
   ImFont* font = skin.fonts.small;
   const std::vector<PlotLine> entries(lines.begin(), lines.end());
   float x = right_top.x;
   for (auto line = entries.rbegin(); line != entries.rend(); ++line) {
-    const std::string value = legend_value(*line, axis);
+    const std::string value = values ? legend_value(*line, axis) : "";
     const float width = skin.px(19) + text_size(font, line->name).x + text_size(font, value).x;
     x -= width;
     if (x < left) break;
@@ -257,6 +257,7 @@ PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines
   frame.low = {origin.x + gutter, origin.y + top};
   frame.high = {std::max(frame.low.x + 1, origin.x + size.x - skin.px(right_margin)),
                 std::max(frame.low.y + 1, origin.y + size.y - bottom)};
+  frame.log_x = axis.log;
   frame.log = view.log;
   frame.x = shown_x(axis, options.x_data.value_or(fitted_x(lines)));
   frame.y = view.window.value_or(options.y_limits.value_or(fitted_y(lines, frame.x, view.log)));
@@ -265,6 +266,22 @@ PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines
 }
 
 }  // namespace
+
+float PlotFrame::x_at(double value) const {
+  return low.x + static_cast<float>(share_of(value, x, log_x)) * width();
+}
+
+float PlotFrame::y_at(double value) const {
+  return high.y - static_cast<float>(std::clamp(share_of(value, y, log), -10.0, 11.0)) * height();
+}
+
+double PlotFrame::x_value(float pixel) const {
+  return value_at(static_cast<double>((pixel - low.x) / width()), x, log_x);
+}
+
+double PlotFrame::y_value(float pixel) const {
+  return value_at(static_cast<double>((high.y - pixel) / height()), y, log);
+}
 
 void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, PlotAxis& axis, PlotView& view,
                const PlotOptions& options, const Skin& skin) {
@@ -284,15 +301,21 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     help_tooltip(options.help, skin);
   }
   if (options.legend)
-    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + skin.px(10), axis, view, skin);
-  if (has_points(visible)) {
+    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + skin.px(10), axis, view,
+                     options.legend_values, skin);
+  if (has_points(visible) || options.over) {
     draw_axes(frame, options, skin);
     draw_lines(frame, visible, skin);
     draw_marker(frame, axis, skin);
     paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
     ImGui::InvisibleButton("area", {frame.width(), frame.height()});
-    zoom_and_pan(frame, axis, view);
+    if (options.movable) zoom_and_pan(frame, axis, view);
+    if (options.over) {
+      paint.push_clip(frame.low, frame.high);
+      options.over(paint, frame);
+      paint.pop_clip();
+    }
     draw_crosshair(frame, visible, axis, options, skin);
   } else {
     paint.filled_rect(frame.low, frame.high, skin.theme.background, skin.px(2));

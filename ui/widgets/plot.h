@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@
 
 namespace attnscope {
 
+class Painter;
+
 struct PlotRange {
   double low = 0;
   double high = 1;
@@ -23,19 +26,20 @@ struct PlotRange {
 
 // The x axis; plots stacked over one another share it, and its crosshair.
 struct PlotAxis {
-  std::optional<PlotRange> window;  // what is shown; none: all the data
-  bool follow = true;               // a window that showed the newest point goes along with it
-  std::optional<double> crosshair;  // under the mouse, from the plot that is hovered
-  unsigned crosshair_owner = 0;     // that plot
-  double seen_high = 0;             // the newest x of the last frame, to follow it
-  std::optional<double> marker;     // an x that is marked in all plots
+  bool log = false;                      // x, all of which are positive then
+  std::optional<PlotRange> window = {};  // what is shown; none: all the data
+  bool follow = true;                    // a window that showed the newest point goes along with it
+  std::optional<double> crosshair = {};  // under the mouse, from the plot that is hovered
+  unsigned crosshair_owner = 0;          // that plot
+  double seen_high = 0;                  // the newest x of the last frame, to follow it
+  std::optional<double> marker = {};     // an x that is marked in all plots
 };
 
 // What a plot remembers from frame to frame.
 struct PlotView {
-  std::optional<PlotRange> window;  // y; none: all that is visible
-  bool log = false;                 // y; values that are not positive are left out
-  std::vector<std::string> hidden;  // names of the lines switched off in the legend
+  std::optional<PlotRange> window = {};  // y; none: all that is visible
+  bool log = false;                      // y; values that are not positive are left out
+  std::vector<std::string> hidden = {};  // names of the lines switched off in the legend
 };
 
 struct PlotLine {
@@ -43,6 +47,24 @@ struct PlotLine {
   const Series* series = nullptr;
   Color32 color = 0;
   double smoothing = 0;  // above 0: the raw line stands faint behind its moving average (weight on the past, below 1)
+  double bar = 0;        // above 0: a bar a point, so wide on the x axis, from 0, instead of a line
+};
+
+// Where the values of a plot stand on the screen in this frame.
+struct PlotFrame {
+  ImVec2 low;   // top left corner of the area of lines
+  ImVec2 high;  // its bottom right corner
+  PlotRange x;
+  PlotRange y;
+  bool log_x = false;
+  bool log = false;  // y
+
+  float width() const { return high.x - low.x; }
+  float height() const { return high.y - low.y; }
+  float x_at(double value) const;
+  float y_at(double value) const;
+  double x_value(float pixel) const;
+  double y_value(float pixel) const;
 };
 
 struct PlotOptions {
@@ -50,9 +72,14 @@ struct PlotOptions {
   std::string_view help = {};  // shown when the title is pointed at
   std::string_view x_label = {};
   bool legend = true;                      // false when somebody else names the lines
+  bool legend_values = true;               // beside the names: at the crosshair, the marker, or the newest
   bool x_numbers = true;                   // false when another plot beneath has them
   std::optional<PlotRange> x_data = {};    // extent of all plots that share the axis; none: of these lines
   std::optional<PlotRange> y_limits = {};  // shown, instead of fitting, when the view has no window of its own
+  bool movable = true;                     // false: wheel and drag are the caller's, and nothing zooms or pans
+
+  // Draws over the lines; the area is then Dear ImGui's last item, whose mouse may be asked for.
+  std::function<void(Painter&, const PlotFrame&)> over = {};
 };
 
 // Wheel zooms at the cursor (Shift: x only, Ctrl: y only), drag pans, double-click shows everything again. In the

@@ -15,6 +15,8 @@
 #include "base/shown.h"
 #include "base/skin.h"
 #include "base/textures.h"
+#include "plain/config.h"
+#include "plain/curves.h"
 #include "plain/matrix.h"
 #include "plain/probe.h"
 #include "plain/study.h"
@@ -50,6 +52,9 @@ struct WorkspaceContext {
   ShownMaps maps;
   const Snapshot* live;  // the newest of the present model, whatever recorded step is shown; may be null
   Views& views;
+  const Config& config;    // of the run; as a configuration begins while there is none
+  const Curves& curves;    // what was measured of it so far
+  bool has_run;            // one is open
   std::string& reference;  // what the sentence should become; empty: not known
   float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
   std::optional<StudyQuestion>& study;          // to be begun, in place of the one under way
@@ -84,6 +89,7 @@ struct WorkspaceNumbers {
 
 // To be shown.
 struct WorkspaceNeeds {
+  bool look = true;       // at a model; else it is shown before there is one, and the snapshots may be null
   bool text = true;       // a sentence; a language model writes without one
   bool decoding = false;  // a decoding that came to its end, not the sentence's pieces and encoder alone
   bool present = false;   // what recorded frames do not hold

@@ -8,7 +8,8 @@
 #include "workspaces/embeddings/modes.h"
 #include "workspaces/flow/flow.h"
 #include "workspaces/glance.h"
-#include "workspaces/positions.h"
+#include "workspaces/origins/modes.h"
+#include "workspaces/positions/modes.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
@@ -58,8 +59,12 @@ constexpr std::array table = {
               .title = "Positions",
               .group = "Model",
               .help = "How the model is told the order (paper §3.5).",
-              .needs = {.text = false, .present = true},
-              .draw = draw_positions},
+              .needs = {.look = false},
+              .draw = draw_positions,
+              .keys = position_keys,
+              .views = position_modes,
+              .show = show_position_mode,
+              .numbers = position_mode_numbers},
     Workspace{.name = "decoding",
               .title = "Decoding",
               .group = "Decoding",
@@ -71,6 +76,18 @@ constexpr std::array table = {
               .show = show_mode,
               .ask = ask_for_decodings,
               .is_busy = is_playing},
+    Workspace{.name = "origins",
+              .title = "Origins",
+              .group = "Origins",
+              .help = "Where attention came from: kernels, learned weights, why they are divided by \u221Ad_k.",
+              .needs = {.look = false},
+              .draw = draw_origins,
+              .keys = origin_keys,
+              .views = origin_modes,
+              .show = show_origin_mode,
+              .ask = ask_for_origins,
+              .numbers = origin_numbers,
+              .is_busy = is_learning},
 };
 
 bool same_group(const Workspace& one, const Workspace& other) {

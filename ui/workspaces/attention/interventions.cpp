@@ -84,6 +84,12 @@ void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& sk
                          layer_title(layer_of(view.place()))),
              skin))
     toggle_layer(view.interventions, layer_of(view.place()));
+  ImGui::SameLine();
+  bool& other_scale = view.interventions.other_scale;
+  const bool divided = snapshot.model.scaled_attention != other_scale;
+  if (button(divided ? "\u00F7 \u221Ad_k##scale" : "\u00F7 \u221Ad_k is off##scale", why_not,
+             "The division of all heads' scores by \u221Ad_k (paper \u00A73.2.1). Again: back.", skin))
+    other_scale = !other_scale;
 }
 
 void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {

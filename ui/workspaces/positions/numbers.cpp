@@ -1,4 +1,4 @@
-#include "workspaces/positions.h"
+#include "workspaces/positions/numbers.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -32,7 +32,7 @@ float largest_magnitude(const Matrix& matrix) {
 }
 
 // Every snapshot brings its tables; they are worked on again only when they are others.
-void take_table(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view) {
+void take_table(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view) {
   const std::vector<PositionTable>& tables = *snapshot.positions;
   view.table = std::min(view.table, tables.size() - 1);
   const PositionTable& table = tables[view.table];
@@ -50,13 +50,13 @@ void take_table(const Snapshot& snapshot, const PositionScheme& scheme, Position
 }
 
 // Those that the table has.
-std::vector<int> shown_dimensions(const PositionsView& view) {
+std::vector<int> shown_dimensions(const PositionNumbersView& view) {
   std::vector<int> shown = view.dimensions;
   std::erase_if(shown, [&](int dimension) { return dimension >= view.shown.values.cols; });
   return shown;
 }
 
-void toggle_dimension(PositionsView& view, int dimension) {
+void toggle_dimension(PositionNumbersView& view, int dimension) {
   if (std::erase(view.dimensions, dimension) > 0) return;
   constexpr std::size_t most = 7;  // as many as there are colours to tell apart
   if (view.dimensions.size() == most) view.dimensions.erase(view.dimensions.begin());
@@ -64,7 +64,7 @@ void toggle_dimension(PositionsView& view, int dimension) {
 }
 
 // The heading of the table, with the choice among several beside it.
-void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionsView& view,
+void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionNumbersView& view,
                   const Skin& skin) {
   bold_text(scheme.heading, skin);
   if (tables.size() < 2) return;
@@ -90,7 +90,7 @@ std::string formula(const PositionScheme& scheme, int position, int dimension, i
   return fmt::format(fmt::runtime(format), position, dimension - dimension % 2, num_dimensions);
 }
 
-void draw_matrix(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
+void draw_matrix(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 size, TextureStore& textures,
                  const Skin& skin) {
   const Matrix& matrix = view.shown.values;
   const std::vector<int> marked = shown_dimensions(view);
@@ -125,7 +125,7 @@ Series column(const PositionTable& table, int col) {
 
 // Columns of the table over its rows, named after `stem` and their number from `first` on.
 void draw_columns(const PositionScheme& scheme, const std::vector<int>& columns, const char* stem, int first,
-                  const PlotOptions& options, PositionsView& view, const Skin& skin) {
+                  const PlotOptions& options, PositionNumbersView& view, const Skin& skin) {
   std::vector<Series> series;
   std::vector<std::string> names;
   for (const int col : columns) {
@@ -146,7 +146,7 @@ float largest_dot(const Matrix& dots) {
   return largest == dots.values.end() || *largest <= 0 ? 1.0F : *largest;
 }
 
-void draw_dots(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
+void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 size, TextureStore& textures,
                const Skin& skin) {
   HeatmapOptions options;
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
@@ -167,7 +167,7 @@ void draw_dots(const PositionScheme& scheme, PositionsView& view, ImVec2 size, T
   if (result.clicked) view.row = result.row;
 }
 
-void draw_distances(const PositionScheme& scheme, PositionsView& view, const Skin& skin) {
+void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
   Series series;
   for (int other = 0; other < view.dots.cols; ++other) {
     series.x.push_back(other - view.row);
@@ -180,7 +180,7 @@ void draw_distances(const PositionScheme& scheme, PositionsView& view, const Ski
 }
 
 // The heading of the last plot, with the choice of its row beside it.
-void draw_row_choice(const PositionScheme& scheme, PositionsView& view, const Skin& skin) {
+void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
   bold_text(fmt::format("From one {}", row_word(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
@@ -195,14 +195,14 @@ void draw_row_choice(const PositionScheme& scheme, PositionsView& view, const Sk
   help_tooltip("What the others are compared with; also: click a row above.", skin);
 }
 
-void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view, TextureStore& textures,
-                  const Skin& skin) {
+void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view,
+                  TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(20);
   const float left = std::floor((room.x - gap) * 0.56F);
   const float lower = std::floor(room.y * 0.4F);
 
-  ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(scheme.caption, 2, skin);
   draw_matrix(scheme, view, {0, -lower}, textures, skin);
@@ -214,7 +214,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
-  ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   bold_text(fmt::format("How alike {}s are", row_word(scheme.form)), skin);
   caption(scheme.alike, 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
@@ -226,7 +226,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
 
 // ---- biases
 
-void draw_head_biases(const PositionScheme& scheme, PositionsView& view, ImVec2 size, TextureStore& textures,
+void draw_head_biases(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 size, TextureStore& textures,
                       const Skin& skin) {
   HeatmapOptions options;
   options.map = skin.theme.diverging;
@@ -244,8 +244,8 @@ void draw_head_biases(const PositionScheme& scheme, PositionsView& view, ImVec2 
   draw_heatmap("biases", view.heads, view.version, size, options, textures, skin);
 }
 
-void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, PositionsView& view, TextureStore& textures,
-                 const Skin& skin) {
+void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view,
+                 TextureStore& textures, const Skin& skin) {
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(scheme.caption, 1, skin);
   draw_head_biases(scheme, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, skin);
@@ -261,7 +261,8 @@ void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, Positio
 
 }  // namespace
 
-void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Skin& skin) {
+void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, TextureStore& textures,
+                           const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
     return draw_quiet_note("Positions appear with the first sentence the model has looked at.", room, skin);
@@ -280,10 +281,6 @@ void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore&
   } else {
     draw_vectors(*snapshot, scheme, view, textures, skin);
   }
-}
-
-void draw_positions(WorkspaceContext& context) {
-  draw_positions(context.maps.newest.snapshot.get(), context.views.of<PositionsView>(), context.textures, context.skin);
 }
 
 }  // namespace attnscope

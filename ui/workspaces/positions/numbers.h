@@ -12,11 +12,10 @@
 #include "plain/matrix.h"
 #include "plain/snapshot.h"
 #include "widgets/plot.h"
-#include "workspaces/workspace.h"
 
 namespace attnscope {
 
-struct PositionsView {
+struct PositionNumbersView {
   std::size_t table = 0;                         // which of the snapshot's is shown
   std::vector<int> dimensions = {4, 5, 16, 17};  // drawn as curves
   int row = 0;                                   // whose dot products with the others are drawn
@@ -35,7 +34,7 @@ struct PositionsView {
 };
 
 // Fills what is left of the window. `snapshot` may be null.
-void draw_positions(const Snapshot* snapshot, PositionsView& view, TextureStore& textures, const Skin& skin);
-void draw_positions(WorkspaceContext& context);
+void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, TextureStore& textures,
+                           const Skin& skin);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-#include "training/schedule.h"
+#include "plain/schedule.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "base/numbers.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/origins/modes.h"
+
+namespace attnscope {
+namespace {
+
+// A part of a formula; what the step before had otherwise stands out.
+struct FormulaPart {
+  const char* text;
+  bool is_new = false;
+};
+
+struct StepText {
+  const char* title;
+  const char* help;
+  std::array<FormulaPart, 4> formula;
+};
+
+// In the order of PoolingStep.
+constexpr std::array steps = {
+    StepText{
+        "1 kernel",
+        "The Gaussian kernel as a softmax over the keys, with a width set by hand: nothing is learned.",
+        {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( "}, {"\u2212((x \u2212 x\u1D62)/h)\u00B2/2"}, {" ) y\u1D62"}}}},
+    StepText{"2 learned width",
+             "The same with one parameter, w = 1/h, which gradient descent learns.",
+             {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( \u2212((x \u2212 x\u1D62) "},
+               {"w", true},
+               {")\u00B2/2 ) y\u1D62"}}}},
+    StepText{
+        "3 learned q and k",
+        "The score becomes a product of two learned projections of \u03C6(x) = (1, z, z\u00B2), z = x/2.5 \u2212 1, "
+        "with d_k = 2. \u2212((z \u2212 z_i) w)\u00B2/2 is such a product, w\u00B2(z, 1)\u00B7(z_i, "
+        "\u2212z_i\u00B2/2), "
+        "but for what is the same for all keys, which a softmax does not see: learning begins at the kernel and "
+        "may leave it, so that width and place may differ from query to query.",
+        {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( "},
+          {"q\u00B7k\u1D62/\u221Ad_k", true},
+          {" ) y\u1D62"},
+          {"   q = W_Q \u03C6(x), k\u1D62 = W_K \u03C6(x\u1D62)", true}}}},
+    StepText{"4 several heads",
+             "Three such heads, each with projections of its own, mixed by a learned W_O. They begin with different "
+             "widths.",
+             {{{"\u0177(x) = "},
+               {"\u03A3_h W_O,h ", true},
+               {"\u03A3\u1D62 softmax\u1D62( q_h\u00B7k_h\u1D62/\u221Ad_k ) y\u1D62"}}}},
+};
+static_assert(steps.size() == static_cast<std::size_t>(PoolingStep::heads) + 1);
+
+// One line, what does not fit cut off.
+void draw_formula(const StepText& step, bool chosen, const Skin& skin) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), font_size(skin.fonts.ui) + skin.px(2)};
+  ImGui::Dummy(size);
+  help_tooltip(step.help, skin);
+  Painter paint(skin);
+  paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
+  float x = origin.x;
+  for (const FormulaPart& part : step.formula) {
+    if (!part.text) break;
+    const Color32 plain = chosen ? skin.theme.text : skin.theme.text_dim;
+    const Color32 color = part.is_new ? skin.theme.accent : plain;
+    paint.text(skin.fonts.ui, {x, origin.y}, chosen ? color : faded(color, 0.75F), part.text);
+    x += text_size(skin.fonts.ui, part.text).x;
+  }
+  paint.pop_clip();
+}
+
+void draw_steps(LearnedView& learned, const Skin& skin) {
+  float widest = 0;
+  for (const StepText& step : steps) widest = std::max(widest, button_width(step.title));
+  const float left = ImGui::GetCursorPosX();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto step = static_cast<PoolingStep>(i);
+    const bool chosen = learned.step == step;
+    if (draw_choice(steps[i].title, chosen, steps[i].help, skin)) restart(learned, step);
+    ImGui::SetCursorPosX(left + widest + skin.px(8));
+    draw_formula(steps[i], chosen, skin);
+  }
+  ImGui::SetCursorPosX(left + widest + skin.px(8));
+  draw_label(skin.fonts.bold, skin.theme.text, "all queries at once: softmax(QK\u1D40/\u221Ad_k) V", skin);
+  help_tooltip(
+      "Paper \u00A73.2.1: a row of Q a query, a row of K a key, a row of V its value, here one number y. The model's "
+      "heads are the fourth step, with \u03C6 of the words in place of \u03C6(x), and with values projected by W_V.",
+      skin);
+}
+
+void draw_buttons(OriginsView& view, const Skin& skin) {
+  LearnedView& learned = view.learned;
+  const bool fixed = learned.step == PoolingStep::kernel;
+  const bool few = view.points.known.size() < 2;
+  const char* why_not = fixed ? "The first step has nothing to learn: its width is set."
+                        : few ? "Learning needs two points: each is predicted from the others."
+                              : nullptr;
+  if (icon_button(learned.learning ? "Pause" : "Learn", learned.learning ? Icon::pause : Icon::play, skin.theme.success,
+                  !why_not,
+                  why_not ? why_not
+                          : "Gradient descent with Adam's steps on the mean of (y_i \u2212 the estimate from the other "
+                            "points)\u00B2. With its own point every key would learn to see itself alone. Key: Enter.",
+                  skin))
+    learned.learning = !learned.learning;
+  ImGui::SameLine(0, skin.px(6));
+  if (icon_button("Step", Icon::step, skin.theme.text, !why_not, why_not ? why_not : "One update. Key: End.", skin))
+    learn(learned, view.points, 1);
+  ImGui::SameLine(0, skin.px(6));
+  if (icon_button("Again", Icon::reset, skin.theme.text, true, "Begins anew. Key: Home.", skin))
+    restart(learned, learned.step);
+  const SliderText width{fixed ? "width h" : "begins at h", "The width of the kernel, with which every step begins."};
+  if (draw_slider(width, learned.first_width, 0.1, 5, "%.2f", true, skin)) restart(learned, learned.step);
+  ImGui::BeginDisabled(fixed);
+  draw_slider({"learning rate", "How far an update goes."}, learned.learning_rate, 1e-3, 0.2, "%.3f", true, skin);
+  ImGui::EndDisabled();
+  draw_point_controls(view.points, skin);
+}
+
+std::string vector_text(std::span<const double> numbers) {
+  std::string text;
+  for (const double number : numbers) text += fmt::format("{:>7}", number_text(number, 2));
+  return text;
+}
+
+void draw_projection(const LearnedPooling& pooling, int head, bool of_keys, const Skin& skin) {
+  const std::span<const double> all = projection(pooling, head, of_keys);
+  for (int row = 0; row < pooling_width; ++row) {
+    const auto numbers = all.subspan(static_cast<std::size_t>(row) * pooling_features, pooling_features);
+    const char* name = row > 0 ? "   " : of_keys ? "W_K" : "W_Q";
+    draw_label(skin.fonts.mono_small, skin.theme.text, name + vector_text(numbers), skin);
+    help_tooltip("A row a dimension of d_k = 2; columns are the factors of 1, z and z\u00B2, z = x/2.5 \u2212 1.",
+                 skin);
+  }
+}
+
+void draw_parameters(LearnedView& learned, const Skin& skin) {
+  const LearnedPooling& pooling = learned.pooling;
+  if (learned.step == PoolingStep::heads) {
+    for (int head = 0; head < pooling_heads; ++head) {
+      const std::string title = fmt::format("head {}", head + 1);
+      if (draw_choice(title.c_str(), learned.head == head,
+                      "Its projections and weights are shown. Keys: \u2191 and \u2193.", skin))
+        learned.head = head;
+    }
+    end_choices();
+  }
+  const std::size_t count = pooling.parameters.size();
+  draw_label(skin.fonts.small, skin.theme.text_dim,
+             fmt::format("{} parameter{} learned", count == 0 ? "no" : fmt::to_string(count), count == 1 ? "" : "s"),
+             skin);
+  if (learned.step == PoolingStep::width) {
+    const double w = pooling.parameters.front();
+    draw_label(skin.fonts.mono_small, skin.theme.text,
+               fmt::format("w = {}, width 1/w = {}", number_text(w, 3), number_text(1 / w, 3)), skin);
+  }
+  if (learned.step < PoolingStep::projections) return;
+  draw_projection(pooling, learned.head, false, skin);
+  draw_projection(pooling, learned.head, true, skin);
+  if (learned.step == PoolingStep::heads)
+    draw_label(skin.fonts.mono_small, skin.theme.text, "W_O" + vector_text(head_mix(pooling)), skin);
+}
+
+void draw_losses(LearnedView& learned, const Skin& skin) {
+  draw_label(skin.fonts.small, skin.theme.text_dim,
+             fmt::format("{} updates, loss {}", learned.updates,
+                         std::isfinite(learned.loss) ? number_text(learned.loss, 4) : "none: two points are needed"),
+             skin);
+  draw_label(
+      skin.fonts.small, skin.theme.series[2],
+      "error on clean points " + (std::isfinite(learned.clean_error) ? number_text(learned.clean_error, 3) : "none"),
+      skin);
+  help_tooltip(
+      "Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2. With many parameters the loss goes on falling "
+      "while this grows: the noise is learned.",
+      skin);
+  const PlotLine line{.name = "loss", .series = &learned.losses, .color = skin.theme.series[0]};
+  draw_plot(
+      "losses", {&line, 1}, {0, 0}, learned.losses_axis, learned.losses_plot,
+      {.title = "Left-out error",
+       .help = "Mean over the points of (y_i \u2212 the estimate from the other points)\u00B2, before each update.",
+       .x_label = "update"},
+      skin);
+}
+
+std::string weight_formula(const LearnedView& learned, double query, double key) {
+  const LearnedPooling& pooling = learned.pooling;
+  const std::string score = number_text(pooling_score(pooling, learned.head, query, key), 4);
+  const std::string after = fmt::format(" = {}, w = softmax over the keys", score);
+  if (learned.step == PoolingStep::kernel) return "\u2212((x \u2212 x_i)/h)\u00B2/2" + after;
+  if (learned.step == PoolingStep::width) return "\u2212((x \u2212 x_i) w)\u00B2/2" + after;
+  const auto q = projected(pooling, learned.head, false, query), k = projected(pooling, learned.head, true, key);
+  return fmt::format("({}, {})\u00B7({}, {})/\u221A2", number_text(q[0], 2), number_text(q[1], 2), number_text(k[0], 2),
+                     number_text(k[1], 2)) +
+         after;
+}
+
+void draw_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
+  const LearnedView& learned = view.learned;
+  const std::array lines = {
+      PlotLine{.name = "2 sin x + x", .series = &learned.clean, .color = skin.theme.series[2]},
+      PlotLine{.name = "estimate", .series = &learned.estimate, .color = skin.theme.series[0]},
+  };
+  draw_pooling(view.points,
+               {.lines = lines,
+                .weights = learned.weights,
+                .version = learned.version,
+                .formula = [&](double query, double key) { return weight_formula(learned, query, key); }},
+               textures, skin);
+}
+
+}  // namespace
+
+void draw_learned(WorkspaceContext& context, OriginsView& view) {
+  const Skin& skin = context.skin;
+  LearnedView& learned = view.learned;
+  draw_steps(learned, skin);
+  draw_buttons(view, skin);
+  if (learned.learning) learn(learned, view.points, updates_a_frame(learned, view.points));
+  settle(learned, view.points);
+  const auto parameters = [&] {
+    draw_parameters(learned, skin);
+    draw_losses(learned, skin);
+  };
+  draw_beside([&] { draw_fit(view, context.textures, skin); }, parameters, skin);
+}
+
+}  // namespace attnscope

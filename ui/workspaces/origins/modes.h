@@ -1,0 +1,61 @@
+// Where attention came from: a view a chapter, and the controls above them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "workspaces/origins/view.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+// ---- for the table of workspaces
+void draw_origins(WorkspaceContext& context);
+std::span<const WorkspaceKey> origin_keys();
+std::span<const WorkspaceView> origin_modes();
+void show_origin_mode(Views& views, std::size_t mode);
+void ask_for_origins(const Views& views, Probe& probe);
+std::optional<WorkspaceNumbers> origin_numbers(const Views& views);
+bool is_learning(const Views& views);
+
+// ---- a view each
+void draw_kernels(WorkspaceContext& context, OriginsView& view);
+void draw_learned(WorkspaceContext& context, OriginsView& view);
+void draw_scaling(WorkspaceContext& context, OriginsView& view);
+void draw_schedule(WorkspaceContext& context, OriginsView& view);
+// Of the query that is drawn, a row a key.
+std::optional<WorkspaceNumbers> scaling_numbers(const ScalingView& view);
+
+// ---- what both chapters on pooling draw
+
+// The controls of the points, in the row.
+void draw_point_controls(PointsView& view, const Skin& skin);
+
+struct PoolingPicture {
+  std::span<const PlotLine> lines;
+  const Matrix& weights;      // queries × keys: a point is as large as its weight in the row view.query
+  std::uint64_t version = 0;  // of the weights
+  std::function<std::string(double query, double key)> formula;  // of a weight
+  const Series* low = nullptr;                                   // faint lines either side of the estimate, if any
+  const Series* high = nullptr;
+  std::optional<double> average = {};  // of all values: the widest kernel's estimate
+};
+
+// The points, dragged, added and removed by the mouse, over the weights as a matrix; fills what is left of the window.
+void draw_pooling(PointsView& view, const PoolingPicture& picture, TextureStore& textures, const Skin& skin);
+
+// Two columns: that picture left, `right` beside it.
+void draw_beside(const std::function<void()>& left, const std::function<void()>& right, const Skin& skin);
+
+struct SliderText {
+  const char* word;  // before it
+  const char* help;
+  bool first = false;  // in its row
+};
+bool draw_slider(const SliderText& text, double& value, double low, double high, const char* format, bool logarithmic,
+                 const Skin& skin);
+bool draw_slider(const SliderText& text, int& value, int low, int high, bool logarithmic, const Skin& skin);
+
+}  // namespace attnscope

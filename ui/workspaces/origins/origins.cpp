@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "widgets/row.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/origins/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array modes = {
+    WorkspaceView{"kernels", "Kernel regression",
+                  "The mean of what is known, weighted by nearness: attention before it had the name."},
+    WorkspaceView{"learned", "Learned attention",
+                  "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V."},
+    WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1)."},
+    WorkspaceView{"schedule", "Learning rate", "Warm-up and decay, before any training (paper \u00A75.3)."},
+};
+static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::schedule) + 1);
+
+// ---- the keys
+
+template <int by>
+void change_mode(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  view.mode =
+      static_cast<OriginsMode>(std::clamp(static_cast<int>(view.mode) + by, 0, static_cast<int>(modes.size()) - 1));
+}
+
+int scaled(int value, int by, int most) {
+  const double factor = by > 0 ? 1.1 : 1 / 1.1;
+  return std::clamp(static_cast<int>(std::lround(value * factor)) + by, 1, most);
+}
+
+// Width, d, or warm-up.
+template <int by>
+void change_size(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  const double factor = by > 0 ? 1.1 : 1 / 1.1;
+  if (view.mode == OriginsMode::kernels)
+    view.kernels.width = std::clamp(view.kernels.width * factor, least_width, most_width);
+  if (view.mode == OriginsMode::learned) {
+    view.learned.first_width = std::clamp(view.learned.first_width * factor, 0.1, 5.0);
+    restart(view.learned, view.learned.step);
+  }
+  if (view.mode == OriginsMode::scaling)
+    view.scaling.d = std::clamp(by > 0 ? view.scaling.d * 2 : view.scaling.d / 2, 1, ScoreSample::most_dimensions);
+  if (view.mode == OriginsMode::schedule) view.schedule.warmup = scaled(view.schedule.warmup, by, longest_warmup);
+}
+
+// Kernel, head, row or the model's width.
+template <int by>
+void change_choice(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  const auto moved = [](int value, int most) { return std::clamp(value + by, 0, most); };
+  if (view.mode == OriginsMode::kernels)
+    view.kernels.kernel =
+        static_cast<Kernel>(moved(static_cast<int>(view.kernels.kernel), static_cast<int>(Kernel::triangle)));
+  if (view.mode == OriginsMode::learned) view.learned.head = moved(view.learned.head, view.learned.pooling.heads() - 1);
+  if (view.mode == OriginsMode::scaling) view.scaling.row = moved(view.scaling.row, view.scaling.queries() - 1);
+  if (view.mode == OriginsMode::schedule) view.schedule.d_model = scaled(view.schedule.d_model, -by, widest_model);
+}
+
+void play(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  const bool can = view.learned.step != PoolingStep::kernel && view.points.known.size() > 1;
+  if (view.mode == OriginsMode::learned) view.learned.learning = can && !view.learned.learning;
+}
+
+void step(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  if (view.mode == OriginsMode::learned) learn(view.learned, view.points, 1);
+}
+
+void begin_anew(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  if (view.mode == OriginsMode::learned) return restart(view.learned, view.learned.step);
+  if (view.mode == OriginsMode::schedule && context.has_run) return take_run(view.schedule, context.config);
+  if (view.mode == OriginsMode::scaling) ++view.scaling.seed;
+  if (view.mode == OriginsMode::kernels) draw_anew(view.points);
+}
+
+bool has_points(const OriginsView& view) {
+  return view.mode == OriginsMode::kernels || view.mode == OriginsMode::learned;
+}
+
+void add(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  const double x = view.points.query / 10.0;
+  if (has_points(view)) add_point(view.points, x, clean_value(x));
+}
+
+void remove(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  if (has_points(view) && view.points.chosen) remove_point(view.points, *view.points.chosen);
+}
+
+constexpr const char* next_mode = "the next view, the one before";
+constexpr const char* size = "width, d or warm-up: less, more";
+constexpr const char* choice = "the next kernel, head or query, the one before; d_model";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
+    WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
+    WorkspaceKey{{.key = Key::left, .repeats = true}, size, change_size<-1>},
+    WorkspaceKey{{.key = Key::right, .repeats = true}, size, change_size<1>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, choice, change_choice<1>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, choice, change_choice<-1>},
+    WorkspaceKey{{.key = Key::enter}, "learn, pause", play},
+    WorkspaceKey{{.key = Key::end, .repeats = true}, "one update", step},
+    WorkspaceKey{
+        {.key = Key::home}, "begin anew: new points, first parameters, another draw, the run's schedule", begin_anew},
+    WorkspaceKey{{.key = Key::insert}, "add a point at the query", add},
+    WorkspaceKey{{.key = Key::del}, "remove the chosen point", remove},
+};
+
+// ---- the numbers
+
+// A row a query: clean value, estimate, and the weight of every key.
+WorkspaceNumbers pooling_numbers(const KeyedValues& known, const Series& estimate, const Matrix& weights,
+                                 std::string title) {
+  WorkspaceNumbers numbers{Matrix(weights.rows, weights.cols + 2), {}, {"2 sin x + x", "estimate"}, std::move(title)};
+  for (const double key : known.keys) numbers.cols.push_back(fmt::format("weight of key {:.4f}", key));
+  for (int row = 0; row < weights.rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    numbers.rows.push_back(fmt::format("{:.1f}", estimate.x[at]));
+    numbers.matrix.at(row, 0) = static_cast<float>(clean_value(estimate.x[at]));
+    numbers.matrix.at(row, 1) = static_cast<float>(estimate.y[at]);
+    for (int col = 0; col < weights.cols; ++col) numbers.matrix.at(row, col + 2) = weights.at(row, col);
+  }
+  return numbers;
+}
+
+std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
+  if (view.planned.x.empty()) return std::nullopt;
+  WorkspaceNumbers numbers{Matrix(static_cast<int>(view.planned.x.size()), 1), {}, {"learning rate"}, "noam schedule"};
+  for (std::size_t i = 0; i < view.planned.x.size(); ++i) {
+    numbers.rows.push_back(fmt::format("update {}", view.planned.x[i]));
+    numbers.matrix.values[i] = static_cast<float>(view.planned.y[i]);
+  }
+  return numbers;
+}
+
+void draw_modes(OriginsView& view, const Skin& skin) {
+  for (std::size_t i = 0; i < modes.size(); ++i) {
+    const auto mode = static_cast<OriginsMode>(i);
+    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+  }
+  end_choices();
+}
+
+}  // namespace
+
+std::span<const WorkspaceKey> origin_keys() {
+  return keys;
+}
+
+std::span<const WorkspaceView> origin_modes() {
+  return modes;
+}
+
+void show_origin_mode(Views& views, std::size_t mode) {
+  views.of<OriginsView>().mode = static_cast<OriginsMode>(mode);
+}
+
+void ask_for_origins(const Views& views, Probe& probe) {
+  if (views.of<OriginsView>().mode == OriginsMode::scaling) probe.inside = views.of<AttentionView>().place();
+}
+
+std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
+  const OriginsView& view = views.of<OriginsView>();
+  const KeyedValues& known = view.points.known;
+  const auto fits = [&](const Matrix& weights) { return weights.cols == static_cast<int>(known.size()); };
+  if (view.mode == OriginsMode::scaling) return scaling_numbers(view.scaling);
+  if (view.mode == OriginsMode::schedule) return schedule_numbers(view.schedule);
+  if (view.mode == OriginsMode::kernels) {
+    if (view.kernels.version == 0 || !fits(view.kernels.fit.weights)) return std::nullopt;
+    return pooling_numbers(known, view.kernels.estimate, view.kernels.fit.weights, "kernel regression");
+  }
+  if (view.learned.version == 0 || !fits(view.learned.weights)) return std::nullopt;
+  return pooling_numbers(known, view.learned.estimate, view.learned.weights, "learned attention");
+}
+
+bool is_learning(const Views& views) {
+  const OriginsView& view = views.of<OriginsView>();
+  return view.mode == OriginsMode::learned && view.learned.learning;
+}
+
+void draw_origins(WorkspaceContext& context) {
+  OriginsView& view = context.views.of<OriginsView>();
+  draw_modes(view, context.skin);
+  // In the order of OriginsMode.
+  constexpr std::array draws = {draw_kernels, draw_learned, draw_scaling, draw_schedule};
+  static_assert(draws.size() == modes.size());
+  draws[static_cast<std::size_t>(view.mode)](context, view);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,159 @@
+// What is looked at in the workspace on where attention came from, and what has been worked out for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "measures/kernel_regression.h"
+#include "measures/learned_pooling.h"
+#include "measures/score_scaling.h"
+#include "plain/config.h"
+#include "widgets/plot.h"
+
+namespace attnscope {
+
+enum class OriginsMode { kernels, learned, scaling, schedule };
+
+// ---- points, which the chapters on pooling share
+
+inline constexpr std::size_t most_points = 100;  // so that a frame stays short
+
+struct PointsView {
+  std::uint64_t seed = 1;
+  double noise = 1;
+  KeyedValues known = sample_values(40, 1, 1);  // keys in order
+  std::uint64_t version = 1;                    // of what stands above
+
+  std::optional<std::size_t> chosen;   // the point that keys remove
+  std::optional<std::size_t> dragged;  // while the mouse holds it
+  int query = 22;                      // whose weights are shown on the points: a row of regression_queries()
+  PlotAxis axis;
+  PlotView plot;
+  PlotRange limits;  // of the values
+};
+
+void draw_anew(PointsView& view);
+// Noise as it was drawn, times what the deviation grew.
+void set_noise(PointsView& view, double noise);
+void add_point(PointsView& view, double key, double value);
+void remove_point(PointsView& view, std::size_t index);
+// Keys stay in order: brings chosen and dragged along.
+void move_point(PointsView& view, std::size_t index, double key, double value);
+
+// ---- by kernel
+
+inline constexpr double least_width = 0.05, most_width = 20;
+
+struct KernelsView {
+  Kernel kernel = Kernel::gaussian;
+  double width = 0.5;
+  PlotAxis sweep_axis{.log = true};
+  PlotView sweep_plot;
+
+  // ---- worked out, when one of the above or the points changed
+  std::uint64_t points = 0;  // version of those that were seen
+  Kernel shown_kernel = Kernel::gaussian;
+  double shown_width = 0;
+  KernelFit fit;
+  FitError error;
+  double left_out = 0;
+  double average = 0;  // of all values
+  Series clean, estimate, lower, upper;
+  Series measured, expected, bias, variance, others;  // over the width
+  std::uint64_t version = 0;
+};
+
+void settle(KernelsView& view, const PointsView& points);
+
+// ---- learned
+
+struct LearnedView {
+  PoolingStep step = PoolingStep::width;
+  double first_width = 2;
+  double learning_rate = 0.02;
+  bool learning = false;
+  int head = 0;
+
+  LearnedPooling pooling = first_pooling(PoolingStep::width, 2, 1);
+  PoolingDescent descent;
+  int updates = 0;
+  Series losses;
+  PlotAxis losses_axis;
+  PlotView losses_plot;
+
+  // ---- worked out, when the parameters or the points changed
+  bool stale = true;
+  std::uint64_t points = 0;
+  int shown_head = 0;
+  double loss = 0;         // of the parameters as they are now
+  double clean_error = 0;  // mean (estimate − clean)² over the queries
+  Matrix weights;          // of the head
+  Series clean, estimate;
+  std::uint64_t version = 0;
+};
+
+inline constexpr int most_updates = 20'000;
+
+// As it begins.
+void restart(LearnedView& view, PoolingStep step);
+void learn(LearnedView& view, const PointsView& points, int updates);
+// So many that a frame stays short.
+int updates_a_frame(const LearnedView& view, const PointsView& points);
+void settle(LearnedView& view, const PointsView& points);
+
+// ---- √d_k
+
+struct ScalingView {
+  int d = 64;
+  int keys = 16;
+  std::uint64_t seed = 1;
+  int row = 0;  // the query whose softmax is drawn
+
+  // ---- worked out, when one of these changed
+  std::optional<ScoreSample> sample;
+  std::uint64_t sampled = 0;  // seed that it is of
+  ScaledScores scores;
+  Series histogram, normal;  // densities
+  Series plain, divided;     // weights of the row, a key each
+  int shown_row = -1;
+  Series entropy_plain, entropy_divided, jacobian_plain, jacobian_divided;  // over d
+  std::uint64_t version = 0;
+
+  int queries() const { return sample ? sample->queries() : 1; }
+
+  PlotAxis histogram_axis, row_axis, growth_axis{.log = true};
+  PlotView histogram_plot, row_plot, entropy_plot, jacobian_plot;
+};
+
+void settle(ScalingView& view);
+
+// ---- the learning rate
+
+struct ScheduleView {
+  bool begun = false;  // with the run's own numbers
+  int d_model = 512;
+  int warmup = 4000;
+  double factor = 1;
+  int updates = 20'000;  // that are drawn
+  PlotAxis axis;
+  PlotView plot;
+  Series planned;
+};
+
+inline constexpr int widest_model = 4096, longest_warmup = 40'000, most_planned = 400'000;
+
+void take_run(ScheduleView& view, const Config& config);
+double rate_at(const ScheduleView& view, std::int64_t update);
+void settle(ScheduleView& view);
+
+struct OriginsView {
+  OriginsMode mode = OriginsMode::kernels;
+  PointsView points;
+  KernelsView kernels;
+  LearnedView learned;
+  ScalingView scaling;
+  ScheduleView schedule;
+};
+
+}  // namespace attnscope

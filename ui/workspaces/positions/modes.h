@@ -1,0 +1,24 @@
+// How the model is told the order: its own numbers, and what sinusoids and rotations are; a view each.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "workspaces/positions/view.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+// ---- for the table of workspaces
+void draw_positions(WorkspaceContext& context);
+std::span<const WorkspaceKey> position_keys();
+std::span<const WorkspaceView> position_modes();
+void show_position_mode(Views& views, std::size_t mode);
+std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views);
+
+// ---- a view each
+void draw_turning(WorkspaceContext& context, PositionsView& view);
+void draw_wavelengths(WorkspaceContext& context, PositionsView& view);
+void draw_locality(WorkspaceContext& context, PositionsView& view);
+
+}  // namespace attnscope
