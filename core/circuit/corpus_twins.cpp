@@ -115,6 +115,27 @@ std::vector<TwinQuestion> twins_like(const Corpus& corpus, const TwinQuestion& p
   return twins;
 }
 
+std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sentence, std::size_t most) {
+  const Words words = words_of(sentence);
+  std::vector<std::string> twins;
+  for (std::size_t changing = words.size(); changing-- > 0 && twins.size() < most;) {
+    std::map<std::string, int> side_of;  // of the words seen at this place
+    for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+      for (const Pair& pair : *part)
+        if (const std::optional<Like> it = like(pair, words, changing); it && it->side >= 0)
+          side_of.try_emplace(it->words[changing], it->side);
+    const auto own = side_of.find(words[changing]);
+    if (own == side_of.end()) continue;
+    for (const auto& [word, side] : side_of) {
+      if (side == own->second || twins.size() == most) continue;
+      Words twin = words;
+      twin[changing] = word;
+      twins.push_back(joined(twin));
+    }
+  }
+  return twins;
+}
+
 CorpusCases cases_like(SequenceModel& model, const Tokenizer& tokenizer, const TwinFacts& pair,
                        const std::vector<TwinQuestion>& twins, const FractionCallback& progress) {
   CorpusCases found;

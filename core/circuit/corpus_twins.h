@@ -16,6 +16,10 @@ namespace attnscope {
 // other words once, `most` of them at most, held-out sentences first. None where the pair differs in more than a word.
 std::vector<TwinQuestion> twins_like(const Corpus& corpus, const TwinQuestion& pair, std::size_t most = 60);
 
+// Sentences that differ from this one in a word for which the corpus has another in sentences of this kind, so that a
+// pronoun stands for another word where it tells that. The likeliest first.
+std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sentence, std::size_t most = 12);
+
 struct CorpusCases {
   std::vector<TwinCase> cases;  // the clean sentence is the one whose answer is the pair's clean answer
   int tried = 0;

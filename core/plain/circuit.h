@@ -196,4 +196,32 @@ struct Circuit {
   std::vector<Decoy> decoys;
 };
 
+// ---- what a window is told
+
+struct CircuitLook {
+  TwinQuestion question;            // with the twin that was found, where none was given
+  std::string problem = {};         // why there is nothing more than the offers, in one sentence; empty: there is
+  std::vector<std::string> offers;  // other twins of the clean sentence
+  TwinFacts facts;
+  Sweep denoising, noising;
+  Circuit found;
+};
+
+// Counted over the pairs of the corpus that are like the one asked about.
+struct CorpusCircuit {
+  TwinQuestion question;
+  std::string problem = {};
+  int tried = 0;
+  Circuit found;
+};
+
+// One change, and all that is written then.
+struct Trial {
+  TwinQuestion question;
+  ChangedRun run;
+  std::string output;
+  double margin = 0;
+  double share = 0;
+};
+
 }  // namespace attnscope

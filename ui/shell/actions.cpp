@@ -203,11 +203,11 @@ constexpr Chord repeated(Chord chord) {
 }
 
 constexpr Shortcut no_key;
-constexpr Place no_menu;
+constexpr MenuPlace no_menu;
 constexpr bool (*always)(const Scope&) = nullptr;
 
 // A line above it.
-constexpr Place apart(Menu menu) {
+constexpr MenuPlace apart(Menu menu) {
   return {menu, true};
 }
 
@@ -453,8 +453,15 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
 }
 
 WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
-  return {shown_maps(scope),       scope.newest.snapshot.get(), scope.views, scope.reference,
-          scope.layout.side_width, scope.study_wanted,          textures,    skin};
+  return {shown_maps(scope),
+          scope.newest.snapshot.get(),
+          scope.views,
+          scope.reference,
+          scope.layout.side_width,
+          scope.study_wanted,
+          scope.study.has_value(),
+          textures,
+          skin};
 }
 
 }  // namespace attnscope
