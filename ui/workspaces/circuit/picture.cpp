@@ -151,8 +151,8 @@ class CircuitPicture {
   }
 
   Color32 color_of(const Hop& hop) const {
-    return skin_.theme.series[static_cast<std::size_t>(hop.layer * 2 + (hop.part == AttentionPart::cross ? 4 : 1)) %
-                              skin_.theme.series.size()];
+    if (hop.part == AttentionPart::cross) return skin_.theme.success;
+    return skin_.theme.series[static_cast<std::size_t>(hop.layer * 2 + 1) % skin_.theme.series.size()];
   }
 
   void draw_hop(const Hop& hop) {
