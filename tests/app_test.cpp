@@ -121,7 +121,7 @@ TEST_F(SettingsFile, ComesBackAsItWasWritten) {
 TEST_F(SettingsFile, MayBeMissing) {
   const SettingsRead read = read_settings(folder_ / "settings.json");
   EXPECT_EQ(read.complaint, "");
-  EXPECT_EQ(read.settings.layout, Layout());
+  EXPECT_EQ(read.settings.layout, first_layout());
   EXPECT_EQ(read_settings({}).complaint, "");
 }
 
@@ -168,7 +168,33 @@ TEST(FontFiles, HaveEverySignThatIsDrawn) {
   ImFontAtlas atlas;
   const Fonts fonts = add_fonts(atlas, files, 1);
   for (const ImFont* font : {fonts.ui, fonts.bold, fonts.small, fonts.mono, fonts.mono_small})
-    for (const ImWchar sign : {u'⏎', u'▁', u'→', u'√', u'‖', u'…'}) EXPECT_TRUE(has_glyph(font, sign)) << sign;
+    for (const ImWchar sign : {u'⏎', u'▁', u'→', u'√', u'‖', u'…', u'ᵀ'}) EXPECT_TRUE(has_glyph(font, sign)) << sign;
+}
+
+// ---- fonts
+
+TEST(ScriptFonts, HaveTheSignsThatAreAskedFor) {
+  // DejaVu, which the window needs anyway, has Arabic and Hebrew.
+  const std::vector<ScriptFont> fonts = find_script_fonts({U'ع', U'ש'});
+  std::set<ImWchar> found;
+  for (const ScriptFont& font : fonts) {
+    EXPECT_FALSE(font.bytes.empty());
+    ASSERT_FALSE(font.ranges.empty());
+    EXPECT_EQ(font.ranges.back(), 0);
+    found.insert(font.ranges.begin(), font.ranges.end() - 1);
+  }
+  EXPECT_EQ(found, (std::set<ImWchar>{U'ع', U'ש'}));
+  ImFontAtlas atlas;
+  FontFiles files = find_pinned_fonts();
+  EXPECT_FALSE(has_glyph(add_fonts(atlas, files, 1).ui, U'ש'));
+  files.scripts = fonts;
+  const Fonts made = add_fonts(atlas, files, 1);
+  for (const ImFont* font : {made.ui, made.large, made.mono}) EXPECT_TRUE(has_glyph(font, U'ש'));
+}
+
+TEST(ScriptFonts, OfASignThatNoFontHasAreNone) {
+  EXPECT_TRUE(find_script_fonts({0xFFFE}).empty());
+  EXPECT_TRUE(find_script_fonts({}).empty());
 }
 
 }  // namespace

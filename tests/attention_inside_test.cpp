@@ -391,7 +391,7 @@ class Sublayers : public Inside {
 
 TEST_F(Sublayers, TheLevelAsksForTheFlowAndWaitsForIt) {
   show(fixture_snapshot({5, 6, 2, 4}), AttentionLevel::sublayers);
-  EXPECT_TRUE(scope.asked.flow);
+  EXPECT_TRUE(scope.asked.sublayers);
   EXPECT_TRUE(ui.drew("looking"));
 }
 

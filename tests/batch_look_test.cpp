@@ -119,13 +119,13 @@ TEST_P(DropoutOf, TheEmbeddingIsTheModelsOwn) {
   const auto embedded = [&](bool trained) {
     model.train(trained);
     const kernels::DropoutScope scope(config.training.seed, 0, 0);
-    Inspection record{.flow_wanted = true};
+    Inspection record{.sublayers_wanted = true};
     if (part.source.defined()) {
       model.encode(part.source, part.source_padding, &record);
     } else {
       model.decode(part.target_in, {}, nullptr, &record);
     }
-    return record.flow.front().x[0];
+    return record.sublayers.front().x[0];
   };
   const torch::Tensor dropped = embedded(true), whole = embedded(false);
   const torch::Tensor kept = torch::tensor(shown->kept.values).view({shown->kept.rows, shown->kept.cols});

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "plain/matrix_text.h"
@@ -201,6 +203,18 @@ TEST_F(ExportTest, NothingLiesOverAPicture) {
   scope.exports.taking = true;
   ui.frame(draw);
   EXPECT_FALSE(ui.drew("an error that stays"));
+}
+
+TEST_F(ExportTest, APictureOfTheWorkspaceSaysWhatItIsOf) {
+  save_as("Picture of the workspace as PNG", "mine.png");
+  ASSERT_TRUE(next_picture(scope));
+  const std::string step = fmt::format("step{}", scope.complete.snapshot->step);
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew(step)) << ui.drawn_text();
+  deliver(scope, {.path = "/data/mine.png"}, "pixels");
+  scope.exports.picture = PictureOrder{.path = "whole.png", .whole_window = true};
+  ASSERT_TRUE(next_picture(scope));
+  EXPECT_FALSE(scope.exports.captioned) << "there the sentence bar says it";
 }
 
 // Draws as the window does: at most one picture a frame, answered by a worker that writes all.

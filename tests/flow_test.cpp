@@ -67,7 +67,7 @@ class Flow : public testing::Test {
 
 TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
   for (const char* title : {"Input embedding", "Positional encoding", "Self-attention", "Add & norm", "Feed-forward",
-                            "Output embedding", "Masked self-attention", "Cross-attention", "Linear", "Softmax"}) {
+                            "Output embedding", "Masked attention", "Cross-attention", "Linear", "Softmax"}) {
     EXPECT_TRUE(ui.drew(title)) << title;
   }
   const auto source = base->source.size(), target = base->target_in.size();

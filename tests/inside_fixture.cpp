@@ -43,9 +43,9 @@ void add_positions(HeadInside& head, const ModelConfig& model) {
 }
 
 void add_sublayer(Snapshot& snapshot, bool decoder, int layer, Sublayer sublayer) {
-  SublayerFlow& flow = snapshot.flow.emplace_back();
+  SublayerEffect& flow = snapshot.sublayers.emplace_back();
   const auto tokens = static_cast<int>((decoder ? snapshot.target_in : snapshot.source).size());
-  const int seed = static_cast<int>(snapshot.flow.size());
+  const int seed = static_cast<int>(snapshot.sublayers.size());
   flow = {decoder,
           layer,
           sublayer,
@@ -82,7 +82,7 @@ void add_inside(Snapshot& snapshot, const HeadPlace& place) {
 }
 
 void add_flow(Snapshot& snapshot) {
-  snapshot.flow.clear();
+  snapshot.sublayers.clear();
   for (int layer = 0; layer < static_cast<int>(snapshot.encoder.size()); ++layer) {
     add_sublayer(snapshot, false, layer, Sublayer::self_attention);
     add_sublayer(snapshot, false, layer, Sublayer::feed_forward);

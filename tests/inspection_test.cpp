@@ -49,7 +49,7 @@ class InspectionTest : public testing::TestWithParam<const char*> {
 
 TEST_P(InspectionTest, LookingChangesNothing) {
   Inspection inspection;
-  inspection.flow_wanted = inspection.hidden_wanted = true;
+  inspection.sublayers_wanted = inspection.hidden_wanted = true;
   inspection.head_wanted = HeadPlace{AttentionPart::cross, 1, 2};
   EXPECT_EQ(difference(logits(inspection), model->logits(model->decode(target, model->encode(source, {})))), 0);
 }
@@ -170,14 +170,14 @@ TEST_P(InspectionTest, TheLastLayerThroughTheLensIsWhatTheModelSays) {
 
 TEST_P(InspectionTest, FlowGoesFromSublayerToSublayer) {
   Inspection inspection;
-  inspection.flow_wanted = true;
+  inspection.sublayers_wanted = true;
   logits(inspection);
-  ASSERT_EQ(inspection.flow.size(), 2U * 2 + 2 * 3);
-  for (std::size_t i = 1; i < inspection.flow.size(); ++i) {
-    if (inspection.flow[i].decoder != inspection.flow[i - 1].decoder) continue;
-    EXPECT_EQ(difference(inspection.flow[i].norm_in, inspection.flow[i - 1].norm_out), 0) << i;
+  ASSERT_EQ(inspection.sublayers.size(), 2U * 2 + 2 * 3);
+  for (std::size_t i = 1; i < inspection.sublayers.size(); ++i) {
+    if (inspection.sublayers[i].decoder != inspection.sublayers[i - 1].decoder) continue;
+    EXPECT_EQ(difference(inspection.sublayers[i].norm_in, inspection.sublayers[i - 1].norm_out), 0) << i;
   }
-  const FlowTensors& last = inspection.flow.back();
+  const SublayerTensors& last = inspection.sublayers.back();
   EXPECT_EQ(last.sublayer, Sublayer::feed_forward);
   EXPECT_EQ(last.active.sizes(), (torch::IntArrayRef{1, 5, 64}));
   EXPECT_GE(last.active.min().item<float>(), 0) << "after ReLU";

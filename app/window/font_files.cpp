@@ -3,8 +3,10 @@
 #include <fontconfig/fontconfig.h>
 
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "storage/file.h"
 
@@ -70,7 +72,70 @@ FontFiles load(FcConfig* config, const Families& families) {
   return files;
 }
 
+struct CharSetDeleter {
+  void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
+};
+using CharSet = std::unique_ptr<FcCharSet, CharSetDeleter>;
+
+// The font that fontconfig holds to be the best for that sign; null: none has it.
+Pattern font_with(FcConfig* config, char32_t sign) {
+  const CharSet set(FcCharSetCreate());
+  FcCharSetAddChar(set.get(), sign);
+  const Pattern wanted(FcPatternCreate());
+  FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
+  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>("sans-serif"));
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);
+  FcConfigSubstitute(config, wanted.get(), FcMatchPattern);
+  FcDefaultSubstitute(wanted.get());
+  FcResult result = FcResultNoMatch;
+  Pattern found(FcFontMatch(config, wanted.get(), &result));
+  FcCharSet* has = nullptr;
+  const bool usable =
+      found && FcPatternGetCharSet(found.get(), FC_CHARSET, 0, &has) == FcResultMatch && FcCharSetHasChar(has, sign);
+  return usable ? std::move(found) : nullptr;
+}
+
+std::string file_of(const Pattern& font) {
+  FcChar8* path = nullptr;
+  if (FcPatternGetString(font.get(), FC_FILE, 0, &path) != FcResultMatch) return {};
+  try {
+    return read_file(reinterpret_cast<const char*>(path), largest_font);
+  } catch (const FileError&) {
+    return {};
+  }
+}
+
+// Takes out of `signs` what the font has.
+ScriptFont taken_from(const Pattern& font, std::set<char32_t>& signs) {
+  ScriptFont script{file_of(font), {}};
+  FcCharSet* has = nullptr;
+  FcPatternGetCharSet(font.get(), FC_CHARSET, 0, &has);
+  for (auto sign = signs.begin(); sign != signs.end();) {
+    const bool taken = FcCharSetHasChar(has, *sign);
+    if (taken) script.ranges.insert(script.ranges.end(), 2, static_cast<ImWchar>(*sign));
+    sign = taken ? signs.erase(sign) : std::next(sign);
+  }
+  script.ranges.push_back(0);
+  return script;
+}
+
 }  // namespace
+
+std::vector<ScriptFont> find_script_fonts(std::set<char32_t> signs) {
+  std::vector<ScriptFont> fonts;
+  const FontConfig config(FcInitLoadConfigAndFonts());
+  while (config && !signs.empty()) {
+    const Pattern font = font_with(config.get(), *signs.begin());
+    if (!font) {
+      signs.erase(signs.begin());
+      continue;
+    }
+    ScriptFont script = taken_from(font, signs);
+    if (!script.bytes.empty()) fonts.push_back(std::move(script));
+  }
+  return fonts;
+}
 
 FontFiles find_fonts() {
   const FontConfig config(FcInitLoadConfigAndFonts());

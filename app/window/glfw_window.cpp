@@ -126,12 +126,23 @@ GlfwWindow::Library::~Library() {
   glfwTerminate();
 }
 
+// What fits on the screen; a window larger than it would hide its edges where no window manager helps.
+static GlfwWindow::Size fitting(GlfwWindow::Size wanted) {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  if (monitor == nullptr) return wanted;
+  int left = 0, top = 0, width = 0, height = 0;
+  glfwGetMonitorWorkarea(monitor, &left, &top, &width, &height);
+  return width > 0 && height > 0 ? GlfwWindow::Size{std::min(wanted.width, width), std::min(wanted.height, height)}
+                                 : wanted;
+}
+
 GlfwWindow::GlfwWindow(int width, int height) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "attnscope");
-  window_ = glfwCreateWindow(width, height, "attnscope", nullptr, nullptr);
+  const Size size = fitting({width, height});
+  window_ = glfwCreateWindow(size.width, size.height, "attnscope", nullptr, nullptr);
   if (window_ == nullptr) fail("the window could not be opened with OpenGL 3.0");
   glfwSetWindowSizeLimits(window_, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
   glfwSetWindowUserPointer(window_, this);

@@ -8,32 +8,38 @@
 
 namespace attnscope {
 
+Framebuffer make_framebuffer(int width, int height) {
+  Framebuffer buffer;
+  glGenFramebuffers(1, &buffer.name);
+  glBindFramebuffer(GL_FRAMEBUFFER, buffer.name);
+  glGenRenderbuffers(1, &buffer.color);
+  glBindRenderbuffer(GL_RENDERBUFFER, buffer.color);
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, buffer.color);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+    throw std::runtime_error("OpenGL has no framebuffer of that size");
+  return buffer;
+}
+
 KeptPicture::~KeptPicture() {
   release();
 }
 
 bool KeptPicture::begin(int width, int height) {
   glGetIntegerv(GL_FRAMEBUFFER_BINDING, &target_);
-  if (framebuffer_ != 0 && width == width_ && height == height_) {
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  if (buffer_.name != 0 && width == width_ && height == height_) {
+    glBindFramebuffer(GL_FRAMEBUFFER, buffer_.name);
     return true;
   }
   release();
   width_ = width;
   height_ = height;
-  glGenFramebuffers(1, &framebuffer_);
-  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-  glGenRenderbuffers(1, &color_);
-  glBindRenderbuffer(GL_RENDERBUFFER, color_);
-  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-    throw std::runtime_error("OpenGL has no framebuffer of the window's size");
+  buffer_ = make_framebuffer(width, height);
   return false;
 }
 
 void KeptPicture::show() {
-  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, buffer_.name);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target_));
   glDisable(GL_SCISSOR_TEST);
   glBlitFramebuffer(0, 0, width_, height_, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT, GL_NEAREST);
@@ -41,8 +47,8 @@ void KeptPicture::show() {
 }
 
 void KeptPicture::release() {
-  glDeleteFramebuffers(1, &framebuffer_);
-  glDeleteRenderbuffers(1, &color_);
+  glDeleteFramebuffers(1, &buffer_.name);
+  glDeleteRenderbuffers(1, &buffer_.color);
 }
 
 }  // namespace attnscope

@@ -3,6 +3,14 @@
 
 namespace attnscope {
 
+// OpenGL's names.
+struct Framebuffer {
+  unsigned name = 0, color = 0;
+};
+
+// Made and bound, of 8 bits a colour. Throws std::runtime_error.
+Framebuffer make_framebuffer(int width, int height);
+
 // A framebuffer of our own: what is in a window's after it was shown is undefined. Needs a current OpenGL context from
 // the first begin() to its destruction.
 class KeptPicture {
@@ -21,7 +29,7 @@ class KeptPicture {
  private:
   void release();
 
-  unsigned framebuffer_ = 0, color_ = 0;  // OpenGL's names
+  Framebuffer buffer_;
   int target_ = 0;
   int width_ = 0, height_ = 0;
 };

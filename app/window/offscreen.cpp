@@ -1,10 +1,8 @@
 #include "window/offscreen.h"
 
-#define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GL/gl.h>
-#include <GL/glext.h>
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -16,6 +14,7 @@
 #include "base/input.h"
 #include "widgets/png.h"
 #include "window/font_files.h"
+#include "window/kept_picture.h"
 #include "window/renderer.h"
 
 namespace attnscope {
@@ -44,7 +43,7 @@ void draw_frame(Renderer& renderer, Scope& scope, int width, int height, float s
 Offscreen::Offscreen(int width, int height) : width_(width), height_(height) {
   try {
     open_context();
-    make_framebuffer();
+    make_framebuffer(width, height);  // for as long as the context, which frees it
   } catch (...) {
     close();
     throw;
@@ -70,19 +69,6 @@ void Offscreen::open_context() {
   context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
   if (context_ == EGL_NO_CONTEXT) fail("eglCreateContext for OpenGL 3.0");
   if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) fail("eglMakeCurrent without a surface");
-}
-
-// Framebuffer and renderbuffer live as long as the context, which frees them.
-void Offscreen::make_framebuffer() {
-  GLuint framebuffer = 0;
-  GLuint color = 0;
-  glGenFramebuffers(1, &framebuffer);
-  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-  glGenRenderbuffers(1, &color);
-  glBindRenderbuffer(GL_RENDERBUFFER, color);
-  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width_, height_);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) fail("making a framebuffer");
 }
 
 void Offscreen::close() {

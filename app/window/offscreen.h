@@ -26,7 +26,6 @@ class Offscreen {
 
  private:
   void open_context();
-  void make_framebuffer();
   void close();
 
   int width_;

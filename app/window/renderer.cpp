@@ -18,6 +18,7 @@
 #include "shell/panels.h"
 #include "widgets/png.h"
 #include "widgets/svg.h"
+#include "window/font_files.h"
 
 namespace attnscope {
 namespace {
@@ -161,15 +162,29 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
 void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
   const float scale = content_scale * scope.layout.zoom * (scope.presentation ? presentation_scale : 1.F);
   const bool resized = !styled_ || scale != skin_.scale;
+  const bool new_signs = find_signs(scope);
   skin_.presentation = scope.presentation;
-  if (!resized && skin_.theme.name == scope.layout.theme) return;
+  if (!resized && !new_signs && skin_.theme.name == scope.layout.theme) return;
   damage_.forget();
   skin_.theme = theme(scope.layout.theme);
   skin_.scale = scale;
   apply_theme(skin_.theme, scale);
-  if (!resized) return;
+  if (resized || new_signs) make_fonts();
   styled_ = true;
-  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, scale);
+}
+
+// True when the text has signs that are in no font yet, and were found in others of the system.
+bool Renderer::find_signs(const Scope& scope) {
+  if (font_files_.ui.empty()) return false;  // Dear ImGui's own font is no file to be merged with
+  const std::set<char32_t> missing = signs_.new_in(scope);
+  if (missing.empty()) return false;
+  std::vector<ScriptFont> found = find_script_fonts(missing);
+  for (ScriptFont& script : found) font_files_.scripts.push_back(std::move(script));
+  return !found.empty();
+}
+
+void Renderer::make_fonts() {
+  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale);
 #if IMGUI_VERSION_NUM < 19200  // later releases keep the font texture up to date by themselves
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();

@@ -14,6 +14,7 @@
 #include "base/skin.h"
 #include "base/textures.h"
 #include "shell/scope.h"
+#include "shell/signs.h"
 #include "window/damage.h"
 #include "window/kept_picture.h"
 
@@ -66,6 +67,8 @@ class Renderer {
 
  private:
   void look_as_wanted(const Scope& scope, float content_scale);
+  bool find_signs(const Scope& scope);
+  void make_fonts();
   void draw_changes(ImDrawData& data, bool whole);
   void begin_picture(const PictureOrder& order);
   std::string end_picture(const PictureOrder& order, const PictureArea& workspace);
@@ -75,6 +78,7 @@ class Renderer {
   };
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   FontFiles font_files_;
+  Signs signs_;
   Skin skin_;
   PictureRecorder recorder_;
   std::unique_ptr<GlTextures> textures_;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plain/flow.h"
+#include "plain/head_inside.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"
 

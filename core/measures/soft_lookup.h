@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "measures/head_stages.h"
-#include "plain/flow.h"
+#include "plain/head_inside.h"
 #include "plain/matrix.h"
 
 namespace attnscope {

@@ -100,14 +100,14 @@ void LayerInspection::keep_head(AttentionPart part, const std::function<HeadTens
   if (inspection_->head_wanted->part == part && inspection_->head_wanted->layer == layer_) inspection_->head = make();
 }
 
-void LayerInspection::keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input,
-                                const torch::Tensor& added, const torch::Tensor& out, const torch::Tensor& active) {
-  if (!inspection_ || !inspection_->flow_wanted) return;
+void LayerInspection::keep_sublayer(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input,
+                                    const torch::Tensor& added, const torch::Tensor& out, const torch::Tensor& active) {
+  if (!inspection_ || !inspection_->sublayers_wanted) return;
   const auto norm = [](const torch::Tensor& tensor) { return tensor.detach().norm(2, -1); };  // B×L
-  inspection_->flow.push_back({decoder_, layer_, sublayer, norm(x), norm(added), norm(out),
-                               torch::cosine_similarity(x.detach(), out.detach(), -1),
-                               active.defined() ? active.detach() : active, x.detach(), input.detach(), added.detach(),
-                               out.detach()});
+  inspection_->sublayers.push_back({decoder_, layer_, sublayer, norm(x), norm(added), norm(out),
+                                    torch::cosine_similarity(x.detach(), out.detach(), -1),
+                                    active.defined() ? active.detach() : active, x.detach(), input.detach(),
+                                    added.detach(), out.detach()});
 }
 
 void LayerInspection::keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads,

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "plain/flow.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/patching.h"
+#include "plain/sublayers.h"
 
 namespace attnscope {
 
@@ -26,8 +26,8 @@ struct HeadTensors {
   torch::Tensor w_o, b_o;
 };
 
-// See SublayerFlow; B×L, and B×L×d_ff.
-struct FlowTensors {
+// See SublayerEffect; B×L, and B×L×d_ff.
+struct SublayerTensors {
   bool decoder = false;
   int layer = 0;
   Sublayer sublayer = Sublayer::self_attention;
@@ -71,7 +71,7 @@ struct Inspection {
   const Patches* patches = nullptr;  // not in a recurrent model, nor in a pass with a cache
   bool values_wanted = false;
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
-  bool flow_wanted = false;
+  bool sublayers_wanted = false;
   bool hidden_wanted = false;
   bool states_wanted = false;
 
@@ -80,7 +80,7 @@ struct Inspection {
   AttentionWeights decoder = {};  // Q = T, K = T (with a cache: the past as well)
   AttentionWeights cross = {};    // Q = T, K = S
   std::optional<HeadTensors> head = {};
-  std::vector<FlowTensors> flow = {};
+  std::vector<SublayerTensors> sublayers = {};
   std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
   RunValues values = {};                   // as they were before any was replaced
   // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
@@ -119,8 +119,8 @@ class LayerInspection {
   void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);
 
   // A sublayer turned x into `out` by adding `added`, which it made of `input`; all B×L×D. `active` may be undefined.
-  void keep_flow(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
-                 const torch::Tensor& out, const torch::Tensor& active);
+  void keep_sublayer(Sublayer sublayer, const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
+                     const torch::Tensor& out, const torch::Tensor& active);
 
   // The layer was left out: zeros B×H×Q×K stand for its weights, so that every layer keeps its place.
   void keep_nothing(AttentionPart part, const torch::Tensor& x, std::int64_t num_heads, std::int64_t num_keys);

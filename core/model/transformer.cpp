@@ -77,7 +77,7 @@ torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& inpu
                                const torch::Tensor& active) {
   const torch::Tensor out =
       pre_norm_ ? kernels::add_dropped(x, added, dropout()) : kernels::add_and_norm(x, added, norm, dropout());
-  inspection.keep_flow(sublayer, x, input, added, out, active);
+  inspection.keep_sublayer(sublayer, x, input, added, out, active);
   return out;
 }
 

@@ -102,7 +102,7 @@ ArchitectureBox sublayer_box(const SublayerText& text, bool decoder) {
   const std::string stack = decoder ? "decoder" : "encoder";
   const bool masked = decoder && text.part == FlowPart::self_attention;
   return {.box = {text.part, decoder},
-          .title = masked ? "Masked self-attention" : text.title,
+          .title = masked ? "Masked attention" : text.title,
           .help = masked ? "Every piece looks at itself and at what came before it, through all heads (paper §3.2.3)."
                          : text.help,
           .parameters = {fmt::format("{}.layers.{{}}.{}", stack, text.parameters)},

@@ -42,7 +42,7 @@ struct Probe {
   bool decoding = false;                            // Snapshot::decodings
   std::vector<int> hypothesis = {};                 // Decodings::hypothesis: of this output; empty: of the beam's best
   std::optional<HeadPlace> inside = {};             // Snapshot::inside of this head
-  bool flow = false;                                // Snapshot::flow
+  bool sublayers = false;                           // Snapshot::sublayers
   std::optional<FlowWanted> data_flow = {};         // Snapshot::data_flow of this box
   std::optional<BatchWanted> batch = {};            // Snapshot::batch
   std::optional<EmbeddingsWanted> embeddings = {};  // Snapshot::embeddings

@@ -12,11 +12,12 @@
 
 #include "plain/config.h"
 #include "plain/embeddings.h"
-#include "plain/flow.h"
+#include "plain/head_inside.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/matrix.h"
 #include "plain/senses.h"
+#include "plain/sublayers.h"
 
 namespace attnscope {
 
@@ -117,7 +118,7 @@ struct Snapshot {
 
   // ---- only if the Probe asked for them
   std::optional<HeadInside> inside;                 // one head's own numbers
-  std::vector<SublayerFlow> flow;                   // in the order of the pass
+  std::vector<SublayerEffect> sublayers;            // in the order of the pass
   std::shared_ptr<const DataFlow> data_flow;        // one box's matrices
   std::shared_ptr<const BatchLook> batch;           // of the trainer, not of the sentence; comes with the whole
   std::shared_ptr<const Decodings> decodings;       // comes later than the rest; null until then

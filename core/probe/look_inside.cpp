@@ -92,7 +92,7 @@ class Look {
     snapshot.interventions = resolved(probe.interventions, tokenizer);
     snapshot.positions = position_tables(model);
     record_.interventions = interventions();
-    record_.flow_wanted = probe.flow || probe.data_flow;
+    record_.sublayers_wanted = probe.sublayers || probe.data_flow;
     record_.head_wanted = wanted_head(probe, config());
   }
 
@@ -223,7 +223,7 @@ void Look::decode() {
   snapshot.cross = to_maps(record_.cross);
   snapshot.output_text = written_text();
   keep_inside();
-  if (probe_.flow) snapshot.flow = to_flow(record_.flow);
+  if (probe_.sublayers) snapshot.sublayers = to_effects(record_.sublayers);
   if (probe_.data_flow) {
     const FlowPass pass{snapshot, record_, memory_, features};
     snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));

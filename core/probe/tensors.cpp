@@ -39,10 +39,10 @@ HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, co
   return head;
 }
 
-std::vector<SublayerFlow> to_flow(const std::vector<FlowTensors>& sublayers) {
-  std::vector<SublayerFlow> flow;
-  for (const FlowTensors& tensors : sublayers) {
-    SublayerFlow& made = flow.emplace_back();
+std::vector<SublayerEffect> to_effects(const std::vector<SublayerTensors>& sublayers) {
+  std::vector<SublayerEffect> effects;
+  for (const SublayerTensors& tensors : sublayers) {
+    SublayerEffect& made = effects.emplace_back();
     made.decoder = tensors.decoder;
     made.layer = tensors.layer;
     made.sublayer = tensors.sublayer;
@@ -52,7 +52,7 @@ std::vector<SublayerFlow> to_flow(const std::vector<FlowTensors>& sublayers) {
     made.cosine = to_values(tensors.cosine);
     if (tensors.active.defined()) made.active = to_matrix(tensors.active[0]);
   }
-  return flow;
+  return effects;
 }
 
 }  // namespace attnscope

@@ -8,8 +8,9 @@
 
 #include "model/inspection.h"
 #include "plain/config.h"
-#include "plain/flow.h"
+#include "plain/head_inside.h"
 #include "plain/matrix.h"
+#include "plain/sublayers.h"
 
 namespace attnscope {
 
@@ -27,6 +28,6 @@ std::vector<float> to_values(const torch::Tensor& tensor);
 // The head at `place`, whose sublayer's numbers are `tensors`.
 HeadInside to_head_inside(const HeadTensors& tensors, const HeadPlace& place, const ModelConfig& model);
 
-std::vector<SublayerFlow> to_flow(const std::vector<FlowTensors>& sublayers);
+std::vector<SublayerEffect> to_effects(const std::vector<SublayerTensors>& sublayers);
 
 }  // namespace attnscope

@@ -18,6 +18,7 @@ constexpr ImWchar glyph_ranges[] = {
     0x0300, 0x036F,  // combining accents
     0x0370, 0x03FF,  // Greek
     0x0400, 0x052F,  // Cyrillic
+    0x1D40, 0x1D40,  // the T of a transpose
     0x1E00, 0x1EFF,  // Latin Extended Additional
     0x2010, 0x203A,  // dashes, quotation marks, dots, guillemets
     0x2070, 0x209F,  // superscripts and subscripts
@@ -45,7 +46,16 @@ ImFont* add_file(ImFontAtlas& atlas, const std::string& bytes, ImFontConfig conf
   return font;
 }
 
-ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string& fallback, float size) {
+void merge_script(ImFontAtlas& atlas, const ScriptFont& script, ImFontConfig config) {
+  config.FontDataOwnedByAtlas = false;
+  void* bytes = const_cast<char*>(script.bytes.data());  // only read
+  if (!atlas.AddFontFromMemoryTTF(bytes, static_cast<int>(script.bytes.size()), config.SizePixels, &config,
+                                  script.ranges.data()))
+    throw std::runtime_error("a font file for another script cannot be read");
+}
+
+ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string& fallback,
+                 const std::vector<ScriptFont>& scripts, float size) {
   ImFontConfig config;
   config.OversampleH = 1;
   config.PixelSnapH = true;
@@ -53,6 +63,7 @@ ImFont* add_font(ImFontAtlas& atlas, const std::string& bytes, const std::string
   ImFont* font = bytes.empty() ? atlas.AddFontDefault(&config) : add_file(atlas, bytes, config);
   config.MergeMode = true;  // adds what is not there yet
   if (!fallback.empty()) add_file(atlas, fallback, config);
+  for (const ScriptFont& script : scripts) merge_script(atlas, script, config);
   return font;
 }
 
@@ -89,18 +100,23 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
 #endif
   Fonts fonts;
-  fonts.ui = add_font(atlas, files.ui, files.ui_fallback, pixels(15, scale));  // the first is the default
-  fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, files.ui_fallback, pixels(15, scale));
-  fonts.small = add_font(atlas, files.ui, files.ui_fallback, pixels(12, scale));
-  fonts.mono = add_font(atlas, files.mono, files.mono_fallback, pixels(14, scale));
-  fonts.mono_small = add_font(atlas, files.mono, files.mono_fallback, pixels(12, scale));
+  const auto add = [&](const std::string& file, const std::string& fallback, float size) {
+    return add_font(atlas, file, fallback, files.scripts, pixels(size, scale));
+  };
+  const std::string& bold = files.ui_bold.empty() ? files.ui : files.ui_bold;
+  fonts.ui = add(files.ui, files.ui_fallback, 15);  // the first is the default
+  fonts.bold = add(bold, files.ui_fallback, 15);
+  fonts.large = add(files.ui, files.ui_fallback, 26);
+  fonts.small = add(files.ui, files.ui_fallback, 12);
+  fonts.mono = add(files.mono, files.mono_fallback, 14);
+  fonts.mono_small = add(files.mono, files.mono_fallback, 12);
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
 #endif
   const FaceFacts ui = face_facts(files.ui);
   const FaceFacts mono = face_facts(files.mono);
   fonts.ui_em = ui.em;
-  fonts.bold_em = face_facts(files.ui_bold.empty() ? files.ui : files.ui_bold).em;
+  fonts.bold_em = face_facts(bold).em;
   fonts.mono_em = mono.em;
   fonts.ui_family = ui.family;
   fonts.mono_family = mono.family;

@@ -10,6 +10,12 @@
 
 namespace attnscope {
 
+// A font for signs that the others lack: of another script.
+struct ScriptFont {
+  std::string bytes;
+  std::vector<ImWchar> ranges;  // first and last sign of each, ended by 0
+};
+
 // The fonts' files, as bytes (the application finds and reads them). Empty: Dear ImGui's built-in font.
 struct FontFiles {
   std::string ui;       // proportional, for everything
@@ -18,11 +24,13 @@ struct FontFiles {
   // For the signs that the others lack, such as ⏎ and ▁; empty: those signs are drawn as "�".
   std::string ui_fallback;
   std::string mono_fallback;
+  std::vector<ScriptFont> scripts;  // as they are needed; they stay in place for as long as an atlas is made of them
 };
 
 struct Fonts {
   ImFont* ui = nullptr;
   ImFont* bold = nullptr;
+  ImFont* large = nullptr;  // the words of a sentence, to be read from the last row
   ImFont* small = nullptr;  // captions, axes, ids
   ImFont* mono = nullptr;
   ImFont* mono_small = nullptr;
@@ -36,8 +44,8 @@ struct Fonts {
 };
 
 // Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
-// typographic punctuation, arrows, mathematical operators, and the word mark "▁". The caller builds the atlas's texture
-// anew afterwards. Throws std::runtime_error if a file is not a font.
+// typographic punctuation, arrows, mathematical operators, the word mark "▁", and what `scripts` are for. The caller
+// builds the atlas's texture anew afterwards. Throws std::runtime_error if a file is not a font.
 Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale);
 
 // The fonts' height in pixels.

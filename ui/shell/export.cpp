@@ -167,11 +167,12 @@ std::optional<PictureOrder> next_picture(Scope& scope) {
   std::optional<PictureOrder> next = std::exchange(scope.exports.picture, std::nullopt);
   if (!next && scope.exports.film) next = next_of_film(scope);
   scope.exports.taking = next.has_value();
+  scope.exports.captioned = next && !next->whole_window;
   return next;
 }
 
 void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
-  scope.exports.taking = false;
+  scope.exports.taking = scope.exports.captioned = false;
   if (is_of_film(scope, order.path)) ++scope.exports.film->drawn;
   scope.commands.push_back(WriteFile{order.path, std::move(bytes), order.replace});
 }

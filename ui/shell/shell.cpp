@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/numbers.h"
 #include "shell/actions.h"
 #include "shell/departures.h"
 #include "shell/looking.h"
@@ -142,6 +143,18 @@ std::string what_is_missing(const Scope& scope) {
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note : "";
 }
 
+// What a picture taken away is of: in the window it stands around the workspace.
+void draw_picture_caption(const Scope& scope, const Skin& skin) {
+  const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
+  if (!snapshot) return;
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, one_line(snapshot->source_text), skin);
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, "→ " + one_line(snapshot->output_text), skin);
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      fmt::format("step {}{}{}", grouped(snapshot->step), scope.run.name.empty() ? "" : " · ", scope.run.name), skin);
+  ImGui::Dummy({1, skin.px(4)});
+}
+
 void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   draw_tabs(scope, skin);
   return_focus_after_click(scope);
@@ -151,10 +164,12 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
+  if (scope.exports.captioned) draw_picture_caption(scope, skin);
   const std::string note = what_is_missing(scope);
   if (note.empty()) {
     WorkspaceContext context = context_of(scope, textures, skin);
     scope.layout.workspace->draw(context);
+    if (scope.sentence_wanted) set_sentence(scope, *std::exchange(scope.sentence_wanted, std::nullopt));
     if (scope.study_wanted) start_study(scope, *std::exchange(scope.study_wanted, std::nullopt));
   } else {
     draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
@@ -205,14 +220,18 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   ImGui::Begin("attnscope", nullptr, standard | (scope.presentation ? 0 : ImGuiWindowFlags_MenuBar));
   ImGui::PopStyleVar(2);
   if (!scope.presentation) draw_menu_bar(scope, skin);
-
-  const float bar = sentence_bar_height(skin) + timeline_height(scope);
+  const bool simple = scope.layout.density == Density::simple;
+  if (simple) {
+    draw_sentence_bar(scope, skin);
+    ImGui::Separator();
+  }
+  const float bar = (simple ? 0 : sentence_bar_height(skin)) + timeline_height(scope);
   const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
   draw_columns(scope, height, textures, skin);
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - skin.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
   draw_timeline(scope, skin);
-  draw_sentence_bar(scope, skin);
+  if (!simple) draw_sentence_bar(scope, skin);
   return_focus_after_click(scope);
   draw_dialogs(scope, skin);
   ImGui::End();

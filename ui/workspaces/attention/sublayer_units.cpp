@@ -15,12 +15,12 @@ namespace {
 
 constexpr int listed_units = 12;
 
-const SublayerFlow* feed_forward(const Snapshot& snapshot, const AttentionView& view) {
+const SublayerEffect* feed_forward(const Snapshot& snapshot, const AttentionView& view) {
   const bool decoder = view.part != AttentionPart::encoder;
-  const auto found = std::ranges::find_if(snapshot.flow, [&](const SublayerFlow& flow) {
+  const auto found = std::ranges::find_if(snapshot.sublayers, [&](const SublayerEffect& flow) {
     return flow.decoder == decoder && flow.layer == view.layer && flow.sublayer == Sublayer::feed_forward;
   });
-  return found == snapshot.flow.end() ? nullptr : &*found;
+  return found == snapshot.sublayers.end() ? nullptr : &*found;
 }
 
 float largest_of(const Matrix& matrix) {
@@ -100,7 +100,7 @@ float active_share(const Matrix& active, int token) {
 
 void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  const SublayerFlow* flow = feed_forward(snapshot, view);
+  const SublayerEffect* flow = feed_forward(snapshot, view);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, skin.px(60)}, skin);
   const Matrix& active = flow->active;

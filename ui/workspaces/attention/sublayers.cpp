@@ -18,34 +18,34 @@ namespace {
 struct Measure {
   const char* title;
   const char* help;
-  std::vector<float> SublayerFlow::*values;
+  std::vector<float> SublayerEffect::*values;
 };
 
 constexpr std::array measures = {
-    Measure{"‖x‖ in", "The length of every piece's vector as it comes to the sublayer.", &SublayerFlow::norm_in},
-    Measure{"‖Sublayer(x)‖", "The length of what the sublayer adds.", &SublayerFlow::norm_added},
+    Measure{"‖x‖ in", "The length of every piece's vector as it comes to the sublayer.", &SublayerEffect::norm_in},
+    Measure{"‖Sublayer(x)‖", "The length of what the sublayer adds.", &SublayerEffect::norm_added},
     Measure{"‖x‖ out", "The length after the residual connection and, in post-norm, the layer norm.",
-            &SublayerFlow::norm_out},
+            &SublayerEffect::norm_out},
     Measure{"cosine(in, out)", "How alike the vector is before and after the sublayer: 1 means it points the same way.",
-            &SublayerFlow::cosine},
+            &SublayerEffect::cosine},
 };
 
 // The sublayers of the encoder, or of the decoder, in the order of the pass.
 struct Tower {
   bool decoder;
-  std::vector<const SublayerFlow*> sublayers;
+  std::vector<const SublayerEffect*> sublayers;
   std::vector<std::string> rows;
   std::vector<std::string> tokens;
 };
 
-const char* short_name(const SublayerFlow& flow) {
+const char* short_name(const SublayerEffect& flow) {
   if (flow.sublayer == Sublayer::self_attention) return flow.decoder ? "masked" : "self";
   return flow.sublayer == Sublayer::cross_attention ? "cross" : "ff";
 }
 
 Tower tower_of(const Snapshot& snapshot, bool decoder) {
   Tower tower{decoder, {}, {}, pieces_of(decoder ? snapshot.target_in : snapshot.source)};
-  for (const SublayerFlow& flow : snapshot.flow) {
+  for (const SublayerEffect& flow : snapshot.sublayers) {
     if (flow.decoder != decoder) continue;
     tower.sublayers.push_back(&flow);
     tower.rows.push_back(fmt::format("L{} {}", flow.layer + 1, short_name(flow)));
@@ -65,7 +65,7 @@ Matrix matrix_of(const Tower& tower, const Measure& measure) {
 }
 
 // The part whose selection a sublayer stands for; the feed-forward's layer stays in the part that is selected.
-AttentionPart part_of(const SublayerFlow& flow, AttentionPart selected) {
+AttentionPart part_of(const SublayerEffect& flow, AttentionPart selected) {
   if (!flow.decoder) return AttentionPart::encoder;
   if (flow.sublayer == Sublayer::cross_attention) return AttentionPart::cross;
   const bool keeps = flow.sublayer == Sublayer::feed_forward && selected == AttentionPart::cross;
@@ -77,7 +77,7 @@ bool is_selected(const Tower& tower, const AttentionView& view) {
 }
 
 int selected_row(const Tower& tower, const AttentionView& view) {
-  const auto found = std::ranges::find_if(tower.sublayers, [&](const SublayerFlow* flow) {
+  const auto found = std::ranges::find_if(tower.sublayers, [&](const SublayerEffect* flow) {
     return flow->layer == view.layer && flow->sublayer != Sublayer::feed_forward &&
            part_of(*flow, view.part) == view.part;
   });
@@ -85,7 +85,7 @@ int selected_row(const Tower& tower, const AttentionView& view) {
 }
 
 void choose(const Tower& tower, AttentionView& view, int row, int col) {
-  const SublayerFlow& flow = *tower.sublayers[static_cast<std::size_t>(row)];
+  const SublayerEffect& flow = *tower.sublayers[static_cast<std::size_t>(row)];
   const bool again = selected_row(tower, view) == row && view.pinned_row == col;
   select(view, {part_of(flow, view.part), flow.layer, view.head});
   view.pinned_row = again ? std::nullopt : std::optional(col);
@@ -103,7 +103,7 @@ constexpr double share_in_range = 0.95;
 Range range_of(const Matrix& matrix, const Measure& measure) {
   std::vector<float> sorted = matrix.values;
   std::ranges::sort(sorted);
-  if (measure.values == &SublayerFlow::cosine) return {std::min(0.0F, sorted.front()), 1};
+  if (measure.values == &SublayerEffect::cosine) return {std::min(0.0F, sorted.front()), 1};
   const float usual = sorted[static_cast<std::size_t>(share_in_range * static_cast<double>(sorted.size() - 1))];
   const bool open = sorted.back() > 1.5F * usual && usual > 0;
   return {0, std::max(1e-6F, open ? usual : sorted.back()), open};
@@ -251,7 +251,7 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const Shown& shown = maps.complete;
   if (!shown.snapshot) return draw_quiet_note("decoding…", room, skin);
-  if (shown.snapshot->flow.empty()) return draw_quiet_note("looking…", room, skin);
+  if (shown.snapshot->sublayers.empty()) return draw_quiet_note("looking…", room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_norm_diagram(shown.snapshot->model.norm == "pre", ImGui::GetContentRegionAvail().x, skin);

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "base/numbers.h"
 #include "widgets/heatmap.h"
+#include "widgets/painter.h"
 #include "widgets/words.h"
 #include "workspaces/embeddings/modes.h"
 
@@ -30,6 +33,56 @@ HeatmapOptions options_of(const std::vector<std::string>& words) {
   return options;
 }
 
+// How far any two pieces are from each other: learned ones spread, one-hot ones are all as far.
+void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
+  bold_text("Distances", skin);
+  ImGui::SameLine(0, skin.px(8));
+  quiet_words("learned against one-hot",
+              "Distances of two pieces' vectors, each to length 1: \u221A(2 \u2212 2 cos). One-hot vectors are all "
+              "\u221A2 = 1.414 "
+              "apart, so they tell nothing of what is alike.",
+              skin);
+  constexpr int bins = 40;
+  constexpr double longest = 2;
+  std::array<int, bins> counts{};
+  for (const float distance : map.distances)
+    ++counts[static_cast<std::size_t>(
+        std::clamp(static_cast<int>(static_cast<double>(distance) / longest * bins), 0, bins - 1))];
+  const int most = std::max(1, *std::ranges::max_element(counts));
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const float line = font_size(skin.fonts.small);
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, height};
+  const float base = low.y + size.y;
+  const auto x_at = [&](double distance) { return low.x + static_cast<float>(distance / longest) * size.x; };
+  Painter paint(skin);
+  for (int bin = 0; bin < bins; ++bin) {
+    const float bar =
+        static_cast<float>(counts[static_cast<std::size_t>(bin)]) / static_cast<float>(most) * (size.y - 2 * line);
+    if (bar > 0)
+      paint.filled_rect({x_at(longest * bin / bins), base - bar}, {x_at(longest * (bin + 1) / bins) - 1, base},
+                        skin.theme.series[0]);
+  }
+  const float one_hot = x_at(std::numbers::sqrt2);
+  paint.filled_rect({one_hot - skin.px(1.5F), low.y + line}, {one_hot + skin.px(1.5F), base}, skin.theme.series[1]);
+  const std::string_view word = "one-hot: all \u221A2";
+  paint.text(skin.fonts.small, {one_hot - text_size(skin.fonts.small, word).x - skin.px(6), low.y},
+             skin.theme.series[1], word);
+  paint.text(skin.fonts.small, {low.x, low.y}, skin.theme.series[0], "learned");
+  paint.line({low.x, base}, {low.x + size.x, base}, skin.theme.border);
+  paint.text(skin.fonts.small, {low.x, base + skin.px(2)}, skin.theme.text_dim, "0: the same");
+  const std::string_view far = "2: opposite";
+  paint.text(skin.fonts.small, {low.x + size.x - text_size(skin.fonts.small, far).x, base + skin.px(2)},
+             skin.theme.text_dim, far);
+  ImGui::Dummy({size.x, size.y + line + skin.px(4)});
+  if (!map.distances.empty())
+    help_tooltip(fmt::format("Of {} pairs drawn at random: {} at the median, from {} to {}.",
+                             grouped(static_cast<std::int64_t>(map.distances.size())),
+                             number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
+                             number_text(static_cast<double>(map.distances.front())),
+                             number_text(static_cast<double>(map.distances.back()))),
+                 skin);
+}
+
 }  // namespace
 
 void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore& textures, const Skin& skin) {
@@ -44,10 +97,12 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   for (const int id : look.apart_ids) words.push_back(name_of(*look.vocabulary, id));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(20), width = std::floor((room.x - gap) / 2);
+  // As high as the maps can use, with the histogram beneath them.
+  const float height = std::max(skin.px(120), std::min(width + skin.px(30), room.y - skin.px(150)));
   const std::string others = fmt::format("{}, its nearest pieces, and frequent words far from it", words.front());
   const HeatmapOptions options = options_of(words);
 
-  ImGui::BeginChild("one-hot", {width, room.y}, false, ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("one-hot", {width, height}, false, ImGuiWindowFlags_NoScrollbar);
   draw_caption("One-hot",
                fmt::format("a place of {} a piece: all \u221A2 apart",
                            grouped(static_cast<std::int64_t>(look.vocabulary->pieces.size()))),
@@ -65,7 +120,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
                plain, textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, gap);
-  ImGui::BeginChild("learned", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar);
+  ImGui::BeginChild("learned", {0, height}, false, ImGuiWindowFlags_NoScrollbar);
   draw_caption("Learned", fmt::format("{} numbers a piece: near is alike", look.width),
                fmt::format("The rows of the {} at step {}, each to length 1: {}.", matrix_title(look.matrix, model),
                            grouped(look.step), others),
@@ -82,6 +137,9 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   const int label = result.row_label >= 0 ? result.row_label : result.col_label;
   if (result.label_clicked && label >= 0) choose_piece(view, look.apart_ids[static_cast<std::size_t>(label)]);
   ImGui::EndChild();
+  draw_histogram(
+      *look.map,
+      std::clamp(ImGui::GetContentRegionAvail().y - 3 * ImGui::GetTextLineHeight(), skin.px(64), skin.px(220)), skin);
 }
 
 }  // namespace attnscope

@@ -75,15 +75,13 @@ void occurrence_tooltip(const SenseLook& look, const Occurrence& occurrence, con
 
 // A line over the picture: how far the groups are apart, as a number and a bar.
 void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
-  bold_text(layer.name, skin);
+  bold_text(shortened(skin.fonts.bold, layer.name, width), skin);
   const std::string number = number_text(static_cast<double>(layer.separation), 3);
-  ImGui::SameLine(0, skin.px(8));
   quiet_words(
       "separation " + number,
       "The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of every "
-      "sentence, with "
-      "a its mean distance to its own group and b that to the nearest other one. 1: far apart, 0: mixed, below: the "
-      "wrong way round.",
+      "sentence, with a its mean distance to its own group and b that to the nearest other one. 1: far apart, 0: "
+      "mixed, below: the wrong way round.",
       skin);
   Painter paint(skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numbers>
 
 #include "base/numbers.h"
 #include "widgets/painter.h"
@@ -83,8 +82,7 @@ void draw_chosen(const EmbeddingLook& look, EmbeddingsView& view, const Skin& sk
     draw_list(look, look.neighbours.nearest, view, skin);
     const char* none =
         look.recorded_steps.empty()
-            ? "Train, and the same list at an earlier step stands beside it: embeddings are recorded every "
-              "training.history_interval updates, and kept in a run with training.kept_checkpoints."
+            ? "Train, and the same list at an earlier step stands beside it. Embeddings are recorded as the maps are."
             : "This is the first recorded step.";
     return small_text(skin.theme.text_dim, none, skin);
   }
@@ -121,21 +119,26 @@ void draw_slot(EmbeddingsView& view, int slot, float width, const Skin& skin) {
 }
 
 void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
-  const float words = ImGui::CalcTextSize("is to").x + ImGui::CalcTextSize("as").x + ImGui::CalcTextSize("is to ?").x;
-  const float field = std::max(skin.px(34), (ImGui::GetContentRegionAvail().x - words - skin.px(36)) / 3);
-  const auto between = [&](const char* text) {
-    ImGui::SameLine(0, skin.px(6));
+  const float gap = skin.px(6), room = ImGui::GetContentRegionAvail().x;
+  const auto wide = [](const char* text) { return ImGui::CalcTextSize(text).x; };
+  const float in_one_line = (room - wide("is to") - wide("as") - wide("is to ?") - 6 * gap) / 3;
+  const bool breaks = in_one_line < skin.px(64);
+  const float field = breaks ? std::max(skin.px(34), (room - wide("as") - wide("is to ?") - 3 * gap) / 2) : in_one_line;
+  const auto say = [&](const char* text) {
     ImGui::AlignTextToFramePadding();
     dim_text(text, skin);
+    ImGui::SameLine(0, gap);
   };
   draw_slot(view, 0, field, skin);
-  between("is to");
-  ImGui::SameLine(0, skin.px(6));
+  ImGui::SameLine(0, gap);
+  say("is to");
   draw_slot(view, 1, field, skin);
-  between("as");
-  ImGui::SameLine(0, skin.px(6));
+  if (!breaks) ImGui::SameLine(0, gap);
+  say("as");
   draw_slot(view, 2, field, skin);
-  between("is to ?");
+  ImGui::SameLine(0, gap);
+  ImGui::AlignTextToFramePadding();
+  dim_text("is to ?", skin);
 }
 
 void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
@@ -158,58 +161,6 @@ void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& s
   ImGui::PopID();
 }
 
-// ---- one-hot against learned
-
-// How far any two pieces are from each other: learned ones spread, one-hot ones are all as far.
-void draw_histogram(const EmbeddingMap& map, const Skin& skin) {
-  bold_text("Distances", skin);
-  ImGui::SameLine(0, skin.px(8));
-  quiet_words("learned against one-hot",
-              "Distances of two pieces' vectors, each to length 1: \u221A(2 \u2212 2 cos). One-hot vectors are all "
-              "\u221A2 = 1.414 "
-              "apart, so they tell nothing of what is alike.",
-              skin);
-  constexpr int bins = 40;
-  constexpr double longest = 2;
-  std::array<int, bins> counts{};
-  for (const float distance : map.distances)
-    ++counts[static_cast<std::size_t>(
-        std::clamp(static_cast<int>(static_cast<double>(distance) / longest * bins), 0, bins - 1))];
-  const int most = std::max(1, *std::ranges::max_element(counts));
-  const ImVec2 low = ImGui::GetCursorScreenPos();
-  const float line = font_size(skin.fonts.small);
-  const ImVec2 size{ImGui::GetContentRegionAvail().x, skin.px(64)};
-  const float base = low.y + size.y;
-  const auto x_at = [&](double distance) { return low.x + static_cast<float>(distance / longest) * size.x; };
-  Painter paint(skin);
-  for (int bin = 0; bin < bins; ++bin) {
-    const float height =
-        static_cast<float>(counts[static_cast<std::size_t>(bin)]) / static_cast<float>(most) * (size.y - line);
-    if (height > 0)
-      paint.filled_rect({x_at(longest * bin / bins), base - height}, {x_at(longest * (bin + 1) / bins) - 1, base},
-                        skin.theme.series[0]);
-  }
-  const float one_hot = x_at(std::numbers::sqrt2);
-  paint.filled_rect({one_hot - skin.px(1.5F), low.y + line}, {one_hot + skin.px(1.5F), base}, skin.theme.series[1]);
-  const std::string_view word = "one-hot: all \u221A2";
-  paint.text(skin.fonts.small, {one_hot - text_size(skin.fonts.small, word).x - skin.px(6), low.y},
-             skin.theme.series[1], word);
-  paint.text(skin.fonts.small, {low.x, low.y}, skin.theme.series[0], "learned");
-  paint.line({low.x, base}, {low.x + size.x, base}, skin.theme.border);
-  paint.text(skin.fonts.small, {low.x, base + skin.px(2)}, skin.theme.text_dim, "0: the same");
-  const std::string_view far = "2: opposite";
-  paint.text(skin.fonts.small, {low.x + size.x - text_size(skin.fonts.small, far).x, base + skin.px(2)},
-             skin.theme.text_dim, far);
-  ImGui::Dummy({size.x, size.y + line + skin.px(4)});
-  if (!map.distances.empty())
-    help_tooltip(fmt::format("Of {} pairs drawn at random: {} at the median, from {} to {}.",
-                             grouped(static_cast<std::int64_t>(map.distances.size())),
-                             number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
-                             number_text(static_cast<double>(map.distances.front())),
-                             number_text(static_cast<double>(map.distances.back()))),
-                 skin);
-}
-
 }  // namespace
 
 void draw_embedding_side(EmbeddingsView& view, const Skin& skin) {
@@ -217,8 +168,6 @@ void draw_embedding_side(EmbeddingsView& view, const Skin& skin) {
   draw_chosen(look, view, skin);
   ImGui::Dummy({1, skin.px(6)});
   draw_analogy(look, view, skin);
-  ImGui::Dummy({1, skin.px(6)});
-  draw_histogram(*look.map, skin);
 }
 
 }  // namespace attnscope

@@ -109,9 +109,9 @@ std::string summary(const Snapshot& snapshot) {
 void draw_summary(const Snapshot& snapshot, const Skin& skin) {
   const std::string text = summary(snapshot);
   ImGui::SameLine(0, skin.px(10));
-  const float room = ImGui::GetContentRegionAvail().x;
-  if (room < skin.px(60)) return ImGui::NewLine();
-  quiet_words(shortened(skin.fonts.ui, text, room), text, skin);
+  const bool fits = ImGui::CalcTextSize(text.c_str()).x <= ImGui::GetContentRegionAvail().x;
+  if (!fits) ImGui::NewLine();
+  fits ? quiet_words(text, text, skin) : small_text(skin.theme.text_dim, text, skin);
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ void draw_flow(WorkspaceContext& context) {
   view.shown = shown.snapshot;
   settle(view, *shown.snapshot);
   draw_modes(view, skin);
-  draw_summary(*shown.snapshot, skin);
+  view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
   ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
   // In the order of FlowMode.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};

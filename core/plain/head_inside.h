@@ -1,28 +1,10 @@
-// What goes on inside a pass over one sentence: what every sublayer does to every token's vector (§3.1: residual, layer
-// norm, feed-forward), and the numbers of one head.
+// One attention head's own numbers on one sentence (§3.2.1).
 #pragma once
-
-#include <vector>
 
 #include "plain/heads.h"
 #include "plain/matrix.h"
 
 namespace attnscope {
-
-enum class Sublayer { self_attention, cross_attention, feed_forward };
-
-struct SublayerFlow {
-  bool decoder = false;
-  int layer = 0;
-  Sublayer sublayer = Sublayer::self_attention;
-  std::vector<float> norm_in;     // ‖x‖ of each token, before the sublayer and its norm
-  std::vector<float> norm_added;  // ‖Sublayer(·)‖
-  std::vector<float> norm_out;    // ‖x‖ after residual and, in post-norm, layer norm
-  std::vector<float> cosine;      // between what came in and what goes out
-  Matrix active;                  // feed-forward: tokens × d_ff, after ReLU or GELU; else empty
-};
-
-// ---- one attention head's own numbers on one sentence (§3.2.1)
 
 // What the model gave of one head on one sentence. Q queries, K keys, d = D / H.
 struct HeadInside {

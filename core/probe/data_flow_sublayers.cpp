@@ -1,0 +1,339 @@
+// A Transformer's layers: attention, feed-forward and the norms around them (§3.1–3.3).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "probe/data_flow_builder.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+constexpr std::int64_t shown_pads = 8;  // behind the sentence, as in a batch with a longer one
+
+bool is_cross(FlowPart part) {
+  return part == FlowPart::cross_attention || part == FlowPart::cross_norm;
+}
+
+Sublayer sublayer_of(FlowPart part) {
+  if (part == FlowPart::self_attention || part == FlowPart::self_norm) return Sublayer::self_attention;
+  return is_cross(part) ? Sublayer::cross_attention : Sublayer::feed_forward;
+}
+
+const SublayerTensors* find_sublayer(const Inspection& record, bool decoder, int layer, Sublayer sublayer) {
+  const auto found = std::ranges::find_if(record.sublayers, [&](const SublayerTensors& tensors) {
+    return tensors.decoder == decoder && tensors.layer == layer && tensors.sublayer == sublayer;
+  });
+  return found == record.sublayers.end() ? nullptr : &*found;
+}
+
+// μ and √(σ² + ε) of every row, N×2, as LayerNorm computes them.
+torch::Tensor moments_of(const torch::Tensor& x, double epsilon) {
+  const torch::Tensor wide = x.to(torch::kFloat64);
+  return torch::stack({wide.mean(1), (wide.var(1, false) + epsilon).sqrt()}, 1);
+}
+
+}  // namespace
+
+const SublayerTensors* DataFlowBuilder::sublayer() {
+  const SublayerTensors* flow =
+      find_sublayer(pass_.record, decoder(), flow_.asked.layer, sublayer_of(flow_.asked.box.part));
+  if (!flow) flow_.problem = "This layer is switched off and passes its input on: switch it on to see its numbers.";
+  return flow;
+}
+
+// Of one head: from what its sublayer is given to what it gives.
+void DataFlowBuilder::add_attention() {
+  const SublayerTensors* flow = sublayer();
+  if (!flow || !pass_.whole.inside) return;
+  const HeadInside& head = *pass_.whole.inside;
+  const bool cross = head.place.part == AttentionPart::cross;
+  const std::int64_t width = head.q.cols;
+  const Labels queries = pieces();
+  const Labels keys = cross ? pieces_of(pass_.whole.source) : queries;
+  const std::string module = layer_name() + (cross ? "multihead_attn." : "self_attn.");
+  const torch::Tensor w = parameter(module + "in_proj_weight");
+  const torch::Tensor b = parameter(module + "in_proj_bias");
+  const std::string key_letters = cross ? "S" : length();
+  const PositionScheme& scheme = position_scheme(config_.positions);
+  const bool rotates = !cross && scheme.form == PositionForm::rotation;
+  torch::Tensor rotations;
+  if (rotates) rotations = model_.positions().front().values.slice(0, 0, head.k.rows);
+
+  begin_section("1  Queries, keys, values: three maps of the same x");
+  const int x = add({.name = "x",
+                     .help = "What this attention is given, a row a piece.",
+                     .letters = length() + "×D",
+                     .row_labels = queries},
+                    flow->input[0]);
+  int memory = x;
+  if (cross) {
+    memory = add({.name = "memory",
+                  .help = "What the encoder made of the source: keys and values come from it.",
+                  .letters = "S×D",
+                  .row_labels = keys},
+                 pass_.memory.states[0].detach());
+  }
+  const int first = static_cast<int>(head.place.head * width);
+  const auto projected = [&](int from, int third, const char* letter) {
+    const std::int64_t begin = third * config_.d_model + first;
+    const std::string name = fmt::format("W_{}", letter);
+    std::string small(letter);
+    small[0] = static_cast<char>(std::tolower(small[0]));
+    const int made = add_linear(from, small, name, fmt::format("b_{}", letter), w.slice(0, begin, begin + width),
+                                b.slice(0, begin, begin + width), "D×d");
+    at(made - 2).help = fmt::format("Learned; columns {} to {} of the D×D matrix are head {}'s.", first,
+                                    first + width - 1, head.place.head + 1);
+    if (!rotates || third == 2) return made;
+    at(made).name = small + ", not rotated";
+    const int turns = add({.name = "rotations",
+                           .help = "cos and sin of every position's angles, pair by pair (RoPE).",
+                           .letters = key_letters + "×d",
+                           .row_labels = keys},
+                          rotations);
+    return add({.name = small,
+                .help = "Rotated pair by pair, by the angles of its position (2104.09864).",
+                .letters = length() + "×d",
+                .op = FlowOp::rotated,
+                .operands = {made, turns},
+                .row_labels = keys},
+               kernels::rotate_heads(of(made).unsqueeze(0), 1, width, 1, rotations)[0]);
+  };
+  const int q = projected(x, 0, "Q");
+  const int k = projected(memory, 1, "K");
+  const int v = projected(memory, 2, "V");
+
+  begin_section("2  Every query with every key: scores become weights");
+  const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(width)) : 1;
+  torch::Tensor scores = torch::mm(of(q), of(k).t()) * scale;
+  FlowMatrix scored{.name = head.scaled ? "q·k ÷ √d" : "q·k",
+                    .help = "How well each query and key go together (paper §3.2.1).",
+                    .letters = length() + "×" + key_letters,
+                    .op = FlowOp::scores,
+                    .operands = {q, k},
+                    .factor = static_cast<float>(scale),
+                    .row_labels = queries,
+                    .col_labels = keys};
+  if (!head.bias.empty()) {
+    const torch::Tensor bias =
+        torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
+    scored.operands.push_back(add({.name = std::string(scheme.label) + " bias",
+                                   .help = "What tells this head the order of the pieces.",
+                                   .letters = length() + "×" + key_letters,
+                                   .row_labels = queries,
+                                   .col_labels = keys},
+                                  bias));
+    scores = scores + bias;
+  }
+  const int score = add(std::move(scored), scores);
+  const Matrix& weights = *map_at(pass_.whole, head.place);
+  const int weight = add({.name = "weights",
+                          .help = head.causal ? "softmax of every row; keys after the query are hidden (paper §3.2.3)."
+                                              : "softmax of every row: positive, and 1 together.",
+                          .letters = length() + "×" + key_letters,
+                          .op = FlowOp::softmax,
+                          .operands = {score},
+                          .causal = head.causal,
+                          .row_labels = queries,
+                          .col_labels = keys},
+                         torch::tensor(weights.values).view({weights.rows, weights.cols}));
+
+  begin_section("3  The values, mixed by the weights; all heads together through W_O");
+  const torch::Tensor joined =
+      torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
+  FlowMatrix mixed{.name = "head",
+                   .help = "Of every query the values, mixed by its weights.",
+                   .letters = length() + "×d",
+                   .op = FlowOp::product,
+                   .operands = {weight, v},
+                   .row_labels = queries};
+  if (!head.relative_v.empty()) {
+    mixed.op = FlowOp::given;  // Shaw's a^V differs from pair to pair
+    mixed.help += " Each value has Shaw's vector of its distance added.";
+  }
+  add(std::move(mixed), joined.slice(1, first, first + width));
+  const int all = add({.name = "heads",
+                       .help = "All heads side by side (paper §3.2.2).",
+                       .letters = length() + "×D",
+                       .row_labels = queries},
+                      joined);
+  const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
+                             parameter(module + "out_proj.bias").cpu(), "D×D");
+  at(out).help = "What the attention gives: added to x next.";
+}
+
+void DataFlowBuilder::add_feed_forward() {
+  const SublayerTensors* flow = sublayer();
+  if (!flow) return;
+  const std::string module = layer_name();
+  const int x = add({.name = "x",
+                     .help = "What the feed-forward is given, a row a piece.",
+                     .letters = length() + "×D",
+                     .row_labels = pieces()},
+                    flow->input[0]);
+  const auto map = [&](int from, const char* result, int number, const char* letters) {
+    const std::string name = fmt::format("{}linear{}.", module, number);
+    const torch::Tensor w = parameter(name + "weight");
+    const torch::Tensor b = parameter(name + "bias");
+    const int made = add_linear(from, result, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂", w, b, letters);
+    if (!flow_.asked.convolution) return made;
+    // N×I as 1×I×N: the pieces are the places a kernel of width 1 goes over.
+    const torch::Tensor places = of(from).t().unsqueeze(0);
+    const torch::Tensor convolved = torch::conv1d(places, w.unsqueeze(2), b)[0].t();
+    at(made).op = FlowOp::convolved;
+    at(made).help = fmt::format(
+        "Conv1d over the pieces with {} kernels of width 1: each place sees itself alone, so it is {}·{} + {}. "
+        "Largest difference from the product: {:.2g}.",
+        w.size(0), at(from).name, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂",
+        (convolved - of(made)).abs().max().item<double>());
+    at(made).values = to_matrix(convolved);
+    tensors_[static_cast<std::size_t>(made)] = convolved;
+    return made;
+  };
+  const int inner = map(x, "inner", 1, "D×F");
+  const bool relu = config_.activation == "relu";
+  const int hidden = add({.name = "hidden",
+                          .help = relu ? "max(0, inner): the hidden units. A unit below 0 is silent (paper §3.3)."
+                                       : "inner·Φ(inner): the hidden units (1606.08415).",
+                          .letters = length() + "×F",
+                          .op = relu ? FlowOp::relu : FlowOp::gelu,
+                          .operands = {inner},
+                          .row_labels = pieces()},
+                         relu ? torch::relu(of(inner)) : torch::gelu(of(inner)));
+  at(map(hidden, "Sublayer(x)", 2, "F×D")).help += " It is added to x next.";
+}
+
+// ---- layer norms
+
+void DataFlowBuilder::add_norm(int x, const torch::nn::LayerNorm& norm) {
+  const double epsilon = norm->options.eps();
+  const int moments = add({.name = "μ, σ",
+                           .help = "Of every piece's D numbers: their mean, and √(variance + 10⁻⁵). No other piece, "
+                                   "and no other sentence, is asked.",
+                           .letters = length() + "×2",
+                           .op = FlowOp::moments,
+                           .operands = {x},
+                           .factor = static_cast<float>(epsilon),
+                           .row_labels = at(x).row_labels,
+                           .col_labels = {"μ", "σ"}},
+                          moments_of(of(x), epsilon));
+  const int learned = add({.name = "γ, β",
+                           .help = "Learned: gain and bias of every dimension, the same for all pieces.",
+                           .letters = "2×D",
+                           .op = FlowOp::learned,
+                           .row_labels = {"γ", "β"}},
+                          torch::stack({norm->weight.detach(), norm->bias.detach()}));
+  add({.name = "LayerNorm(x)",
+       .help = "(x − μ) / σ · γ + β, with each piece's own μ and σ.",
+       .letters = length() + "×D",
+       .op = FlowOp::normalized,
+       .operands = {x, moments, learned},
+       .row_labels = at(x).row_labels},
+      torch::layer_norm(of(x), {config_.d_model}, norm->weight.detach(), norm->bias.detach(), epsilon));
+}
+
+void DataFlowBuilder::add_sublayer_norm() {
+  const SublayerTensors* flow = sublayer();
+  if (!flow) return;
+  const FlowPart part = flow_.asked.box.part;
+  const bool pre = config_.norm == "pre";
+  const int number = part == FlowPart::self_norm ? 1 : is_cross(part) ? 2 : decoder() && plan_.memory.size() ? 3 : 2;
+  torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({config_.d_model}));
+  norm->weight = parameter(fmt::format("{}norm{}.weight", layer_name(), number));
+  norm->bias = parameter(fmt::format("{}norm{}.bias", layer_name(), number));
+  const auto residual = [&] {
+    begin_section(pre ? "What came in, added to what the sublayer gives" : "The residual connection");
+    const int x =
+        add({.name = "x", .help = "What came to the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
+            flow->x[0]);
+    const int added = add(
+        {.name = "Sublayer(x)", .help = "What the sublayer gives.", .letters = length() + "×D", .row_labels = pieces()},
+        flow->added[0]);
+    return add({.name = "x + Sublayer(x)",
+                .help = "The residual connection: the sublayer need only say what changes (paper §3.1).",
+                .letters = length() + "×D",
+                .op = FlowOp::sum,
+                .operands = {x, added},
+                .row_labels = pieces()},
+               flow->x[0] + flow->added[0]);
+  };
+  int x = 0;
+  if (pre) {
+    begin_section("Each piece normalised by itself");
+    x = add({.name = "x", .help = "What comes to the layer norm.", .letters = length() + "×D", .row_labels = pieces()},
+            flow->x[0]);
+  } else {
+    x = residual();
+    begin_section("Each piece normalised by itself");
+  }
+  add_norm(x, norm);
+  const SublayerTensors padded = padded_flow(sublayer_of(part));
+  add_batch_spread(x, (pre ? padded.x : padded.x + padded.added)[0]);
+  if (pre) residual();
+}
+
+void DataFlowBuilder::add_last_norm() {
+  const SublayerTensors* flow =
+      find_sublayer(pass_.record, decoder(), flow_.asked.layer = static_cast<int>(plan_.column(decoder()).layers) - 1,
+                    Sublayer::feed_forward);
+  if (!flow) {
+    flow_.problem = "The last layer is switched off and passes its input on: switch it on to see its numbers.";
+    return;
+  }
+  torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({config_.d_model}));
+  norm->weight = parameter(stack() + ".norm.weight");
+  norm->bias = parameter(stack() + ".norm.bias");
+  const int x =
+      add({.name = "x", .help = "What the last layer left.", .letters = length() + "×D", .row_labels = pieces()},
+          flow->out[0]);
+  add_norm(x, norm);
+  add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
+}
+
+// The same sublayer with padding behind the sentence, as in a batch with a longer one. The pieces' own rows are the
+// same, for padding is masked.
+SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
+  const auto room = config_.max_length - static_cast<std::int64_t>(tokens(decoder()).size());
+  std::vector<int> ids = ids_of(tokens(decoder()));
+  ids.resize(ids.size() + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, shown_pads)), Tokenizer::pad_id);
+  const torch::Tensor padded = ids_tensor(ids, model_.device());
+  Inspection record{.interventions = pass_.record.interventions, .sublayers_wanted = true};
+  if (decoder()) {
+    model_.decode(padded, pass_.memory, nullptr, &record);
+  } else {
+    model_.encode(padded, padded.eq(Tokenizer::pad_id), &record);
+  }
+  return *find_sublayer(record, decoder(), flow_.asked.layer, sublayer);
+}
+
+void DataFlowBuilder::add_batch_spread(int x, const torch::Tensor& padded) {
+  const std::int64_t pads = padded.size(0) - of(x).size(0);
+  begin_section("What batch normalisation would use instead: one μ and σ a dimension, over all pieces of the batch");
+  Labels labels = pieces();
+  labels.resize(labels.size() + static_cast<std::size_t>(pads), "<pad>");
+  const int with_padding = add({.name = "x, padded",
+                                .help = fmt::format("The same sentence with {} pieces of padding behind it, as in a "
+                                                    "batch with a longer one. Padding has vectors too.",
+                                                    pads),
+                                .letters = length() + "×D",
+                                .row_labels = labels},
+                               padded);
+  const auto columns = [](const torch::Tensor& rows) { return moments_of(rows.t(), 1e-5).t(); };  // 2×D
+  add({.name = "μ, σ of the batch",
+       .help = "Over the pieces, of every dimension. With padding they are others: how the pieces are normalised would "
+               "depend on how long the other sentences of the batch are. A layer norm never sees them.",
+       .letters = "4×D",
+       .op = FlowOp::spread,
+       .operands = {x, with_padding},
+       .factor = 1e-5F,
+       .row_labels = {"μ", "σ", "μ, with padding", "σ, with padding"}},
+      torch::cat({columns(of(x)), columns(padded)}));
+}
+
+}  // namespace attnscope

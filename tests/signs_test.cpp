@@ -1,0 +1,49 @@
+// Which signs fonts are looked for.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "shell/looking.h"
+#include "shell/scope.h"
+#include "shell/signs.h"
+#include "snapshot_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using Found = std::set<char32_t>;
+
+TEST(Signs, OfOtherScriptsAreToldOnce) {
+  Scope scope;
+  Signs signs;
+  scope.layout.sentence = "L'été — “ça” va → ñ Ω ж ▁";
+  EXPECT_EQ(signs.new_in(scope), Found{}) << "the window's own fonts have these";
+  scope.layout.sentence = "它 is 它, שלום";
+  EXPECT_EQ(signs.new_in(scope), (Found{U'它', U'ש', U'ל', U'ו', U'ם'}));
+  EXPECT_EQ(signs.new_in(scope), Found{});
+  scope.layout.sentence = "它 累";
+  EXPECT_EQ(signs.new_in(scope), Found{U'累'});
+}
+
+TEST(Signs, AreReadFromWhatTheModelWritesAndMayWrite) {
+  Scope scope;
+  Signs signs;
+  auto snapshot = fixture_snapshot({}, 1);
+  snapshot->source[0].piece = "▁今";
+  snapshot->output_text = "日";
+  snapshot->decoding[0].candidates[1].token.piece = "晴";
+  receive(scope, {fixture_run(1)}, snapshot);
+  EXPECT_EQ(signs.new_in(scope), (Found{U'今', U'日', U'晴'}));
+}
+
+TEST(Signs, BrokenUtf8AndSignsBeyondTheBasicPlaneAreNone) {
+  Scope scope;
+  Signs signs;
+  for (const char* text : {"\xE4\xBD", "\xFF\xFE\x80", "\xF0\x9F\x98\x80", ""}) {
+    scope.layout.sentence = text;
+    for (const char32_t sign : signs.new_in(scope)) EXPECT_LE(sign, char32_t{0xFFFF});
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
