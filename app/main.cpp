@@ -170,6 +170,24 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
            "Embed another piece at a position, counted from 0");
 }
 
+void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
+  CLI::App* sub = add_command(app, run, o, explain, "explain",
+                              "Which heads, at which words, carry the difference between two sentences: the circuit");
+  add_run(sub, o.run);
+  add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt");
+  add_option(sub, "--corrupted", "TEXT", o.corrupted, "Its twin, of as many pieces, that differs in a word");
+  add_option(sub, "--between", "WORD,WORD", o.between,
+             "The two outputs whose odds are asked for; left out: those at which the two translations part");
+  CLI::Option* corpus =
+      sub->add_flag("--corpus", o.corpus, "Counted over all pairs of the run's corpus that are like this one");
+  add_option(sub, "--pairs", "FILE", o.pairs, "Counted over these pairs: clean, tab, corrupted a line")
+      ->excludes(corpus);
+  add_option(sub, "--at", "WORD,…", o.at, "The figures are of these words; left out: of the circuit's");
+  add_option(sub, "--exchange", "WORD,WORD", o.exchange,
+             "The two words whose weights the figures exchange; left out: those that turn most");
+  sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");
+}
+
 void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, embeddings, "embeddings",
@@ -262,6 +280,7 @@ int run_program(int argc, char** argv) {
   TranslateOptions translate_options;
   EvaluateOptions evaluate_options;
   AttendOptions attend_options;
+  ExplainOptions explain_options;
   EmbeddingsOptions embeddings_options;
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
@@ -270,6 +289,7 @@ int run_program(int argc, char** argv) {
   add_translate(app, run, translate_options);
   add_evaluate(app, run, evaluate_options);
   add_attend(app, run, attend_options, attend_json);
+  add_explain(app, run, explain_options);
   add_embeddings(app, run, embeddings_options);
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "circuit_fixture.h"
 #include "embeddings_fixture.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
@@ -21,6 +22,7 @@
 #include "storage/file.h"
 #include "window/font_files.h"
 #include "window/offscreen.h"
+#include "workspaces/circuit/view.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -44,6 +46,9 @@ Scope animal_scope() {
   const auto snapshot = animal_snapshot(scope.asked.request);
   snapshot->embeddings = fixture_embeddings(1500);
   receive(scope, {}, snapshot);
+  CircuitView& circuit = scope.views.of<CircuitView>();
+  take_circuit(circuit, fixture_look(snapshot->source_text), scope.run.run, 400);
+  circuit.counting_asked = true;
   scope.commands.clear();
   scope.toasts.clear();
   return scope;

@@ -70,6 +70,19 @@ struct AttendOptions {
 };
 int attend(const AttendOptions& options);  // on stdout
 
+struct ExplainOptions {
+  std::string run = {};
+  std::string clean = "The animal didn't cross the street because it was too tired.";
+  std::string corrupted = "The animal didn't cross the street because it was too wide.";
+  std::string between = {};   // "il,elle"; empty: where the outputs part
+  bool corpus = false;        // counted over the pairs of the run's corpus that are like this one
+  std::string pairs = {};     // a file of pairs to count over instead: clean, tab, corrupted a line
+  std::string at = {};        // the words of the figures: "it,."; empty: those that are found
+  std::string exchange = {};  // the two words exchanged in them; empty: those that are found
+  bool json = false;
+};
+int explain(const ExplainOptions& options);  // on stdout
+
 struct EmbeddingsOptions {
   std::string run = {};
   std::string table = "source";  // "source", "target" or "output"

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "circuit/circuit_study.h"
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "evaluation/evaluation.h"
@@ -523,6 +524,10 @@ StudyResult TorchEngine::study(const StudyQuestion& question, const FractionCall
       }
     }
     void operator()(const TsneStudy& asked) { answer = engine.tsne_map(asked, watched, progress); }
+    CircuitGround ground() const { return {*watched.model, *engine.run_.tokenizer, engine.run_.corpus.get()}; }
+    void operator()(const CircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
+    void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
+    void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
   };
   with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, question); });
   return result;

@@ -9,6 +9,16 @@ bool is_inside(std::int64_t index, std::int64_t size) {
   return index >= 0 && index < size;
 }
 
+// Of one query's weights (K), what two words have changes places.
+void exchange(const torch::Tensor& weights, const std::vector<int>& one, const std::vector<int>& other) {
+  const torch::Tensor at_one = torch::tensor(one, torch::kInt64).to(weights.device());
+  const torch::Tensor at_other = torch::tensor(other, torch::kInt64).to(weights.device());
+  const torch::Tensor of_one = weights.index_select(0, at_one).sum();
+  const torch::Tensor of_other = weights.index_select(0, at_other).sum();
+  weights.index_fill_(0, at_one, of_other / static_cast<double>(one.size()));
+  weights.index_fill_(0, at_other, of_one / static_cast<double>(other.size()));
+}
+
 }  // namespace
 
 bool LayerInspection::is_off() const {
@@ -22,8 +32,10 @@ bool LayerInspection::has_other_scale() const {
 }
 
 bool LayerInspection::changes_weights(AttentionPart part) const {
-  if (!inspection_ || !inspection_->interventions) return false;
+  if (!inspection_) return false;
   const auto is_here = [&](const auto& change) { return change.place.part == part && change.place.layer == layer_; };
+  if (inspection_->patches && std::ranges::any_of(inspection_->patches->exchanges, is_here)) return true;
+  if (!inspection_->interventions) return false;
   return std::ranges::any_of(inspection_->interventions->forced, is_here) ||
          std::ranges::any_of(inspection_->interventions->hidden, is_here);
 }
@@ -33,6 +45,12 @@ torch::Tensor LayerInspection::changed(torch::Tensor weights, AttentionPart part
   const auto is_here = [&](const HeadPlace& place) {
     return place.part == part && place.layer == layer_ && is_inside(place.head, weights.size(1));
   };
+  if (inspection_->patches) {
+    for (const Exchange& it : inspection_->patches->exchanges)
+      if (is_here(it.place))
+        exchange(weights.select(0, it.row).select(0, it.place.head).select(0, it.query), it.one, it.other);
+  }
+  if (!inspection_->interventions) return weights;
   for (const HiddenKeys& hidden : inspection_->interventions->hidden)
     if (is_here(hidden.place)) hide(weights, hidden);
   for (const ForcedAttention& forced : inspection_->interventions->forced)
@@ -64,6 +82,7 @@ void LayerInspection::keep_weights(const torch::Tensor& weights, AttentionPart p
 }
 
 torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
+  heads = patched(inspection_, {ValueKind::heads, part, layer_}, heads);
   if (!inspection_ || !inspection_->interventions) return heads;
   bool copied = false;
   for (const HeadPlace& off : inspection_->interventions->heads_off) {
@@ -73,6 +92,11 @@ torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
     heads.select(1, off.head).zero_();
   }
   return heads;
+}
+
+torch::Tensor LayerInspection::feed_forward(const torch::Tensor& added) const {
+  return patched(inspection_,
+                 {ValueKind::feed_forward, decoder_ ? AttentionPart::decoder : AttentionPart::encoder, layer_}, added);
 }
 
 void LayerInspection::keep_head(AttentionPart part, const std::function<HeadTensors()>& make) {
@@ -101,6 +125,27 @@ void LayerInspection::keep_hidden(const torch::Tensor& x) {
 
 void keep_state(Inspection* inspection, const torch::Tensor& x) {
   if (inspection && inspection->states_wanted) inspection->states.push_back(x.detach());
+}
+
+torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value) {
+  if (!inspection) return value;
+  if (inspection->values_wanted) inspection->values[site] = value.detach();
+  if (!inspection->patches) return value;
+  // Of one row: L×D, or Q×d of the head.
+  const auto row_of = [&](const torch::Tensor& of, std::int64_t row, int head) {
+    const torch::Tensor one = of.select(0, row);
+    return site.kind == ValueKind::heads ? one.select(0, head) : one;
+  };
+  torch::Tensor changed;
+  for (const Put& put : inspection->patches->puts) {
+    if (put.site != site) continue;
+    if (!changed.defined()) changed = value.clone();
+    const torch::Tensor& source = inspection->patches->values->at(site);
+    row_of(changed, put.row, put.head)
+        .select(0, put.position)
+        .copy_(row_of(source, put.from, put.head).select(0, put.position));
+  }
+  return changed.defined() ? changed : value;
 }
 
 AttentionWeights& LayerInspection::kept(AttentionPart part) {

@@ -4,11 +4,13 @@
 #include <torch/torch.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "plain/heads.h"
 #include "plain/interventions.h"
+#include "plain/patching.h"
 #include "plain/sublayers.h"
 
 namespace attnscope {
@@ -36,10 +38,39 @@ struct SublayerTensors {
   torch::Tensor x, input, added, out;
 };
 
+// What runs left at every site, a run a row: R×L×D; of heads R×H×Q×d, before W_O.
+using RunValues = std::map<ValueSite, torch::Tensor>;
+
+// In one row of the pass, a value is replaced by what another run had there.
+struct Put {
+  std::int64_t row = 0;
+  ValueSite site;
+  int head = 0;  // of heads
+  int position = 0;
+  std::int64_t from = 0;  // which run of Patches::values
+};
+
+// In one row of the pass, the weights that a query has on two words are exchanged: each word gets what the other had,
+// evenly over its pieces.
+struct Exchange {
+  std::int64_t row = 0;
+  HeadPlace place;
+  int query = 0;
+  std::vector<int> one, other;  // the words' positions
+};
+
+struct Patches {
+  const RunValues* values = nullptr;
+  std::vector<Put> puts;
+  std::vector<Exchange> exchanges;
+};
+
 // Handed through a pass by whoever wants one. A pass with a cache sees its own tokens alone.
 struct Inspection {
   // ---- wanted
   const Interventions* interventions = nullptr;
+  const Patches* patches = nullptr;  // not in a recurrent model, nor in a pass with a cache
+  bool values_wanted = false;
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
   bool sublayers_wanted = false;
   bool hidden_wanted = false;
@@ -52,6 +83,7 @@ struct Inspection {
   std::optional<HeadTensors> head = {};
   std::vector<SublayerTensors> sublayers = {};
   std::vector<torch::Tensor> hidden = {};  // B×T×D after every decoder layer, before the last norm
+  RunValues values = {};                   // as they were before any was replaced
   // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
   // encoder the top layer alone.
   std::vector<torch::Tensor> states = {};
@@ -59,6 +91,9 @@ struct Inspection {
 
 // For Inspection::states; x: B×L×D.
 void keep_state(Inspection* inspection, const torch::Tensor& x);
+
+// Keeps what stands at a site, if it is wanted; → the same with what is put there.
+torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value);
 
 // What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.
 class LayerInspection {
@@ -78,8 +113,11 @@ class LayerInspection {
 
   void keep_weights(const torch::Tensor& weights, AttentionPart part);
 
-  // heads: B×H×Q×d → zero where a head is off.
+  // heads: B×H×Q×d → zero where a head is off, and with what is put there.
   torch::Tensor heads(torch::Tensor heads, AttentionPart part);
+
+  // What a feed-forward network adds, B×L×D → with what is put there.
+  torch::Tensor feed_forward(const torch::Tensor& added) const;
 
   // Calls `make` only if this attention's numbers are wanted.
   void keep_head(AttentionPart part, const std::function<HeadTensors()>& make);

@@ -68,7 +68,7 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, t
 torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection) {
   const torch::Tensor input = before(x, norm);
   const torch::Tensor active = kernels::linear(input, linear1_->weight, linear1_->bias, {}, activation_, dropout());
-  const torch::Tensor added = kernels::linear(active, linear2_->weight, linear2_->bias);
+  const torch::Tensor added = inspection.feed_forward(kernels::linear(active, linear2_->weight, linear2_->bias));
   return after(x, input, added, norm, Sublayer::feed_forward, inspection, active);
 }
 
@@ -125,11 +125,16 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
+  const auto patched_state = [&](std::size_t after) {
+    return patched(inspection, {ValueKind::state, context.part, static_cast<int>(after)}, x);
+  };
+  x = patched_state(0);
   keep_state(reading, x);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     LayerInspection layer_inspection(inspection, causal_, i, num_keys - num_queries);
     x = layers_[i]->forward(x, context, layer_cache(cache ? &cache->self : nullptr, i),
                             layer_cache(cache ? &cache->cross : nullptr, i), layer_inspection);
+    x = patched_state(i + 1);
     layer_inspection.keep_hidden(x);
     keep_state(reading, x);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "plain/circuit.h"
 #include "plain/embeddings.h"
 #include "plain/evaluation.h"
 
@@ -19,12 +20,29 @@ struct TsneStudy {
   double perplexity = 30;
 };
 
-using StudyQuestion = std::variant<HeldOutStudy, TsneStudy>;
+// Which heads, at which words, carry the difference between two sentences. No corrupted sentence: one of the corpus is
+// looked for.
+struct CircuitStudy {
+  TwinQuestion question;
+};
+
+// The same over all pairs of the corpus that are like this one.
+struct CorpusCircuitStudy {
+  TwinQuestion question;
+};
+
+// What is written when a run is changed.
+struct TrialStudy {
+  TwinQuestion question;
+  ChangedRun run;
+};
+
+using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap> answer;
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial> answer;
 };
 
 }  // namespace attnscope

@@ -213,11 +213,11 @@ constexpr Chord repeated(Chord chord) {
 }
 
 constexpr Shortcut no_key;
-constexpr Place no_menu;
+constexpr MenuPlace no_menu;
 constexpr bool (*always)(const Scope&) = nullptr;
 
 // A line above it.
-constexpr Place apart(Menu menu) {
+constexpr MenuPlace apart(Menu menu) {
   return {menu, true};
 }
 
@@ -484,6 +484,7 @@ WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& sk
           .reference = scope.reference,
           .side_width = scope.layout.side_width,
           .study = scope.study_wanted,
+          .studying = scope.study.has_value(),
           .sentence_wanted = scope.sentence_wanted,
           .textures = textures,
           .skin = skin};

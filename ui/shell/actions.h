@@ -50,9 +50,9 @@ struct Shortcut {
 };
 
 // Where it stands in the menus; there the order is the table's.
-struct Place {
-  constexpr Place() = default;
-  constexpr Place(Menu in, bool apart = false) : menu(in), separated(apart) {}
+struct MenuPlace {
+  constexpr MenuPlace() = default;
+  constexpr MenuPlace(Menu in, bool apart = false) : menu(in), separated(apart) {}
 
   std::optional<Menu> menu = {};
   bool separated = false;  // from those before it
@@ -63,7 +63,7 @@ struct Action {
   Text title;             // in its menu and in the list of keys, where neighbours of one title share a line
   Text help;              // while the mouse rests on it; also why it does not apply
   Shortcut key;
-  Place place;
+  MenuPlace place;
   void (*act)(Scope&);
   bool (*applies)(const Scope&) = nullptr;  // null: always
   bool (*is_on)(const Scope&) = nullptr;    // of what is switched on and off

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
 
 namespace attnscope {
@@ -38,6 +39,30 @@ std::string text_of(const TsneMap& map) {
                      grouped(static_cast<std::int64_t>(map.ids.size())), map.perplexity,
                      static_cast<double>(map.first_kl), static_cast<double>(map.kl));
 }
+
+// What is shown where it was asked for is no news besides.
+std::string text_of(const CircuitLook&) {
+  return {};
+}
+std::string text_of(const CorpusCircuit&) {
+  return {};
+}
+std::string text_of(const Trial&) {
+  return {};
+}
+
+// To whoever shows it.
+struct HandOver {
+  Views& views;
+  const StudyResult& result;
+
+  void operator()(const auto& about_circuit) const {
+    take_circuit(views.of<CircuitView>(), about_circuit, result.run, result.step);
+  }
+  void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
+  void operator()(const Evaluation&) const {}
+  void operator()(const TextEvaluation&) const {}
+};
 
 }  // namespace
 
@@ -108,12 +133,15 @@ void cancel_study(Scope& scope) {
 
 std::string study_text(const StudyQuestion& question, const ModelConfig& model) {
   if (std::holds_alternative<TsneStudy>(question)) return "Placing the pieces by t-SNE";
+  if (std::holds_alternative<CircuitStudy>(question)) return "Looking for the circuit";
+  if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
+  if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
   return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
 }
 
 std::string result_text(const StudyResult& result) {
-  return fmt::format("Step {}. {}", grouped(result.step),
-                     std::visit([](const auto& answer) { return text_of(answer); }, result.answer));
+  const std::string text = std::visit([](const auto& answer) { return text_of(answer); }, result.answer);
+  return text.empty() ? text : fmt::format("Step {}. {}", grouped(result.step), text);
 }
 
 void receive(Scope& scope, const StudyProgress& progress) {
@@ -123,9 +151,9 @@ void receive(Scope& scope, const StudyProgress& progress) {
 void receive(Scope& scope, const StudyEnded& ended) {
   if (scope.study && scope.study->number == ended.study) scope.study.reset();
   if (!ended.result) return;
-  if (const auto* map = std::get_if<TsneMap>(&ended.result->answer))
-    take_tsne(scope.views.of<EmbeddingsView>(), *map, ended.result->run);
-  notify(scope, Severity::info, result_text(*ended.result)).stays = true;
+  std::visit(HandOver{scope.views, *ended.result}, ended.result->answer);
+  if (std::string text = result_text(*ended.result); !text.empty())
+    notify(scope, Severity::info, std::move(text)).stays = true;
 }
 
 }  // namespace attnscope

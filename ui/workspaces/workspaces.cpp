@@ -4,6 +4,7 @@
 #include <array>
 
 #include "workspaces/attention/levels.h"
+#include "workspaces/circuit/modes.h"
 #include "workspaces/decoding/modes.h"
 #include "workspaces/embeddings/modes.h"
 #include "workspaces/flow/flow.h"
@@ -76,6 +77,16 @@ constexpr std::array table = {
               .show = show_mode,
               .ask = ask_for_decodings,
               .is_busy = is_playing},
+    Workspace{.name = "circuit",
+              .title = "Circuit",
+              .group = "Why",
+              .help = "Why the model says what it says: which heads, at which words, make the difference.",
+              .needs = {.present = true},
+              .draw = draw_circuit,
+              .keys = circuit_keys,
+              .views = circuit_modes,
+              .show = show_circuit_mode,
+              .numbers = circuit_numbers},
     Workspace{.name = "origins",
               .title = "Origins",
               .group = "Origins",

@@ -25,7 +25,7 @@ constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
 bool looked_at_sentence(const Scope& scope) {
-  if (scope.run.run == 0 || !scope.complete.snapshot) return false;
+  if (scope.run.run == 0 || !scope.complete.snapshot || scope.study) return false;
   const Snapshot& snapshot = *scope.complete.snapshot;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
@@ -77,14 +77,18 @@ int screenshot(const ScreenshotOptions& options) {
   scope.layout.sentence = options.source;
   scope.reference = options.reference;
   {
+    std::uint64_t seen = 0, studies = 0;
     Session session([] { return make_window_engine(); });
     session.post(OpenRun{run});
     hear(scope, session, run);
     check_view(of_view, options.view, scope.run.config.model);
-    // A frame chooses what to show of the sentence, which may ask for another look.
-    draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
-    post_commands(scope, session);
-    hear(scope, session, run);
+    // A frame chooses what to show of the sentence, which may ask for another look, or for a study, and then another.
+    do {
+      draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
+      studies = scope.studies - std::exchange(seen, scope.studies);
+      post_commands(scope, session);
+      hear(scope, session, run);
+    } while (studies > 0);
   }
   if (options.pin_step) show_step(scope, *options.pin_step);
   const auto scale = static_cast<float>(options.scale);

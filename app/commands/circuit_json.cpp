@@ -1,0 +1,328 @@
+#include "commands/circuit_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json pieces_json(const std::vector<Token>& tokens) {
+  return pieces_of(tokens);
+}
+
+Json run_json(const TwinRun& run) {
+  return {{"text", run.text}, {"pieces", pieces_json(run.pieces)}, {"output", run.output}, {"margin", run.margin}};
+}
+
+Json grid_json(const EffectGrid& grid) {
+  Json rows = Json::array();
+  for (int row = 0; row < grid.rows; ++row) {
+    Json cells = Json::array();
+    for (int col = 0; col < grid.cols; ++col) cells.push_back(grid.at(row, col).share);
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+Json heads_json(const EffectGrid& whole, const std::vector<EffectGrid>& rows) {
+  Json by_row = Json::array();
+  for (const EffectGrid& layer : rows) by_row.push_back(grid_json(layer));
+  return {{"whole", grid_json(whole)}, {"row_by_row", by_row}};
+}
+
+Json tally_json(const Tally& tally) {
+  return {{"share", tally.share()},
+          {"turned", tally.turned()},
+          {"of", 2 * tally.cases},
+          {"clean", {{"share", tally.clean_share}, {"turned", tally.clean_turned}}},
+          {"corrupted", {{"share", tally.corrupted_share}, {"turned", tally.corrupted_turned}}}};
+}
+
+Json names_json(const Circuit& circuit, const std::vector<int>& slots) {
+  Json names = Json::array();
+  for (const int slot : slots) names.push_back(circuit.slots[static_cast<std::size_t>(slot)]);
+  return names;
+}
+
+Json place_json(const Circuit& circuit, const Place& place) {
+  Json each = Json::object();
+  for (std::size_t slot = 0; slot < place.each.size(); ++slot)
+    each[fmt::format("{} {}", slot, circuit.slots[slot])] = tally_json(place.each[slot]);
+  return {{"after_layers", place.layer},
+          {"words", names_json(circuit, place.slots)},
+          {"together", tally_json(place.together)},
+          {"all_others", tally_json(place.rest)},
+          {"each", each}};
+}
+
+Json hop_json(const Circuit& circuit, const Hop& hop) {
+  Json members = Json::array();
+  for (const HeadRow& member : hop.members) {
+    const std::string at = hop.part == circuit.reader ? circuit.slots[static_cast<std::size_t>(member.slot)]
+                           : member.slot == 0         ? "the step"
+                                                      : "before the step";
+    members.push_back({{"head", member.head + 1}, {"at", at}});
+  }
+  Json alone = Json::array();
+  for (const Tally& tally : hop.alone) alone.push_back(tally_json(tally));
+  return {{"part", part_name(hop.part)},
+          {"layer", hop.layer + 1},
+          {"change", hop.kind == ChangeKind::exchange ? "exchange" : "from the twin"},
+          {hop.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, hop.read)},
+          {"members", members},
+          {"together", tally_json(hop.together)},
+          {"all_heads", tally_json(hop.all)},
+          {"each_head_there", alone}};
+}
+
+Json decoy_json(const Circuit& circuit, const Decoy& decoy) {
+  return {{"part", part_name(decoy.place.part)},
+          {"layer", decoy.place.layer + 1},
+          {"head", decoy.place.head + 1},
+          {"from", circuit.slots[static_cast<std::size_t>(decoy.from)]},
+          {"to", circuit.slots[static_cast<std::size_t>(decoy.to)]},
+          {"weight", decoy.weight},
+          {"weight_of_the_twin", decoy.twin_weight},
+          {"effect", tally_json(decoy.effect)}};
+}
+
+// ---- named changes
+
+struct Figure {
+  std::string group, name;
+  ChangesOf changes;
+};
+
+std::vector<int> positions_at(const TwinCase& it, const std::vector<int>& slots) {
+  std::vector<int> positions;
+  for (const int slot : slots) {
+    const std::vector<int>& of = it.slots[static_cast<std::size_t>(slot)].positions;
+    positions.insert(positions.end(), of.begin(), of.end());
+  }
+  return positions;
+}
+
+// Every set of them while they are few, else each alone and all.
+std::vector<std::vector<int>> sets_of_heads(int heads) {
+  std::vector<std::vector<int>> sets;
+  if (heads > 4) {
+    for (int head = 0; head < heads; ++head) sets.push_back({head});
+    sets.emplace_back();
+    for (int head = 0; head < heads; ++head) sets.back().push_back(head);
+    return sets;
+  }
+  for (int bits = 1; bits < 1 << heads; ++bits) {
+    sets.emplace_back();
+    for (int head = 0; head < heads; ++head)
+      if ((bits >> head & 1) != 0) sets.back().push_back(head);
+  }
+  return sets;
+}
+
+std::string heads_name(const std::vector<int>& heads, int all) {
+  if (static_cast<int>(heads.size()) == all) return "all heads";
+  std::vector<int> from_1;
+  for (const int head : heads) from_1.push_back(head + 1);
+  return fmt::format("{} {}", heads.size() == 1 ? "head" : "heads", fmt::join(from_1, " "));
+}
+
+class Figures {
+ public:
+  Figures(const std::vector<TwinCase>& cases, std::vector<int> at, std::vector<int> exchanged)
+      : model_(cases.front().runs->config()),
+        slots_(cases.front().slots),
+        at_(std::move(at)),
+        exchanged_(std::move(exchanged)) {
+    language_model_ = model_.is_language_model();
+    reader_ = language_model_ ? AttentionPart::decoder : AttentionPart::encoder;
+    layers_ = static_cast<int>(language_model_ ? model_.num_decoder_layers : model_.num_encoder_layers);
+    heads_ = static_cast<int>(model_.num_heads);
+    for (const int slot : at_) words_.push_back({slot});
+    if (at_.size() > 1) words_.push_back(at_);
+  }
+
+  std::vector<Figure> all() {
+    for (int layer = 1; layer <= layers_; ++layer) add_states(layer);
+    for (int layer = 0; layer < layers_; ++layer) add_reading(layer);
+    if (exchanged_.size() == 2)
+      for (int layer = 0; layer < layers_; ++layer) add_exchanges(layer);
+    if (!language_model_)
+      for (int layer = 0; layer < static_cast<int>(model_.num_decoder_layers); ++layer) add_writing(layer);
+    return std::move(figures_);
+  }
+
+ private:
+  std::string name_of(const std::vector<int>& slots) const {
+    std::vector<std::string> names;
+    for (const int slot : slots) names.push_back(slots_[static_cast<std::size_t>(slot)].name);
+    return fmt::format("{}", fmt::join(names, " and "));
+  }
+
+  void add_states(int layer) {
+    const std::string group = layer == layers_ ? (language_model_ ? "last layer's output" : "encoder output")
+                                               : fmt::format("residual stream before layer {}", layer + 1);
+    const ValueSite site{ValueKind::state, reader_, layer};
+    for (const std::vector<int>& slots : words_) add_put(group, name_of(slots), site, {}, slots);
+    std::vector<int> rest;
+    for (int slot = 0; slot < static_cast<int>(slots_.size()); ++slot)
+      if (std::ranges::find(at_, slot) == at_.end()) rest.push_back(slot);
+    add_put(group, "all but " + name_of(at_), site, {}, rest);
+  }
+
+  void add_reading(int layer) {
+    const std::string group = fmt::format("layer {} head output at {}", layer + 1, name_of(at_));
+    for (const std::vector<int>& heads : sets_of_heads(heads_))
+      add_put(group, heads_name(heads, heads_), {ValueKind::heads, reader_, layer}, heads, at_);
+  }
+
+  void add_put(std::string group, std::string name, ValueSite site, std::vector<int> heads, std::vector<int> slots) {
+    figures_.push_back({std::move(group), std::move(name), [=](const TwinCase& it) -> std::vector<Change> {
+                          return {{ChangeKind::twin, site, heads, positions_at(it, slots), {}, {}}};
+                        }});
+  }
+
+  void add_exchanges(int layer) {
+    const std::string group = fmt::format("weights on {} exchanged in layer {}", name_of(exchanged_), layer + 1);
+    for (const std::vector<int>& heads : sets_of_heads(heads_)) {
+      for (const std::vector<int>& slots : words_) {
+        figures_.push_back({group, heads_name(heads, heads_) + ", " + name_of(slots),
+                            [this_slots = slots, heads, layer, reader = reader_,
+                             words = exchanged_](const TwinCase& it) -> std::vector<Change> {
+                              return {{ChangeKind::exchange,
+                                       {ValueKind::heads, reader, layer},
+                                       heads,
+                                       positions_at(it, this_slots),
+                                       positions_at(it, {words[0]}),
+                                       positions_at(it, {words[1]})}};
+                            }});
+      }
+    }
+  }
+
+  void add_writing(int layer) {
+    for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
+      const std::string group = fmt::format("decoder layer {} {}-attention output at the step", layer + 1,
+                                            part == AttentionPart::cross ? "cross" : "self");
+      for (const std::vector<int>& heads : sets_of_heads(heads_)) {
+        figures_.push_back({group, heads_name(heads, heads_), [=](const TwinCase& it) -> std::vector<Change> {
+                              const int step = it.runs->positions(AttentionPart::decoder) - 1;
+                              return {{ChangeKind::twin, {ValueKind::heads, part, layer}, heads, {step}, {}, {}}};
+                            }});
+      }
+    }
+  }
+
+  const ModelConfig& model_;
+  const std::vector<Slot>& slots_;
+  std::vector<int> at_, exchanged_;
+  std::vector<std::vector<int>> words_;
+  bool language_model_ = false;
+  AttentionPart reader_ = AttentionPart::encoder;
+  int layers_ = 0, heads_ = 0;
+  std::vector<Figure> figures_;
+};
+
+// The attention of both runs from the words `at` to those that differ and those exchanged.
+Json weights_json(const TwinCase& it, Twin twin, const std::vector<int>& at, std::vector<int> to) {
+  const ModelConfig& model = it.runs->config();
+  const AttentionPart part = model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
+  const std::vector<int>& differ = it.runs->facts().differ;
+  to.insert(to.end(), differ.begin(), differ.end());
+  Json json = Json::object();
+  const auto layers = model.is_language_model() ? model.num_decoder_layers : model.num_encoder_layers;
+  for (int layer = 0; layer < static_cast<int>(layers); ++layer) {
+    for (int head = 0; head < static_cast<int>(model.num_heads); ++head) {
+      const Matrix map = to_matrix(it.runs->weights(twin, part, layer)[head]);
+      for (const int from : at) {
+        for (const int word : to) {
+          const std::vector<int> rows = positions_at(it, {from});
+          double sum = 0;
+          for (const int row : rows)
+            for (const int key : positions_at(it, {word})) sum += map.at(row, key);
+          json[fmt::format("layer {} head {}, {} → {}", layer + 1, head + 1,
+                           it.slots[static_cast<std::size_t>(from)].name,
+                           it.slots[static_cast<std::size_t>(word)].name)] = sum / static_cast<double>(rows.size());
+        }
+      }
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+Json facts_json(const TwinFacts& facts) {
+  Json words = Json::array();
+  for (const Slot& slot : facts.words) words.push_back({{"word", slot.name}, {"positions", slot.positions}});
+  return {{"between", {facts.a.piece, facts.b.piece}},
+          {"prefix", pieces_json(facts.prefix)},
+          {"clean", run_json(facts.clean)},
+          {"corrupted", run_json(facts.corrupted)},
+          {"words", words}};
+}
+
+Json pairs_json(const CorpusCases& found) {
+  Json pairs = Json::array();
+  for (const TwinCase& it : found.cases) {
+    const TwinFacts& facts = it.runs->facts();
+    pairs.push_back({{"clean", facts.clean.text},
+                     {"corrupted", facts.corrupted.text},
+                     {"margins", {facts.clean.margin, facts.corrupted.margin}}});
+  }
+  return {{"tried", found.tried}, {"told_apart", found.cases.size()}, {"pairs", pairs}};
+}
+
+Json sweep_json(const Sweep& sweep) {
+  Json json = {{"decoder_states", grid_json(sweep.decoder_states)},
+               {"decoder_feed_forward", grid_json(sweep.decoder_feed_forward)},
+               {"decoder_heads", heads_json(sweep.decoder_heads, sweep.decoder_rows)}};
+  if (sweep.encoder_states.empty()) return json;
+  json["encoder_states"] = grid_json(sweep.encoder_states);
+  json["encoder_feed_forward"] = grid_json(sweep.encoder_feed_forward);
+  json["encoder_heads"] = heads_json(sweep.encoder_heads, sweep.encoder_rows);
+  json["cross_heads"] = heads_json(sweep.cross_heads, sweep.cross_rows);
+  return json;
+}
+
+Json circuit_json(const Circuit& circuit) {
+  Json json = {{"pairs", circuit.pairs}, {"words", circuit.slots}};
+  if (!circuit.problem.empty()) json["problem"] = circuit.problem;
+  json["exchanged"] = names_json(circuit, circuit.exchanged);
+  json["places"] = json["hops"] = json["decoys"] = Json::array();
+  for (const Place& place : circuit.places) json["places"].push_back(place_json(circuit, place));
+  for (const Hop& hop : circuit.hops) json["hops"].push_back(hop_json(circuit, hop));
+  for (const Decoy& decoy : circuit.decoys) json["decoys"].push_back(decoy_json(circuit, decoy));
+  return json;
+}
+
+Json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at, const std::vector<int>& exchanged) {
+  const std::vector<Figure> figures = Figures(cases, at, exchanged).all();
+  std::vector<ChangesOf> changes;
+  for (const Figure& figure : figures) changes.push_back(figure.changes);
+  if (cases.size() > 1) {
+    Json json = Json::object();
+    const std::vector<Tally> tallies = tallies_of(cases, changes);
+    for (std::size_t i = 0; i < figures.size(); ++i) json[figures[i].group][figures[i].name] = tally_json(tallies[i]);
+    return json;
+  }
+  Json json = {{"clean", Json::object()}, {"corrupted", Json::object()}};
+  for (const Twin of : {Twin::clean, Twin::corrupted}) {
+    std::vector<ChangedRun> runs;
+    for (const ChangesOf& it : changes) runs.push_back({of, it(cases.front())});
+    const std::vector<Odds> odds = cases.front().runs->read(runs);
+    const double sign = of == Twin::clean ? 1 : -1;
+    Json& own = json[of == Twin::clean ? "clean" : "corrupted"];
+    for (std::size_t i = 0; i < figures.size(); ++i) own[figures[i].group][figures[i].name] = sign * odds[i].margin;
+    own["weights"] = weights_json(cases.front(), of, at, exchanged);
+  }
+  return json;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,24 @@
+// What the explain command prints.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "circuit/corpus_twins.h"
+#include "circuit/search.h"
+#include "plain/circuit.h"
+
+namespace attnscope {
+
+// Layers and heads are counted from 1, positions from 0.
+nlohmann::ordered_json facts_json(const TwinFacts& facts);
+nlohmann::ordered_json pairs_json(const CorpusCases& found);
+nlohmann::ordered_json sweep_json(const Sweep& sweep);
+nlohmann::ordered_json circuit_json(const Circuit& circuit);
+
+// The margins, answer − the twin's answer, under a set of named changes at the words `at` (slots): one object a
+// sentence of one pair, or the means of shares and the counts over many. `exchanged`: none, or the slots of two words.
+nlohmann::ordered_json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at,
+                                    const std::vector<int>& exchanged);
+
+}  // namespace attnscope

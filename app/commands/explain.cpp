@@ -1,0 +1,178 @@
+// The explain command: which parts of a model carry the difference between two sentences.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "circuit/corpus_twins.h"
+#include "circuit/search.h"
+#include "circuit/sweep.h"
+#include "commands/attention_json.h"
+#include "commands/circuit_json.h"
+#include "commands/commands.h"
+#include "commands/progress.h"
+#include "commands/say.h"
+#include "engine/torch_engine.h"
+#include "plain/config.h"
+#include "plain/split.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<std::string> two_words(const std::string& text) {
+  if (text.empty()) return {};
+  const auto [one, two] = halves(text, ",");
+  if (one.empty() || two.empty()) throw ConfigError(fmt::format("--between: \"{}\" is not WORD,WORD", text));
+  return {std::string(one), std::string(two)};
+}
+
+// The words called so, of which there must be some.
+std::vector<int> slots_named(const TwinFacts& facts, const std::string& text, const char* option) {
+  std::vector<int> slots;
+  for (const std::string_view name : split(text, ",")) {
+    const std::size_t before = slots.size();
+    for (std::size_t i = 0; i < facts.words.size(); ++i)
+      if (facts.words[i].name == name) slots.push_back(static_cast<int>(i));
+    if (slots.size() == before) throw ConfigError(fmt::format("{}: no word of the sentence is \"{}\"", option, name));
+  }
+  return slots;
+}
+
+std::vector<TwinQuestion> pairs_in(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw ConfigError(fmt::format("--pairs: {} cannot be read", path));
+  std::vector<TwinQuestion> pairs;
+  for (std::string line; std::getline(in, line);) {
+    const auto [clean, corrupted] = halves(line, "\t");
+    if (!clean.empty()) pairs.push_back({std::string(clean), std::string(corrupted), {}});
+  }
+  return pairs;
+}
+
+// Many pairs of one kind, the pair asked about among them or not.
+CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, const TwinQuestion& question,
+                         const TwinFacts& facts, ProgressLine& line) {
+  std::vector<TwinQuestion> twins;
+  if (!options.pairs.empty()) {
+    twins = pairs_in(options.pairs);
+  } else {
+    if (!engine.corpus())
+      throw std::runtime_error("the run's corpus is not here any more: give the pairs with --pairs");
+    twins = twins_like(*engine.corpus(), question);
+  }
+  CorpusCases found = cases_like(engine.model(), engine.tokenizer(), facts, twins,
+                                 [&](double fraction) { line.show("Reading the pairs", fraction); });
+  if (found.cases.empty()) {
+    throw NoDifference(
+        fmt::format("There is no circuit: of {} pairs like this one the model tells none apart.", found.tried));
+  }
+  return found;
+}
+
+std::string words_text(const Circuit& circuit, const std::vector<int>& slots) {
+  std::vector<std::string> names;
+  for (const int slot : slots) names.push_back(circuit.slots[static_cast<std::size_t>(slot)]);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string tally_text(const Tally& tally) {
+  return fmt::format("{:.3f} of the effect, turns {} of {}", tally.share(), tally.turned(), 2 * tally.cases);
+}
+
+void print_hop(const Circuit& circuit, const Hop& hop) {
+  std::vector<std::string> members;
+  const bool of_words = hop.part == circuit.reader;
+  for (const HeadRow& member : hop.members) {
+    const std::string at = of_words ? circuit.slots[static_cast<std::size_t>(member.slot)]
+                                    : std::string(member.slot == 0 ? "the step" : "earlier");
+    members.push_back(fmt::format("head {} at {}", member.head + 1, at));
+  }
+  fmt::print("{} layer {}: {} {}\n    {}; all its heads {}\n", part_name(hop.part), hop.layer + 1,
+             fmt::join(members, ", "),
+             hop.kind == ChangeKind::exchange ? "— weights exchanged between " + words_text(circuit, hop.read)
+             : hop.read.empty()               ? std::string()
+                                              : "— reads " + words_text(circuit, hop.read),
+             tally_text(hop.together), tally_text(hop.all));
+}
+
+void print_circuit(const Circuit& circuit) {
+  fmt::print("over {} pairs, both ways\n", circuit.pairs);
+  if (!circuit.problem.empty()) fmt::print("{}\n", circuit.problem);
+  for (const Place& place : circuit.places) {
+    fmt::print("place after layer {}: {} — {}; all others {:.3f}\n", place.layer, words_text(circuit, place.slots),
+               tally_text(place.together), place.rest.share());
+  }
+  for (const Hop& hop : circuit.hops) print_hop(circuit, hop);
+  for (const Decoy& decoy : circuit.decoys) {
+    fmt::print("decoy: {} layer {} head {} looks from {} at {} ({:.2f}, for the other sentence {:.2f}) — {}\n",
+               part_name(decoy.place.part), decoy.place.layer + 1, decoy.place.head + 1,
+               words_text(circuit, {decoy.from}), words_text(circuit, {decoy.to}), decoy.weight, decoy.twin_weight,
+               tally_text(decoy.effect));
+  }
+}
+
+void print_facts(const TwinFacts& facts) {
+  for (const TwinRun* run : {&facts.clean, &facts.corrupted})
+    fmt::print("{}\n  → {}\n  log p({}) − log p({}) = {:.4f}\n", run->text, run->output, without_mark(facts.a.piece),
+               without_mark(facts.b.piece), run->margin);
+}
+
+void print_explanation(const ExplainOptions& options) {
+  const TwinQuestion question{options.clean, options.corrupted, two_words(options.between)};
+  TorchEngine engine;
+  engine.open_run(options.run, {});
+  ProgressLine line;
+  const auto show = [&](double fraction) { line.show("Looking for the circuit", fraction); };
+  const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
+  const TwinFacts& facts = runs->facts();
+  if (!options.json) print_facts(facts);
+  nlohmann::ordered_json json = facts_json(facts);
+  json["step"] = engine.steps_done();
+
+  const bool over_many = options.corpus || !options.pairs.empty();
+  std::vector<TwinCase> cases;
+  if (over_many) {
+    CorpusCases found = counted_over(engine, options, question, facts, line);
+    json["pairs"] = pairs_json(found);
+    cases = std::move(found.cases);
+  } else {
+    cases = {case_of(runs)};
+    json["sweeps"] = {{"denoising", sweep_json(sweep(*runs, Twin::corrupted, ChangeKind::twin))},
+                      {"noising", sweep_json(sweep(*runs, Twin::clean, ChangeKind::twin))}};
+  }
+  const Circuit circuit = find_circuit(cases, show);
+  json["circuit"] = circuit_json(circuit);
+  std::vector<int> at;
+  if (!options.at.empty()) {
+    at = slots_named(facts, options.at, "--at");
+  } else if (!circuit.places.empty()) {
+    at = circuit.places.back().slots;
+  }
+  const std::vector<int> exchanged =
+      options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
+  if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
+  line.clear();
+  if (options.json) {
+    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    print_circuit(circuit);
+  }
+}
+
+}  // namespace
+
+int explain(const ExplainOptions& options) {
+  try {
+    print_explanation(options);
+  } catch (const NoDifference& found) {
+    if (options.json) {
+      fmt::print("{}\n", nlohmann::json{{"circuit", {{"problem", found.what()}}}}.dump());
+    } else {
+      fmt::print("{}\n", found.what());
+    }
+  }
+  return 0;
+}
+
+}  // namespace attnscope

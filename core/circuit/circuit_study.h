@@ -1,0 +1,23 @@
+// What the window asks of a circuit, answered whole: what stands in the way is said in the answer.
+#pragma once
+
+#include "corpus/corpus.h"
+#include "model/model.h"
+#include "plain/callbacks.h"
+#include "plain/study.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+// What the studies are made over. The model stands still; the corpus may be null.
+struct CircuitGround {
+  SequenceModel& model;
+  const Tokenizer& tokenizer;
+  const Corpus* corpus = nullptr;
+};
+
+CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress);
+CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& study, const FractionCallback& progress);
+Trial answer(const CircuitGround& ground, const TrialStudy& study, const FractionCallback& progress);
+
+}  // namespace attnscope

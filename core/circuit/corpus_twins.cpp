@@ -1,0 +1,168 @@
+#include "circuit/corpus_twins.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "plain/split.h"
+
+namespace attnscope {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::size_t most_other_words = 2;
+
+Words words_of(std::string_view text) {
+  Words words;
+  for (const std::string_view word : split(text, " "))
+    if (!word.empty()) words.emplace_back(word);
+  return words;
+}
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::vector<std::size_t> differences(const Words& one, const Words& other) {
+  std::vector<std::size_t> at;
+  for (std::size_t i = 0; i < one.size(); ++i)
+    if (one[i] != other[i]) at.push_back(i);
+  return at;
+}
+
+// A sentence of the pair's kind.
+struct Like {
+  Words words;
+  int side = -1;  // index of the word that its pronoun stands for; −1: the corpus does not tell
+};
+
+std::optional<Like> like(const Pair& pair, const Words& model, std::size_t changing) {
+  Like found{words_of(pair.source)};
+  if (found.words.size() != model.size()) return {};
+  std::vector<std::size_t> others = differences(found.words, model);
+  std::erase(others, changing);
+  if (others.size() > most_other_words) return {};
+  const auto named = std::ranges::find(found.words, pair.antecedent);
+  if (named != found.words.end()) found.side = static_cast<int>(named - found.words.begin());
+  return found;
+}
+
+// What stands at the changing place when the pronoun stands for the word `side`.
+using SideWords = std::map<int, std::set<std::string>>;
+
+// Sentences that differ from the pair elsewhere than most of their kind do are of another kind: the two places at which
+// most of them differ are those that may.
+std::set<std::size_t> usual_places(const std::vector<Like>& all, const Words& model, std::size_t changing) {
+  std::map<std::size_t, int> counts;
+  for (const Like& it : all)
+    for (const std::size_t at : differences(it.words, model))
+      if (at != changing) ++counts[at];
+  std::vector<std::pair<int, std::size_t>> order;
+  for (const auto& [at, count] : counts) order.emplace_back(-count, at);
+  std::ranges::sort(order);
+  std::set<std::size_t> places;
+  for (std::size_t i = 0; i < std::min(most_other_words, order.size()); ++i) places.insert(order[i].second);
+  return places;
+}
+
+}  // namespace
+
+std::vector<TwinQuestion> twins_like(const Corpus& corpus, const TwinQuestion& pair, std::size_t most) {
+  const Words clean = words_of(pair.clean), corrupted = words_of(pair.corrupted);
+  if (clean.size() != corrupted.size()) return {};
+  const std::vector<std::size_t> differ = differences(clean, corrupted);
+  if (differ.size() != 1) return {};
+  const std::size_t changing = differ.front();
+
+  std::vector<Like> all;
+  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+    for (const Pair& it : *part)
+      if (std::optional<Like> found = like(it, clean, changing)) all.push_back(*std::move(found));
+  const std::set<std::size_t> places = usual_places(all, clean, changing);
+  std::erase_if(all, [&](const Like& it) {
+    return std::ranges::any_of(differences(it.words, clean),
+                               [&](std::size_t at) { return at != changing && !places.contains(at); });
+  });
+
+  SideWords sides;
+  for (const Like& it : all)
+    if (it.side >= 0) sides[it.side].insert(it.words[changing]);
+  std::vector<TwinQuestion> twins;
+  std::set<Words> taken;
+  for (const Like& it : all) {
+    if (twins.size() == most) break;
+    Words key = it.words;
+    key[changing].clear();
+    Words twin = it.words;
+    if (it.side >= 0) {
+      Words candidates;
+      for (const auto& [side, words] : sides)
+        if (side != it.side) candidates.insert(candidates.end(), words.begin(), words.end());
+      if (candidates.empty()) continue;
+      twin[changing] = candidates[twins.size() % candidates.size()];
+    } else if (it.words[changing] == clean[changing] || it.words[changing] == corrupted[changing]) {
+      twin[changing] = it.words[changing] == clean[changing] ? corrupted[changing] : clean[changing];
+    } else {
+      continue;
+    }
+    if (taken.insert(key).second) twins.push_back({joined(it.words), joined(twin), {}});
+  }
+  return twins;
+}
+
+std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sentence, std::size_t most) {
+  const Words words = words_of(sentence);
+  std::vector<std::string> twins;
+  for (std::size_t changing = words.size(); changing-- > 0 && twins.size() < most;) {
+    std::map<std::string, int> side_of;  // of the words seen at this place
+    for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+      for (const Pair& pair : *part)
+        if (const std::optional<Like> it = like(pair, words, changing); it && it->side >= 0)
+          side_of.try_emplace(it->words[changing], it->side);
+    const auto own = side_of.find(words[changing]);
+    if (own == side_of.end()) continue;
+    for (const auto& [word, side] : side_of) {
+      if (side == own->second || twins.size() == most) continue;
+      Words twin = words;
+      twin[changing] = word;
+      twins.push_back(joined(twin));
+    }
+  }
+  return twins;
+}
+
+CorpusCases cases_like(SequenceModel& model, const Tokenizer& tokenizer, const TwinFacts& pair,
+                       const std::vector<TwinQuestion>& twins, const FractionCallback& progress) {
+  CorpusCases found;
+  for (const TwinQuestion& twin : twins) {
+    if (progress) progress(static_cast<double>(found.tried) / static_cast<double>(twins.size()));
+    ++found.tried;
+    try {
+      auto runs = std::make_shared<const TwinRuns>(model, tokenizer, twin);
+      if (runs->facts().a.id == pair.b.id && runs->facts().b.id == pair.a.id)
+        runs = std::make_shared<const TwinRuns>(model, tokenizer, TwinQuestion{twin.corrupted, twin.clean, {}});
+      const TwinFacts& facts = runs->facts();
+      if (facts.a.id != pair.a.id || facts.b.id != pair.b.id || facts.words.size() != pair.words.size()) continue;
+      if (!tells_apart(facts)) continue;
+      found.cases.push_back(case_of(std::move(runs)));
+    } catch (const NotTwins&) {
+      continue;
+    }
+  }
+  if (found.cases.empty()) return found;
+  std::vector<Slot>& names = found.cases.front().slots;
+  for (std::size_t i = 0; i < pair.words.size(); ++i) {
+    const auto named = [&](const TwinCase& it) { return it.slots[i].name == pair.words[i].name; };
+    const bool same = std::ranges::all_of(found.cases, named) &&
+                      std::ranges::find(pair.differ, static_cast<int>(i)) == pair.differ.end();
+    names[i].name = pair.words[i].name + (same ? "" : "…");
+  }
+  return found;
+}
+
+}  // namespace attnscope

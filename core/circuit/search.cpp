@@ -1,0 +1,401 @@
+#include "circuit/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double turns_enough = 0.95;  // of the answers
+constexpr double looks = 0.5;          // a weight's change from one sentence to the other
+constexpr double does_nothing = 0.05;  // of the effect
+
+using Members = std::vector<int>;  // indices of candidates
+
+bool better(const Tally& one, const Tally& other) {
+  return std::pair(one.turned(), one.share()) > std::pair(other.turned(), other.share());
+}
+
+std::vector<int> numbers(int count) {
+  std::vector<int> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// Counts what candidate changes do over all cases.
+class Counter {
+ public:
+  Counter(const std::vector<TwinCase>& cases, const Breath& breathe) : cases_(cases), breathe_(breathe) {}
+
+  std::vector<Tally> count(const std::vector<ChangesOf>& candidates) const {
+    std::vector<Tally> tallies(candidates.size());
+    for (const TwinCase& it : cases_) {
+      std::vector<ChangedRun> runs;
+      for (const ChangesOf& changes : candidates)
+        for (const Twin of : {Twin::clean, Twin::corrupted}) runs.push_back({of, changes(it)});
+      const std::vector<Odds> odds = it.runs->read(runs, breathe_);
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const double clean = odds[2 * i].margin, corrupted = odds[2 * i + 1].margin;
+        Tally& tally = tallies[i];
+        ++tally.cases;
+        tally.clean_turned += TwinRuns::turned(Twin::clean, clean);
+        tally.corrupted_turned += TwinRuns::turned(Twin::corrupted, corrupted);
+        tally.clean_share += it.runs->share(Twin::clean, clean) / static_cast<double>(cases_.size());
+        tally.corrupted_share += it.runs->share(Twin::corrupted, corrupted) / static_cast<double>(cases_.size());
+      }
+    }
+    return tallies;
+  }
+
+  Tally count(const ChangesOf& candidate) const { return count(std::vector{candidate}).front(); }
+
+  bool turns(const Tally& tally) const {
+    return tally.turned() >= turns_enough * 2 * static_cast<double>(cases_.size());
+  }
+
+  // The fewest of `candidates` that turn as many as `goal`: the best one after another, then without what is not
+  // needed.
+  Members fewest(int candidates, const Tally& goal, const std::function<ChangesOf(const Members&)>& changes) const {
+    const int wanted = goal.turned();
+    Members members;
+    Tally reached;
+    while (reached.turned() < wanted && static_cast<int>(members.size()) < candidates) {
+      std::vector<ChangesOf> tried;
+      std::vector<Members> sets;
+      for (int candidate = 0; candidate < candidates; ++candidate) {
+        if (std::ranges::find(members, candidate) != members.end()) continue;
+        sets.push_back(members);
+        sets.back().push_back(candidate);
+        tried.push_back(changes(sets.back()));
+      }
+      const std::vector<Tally> tallies = count(tried);
+      const auto best = std::ranges::max_element(tallies, [](const Tally& a, const Tally& b) { return better(b, a); });
+      reached = *best;
+      members = sets[static_cast<std::size_t>(best - tallies.begin())];
+    }
+    for (std::size_t i = 0; i < members.size() && members.size() > 1;) {
+      Members without = members;
+      without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+      if (count(changes(without)).turned() >= wanted) {
+        members = without;
+      } else {
+        ++i;
+      }
+    }
+    std::ranges::sort(members);
+    return members;
+  }
+
+ private:
+  const std::vector<TwinCase>& cases_;
+  const Breath& breathe_;
+};
+
+std::vector<int> positions_of(const TwinCase& it, const std::vector<int>& slots) {
+  std::vector<int> positions;
+  for (const int slot : slots) {
+    const std::vector<int>& of_slot = it.slots[static_cast<std::size_t>(slot)].positions;
+    positions.insert(positions.end(), of_slot.begin(), of_slot.end());
+  }
+  return positions;
+}
+
+ChangesOf states_put(AttentionPart reader, int layer, std::vector<int> slots) {
+  return [=](const TwinCase& it) -> std::vector<Change> {
+    return {{ChangeKind::twin, {ValueKind::state, reader, layer}, {}, positions_of(it, slots), {}, {}}};
+  };
+}
+
+// Where a hop's slots stand in one case.
+using PositionsOf = std::function<std::vector<int>(const TwinCase&, int slot)>;
+
+ChangesOf heads_changed(Hop hop, const PositionsOf& positions, int one = -1, int other_one = -1) {
+  return [=](const TwinCase& it) {
+    std::vector<Change> changes;
+    for (const HeadRow& member : hop.members) {
+      Change change{hop.kind, {ValueKind::heads, hop.part, hop.layer}, {member.head}, positions(it, member.slot), {},
+                    {}};
+      if (hop.kind == ChangeKind::exchange) {
+        change.one = it.slots[static_cast<std::size_t>(one)].positions;
+        change.other = it.slots[static_cast<std::size_t>(other_one)].positions;
+      }
+      changes.push_back(std::move(change));
+    }
+    return changes;
+  };
+}
+
+std::vector<HeadRow> all_rows(int heads, const std::vector<int>& slots) {
+  std::vector<HeadRow> rows;
+  for (int head = 0; head < heads; ++head)
+    for (const int slot : slots) rows.push_back({head, slot});
+  return rows;
+}
+
+class Search {
+ public:
+  Search(const std::vector<TwinCase>& cases, const FractionCallback& progress)
+      : cases_(cases),
+        model_(cases.front().runs->config()),
+        breathe_([this, progress] {
+          if (progress) progress(fraction_);
+        }),
+        counter_(cases_, breathe_) {}
+
+  Circuit run() {
+    for (const Slot& slot : cases_.front().slots) found_.slots.push_back(slot.name);
+    found_.pairs = static_cast<int>(cases_.size());
+    found_.reader = model_.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
+    found_.problem = problem_before();
+    if (!found_.problem.empty()) return std::move(found_);
+    const int layers = reader_layers();
+    const int stages = 2 * layers + 1 + (model_.is_language_model() ? 0 : 2 * decoder_layers());
+    int done = 0;
+    const auto next = [&] { fraction_ = static_cast<double>(++done) / stages; };
+    for (int layer = 0; layer <= layers; ++layer, next()) find_place(layer);
+    for (int layer = 0; layer < layers; ++layer, next()) find_readers(layer);
+    if (!model_.is_language_model()) {
+      for (int layer = 0; layer < decoder_layers(); ++layer) {
+        find_writers(AttentionPart::decoder, layer), next();
+        find_writers(AttentionPart::cross, layer), next();
+      }
+    }
+    find_decoys();
+    const bool reads = std::ranges::any_of(found_.hops, [&](const Hop& hop) { return hop.part == found_.reader; });
+    if (!reads) {
+      found_.problem =
+          "There is no circuit: no head brings the difference to another word; it is read where it stands, or not by "
+          "heads.";
+    }
+    return std::move(found_);
+  }
+
+ private:
+  int heads() const { return static_cast<int>(model_.num_heads); }
+  int decoder_layers() const { return static_cast<int>(model_.num_decoder_layers); }
+  int reader_layers() const {
+    return model_.is_language_model() ? decoder_layers() : static_cast<int>(model_.num_encoder_layers);
+  }
+
+  std::string problem_before() const {
+    for (const TwinCase& it : cases_) {
+      const TwinFacts& facts = it.runs->facts();
+      if (tells_apart(facts)) continue;
+      return fmt::format(
+          "There is no circuit: log p({}) − log p({}) is {:.2f} for the one sentence and {:.2f} for the other; the "
+          "model "
+          "does not tell them apart.",
+          without_mark(facts.a.piece), without_mark(facts.b.piece), facts.clean.margin, facts.corrupted.margin);
+    }
+    return {};
+  }
+
+  void find_place(int layer) {
+    const std::vector<int> slots = numbers(static_cast<int>(found_.slots.size()));
+    const auto put = [&](const std::vector<int>& which) { return states_put(found_.reader, layer, which); };
+    Place place;
+    place.layer = layer;
+    std::vector<ChangesOf> single;
+    for (const int slot : slots) single.push_back(put({slot}));
+    place.each = counter_.count(single);
+    place.slots = counter_.fewest(static_cast<int>(slots.size()), counter_.count(put(slots)), put);
+    place.together = counter_.count(put(place.slots));
+    std::vector<int> rest;
+    for (const int slot : slots)
+      if (std::ranges::find(place.slots, slot) == place.slots.end()) rest.push_back(slot);
+    place.rest = counter_.count(put(rest));
+    found_.places.push_back(std::move(place));
+  }
+
+  // What the heads of one layer bring to the words that carry the difference after it.
+  void find_readers(int layer) {
+    const std::vector<int>& slots = found_.places[static_cast<std::size_t>(layer) + 1].slots;
+    const PositionsOf positions = [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
+    Hop hop{.part = found_.reader, .layer = layer, .members = all_rows(heads(), slots)};
+    hop.all = counter_.count(heads_changed(hop, positions));
+    if (!counter_.turns(hop.all)) return;
+    const auto [one, other_one, exchanged] = best_exchange(hop, positions);
+    if (one >= 0 && (found_.exchanged.empty() || exchanged.share() > most_exchanged_.share())) {
+      found_.exchanged = {one, other_one};
+      most_exchanged_ = exchanged;
+    }
+    if (counter_.turns(exchanged)) {
+      hop.kind = ChangeKind::exchange;
+      hop.all = exchanged;
+      hop.read = {one, other_one};
+    }
+    complete(std::move(hop), positions);
+  }
+
+  // The two words whose exchange by all heads turns most, of those that both sentences have.
+  std::tuple<int, int, Tally> best_exchange(Hop hop, const PositionsOf& positions) const {
+    hop.kind = ChangeKind::exchange;
+    std::vector<ChangesOf> tried;
+    std::vector<std::pair<int, int>> words;
+    const std::vector<int>& differ = cases_.front().runs->facts().differ;
+    const auto same = [&](int slot) { return std::ranges::find(differ, slot) == differ.end(); };
+    const int count = static_cast<int>(cases_.front().runs->facts().words.size());
+    for (int one = 0; one < count; ++one) {
+      for (int two = one + 1; two < count; ++two) {
+        if (!same(one) || !same(two)) continue;
+        words.emplace_back(one, two);
+        tried.push_back(heads_changed(hop, positions, one, two));
+      }
+    }
+    if (tried.empty()) return {-1, -1, {}};
+    const std::vector<Tally> tallies = counter_.count(tried);
+    const auto best = std::ranges::max_element(tallies, {}, &Tally::share);
+    const auto [one, two] = words[static_cast<std::size_t>(best - tallies.begin())];
+    return {one, two, *best};
+  }
+
+  // A translator's decoder: what comes to the step asked about.
+  void find_writers(AttentionPart part, int layer) {
+    const PositionsOf positions = [](const TwinCase& it, int slot) {
+      const int step = it.runs->positions(AttentionPart::decoder) - 1;
+      return slot == 0 ? std::vector{step} : numbers(step);
+    };
+    for (const std::vector<int>& slots : {std::vector{0}, std::vector{0, 1}}) {
+      Hop hop{.part = part, .layer = layer, .members = all_rows(heads(), slots)};
+      hop.all = counter_.count(heads_changed(hop, positions));
+      if (!counter_.turns(hop.all)) continue;
+      complete(std::move(hop), positions);
+      return;
+    }
+  }
+
+  // With all that turns the answers in it → with the fewest.
+  void complete(Hop hop, const PositionsOf& positions) {
+    const int one = hop.read.empty() ? -1 : hop.read[0], two = hop.read.empty() ? -1 : hop.read[1];
+    const std::vector<HeadRow> candidates = hop.members;
+    const auto changes = [&](const Members& members) {
+      Hop part = hop;
+      part.members.clear();
+      for (const int member : members) part.members.push_back(candidates[static_cast<std::size_t>(member)]);
+      return heads_changed(std::move(part), positions, one, two);
+    };
+    const Members members = counter_.fewest(static_cast<int>(candidates.size()), hop.all, changes);
+    std::vector<HeadRow> kept;
+    for (const int member : members) kept.push_back(candidates[static_cast<std::size_t>(member)]);
+    hop.members = std::move(kept);
+    hop.together = counter_.count(changes(members));
+    std::vector<ChangesOf> alone;
+    for (int head = 0; head < heads(); ++head) {
+      Members own;
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const auto slots = hop.slots();
+        if (candidates[i].head == head && std::ranges::find(slots, candidates[i].slot) != slots.end())
+          own.push_back(static_cast<int>(i));
+      }
+      alone.push_back(changes(own));
+    }
+    hop.alone = counter_.count(alone);
+    if (hop.read.empty()) hop.read = read_by(hop, positions);
+    found_.hops.push_back(std::move(hop));
+  }
+
+  // The weight that a slot's row of a head gives a word, in the sentence where that is more and in the other: the mean
+  // over the cases.
+  struct Look {
+    double more = 0, less = 0;
+    double difference() const { return more - less; }
+  };
+
+  // Of every word, for one row; the words of both sentences stand at the same places.
+  std::vector<Look> looks_of(const HeadPlace& place, const PositionsOf& positions, int from) const {
+    std::vector<Look> all(found_.slots.size());
+    for (const TwinCase& it : cases_) {
+      const std::array maps = {to_matrix(it.runs->weights(Twin::clean, place.part, place.layer)[place.head]),
+                               to_matrix(it.runs->weights(Twin::corrupted, place.part, place.layer)[place.head])};
+      const std::vector<int> rows = positions(it, from);
+      const double part = 1.0 / static_cast<double>(rows.size() * cases_.size());
+      for (std::size_t to = 0; to < all.size(); ++to) {
+        std::array sums = {0.0, 0.0};
+        for (const int row : rows)
+          for (const int key : it.slots[to].positions)
+            for (std::size_t i = 0; i < maps.size(); ++i) sums[i] += part * maps[i].at(row, key);
+        all[to].more += std::max(sums[0], sums[1]);
+        all[to].less += std::min(sums[0], sums[1]);
+      }
+    }
+    return all;
+  }
+
+  static int most_different(const std::vector<Look>& all) {
+    return static_cast<int>(std::ranges::max_element(all, {}, &Look::difference) - all.begin());
+  }
+
+  // Which words the members look at more for the one sentence than for the other.
+  std::vector<int> read_by(const Hop& hop, const PositionsOf& positions) const {
+    std::vector<int> read;
+    if (hop.part == AttentionPart::cross) return found_.places.back().slots;
+    if (hop.part != found_.reader) return read;
+    for (const HeadRow& member : hop.members) {
+      const int most = most_different(looks_of({hop.part, hop.layer, member.head}, positions, member.slot));
+      if (std::ranges::find(read, most) == read.end()) read.push_back(most);
+    }
+    std::ranges::sort(read);
+    return read;
+  }
+
+  void find_decoys() {
+    const PositionsOf positions = [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
+    const std::vector<int> all = numbers(static_cast<int>(found_.slots.size()));
+    for (int layer = 0; layer < reader_layers(); ++layer) {
+      for (int head = 0; head < heads(); ++head) {
+        Decoy decoy{.place = {found_.reader, layer, head}};
+        for (const int from : found_.places[static_cast<std::size_t>(layer) + 1].slots) {
+          const std::vector<Look> seen = looks_of(decoy.place, positions, from);
+          const int to = most_different(seen);
+          const Look& look = seen[static_cast<std::size_t>(to)];
+          if (look.difference() <= decoy.weight - decoy.twin_weight) continue;
+          decoy.from = from;
+          decoy.to = to;
+          decoy.weight = look.more;
+          decoy.twin_weight = look.less;
+        }
+        if (decoy.weight - decoy.twin_weight < looks) continue;
+        Hop whole{.part = found_.reader, .layer = layer, .members = all_rows(1, all)};
+        for (HeadRow& member : whole.members) member.head = head;
+        decoy.effect = counter_.count(heads_changed(whole, positions));
+        if (std::abs(decoy.effect.share()) < does_nothing) found_.decoys.push_back(decoy);
+      }
+    }
+  }
+
+  const std::vector<TwinCase>& cases_;
+  const ModelConfig& model_;
+  double fraction_ = 0;
+  Breath breathe_;
+  Counter counter_;
+  Circuit found_;
+  Tally most_exchanged_;  // of found_.exchanged
+};
+
+}  // namespace
+
+TwinCase case_of(std::shared_ptr<const TwinRuns> runs) {
+  std::vector<Slot> slots = runs->facts().words;
+  if (runs->facts().language_model) slots.push_back({"the step", {runs->positions(AttentionPart::decoder) - 1}});
+  return {std::move(runs), std::move(slots)};
+}
+
+Circuit find_circuit(const std::vector<TwinCase>& cases, const FractionCallback& progress) {
+  return Search(cases, progress).run();
+}
+
+std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,
+                              const Breath& breathe) {
+  return Counter(cases, breathe).count(changes);
+}
+
+}  // namespace attnscope

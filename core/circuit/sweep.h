@@ -1,0 +1,13 @@
+// Every place of a model, patched one after another.
+#pragma once
+
+#include "circuit/twin_runs.h"
+#include "plain/callbacks.h"
+#include "plain/circuit.h"
+
+namespace attnscope {
+
+// kind: not exchange, which is between two words that somebody names.
+Sweep sweep(const TwinRuns& runs, Twin of, ChangeKind kind, const Breath& breathe = {});
+
+}  // namespace attnscope

@@ -1,0 +1,295 @@
+#include "circuit/twin_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "decoding/search.h"
+#include "model/inspection.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_side_by_side = 128;
+constexpr std::int64_t nothing_row = 2, mean_row = 3;  // of the values kept
+
+std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& model, const std::string& text) {
+  std::vector<Token> pieces;
+  if (model.is_language_model()) {
+    for (const int id : prompt_ids(tokenizer, text)) pieces.push_back({id, tokenizer.piece(id)});
+  } else {
+    pieces = tokenizer.encode(text);
+    pieces.push_back({Tokenizer::eos_id, tokenizer.piece(Tokenizer::eos_id)});
+  }
+  return pieces;
+}
+
+// Throws what stands in the way of comparing them.
+void check_twins(const TwinFacts& facts, const ModelConfig& model) {
+  const std::size_t clean = facts.clean.pieces.size(), corrupted = facts.corrupted.pieces.size();
+  if (facts.clean.pieces == facts.corrupted.pieces) throw NotTwins("The two sentences are the same.");
+  if (clean != corrupted) {
+    throw NotTwins(fmt::format("The sentences have {} and {} pieces; values can change places only between as many.",
+                               clean, corrupted));
+  }
+  const std::int64_t room = model.max_length - (model.is_language_model() ? 1 : 0);  // for what it writes
+  if (static_cast<std::int64_t>(clean) > room)
+    throw NotTwins(fmt::format("The sentences have {} pieces, the model reads {}.", clean, room));
+}
+
+std::vector<int> greedy(SequenceModel& model, const torch::Tensor& source) {
+  const bool language_model = model.config().is_language_model();
+  SearchOptions options{.beam = 1};
+  if (language_model) options.limit = std::min<std::int64_t>(24, model.config().max_length - source.size(1));
+  return beam_search(model, source, {}, options).front().front().ids;
+}
+
+// Both ways in which a word can begin; none that the vocabulary has not.
+std::vector<int> pieces_named(const Tokenizer& tokenizer, const std::string& word) {
+  std::vector<int> ids;
+  for (int id = 0; id < tokenizer.vocab_size(); ++id) {
+    const std::string piece = tokenizer.piece(id);
+    if (piece == word || piece == std::string(word_mark) + word) ids.push_back(id);
+  }
+  return ids;
+}
+
+bool contains(const std::vector<int>& ids, int id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+// Where a run is asked: after `prefix`, between a and b.
+struct AskedAt {
+  std::vector<int> prefix;
+  int a = 0, b = 0;
+};
+
+AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corrupted) {
+  const auto [at, in_other] = std::ranges::mismatch(clean, corrupted);
+  const auto id = [](const std::vector<int>& ids, auto it) { return it == ids.end() ? Tokenizer::eos_id : *it; };
+  if (at == clean.end() && in_other == corrupted.end())
+    throw NoDifference("There is no circuit: the model writes the same for both sentences.");
+  return {{clean.begin(), at}, id(clean, at), id(corrupted, in_other)};
+}
+
+// Where one of the two words is written for the clean sentence; where the outputs part, if that is sooner or neither is
+// written; at the beginning, if they do not.
+AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>& words, const std::vector<int>& clean,
+                     const std::vector<int>& corrupted) {
+  const std::array forms = {pieces_named(tokenizer, words[0]), pieces_named(tokenizer, words[1])};
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    if (forms[i].empty()) throw NotTwins(fmt::format("\"{}\" is no single piece of the vocabulary.", words[i]));
+  const auto parted = std::ranges::mismatch(clean, corrupted).in1;
+  const auto is_asked = [&](int id) { return contains(forms[0], id) || contains(forms[1], id); };
+  const auto named = std::find_if(clean.begin(), clean.end(), is_asked);
+  auto at = named == clean.end() || parted < named ? parted : named;
+  if (at == clean.end()) at = clean.begin();
+  AskedAt step{{clean.begin(), at}, forms[0].front(), forms[1].front()};
+  // The form that is written there: with the mark of a word's beginning or without.
+  const auto marked = [&](int id) { return tokenizer.piece(id).starts_with(word_mark); };
+  const bool mark = at == clean.end() || marked(*at);
+  for (const int id : forms[0])
+    if (marked(id) == mark) step.a = id;
+  for (const int id : forms[1])
+    if (marked(id) == mark) step.b = id;
+  return step;
+}
+
+torch::Tensor tensor_of(const std::vector<int>& ids, torch::Device device) {
+  return ids_tensor(ids, device);
+}
+
+}  // namespace
+
+TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQuestion& question)
+    : model_(model), tokenizer_(tokenizer) {
+  if (config().is_recurrent()) {
+    throw NotTwins(
+        "A recurrent model hands one state from word to word: it has no layers × positions, and no heads, to put "
+        "values "
+        "into.");
+  }
+  model.check_standing_still();
+  facts_.language_model = config().is_language_model();
+  facts_.clean = {question.clean, read_text(tokenizer, config(), question.clean), {}, 0};
+  facts_.corrupted = {question.corrupted, read_text(tokenizer, config(), question.corrupted), {}, 0};
+  check_twins(facts_, config());
+  facts_.words = slots_of(facts_.clean.pieces);
+  for (std::size_t i = 0; i < facts_.words.size(); ++i) {
+    const auto differs = [&](int at) {
+      return facts_.clean.pieces[static_cast<std::size_t>(at)] != facts_.corrupted.pieces[static_cast<std::size_t>(at)];
+    };
+    if (std::ranges::any_of(facts_.words[i].positions, differs)) facts_.differ.push_back(static_cast<int>(i));
+  }
+
+  const std::vector<int> clean = greedy(model, source(Twin::clean));
+  const std::vector<int> corrupted = greedy(model, source(Twin::corrupted));
+  facts_.clean.output = tokenizer.decode(clean);
+  facts_.corrupted.output = tokenizer.decode(corrupted);
+  const AskedAt step = question.between.empty() ? parting_step(clean, corrupted)
+                                                : step_between(tokenizer, question.between, clean, corrupted);
+  facts_.a = Token{step.a, tokenizer.piece(step.a)};
+  facts_.b = Token{step.b, tokenizer.piece(step.b)};
+  for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer.piece(id)});
+  prefix_ = step.prefix;
+  if (!facts_.language_model) prefix_.insert(prefix_.begin(), Tokenizer::bos_id);
+
+  keep_runs();
+  const std::array untouched = {ChangedRun{Twin::clean}, ChangedRun{Twin::corrupted}};
+  const std::vector<Odds> odds = read(untouched);
+  facts_.clean.margin = odds[0].margin;
+  facts_.corrupted.margin = odds[1].margin;
+}
+
+torch::Tensor TwinRuns::source(Twin twin) const {
+  return tensor_of(ids_of(facts_.of(twin).pieces), model_.device());
+}
+
+void TwinRuns::keep_runs() {
+  kept_.values_wanted = true;
+  const torch::Tensor sources = torch::cat({source(Twin::clean), source(Twin::corrupted)});
+  torch::Tensor input = tensor_of(prefix_, model_.device()).expand({2, -1});
+  if (facts_.language_model) {
+    input = torch::cat({sources, input}, 1);
+  } else {
+    memory_ = model_.encode(sources, {}, &kept_);
+  }
+  model_.decode(input, memory_, nullptr, &kept_);
+  for (const auto& [site, value] : kept_.values) {
+    const std::int64_t along = value.dim() - 2;  // the positions
+    const torch::Tensor mean = value.mean(along, true).mean(0, true).expand_as(value.slice(0, 0, 1));
+    values_[site] = torch::cat({value, torch::zeros_like(value.slice(0, 0, 1)), mean});
+  }
+  kept_.values.clear();
+}
+
+int TwinRuns::positions(AttentionPart part) const {
+  const std::size_t pieces = facts_.clean.pieces.size();
+  if (part == AttentionPart::encoder) return static_cast<int>(pieces);
+  return static_cast<int>(prefix_.size() + (facts_.language_model ? pieces : 0));
+}
+
+torch::Tensor TwinRuns::weights(Twin twin, AttentionPart part, int layer) const {
+  const AttentionWeights& maps = part == AttentionPart::encoder   ? kept_.encoder
+                                 : part == AttentionPart::decoder ? kept_.decoder
+                                                                  : kept_.cross;
+  return maps[static_cast<std::size_t>(layer)][twin == Twin::clean ? 0 : 1];
+}
+
+bool TwinRuns::changes_encoder(const ChangedRun& run) const {
+  return std::ranges::any_of(run.changes, [](const Change& it) { return it.site.part == AttentionPart::encoder; });
+}
+
+Patches TwinRuns::patches_of(std::span<const ChangedRun> runs) const {
+  Patches patches{.values = &values_, .puts = {}, .exchanges = {}};
+  for (std::size_t row = 0; row < runs.size(); ++row) {
+    const auto at = static_cast<std::int64_t>(row);
+    for (const Change& change : runs[row].changes) {
+      const std::int64_t from = change.kind == ChangeKind::zero   ? nothing_row
+                                : change.kind == ChangeKind::mean ? mean_row
+                                : runs[row].of == Twin::clean     ? 1
+                                                                  : 0;
+      const std::vector<int> heads = change.site.kind == ValueKind::heads ? change.heads : std::vector<int>{0};
+      for (const int head : heads) {
+        for (const int position : change.positions) {
+          if (change.kind == ChangeKind::exchange) {
+            patches.exchanges.push_back(
+                {at, {change.site.part, change.site.layer, head}, position, change.one, change.other});
+          } else {
+            patches.puts.push_back({at, change.site, head, position, from});
+          }
+        }
+      }
+    }
+  }
+  return patches;
+}
+
+std::vector<Odds> TwinRuns::read(std::span<const ChangedRun> runs, const Breath& breathe) const {
+  // Those whose encoder is as it was need not run it again.
+  std::vector<std::size_t> order(runs.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto parted =
+      std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return changes_encoder(runs[i]); });
+  const auto encoded = static_cast<std::size_t>(parted - order.begin());
+  std::vector<Odds> odds(runs.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    const std::size_t limit = begin < encoded ? encoded : order.size();
+    const std::size_t end = std::min(begin + most_side_by_side, limit);
+    std::vector<ChangedRun> together;
+    for (std::size_t i = begin; i < end; ++i) together.push_back(runs[order[i]]);
+    const std::vector<Odds> read = read_side_by_side(together);
+    for (std::size_t i = begin; i < end; ++i) odds[order[i]] = read[i - begin];
+    if (breathe) breathe();
+    begin = end;
+  }
+  return odds;
+}
+
+std::vector<Odds> TwinRuns::read_side_by_side(std::span<const ChangedRun> runs) const {
+  const Patches patches = patches_of(runs);
+  Inspection inspection{.patches = &patches};
+  std::vector<std::int64_t> which;
+  for (const ChangedRun& run : runs) which.push_back(run.of == Twin::clean ? 0 : 1);
+  const torch::Tensor rows = torch::tensor(which).to(model_.device());
+  torch::Tensor input = tensor_of(prefix_, model_.device()).expand({rows.size(0), -1});
+  Memory memory;
+  const auto sources = [&] { return torch::cat({source(Twin::clean), source(Twin::corrupted)}).index_select(0, rows); };
+  if (facts_.language_model) {
+    input = torch::cat({sources(), input}, 1);
+  } else if (std::ranges::any_of(runs, [&](const ChangedRun& run) { return changes_encoder(run); })) {
+    memory = model_.encode(sources(), {}, &inspection);
+  } else {
+    memory.states = memory_.states.index_select(0, rows);
+  }
+  const torch::Tensor logits =
+      model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, -1)).to(torch::kCPU, torch::kFloat64);
+  const torch::Tensor margins = (logits.select(1, facts_.a.id) - logits.select(1, facts_.b.id)).contiguous();
+  const torch::Tensor best = logits.argmax(1).contiguous();
+  std::vector<Odds> odds;
+  for (std::int64_t row = 0; row < rows.size(0); ++row)
+    odds.push_back({margins.data_ptr<double>()[row], static_cast<int>(best.data_ptr<std::int64_t>()[row])});
+  return odds;
+}
+
+double TwinRuns::share(Twin of, double margin) const {
+  const double moved = of == Twin::corrupted ? margin - facts_.corrupted.margin : facts_.clean.margin - margin;
+  return moved / facts_.effect();
+}
+
+std::string TwinRuns::written(const ChangedRun& run, const Breath& breathe) const {
+  const Patches patches = patches_of(std::span(&run, 1));
+  Inspection inspection{.patches = &patches};
+  Memory memory;
+  std::vector<int> input;
+  std::int64_t limit = output_limit(config(), static_cast<std::int64_t>(facts_.clean.pieces.size()));
+  if (facts_.language_model) {
+    input = ids_of(facts_.of(run.of).pieces);
+    limit = std::min<std::int64_t>(24, config().max_length - static_cast<std::int64_t>(input.size()));
+  } else {
+    memory = model_.encode(source(run.of), {}, &inspection);
+    input = {Tokenizer::bos_id};
+  }
+  const std::size_t begin = input.size();
+  // A change in the decoder is made at its position once that is read.
+  while (static_cast<std::int64_t>(input.size() - begin) < limit) {
+    if (breathe) breathe();
+    Patches reached = patches;
+    std::erase_if(reached.puts, [&](const Put& put) {
+      return put.site.part != AttentionPart::encoder && put.position >= static_cast<int>(input.size());
+    });
+    std::erase_if(reached.exchanges, [&](const Exchange& it) {
+      return it.place.part != AttentionPart::encoder && it.query >= static_cast<int>(input.size());
+    });
+    Inspection step{.patches = &reached};
+    const torch::Tensor features = model_.decode(tensor_of(input, model_.device()), memory, nullptr, &step);
+    const int next = static_cast<int>(model_.logits(features.select(1, -1)).argmax(1).item<std::int64_t>());
+    if (next == Tokenizer::eos_id && !facts_.language_model) break;
+    input.push_back(next);
+  }
+  return tokenizer_.decode(std::span(input).subspan(begin));
+}
+
+}  // namespace attnscope

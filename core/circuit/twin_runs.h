@@ -1,0 +1,72 @@
+// A model's runs on two sentences of the same number of pieces, and on what comes of changing one of them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "model/model.h"
+#include "plain/callbacks.h"
+#include "plain/circuit.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+// Two sentences cannot be compared in this model; the message says why, in one sentence.
+class NotTwins : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// They can be, and the model writes the same for both.
+class NoDifference : public NotTwins {
+ public:
+  using NotTwins::NotTwins;
+};
+
+// The model stands still (SequenceModel::stand_still), and outlives this.
+class TwinRuns {
+ public:
+  // Throws NotTwins, and TokenizerError for what cannot be read.
+  TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQuestion& question);
+
+  const TwinFacts& facts() const { return facts_; }
+  const ModelConfig& config() const { return model_.config(); }
+
+  // In the order of `runs`; side by side in one pass, as many as fit. `breathe` is called between the passes.
+  std::vector<Odds> read(std::span<const ChangedRun> runs, const Breath& breathe = {}) const;
+
+  // How much of the other sentence's answer the margin of such a run has; see Effect.
+  double share(Twin of, double margin) const;
+
+  // True if it is the other sentence's answer that is the more probable one.
+  static bool turned(Twin of, double margin) { return of == Twin::clean ? margin < 0 : margin > 0; }
+
+  // What is written, from its beginning to its end, by a model that is changed like this: greedily. What stands at
+  // positions that neither sentence's own run has read is not changed.
+  std::string written(const ChangedRun& run, const Breath& breathe = {}) const;
+
+  // Of a site, how many positions it has, in the sweeps and studies.
+  int positions(AttentionPart part) const;
+
+  // The weights of one sentence's run, H×Q×K; Q and K as positions() counts them.
+  torch::Tensor weights(Twin twin, AttentionPart part, int layer) const;
+
+ private:
+  torch::Tensor source(Twin twin) const;
+  void keep_runs();
+  std::vector<Odds> read_side_by_side(std::span<const ChangedRun> runs) const;
+  bool changes_encoder(const ChangedRun& run) const;
+  Patches patches_of(std::span<const ChangedRun> runs) const;
+
+  SequenceModel& model_;
+  const Tokenizer& tokenizer_;
+  TwinFacts facts_;
+  std::vector<int> prefix_;  // the decoder's input: <s> and the prefix; of a language model the prefix alone
+  Memory memory_;            // 2×S×D, of both sentences
+  RunValues values_;         // rows: clean, corrupted, nothing, the mean
+  Inspection kept_;          // the weights of both
+};
+
+}  // namespace attnscope

@@ -1,0 +1,227 @@
+// Which parts of a model carry the difference between two sentences: what is asked, and what was found. Activation
+// patching and its readings: Vig et al. (arXiv 2004.12265), Heimersheim & Nanda (2404.15255).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plain/patching.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// ---- a run of the model on one of the two sentences, with changes
+
+enum class ChangeKind {
+  twin,      // the value of the run on the other sentence
+  zero,      // nothing
+  mean,      // the mean over all positions of both sentences
+  exchange,  // the weights on two words change places
+};
+
+struct Change {
+  ChangeKind kind = ChangeKind::twin;
+  ValueSite site;               // of an exchange: heads
+  std::vector<int> heads = {};  // of heads
+  std::vector<int> positions;   // of the tokens, or of the queries
+  std::vector<int> one = {};    // exchange: the positions of the one word …
+  std::vector<int> other = {};  // … and of the other
+};
+
+enum class Twin { clean, corrupted };
+
+constexpr Twin other(Twin twin) {
+  return twin == Twin::clean ? Twin::corrupted : Twin::clean;
+}
+
+struct ChangedRun {
+  Twin of = Twin::corrupted;  // whose run is changed: corrupted, that is denoising; clean, noising
+  std::vector<Change> changes = {};
+};
+
+// log p(a) − log p(b) at the step asked about, and the piece that is the most probable there.
+struct Odds {
+  double margin = 0;
+  int best = 0;
+};
+
+// What a sweep says of one place. A share is 0 where the change does nothing, 1 where it gives all that the other
+// sentence has: (m − m_x) / (m_c − m_x) of the corrupted run, (m_c − m) / (m_c − m_x) of the clean one.
+struct Effect {
+  float share = 0;
+  float margin = 0;
+  int best = 0;  // piece
+};
+
+// ---- the question
+
+// Two sentences that differ in little, and the step where it shows.
+struct TwinQuestion {
+  std::string clean;
+  std::string corrupted;
+  std::vector<std::string> between = {};  // the two words whose odds are asked for; empty: where the outputs part
+  bool operator==(const TwinQuestion&) const = default;
+};
+
+// A word or a sign, and where its pieces stand.
+struct Slot {
+  std::string name;
+  std::vector<int> positions;
+  bool operator==(const Slot&) const = default;
+};
+
+// The words of a text, a sign that ends one by itself.
+std::vector<Slot> slots_of(std::span<const Token> pieces);
+
+// Two runs beside each other.
+struct TwinRun {
+  std::string text;
+  std::vector<Token> pieces;  // the source with </s>, or a language model's prompt
+  std::string output;         // as the model writes it by itself
+  double margin = 0;
+};
+
+struct TwinFacts {
+  TwinRun clean, corrupted;
+  std::vector<Token> prefix;  // what both have written before the step
+  Token a, b;                 // between which they part
+  std::vector<Slot> words;    // of the source; names as in the clean sentence
+  std::vector<int> differ;    // those of `words` that are not the same in both
+  bool language_model = false;
+
+  const TwinRun& of(Twin twin) const { return twin == Twin::clean ? clean : corrupted; }
+  double effect() const { return clean.margin - corrupted.margin; }
+};
+
+inline constexpr double least_margin = 0.5;  // nats: less is no answer
+
+// The clean sentence is answered with a, the corrupted one with b.
+inline bool tells_apart(const TwinFacts& facts) {
+  return facts.clean.margin >= least_margin && facts.corrupted.margin <= -least_margin;
+}
+
+// ---- sweeps: one change after another
+
+// Row-major.
+struct EffectGrid {
+  int rows = 0;
+  int cols = 0;
+  std::vector<Effect> effects;
+
+  const Effect& at(int row, int col) const { return effects[static_cast<std::size_t>(row) * cols + col]; }
+  bool empty() const { return effects.empty(); }
+};
+
+// Every place of a model, one after another, in one of the two runs. Empty where a model has no such part.
+struct Sweep {
+  Twin of = Twin::corrupted;
+  ChangeKind kind = ChangeKind::twin;
+  EffectGrid encoder_states, decoder_states;              // layers + 1 × positions: as embedded, after layer 1, …
+  EffectGrid encoder_feed_forward, decoder_feed_forward;  // layers × positions
+  EffectGrid encoder_heads, decoder_heads, cross_heads;   // layers × heads, at all positions together
+  std::vector<EffectGrid> encoder_rows, decoder_rows, cross_rows;  // [layer]: heads × positions
+
+  const EffectGrid& heads(AttentionPart part) const {
+    const bool decoder = part == AttentionPart::decoder;
+    return part == AttentionPart::encoder ? encoder_heads : decoder ? decoder_heads : cross_heads;
+  }
+  const std::vector<EffectGrid>& rows(AttentionPart part) const {
+    const bool decoder = part == AttentionPart::decoder;
+    return part == AttentionPart::encoder ? encoder_rows : decoder ? decoder_rows : cross_rows;
+  }
+};
+
+// ---- the smallest set
+
+// How many answers a change turns, and the share of the effect that it moves, in the clean runs and in the corrupted.
+struct Tally {
+  int cases = 0;  // of each
+  int clean_turned = 0, corrupted_turned = 0;
+  double clean_share = 0, corrupted_share = 0;  // means
+
+  int turned() const { return clean_turned + corrupted_turned; }
+  double share() const { return (clean_share + corrupted_share) / 2; }
+};
+
+// One query's row of one head.
+struct HeadRow {
+  int head = 0;
+  int slot = 0;  // of Circuit::slots, or of the decoder's: see Hop
+  bool operator==(const HeadRow&) const = default;
+};
+
+// One attention through which the difference goes on its way.
+struct Hop {
+  AttentionPart part = AttentionPart::encoder;
+  int layer = 0;
+  ChangeKind kind = ChangeKind::twin;  // twin: its heads' outputs are put in; exchange: the weights on two words
+  std::vector<HeadRow> members = {};   // the fewest that turn the answers; in cross-attention and in the decoder of
+                                       // a translator slot 0 is the step asked about, 1 all before it
+  std::vector<int> read = {};          // the slots that these look at, or that are exchanged
+  Tally together = {};                 // the members
+  Tally all = {};                      // every head of the attention
+  std::vector<Tally> alone = {};       // of each head, at all the members' slots
+  std::vector<int> heads() const;
+  std::vector<int> slots() const;
+};
+
+// Where the difference stands in the residual stream: the fewest words whose vectors carry it.
+struct Place {
+  int layer = 0;  // after so many
+  std::vector<int> slots;
+  Tally together;           // these slots' vectors put in
+  Tally rest;               // all the others'
+  std::vector<Tally> each;  // every slot's by itself
+};
+
+// A head that looks elsewhere for the other sentence, and moves nothing.
+struct Decoy {
+  HeadPlace place;
+  int from = 0, to = 0;                // slots: whose row, which word
+  double weight = 0, twin_weight = 0;  // where it looks there, and for the other sentence
+  Tally effect = {};                   // of its whole output
+};
+
+struct Circuit {
+  std::string problem;             // why there is none, in one sentence; empty: there is one
+  std::vector<std::string> slots;  // the words of the source, of a language model the prompt and then "the step"
+  int pairs = 0;                   // counted over
+  AttentionPart reader =
+      AttentionPart::encoder;  // whose states the places are: encoder or, of a language model, decoder
+  std::vector<Place> places;   // one for every layer, as embedded first
+  std::vector<Hop> hops;       // in the order of the pass
+  std::vector<int> exchanged;  // the two words whose exchange turns most, whether enough or not; or none
+  std::vector<Decoy> decoys;
+};
+
+// ---- what a window is told
+
+struct CircuitLook {
+  TwinQuestion question;            // with the twin that was found, where none was given
+  std::string problem = {};         // why there is nothing more than the offers, in one sentence; empty: there is
+  std::vector<std::string> offers;  // other twins of the clean sentence
+  TwinFacts facts;
+  Sweep denoising, noising;
+  Circuit found;
+};
+
+// Counted over the pairs of the corpus that are like the one asked about.
+struct CorpusCircuit {
+  TwinQuestion question;
+  std::string problem = {};
+  int tried = 0;
+  Circuit found;
+};
+
+// One change, and all that is written then.
+struct Trial {
+  TwinQuestion question;
+  ChangedRun run;
+  std::string output;
+  double margin = 0;
+  double share = 0;
+};
+
+}  // namespace attnscope

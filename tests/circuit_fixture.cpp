@@ -1,0 +1,61 @@
+#include "circuit_fixture.h"
+
+namespace attnscope {
+namespace {
+
+EffectGrid grid(int rows, int cols, float share) {
+  return {rows, cols, std::vector<Effect>(static_cast<std::size_t>(rows) * cols, {share, 1.5F, 7})};
+}
+
+Sweep fixture_sweep(Twin of, int positions, int steps) {
+  Sweep sweep;
+  sweep.of = of;
+  sweep.encoder_states = grid(2, positions, 0.25F);
+  sweep.decoder_states = grid(2, steps, 0.125F);
+  sweep.encoder_heads = sweep.cross_heads = sweep.decoder_heads = grid(1, 2, 0.5F);
+  sweep.encoder_rows = {grid(2, positions, 0.75F)};
+  sweep.cross_rows = sweep.decoder_rows = {grid(2, steps, 0.0F)};
+  return sweep;
+}
+
+Tally tally(int turned, double share) {
+  return {1, turned / 2, turned - turned / 2, share, share};
+}
+
+}  // namespace
+
+Circuit fixture_circuit(const std::vector<Slot>& words, int pairs) {
+  Circuit circuit;
+  for (const Slot& word : words) circuit.slots.push_back(word.name);
+  circuit.pairs = pairs;
+  const std::vector<Tally> each(words.size(), tally(0, 0.25));
+  circuit.places = {{0, {2}, tally(2, 1), tally(0, 0), each}, {1, {1}, tally(2, 1), tally(0, 0), each}};
+  Hop reading{.part = AttentionPart::encoder, .layer = 0, .members = {{1, 1}}, .read = {2}};
+  Hop writing{.part = AttentionPart::cross, .layer = 0, .members = {{0, 0}}, .read = {1}};
+  for (Hop* hop : {&reading, &writing}) {
+    hop->together = hop->all = tally(2, 0.93);
+    hop->alone = {tally(0, 0.01), tally(2, 0.93)};
+  }
+  circuit.hops = {reading, writing};
+  circuit.decoys = {{{AttentionPart::encoder, 0, 0}, 1, 2, 0.97, 0.02, tally(0, 0.008)}};
+  return circuit;
+}
+
+CircuitLook fixture_look(const std::string& sentence) {
+  CircuitLook look;
+  look.question = {sentence, "because it was wide", {}};
+  look.offers = {"because it was wide", "because it was dark"};
+  const std::vector<Token> pieces = {{10, "\u2581because"}, {11, "\u2581zebra"}, {12, "\u2581tired"}, {2, "</s>"}};
+  look.facts.clean = {sentence, pieces, "parce qu'il", 7.25};
+  look.facts.corrupted = {"because it was wide", pieces, "parce qu'elle", -7.5};
+  look.facts.prefix = {{20, "\u2581parce"}};
+  look.facts.a = {21, "il"};
+  look.facts.b = {22, "elle"};
+  look.facts.words = slots_of(pieces);
+  look.denoising = fixture_sweep(Twin::corrupted, 4, 2);
+  look.noising = fixture_sweep(Twin::clean, 4, 2);
+  look.found = fixture_circuit(look.facts.words, 1);
+  return look;
+}
+
+}  // namespace attnscope

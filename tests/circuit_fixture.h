@@ -1,0 +1,18 @@
+// What a study of a circuit would find, without a model behind it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plain/circuit.h"
+
+namespace attnscope {
+
+// One layer: head 2 brings the difference from the third word to the second, and the decoder's head 1 reads it; head 1
+// is a decoy.
+Circuit fixture_circuit(const std::vector<Slot>& words, int pairs);
+
+// Of that sentence and a twin.
+CircuitLook fixture_look(const std::string& sentence);
+
+}  // namespace attnscope

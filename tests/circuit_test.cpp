@@ -1,0 +1,334 @@
+// Values of one run put into another, and the circuit found by it.
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circuit/corpus_twins.h"
+#include "circuit/search.h"
+#include "circuit/sweep.h"
+#include "circuit/twin_runs.h"
+#include "tokenizer_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr double nothing = 1e-4;  // of margins of some nats, in single precision
+
+ModelConfig small(const std::string& architecture = "encoder-decoder") {
+  ModelConfig config;
+  config.architecture = architecture;
+  config.d_model = 16;
+  config.num_heads = 2;
+  config.num_encoder_layers = 2;
+  config.num_decoder_layers = 2;
+  config.d_ff = 32;
+  config.max_length = 40;
+  return config;
+}
+
+Model random_model(const ModelConfig& config, int seed = 3) {
+  torch::manual_seed(seed);
+  Model model = make_model(config, tokenizer().vocab_size());
+  model->stand_still();
+  return model;
+}
+
+// Weights so large that two sentences are not written alike.
+Model wild_model(const ModelConfig& config) {
+  Model model = random_model(config);
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : model->parameters())
+    if (parameter.dim() == 2) parameter.mul_(3);
+  return model;
+}
+
+const TwinQuestion cat_or_dog = {"the cat sat", "the dog sat", {"t", "e"}};
+
+std::vector<int> all(int count) {
+  std::vector<int> positions;
+  for (int i = 0; i < count; ++i) positions.push_back(i);
+  return positions;
+}
+
+double margin(const TwinRuns& runs, const ChangedRun& run) {
+  return runs.read(std::array{run}).front().margin;
+}
+
+Change put(ValueSite site, std::vector<int> positions, std::vector<int> heads = {},
+           ChangeKind kind = ChangeKind::twin) {
+  return {kind, site, std::move(heads), std::move(positions), {}, {}};
+}
+
+// ---- what a change does
+
+TEST(TwinRuns, EverythingPutInIsTheOtherRun) {
+  for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
+    const Model model = wild_model(small(architecture));
+    const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+    const AttentionPart part = runs.facts().language_model ? AttentionPart::decoder : AttentionPart::encoder;
+    ASSERT_GT(std::abs(runs.facts().effect()), 1e-3) << architecture;
+    for (int layer = 0; layer <= 2; ++layer) {
+      const ChangedRun run{Twin::corrupted, {put({ValueKind::state, part, layer}, all(runs.positions(part)))}};
+      EXPECT_NEAR(margin(runs, run), runs.facts().clean.margin, nothing) << architecture << layer;
+      if (!runs.facts().language_model) {
+        EXPECT_EQ(runs.written(run), runs.facts().clean.output);
+      }
+    }
+  }
+}
+
+TEST(TwinRuns, TheSameValueChangesNothing) {
+  const Model model = random_model(small());
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  // Before any layer, words that both sentences have are embedded alike.
+  const Slot& same = runs.facts().words.front();
+  ASSERT_EQ(same.name, "the");
+  const ChangedRun embedded{Twin::clean, {put({ValueKind::state, AttentionPart::encoder, 0}, same.positions)}};
+  EXPECT_NEAR(margin(runs, embedded), runs.facts().clean.margin, 1e-6);
+  // A word's weight exchanged with its own.
+  Change itself = put({ValueKind::heads, AttentionPart::encoder, 0}, {5}, {0}, ChangeKind::exchange);
+  itself.one = itself.other = {4};
+  EXPECT_NEAR(margin(runs, {Twin::clean, {itself}}), runs.facts().clean.margin, 1e-6);
+}
+
+TEST(TwinRuns, RunsSideBySideDoNotMix) {
+  const Model model = wild_model(small());
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  std::vector<ChangedRun> many;
+  for (int i = 0; i < 200; ++i) {
+    const AttentionPart part = i % 3 == 0   ? AttentionPart::encoder
+                               : i % 3 == 1 ? AttentionPart::cross
+                                            : AttentionPart::decoder;
+    const ValueSite site{ValueKind::heads, part, i % 2};
+    many.push_back(
+        {i % 5 == 0 ? Twin::clean : Twin::corrupted,
+         {put(site, {i % runs.positions(part == AttentionPart::encoder ? part : AttentionPart::decoder)}, {i % 2})}});
+  }
+  const std::vector<Odds> together = runs.read(many);
+  for (std::size_t i = 0; i < many.size(); i += 17)
+    EXPECT_NEAR(together[i].margin, margin(runs, many[i]), nothing) << i;
+}
+
+TEST(TwinRuns, NothingFromAHeadIsTheHeadSwitchedOff) {
+  const Model model = wild_model(small());
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  Interventions off;
+  off.heads_off = {{AttentionPart::encoder, 1, 1}};
+  Inspection inspection{.interventions = &off};
+  std::vector<std::int64_t> source, target = {Tokenizer::bos_id};
+  for (const Token& token : runs.facts().clean.pieces) source.push_back(token.id);
+  for (const Token& token : runs.facts().prefix) target.push_back(token.id);
+  const Memory memory = model->encode(torch::tensor(source).unsqueeze(0), {}, &inspection);
+  const torch::Tensor logits =
+      model->logits(model->decode(torch::tensor(target).unsqueeze(0), memory, nullptr, &inspection).select(1, -1))[0];
+  const ValueSite site{ValueKind::heads, AttentionPart::encoder, 1};
+  const double by_zero =
+      margin(runs, {Twin::clean, {put(site, all(runs.positions(AttentionPart::encoder)), {1}, ChangeKind::zero)}});
+  EXPECT_NEAR(by_zero, (logits[runs.facts().a.id] - logits[runs.facts().b.id]).item<double>(), nothing);
+  EXPECT_GT(std::abs(by_zero - runs.facts().clean.margin), 1e-4);
+}
+
+TEST(TwinRuns, SaysWhyTwoSentencesAreNoTwins) {
+  const Model model = random_model(small());
+  const auto problem = [&](const Model& of, const TwinQuestion& question) -> std::string {
+    try {
+      const TwinRuns runs(*of, tokenizer(), question);
+    } catch (const NotTwins& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(problem(model, {"the cat", "the cat", {}}), HasSubstr("are the same"));
+  EXPECT_THAT(problem(model, {"the cat", "the mats", {}}), HasSubstr("8 and 9 pieces"));
+  EXPECT_THAT(problem(model, {"the cat", "the mat", {"t", "zebra"}}), HasSubstr("\"zebra\" is no single piece"));
+  EXPECT_THAT(problem(model, {std::string(60, 'a'), std::string(60, 'e'), {}}), HasSubstr("the model reads 40"));
+  ModelConfig recurrent = small("recurrent");
+  EXPECT_THAT(problem(random_model(recurrent), {"the cat", "the mat", {}}), HasSubstr("A recurrent model"));
+}
+
+TEST(Slots, AreWordsAndSigns) {
+  const auto token = [](const char* piece, int id = 9) { return Token{id, piece}; };
+  const std::vector<Token> pieces = {
+      token("▁didn"), token("'"), token("t"), token("▁s"), token("qu"), token("."), token("</s>", Tokenizer::eos_id)};
+  const std::vector<Slot> slots = slots_of(pieces);
+  EXPECT_EQ(slots, (std::vector<Slot>{{"didn't", {0, 1, 2}}, {"squ", {3, 4}}, {".", {5}}, {"</s>", {6}}}));
+}
+
+// ---- a model whose circuit is known: encoder head 2 writes down everywhere, in dimensions 2 and 6, whether "c" or "d"
+// was read (0 and 4); cross-attention head 1 copies that to 3 and 7, which the output reads. All else is nought.
+
+torch::Tensor parameter(const Model& model, const std::string& name) {
+  return model->named_parameters()[name];
+}
+
+Model model_by_hand() {
+  ModelConfig config = small();
+  config.d_model = 8;
+  config.num_encoder_layers = config.num_decoder_layers = 1;
+  config.norm = "pre";
+  config.positions = "none";
+  config.tied_embeddings = false;
+  torch::NoGradGuard no_grad;
+  Model model = make_model(config, tokenizer().vocab_size());
+  for (const auto& item : model->named_parameters())
+    if (item.key().find("norm") == std::string::npos) item.value().zero_();
+  const auto id = [](const std::string& letter) { return tokenizer().encode("a" + letter).back().id; };
+  // Opposite numbers in two dimensions each, so that the layer norms leave them alone.
+  const torch::Tensor read = parameter(model, "source_embedding.weight");
+  const torch::Tensor written = parameter(model, "target_embedding.weight");
+  for (torch::Tensor rows : {read, written}) {
+    rows.select(1, 1).fill_(1);
+    rows.select(1, 5).fill_(-1);
+  }
+  for (const auto& [letter, sign] : {std::pair("c", 1.0), std::pair("d", -1.0)}) {
+    read[id(letter)].zero_();
+    read[id(letter)][0] = sign;
+    read[id(letter)][4] = -sign;
+  }
+  constexpr int d_model = 8, d = 4;
+  const auto copy = [&](const std::string& attention, int head, int from, int to) {
+    const int value = head * d;  // the first number of this head's values
+    parameter(model, attention + ".in_proj_weight")[2 * d_model + value][from] = 8;
+    parameter(model, attention + ".out_proj.weight")[to][value] = 1;
+    parameter(model, attention + ".out_proj.weight")[to + 4][value] = -1;
+  };
+  copy("encoder.layers.0.self_attn", 1, 0, 2);
+  copy("decoder.layers.0.multihead_attn", 0, 2, 3);
+  parameter(model, "output_weight")[id("t")][3] = 4;
+  parameter(model, "output_weight")[id("e")][3] = -4;
+  model->stand_still();
+  return model;
+}
+
+const TwinQuestion c_or_d = {"the c sat", "the d sat", {}};
+
+TEST(Circuit, OneHeadIsResponsibleAndTheOthersAreNot) {
+  const Model model = model_by_hand();
+  const TwinRuns runs(*model, tokenizer(), c_or_d);
+  EXPECT_EQ(runs.facts().a.piece, "t");
+  EXPECT_EQ(runs.facts().b.piece, "e");
+  for (const Twin of : {Twin::clean, Twin::corrupted}) {
+    const Sweep swept = sweep(runs, of, ChangeKind::twin);
+    EXPECT_GE(swept.encoder_heads.at(0, 1).share, 0.95);
+    EXPECT_LE(std::abs(swept.encoder_heads.at(0, 0).share), 0.05);
+    EXPECT_GE(swept.cross_heads.at(0, 0).share, 0.95);
+    EXPECT_LE(std::abs(swept.cross_heads.at(0, 1).share), 0.05);
+    for (const int head : {0, 1}) EXPECT_LE(std::abs(swept.decoder_heads.at(0, head).share), 0.05);
+    for (const Effect& effect : swept.encoder_feed_forward.effects) EXPECT_LE(std::abs(effect.share), 0.05);
+    // Embedded, the word itself has it; nobody else has.
+    const std::vector<int>& word = runs.facts().words[1].positions;
+    for (int at = 0; at < swept.encoder_states.cols; ++at)
+      EXPECT_NEAR(swept.encoder_states.at(0, at).share, at == word.back() ? 1 : 0, 0.05) << at;
+  }
+}
+
+TEST(Circuit, TheSearchFindsTheHeadAndNothingMore) {
+  const Model model = model_by_hand();
+  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
+  EXPECT_EQ(found.problem, "");
+  ASSERT_THAT(found.hops, SizeIs(2));
+  EXPECT_EQ(found.hops[0].part, AttentionPart::encoder);
+  EXPECT_EQ(found.hops[0].heads(), std::vector{1});
+  EXPECT_EQ(found.hops[1].part, AttentionPart::cross);
+  EXPECT_EQ(found.hops[1].heads(), std::vector{0});
+  EXPECT_EQ(found.hops[1].together.turned(), 2);
+  EXPECT_EQ(found.places.front().slots, std::vector{1});
+  EXPECT_EQ(found.pairs, 1);
+}
+
+// The head that carries nothing is taught to look at "c" and "d", and at them differently.
+TEST(Circuit, AHeadThatOnlyLooksIsADecoy) {
+  const Model model = model_by_hand();
+  {
+    torch::NoGradGuard no_grad;
+    const torch::Tensor projections = parameter(model, "encoder.layers.0.self_attn.in_proj_weight");
+    projections[0][1] = 8;      // every word's query
+    projections[8 + 0][0] = 8;  // "c" is what it looks for, and "d" what it looks away from
+  }
+  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
+  ASSERT_THAT(found.decoys, SizeIs(1));
+  EXPECT_EQ(found.decoys[0].place, (HeadPlace{AttentionPart::encoder, 0, 0}));
+  EXPECT_EQ(found.slots[static_cast<std::size_t>(found.decoys[0].to)], "c");
+  EXPECT_GT(found.decoys[0].weight, 0.9);
+  EXPECT_LT(found.decoys[0].twin_weight, 0.2);
+  EXPECT_THAT(found.hops, SizeIs(2));
+}
+
+TEST(Circuit, RandomWeightsHaveNone) {
+  for (const int seed : {1, 2, 3}) {
+    for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
+      const Model model = random_model(small(architecture), seed);
+      const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), cat_or_dog))});
+      EXPECT_THAT(found.problem, HasSubstr("There is no circuit")) << architecture << seed;
+      EXPECT_TRUE(found.hops.empty());
+    }
+  }
+}
+
+TEST(Circuit, CanBeGivenUp) {
+  const Model model = model_by_hand();
+  const std::vector<TwinCase> cases = {case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))};
+  int called = 0;
+  double last = 0;
+  find_circuit(cases, [&](double fraction) {
+    EXPECT_GE(fraction, last);
+    last = fraction;
+    ++called;
+  });
+  EXPECT_GT(called, 5);
+  EXPECT_THROW(find_circuit(cases, [](double) { throw Cancelled(); }), Cancelled);
+}
+
+// ---- pairs of a corpus
+
+Corpus small_corpus() {
+  const auto pair = [](const char* source, const char* antecedent) {
+    return Pair{.source = source, .target = "", .category = "pronoun", .antecedent = antecedent, .pronoun = "il"};
+  };
+  Corpus corpus;
+  corpus.train = {pair("the cat ran to the car as it was tired.", "cat"),
+                  pair("the dog ran to the car as it was red.", "car"),
+                  pair("the cow ran to the van as it was old.", "van"),
+                  pair("the pig hid in the car as it was tired.", "pig"), pair("the end.", "")};
+  corpus.test = {pair("the cat ran to the car as it was red.", "car")};
+  return corpus;
+}
+
+TEST(CorpusTwins, HaveTheWordsThatTheCorpusHasForTheOtherNoun) {
+  const TwinQuestion pair{"the cat ran to the car as it was tired.", "the cat ran to the car as it was red.", {}};
+  const std::vector<TwinQuestion> twins = twins_like(small_corpus(), pair);
+  ASSERT_THAT(twins, SizeIs(3));
+  EXPECT_EQ(twins[0].clean, "the cat ran to the car as it was red.");  // held out, and so first
+  EXPECT_EQ(twins[0].corrupted, "the cat ran to the car as it was tired.");
+  for (const TwinQuestion& twin : twins) {
+    EXPECT_THAT(twin.corrupted, HasSubstr("tired")) << twin.clean;
+    EXPECT_THAT(twin.clean, HasSubstr("ran to"));  // another verb is another kind of sentence
+  }
+  EXPECT_THAT(twins_like(small_corpus(), pair, 2), SizeIs(2));
+  EXPECT_THAT(twins_like(small_corpus(), {"the cat ran", "a dog ran", {}}), SizeIs(0));
+}
+
+TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
+  const Model model = model_by_hand();
+  const TwinRuns runs(*model, tokenizer(), c_or_d);
+  const CorpusCases found =
+      cases_like(*model, tokenizer(), runs.facts(),
+                 {{"the c ran", "the d ran", {}}, {"the d mat", "the c mat", {}}, {"the t ran", "the e ran", {}}});
+  EXPECT_EQ(found.tried, 3);
+  ASSERT_THAT(found.cases, SizeIs(2));
+  EXPECT_EQ(found.cases[1].runs->facts().clean.text, "the c mat");  // what is answered as the pair's clean sentence is
+  EXPECT_EQ(found.cases[0].slots[1].name, "c…");
+  const Circuit circuit = find_circuit(found.cases);
+  EXPECT_EQ(circuit.pairs, 2);
+  EXPECT_EQ(circuit.hops.front().together.turned(), 4);
+}
+
+}  // namespace
+}  // namespace attnscope

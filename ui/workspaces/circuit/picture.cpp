@@ -1,0 +1,324 @@
+// The circuit drawn over the sentence: which word reads which, by which heads, as far as the answer.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/circuit/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int curve_points = 24;
+
+// Words side by side; layers one above the other, the answer on top.
+struct Floor {
+  std::vector<ImVec2> words;  // the middle of each at its layer
+};
+
+struct Layout {
+  std::vector<Floor> floors;  // as embedded, after layer 1, …
+  ImVec2 answer;
+  ImVec2 low, high;
+};
+
+Layout layout_of(const Circuit& circuit, ImVec2 low, ImVec2 high, const Skin& skin) {
+  Layout layout{{}, {}, low, high};
+  const float left = low.x + skin.px(92), right = high.x - skin.px(24);
+  const int floors = static_cast<int>(circuit.places.size());
+  const float bottom = high.y - skin.px(34), top = low.y + skin.px(26);
+  const float storey = (bottom - top) / static_cast<float>(floors);
+  std::vector<float> widths;
+  float all = 0;
+  for (const std::string& word : circuit.slots) {
+    widths.push_back(text_size(skin.fonts.ui, word).x + skin.px(18));
+    all += widths.back();
+  }
+  const float stretch = (right - left) / std::max(1.0F, all);
+  for (int floor = 0; floor < floors; ++floor) {
+    Floor of;
+    float x = left;
+    for (const float width : widths) {
+      of.words.push_back({x + width * stretch / 2, bottom - storey * static_cast<float>(floor)});
+      x += width * stretch;
+    }
+    layout.floors.push_back(std::move(of));
+  }
+  const std::vector<int>& last = circuit.places.back().slots;
+  float sum = 0;
+  for (const int slot : last) sum += layout.floors.back().words[static_cast<std::size_t>(slot)].x;
+  layout.answer = {last.empty() ? (left + right) / 2 : sum / static_cast<float>(last.size()), top};
+  return layout;
+}
+
+// From below upwards, leaving and arriving upright.
+std::vector<ImVec2> rising(ImVec2 from, ImVec2 to) {
+  std::vector<ImVec2> points;
+  const float lift = (from.y - to.y) * 0.55F;
+  for (int i = 0; i <= curve_points; ++i) {
+    const float t = static_cast<float>(i) / curve_points, u = 1 - t;
+    const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
+    points.push_back({a * from.x + b * from.x + c * to.x + d * to.x,
+                      a * from.y + b * (from.y - lift) + c * (to.y + lift) + d * to.y});
+  }
+  return points;
+}
+
+float distance(ImVec2 a, ImVec2 b) {
+  return std::hypot(a.x - b.x, a.y - b.y);
+}
+
+float thickness_of(double share, const Skin& skin) {
+  return skin.px(1.5F + 8 * static_cast<float>(std::clamp(std::abs(share), 0.0, 1.0)));
+}
+
+class CircuitPicture {
+ public:
+  CircuitPicture(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, ImVec2 low, ImVec2 high)
+      : context_(context),
+        view_(view),
+        circuit_(circuit),
+        skin_(context.skin),
+        paint_(context.skin),
+        layout_(layout_of(circuit, low, high, context.skin)) {}
+
+  void draw() {
+    draw_words();
+    for (const Hop& hop : circuit_.hops) draw_hop(hop);
+    draw_decoys();
+    draw_places();
+    draw_answer();
+    if (pointed_) show_hop(*pointed_);
+  }
+
+ private:
+  ImVec2 at(int layer, int slot) const {
+    return layout_.floors[static_cast<std::size_t>(layer)].words[static_cast<std::size_t>(slot)];
+  }
+
+  // Every word's vector goes up through the layers; what carries nothing is grey.
+  void draw_words() {
+    const Color32 grey = faded(skin_.theme.text_dim, 0.25F);
+    for (std::size_t floor = 0; floor < layout_.floors.size(); ++floor) {
+      const std::string name = floor == 0 ? "embedded" : fmt::format("layer {}", floor);
+      const float y = layout_.floors[floor].words.front().y;
+      paint_.text(skin_.fonts.small, {layout_.low.x, y - font_size(skin_.fonts.small) / 2}, skin_.theme.text_dim, name);
+      for (const ImVec2 word : layout_.floors[floor].words) paint_.filled_circle(word, skin_.px(3), grey);
+    }
+    for (std::size_t slot = 0; slot < circuit_.slots.size(); ++slot) {
+      const ImVec2 low = at(0, static_cast<int>(slot));
+      paint_.line(low, at(static_cast<int>(layout_.floors.size()) - 1, static_cast<int>(slot)), grey, skin_.px(1));
+      const std::string& word = circuit_.slots[slot];
+      const ImVec2 size = text_size(skin_.fonts.ui, word);
+      paint_.text(skin_.fonts.ui, {low.x - size.x / 2, low.y + skin_.px(9)}, skin_.theme.text, word);
+    }
+  }
+
+  // Words that carry the difference, and go on carrying it.
+  void draw_places() {
+    for (std::size_t floor = 0; floor < circuit_.places.size(); ++floor) {
+      for (const int slot : circuit_.places[floor].slots) {
+        const double share = circuit_.places[floor].each[static_cast<std::size_t>(slot)].share();
+        paint_.filled_circle(at(static_cast<int>(floor), slot),
+                             skin_.px(5 + 4 * static_cast<float>(std::clamp(share, 0.0, 1.0))), skin_.theme.accent);
+      }
+      if (floor == 0) continue;
+      for (const int slot : circuit_.places[floor].slots) {
+        const std::vector<int>& before = circuit_.places[floor - 1].slots;
+        if (std::ranges::find(before, slot) != before.end())
+          paint_.line(at(static_cast<int>(floor) - 1, slot), at(static_cast<int>(floor), slot), skin_.theme.accent,
+                      skin_.px(3));
+      }
+    }
+  }
+
+  void draw_edge(const Hop& hop, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
+    const std::vector<ImVec2> points = rising(from, to);
+    const ImVec2 mouse = ImGui::GetMousePos();
+    const bool near = ImGui::IsWindowHovered() && std::ranges::any_of(points, [&](ImVec2 point) {
+                        return distance(point, mouse) < std::max(thickness, skin_.px(8));
+                      });
+    if (near) pointed_ = &hop;
+    paint_.polyline(points, near ? skin_.theme.text : color, thickness);
+  }
+
+  Color32 color_of(const Hop& hop) const {
+    if (hop.part == AttentionPart::cross) return skin_.theme.success;
+    return skin_.theme.series[static_cast<std::size_t>(hop.layer * 2 + 1) % skin_.theme.series.size()];
+  }
+
+  void draw_hop(const Hop& hop) {
+    const Color32 color = faded(color_of(hop), 0.85F);
+    if (hop.part != circuit_.reader) return draw_writing(hop, color);
+    for (const HeadRow& member : hop.members) {
+      const double share = hop.alone[static_cast<std::size_t>(member.head)].share();
+      for (const int read : hop.read)
+        draw_edge(hop, at(hop.layer, read), at(hop.layer + 1, member.slot), thickness_of(share, skin_), color);
+    }
+    std::vector<std::string> heads;
+    for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
+    const ImVec2 from = at(hop.layer, hop.read.empty() ? hop.slots().front() : hop.read.front());
+    const ImVec2 to = at(hop.layer + 1, hop.slots().front());
+    label({(from.x + to.x) / 2, (from.y + to.y) / 2},
+          fmt::format("head{} {}", heads.size() == 1 ? "" : "s", listed(heads)), color_of(hop));
+  }
+
+  // What the decoder's step reads of the words.
+  void draw_writing(const Hop& hop, Color32 color) {
+    if (hop.part != AttentionPart::cross) return;
+    const std::vector<int>& last = circuit_.places.back().slots;
+    for (const int slot : last) {
+      const double share = circuit_.places.back().each[static_cast<std::size_t>(slot)].share();
+      draw_edge(hop, at(static_cast<int>(layout_.floors.size()) - 1, slot), layout_.answer, thickness_of(share, skin_),
+                color);
+    }
+    std::vector<std::string> heads;
+    for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
+    label({layout_.answer.x + skin_.px(110), layout_.answer.y + skin_.px(26)},
+          fmt::format("decoder layer {}, cross-attention, head{} {}", hop.layer + 1, heads.size() == 1 ? "" : "s",
+                      listed(heads)),
+          color_of(hop));
+  }
+
+  void label(ImVec2 middle, const std::string& text, Color32 color) {
+    const ImVec2 size = text_size(skin_.fonts.small, text);
+    const ImVec2 low{std::clamp(middle.x - size.x / 2, layout_.low.x,
+                                std::max(layout_.low.x, layout_.high.x - size.x - skin_.px(4))),
+                     middle.y - size.y / 2};
+    paint_.filled_rect({low.x - skin_.px(4), low.y - skin_.px(2)},
+                       {low.x + size.x + skin_.px(4), low.y + size.y + skin_.px(2)},
+                       faded(skin_.theme.background, 0.9F), skin_.px(3));
+    paint_.text(skin_.fonts.small, low, color, text);
+  }
+
+  // Grey: they look, and nothing comes of it.
+  void draw_decoys() {
+    const Color32 grey = faded(skin_.theme.text_dim, 0.55F);
+    for (const Decoy& decoy : circuit_.decoys) {
+      const ImVec2 low = at(decoy.place.layer, decoy.to), high = at(decoy.place.layer + 1, decoy.from);
+      const float beside = skin_.px(12);  // of an edge that goes the same way
+      const std::vector<ImVec2> points = rising({low.x + beside, low.y}, {high.x + beside, high.y});
+      for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+        paint_.line(points[i], points[i + 1], grey, skin_.px(1.5F));
+      const ImVec2 middle = points[points.size() / 3];
+      label(
+          {middle.x, middle.y},
+          fmt::format("head {}: looks {:.2f}, moves {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
+          skin_.theme.text_dim);
+    }
+  }
+
+  void draw_answer() {
+    const TwinFacts& facts = view_.look->facts;
+    const std::string text = fmt::format("{} | {}", without_mark(facts.a.piece), without_mark(facts.b.piece));
+    ImVec2 from = layout_.answer;
+    const bool writes =
+        std::ranges::any_of(circuit_.hops, [](const Hop& hop) { return hop.part == AttentionPart::cross; });
+    if (!writes) {
+      for (const int slot : circuit_.places.back().slots)
+        paint_.line(at(static_cast<int>(layout_.floors.size()) - 1, slot), from, skin_.theme.accent, skin_.px(3));
+    }
+    const ImVec2 size = text_size(skin_.fonts.bold, text);
+    const ImVec2 low{from.x - size.x / 2 - skin_.px(8), from.y - size.y / 2 - skin_.px(5)};
+    const ImVec2 high{from.x + size.x / 2 + skin_.px(8), from.y + size.y / 2 + skin_.px(5)};
+    paint_.filled_rect(low, high, skin_.theme.raised, skin_.px(5));
+    paint_.rect(low, high, skin_.theme.accent, skin_.px(5), skin_.px(1.5F));
+    paint_.text(skin_.fonts.bold, {from.x - size.x / 2, from.y - size.y / 2}, skin_.theme.text, text);
+  }
+
+  void show_hop(const Hop& hop) {
+    ImGui::BeginTooltip();
+    bold_text(hop_text(circuit_, hop), skin_);
+    dim_text(hop.kind == ChangeKind::exchange ? fmt::format("the weights on {} exchanged: each gets what the other had",
+                                                            slot_names(circuit_, hop.read))
+                                              : "its output put in from the other sentence",
+             skin_);
+    dim_text("together: " + tally_text(hop.together), skin_);
+    for (const int head : hop.heads())
+      dim_text(fmt::format("head {} alone: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])),
+               skin_);
+    dim_text("thickness: what each head moves alone, not its weight", skin_);
+    dim_text("click: what is written then", skin_);
+    ImGui::EndTooltip();
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+      try_change(context_, view_, hop_run(view_, hop), hop_text(circuit_, hop) + ":");
+  }
+
+  WorkspaceContext& context_;
+  CircuitView& view_;
+  const Circuit& circuit_;
+  const Skin& skin_;
+  Painter paint_;
+  Layout layout_;
+  const Hop* pointed_ = nullptr;
+};
+
+std::string hop_line(const Circuit& circuit, const Hop& hop) {
+  const std::string how = hop.kind == ChangeKind::exchange
+                              ? fmt::format("the weights on {} exchanged", slot_names(circuit, hop.read))
+                              : "put in from the other sentence";
+  return fmt::format("{}, {}: {}", hop_text(circuit, hop), how, tally_text(hop.together));
+}
+
+// A line a hop, each with a button that does it.
+void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
+  const Skin& skin = context.skin;
+  int number = 0;
+  for (const Hop& hop : circuit.hops) {
+    ImGui::PushID(number++);
+    if (ImGui::SmallButton("do it")) try_change(context, view, hop_run(view, hop), hop_text(circuit, hop) + ":");
+    help_tooltip("Makes this change to the sentence's run; the translation follows above.", skin);
+    ImGui::SameLine(0, skin.px(8));
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text, hop_line(circuit, hop), skin);
+    ImGui::PopID();
+  }
+  const Place& last = circuit.places.back();
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim,
+                     fmt::format("All other words' vectors together: {}.", tally_text(last.rest)), skin);
+}
+
+// Of all that is said under the picture.
+float height_beneath(const Circuit& circuit, float width, const Skin& skin) {
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;
+  const float beside = button_width("do it") + skin.px(16);
+  float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);
+  for (const Hop& hop : circuit.hops)
+    height += ImGui::CalcTextSize(hop_line(circuit, hop).c_str(), nullptr, false, width - beside).y + spacing;
+  return height;
+}
+
+std::string counted_text(const CircuitView& view) {
+  if (view.counted && !view.counted->problem.empty()) return view.counted->problem;
+  if (view.counted && !view.counted->found.problem.empty()) return view.counted->found.problem;
+  if (view.counted)
+    return fmt::format(
+        "Counted over {} pairs of the corpus like this one, both ways (of {} tried, those that the model tells apart).",
+        view.counted->found.pairs, view.counted->tried);
+  return view.counting_asked ? "Of this pair; counting over the corpus\u2026" : "Of this pair, both ways.";
+}
+
+}  // namespace
+
+void draw_circuit_picture(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const Circuit& circuit = shown_circuit(view);
+  draw_trial(view, skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float beneath = height_beneath(circuit, room.x, skin);
+  const ImVec2 size{room.x, std::max(skin.px(160), room.y - beneath)};
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  CircuitPicture(context, view, circuit, low, {low.x + size.x, low.y + size.y}).draw();
+  ImGui::Dummy(size);
+  draw_label(skin.fonts.small, skin.theme.text_dim, counted_text(view), skin);
+  draw_hops(context, view, circuit);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,82 @@
+// What is looked at in the circuit workspace, and what is asked for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plain/circuit.h"
+#include "plain/heads.h"
+#include "plain/matrix.h"
+#include "plain/study.h"
+#include "widgets/heatmap_options.h"
+
+namespace attnscope {
+
+enum class CircuitMode { place, heads, picture };
+
+struct CircuitView {
+  CircuitMode mode = CircuitMode::place;
+  std::string twin;                             // as it is typed
+  bool typing = false;                          // in it
+  Twin of = Twin::clean;                        // whose run is changed, in the maps and by a click
+  AttentionPart part = AttentionPart::encoder;  // of the heads shown
+  int layer = -1;                               // whose vectors are put in, of the reader's; −1: the last
+  std::vector<int> put;                         // the words whose vectors are put in
+
+  // ---- asked for and answered, of that run
+  std::uint64_t run = 0;
+  std::optional<TwinQuestion> asked;  // the newest CircuitStudy
+  bool counting_asked = false;        // the corpus too
+  std::optional<CircuitLook> look;
+  std::int64_t step = 0;                 // of the weights that were looked at
+  std::optional<CorpusCircuit> counted;  // of the same question
+  std::optional<Trial> trial;            // of the same question
+  std::string tried;                     // what the trial is, in words
+  std::uint64_t version = 0;             // of the matrices below
+  Matrix places, written, rows;          // layers × words, layers × positions; heads × positions
+  std::vector<float> whole;              // of `rows`' heads, at all positions together
+  HeatmapZoom places_zoom, written_zoom, rows_zoom;
+};
+
+// What comes of a study; nothing of another run or question.
+void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t step);
+
+// There is a circuit to show.
+bool has_circuit(const CircuitView& view);
+
+// The circuit over the corpus where it was counted, else the pair's.
+const Circuit& shown_circuit(const CircuitView& view);
+
+// After the look, or another choice of direction or part.
+void make_matrices(CircuitView& view);
+
+// The share of a tally in the runs that the maps show.
+float share_of(const Tally& tally, Twin of);
+
+// ---- changes to be tried
+
+// The vectors of these words, put in after so many layers.
+ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>& slots);
+ChangedRun heads_run(const CircuitView& view, AttentionPart part, int layer, const std::vector<int>& heads,
+                     const std::vector<int>& positions);
+ChangedRun hop_run(const CircuitView& view, const Hop& hop);
+
+// Where a hop's slot stands in the pair that is looked at.
+std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot);
+
+// "layer 1 head 3 at it and ."
+std::string hop_text(const Circuit& circuit, const Hop& hop);
+
+// "60 of 60 turn, 0.93 of the effect"
+std::string tally_text(const Tally& tally);
+
+// ", " between, "and" before the last.
+std::string listed(const std::vector<std::string>& names);
+std::string slot_names(const Circuit& circuit, const std::vector<int>& slots);
+
+}  // namespace attnscope
