@@ -20,6 +20,9 @@ bool counts_pieces(const Config& config) {
 bool has_encoder(const Config& config) {
   return !config.model.is_language_model();
 }
+bool reads_english_french(const Config& config) {
+  return config.corpus.source == "english-french";
+}
 bool is_transformer(const Config& config) {
   return !config.model.is_recurrent();
 }
@@ -86,6 +89,11 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 2),
+       "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
+       "palace, "
+       "le palais royal), which analogies need; runs of older versions go on with the first",
+       reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
       {ATTNSCOPE_FIELD(corpus.lowercase), "small letters", yes_or_no,
@@ -300,6 +308,7 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
 // What the versions before 3 began with: their runs go on with the batches they would have had.
 Config config_before_version_3() {
   Config config;
+  config.corpus.edition = 1;
   config.model.initialization = "unit";
   config.training.batch_order = "both";
   return config;

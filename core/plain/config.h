@@ -17,6 +17,7 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
+  std::int64_t edition = 2;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is read in small letters
   double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again
@@ -141,7 +142,7 @@ void check(const Config& config);
 nlohmann::json to_json(const Config& config);
 
 // Absent fields keep their defaults; unknown fields, wrong types, values out of range and unknown versions are refused.
-// Versions 1 and 2 are understood: their runs had model.initialization "unit" and
+// Versions 1 and 2 are understood: their runs had corpus.edition 1, model.initialization "unit" and
 // training.batch_order "both", and version 1 called noam_factor training.learning_rate.
 Config config_from_json(const nlohmann::json& json);
 
