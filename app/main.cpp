@@ -13,6 +13,7 @@
 
 #include "commands/commands.h"
 #ifdef ATTNSCOPE_GUI
+#include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
 #include "plain/config.h"
@@ -216,6 +217,10 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->type_name("WxH");
   sub->add_option("--scale", o.scale, "Size of text and controls")->check(within(0.5, 4));
   sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
+  const auto densities = density_names();
+  sub->add_option("--density", o.density, "How much stands in the window")
+      ->check(CLI::IsMember(std::vector<std::string>(densities.begin(), densities.end())));
+  sub->add_flag("--presentation", o.presentation, "As F11 shows it: for projectors");
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
   add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
 }

@@ -121,7 +121,7 @@ TEST_F(SettingsFile, ComesBackAsItWasWritten) {
 TEST_F(SettingsFile, MayBeMissing) {
   const SettingsRead read = read_settings(folder_ / "settings.json");
   EXPECT_EQ(read.complaint, "");
-  EXPECT_EQ(read.settings.layout, Layout());
+  EXPECT_EQ(read.settings.layout, first_layout());
   EXPECT_EQ(read_settings({}).complaint, "");
 }
 

@@ -114,6 +114,8 @@ TEST_F(Shell, ShortcutsOfTheWindow) {
   ui.key(Key::digit_2, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("decoding"));
   ui.key(Key::digit_1, draw);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("glance"));
+  ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("embeddings"));
@@ -515,6 +517,7 @@ TEST(LayoutJson, RoundTrips) {
   layout.workspace = find_workspace("positions");
   layout.theme = ThemeName::light;
   layout.zoom = 1.25F;
+  layout.density = Density::standard;
   layout.sentence = "L'été, “ça” va → ñ";
   layout.recent = {"b", "a"};
   const LayoutRead read = layout_from_json(layout_to_json(layout));

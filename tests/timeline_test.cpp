@@ -70,7 +70,7 @@ TEST_F(TimelineTest, TheSentenceIsPinnedAndUnpinned) {
   ASSERT_EQ(posted<Pin>().size(), 1U);
   EXPECT_EQ(posted<Pin>()[0].text, sentence);
   receive(scope, {SentencePinned{sentence}}, nullptr);
-  ui.key(Key::p, draw, {.ctrl = true});
+  ui.key(Key::d, draw, {.ctrl = true});
   ASSERT_EQ(posted<Unpin>().size(), 1U);
   EXPECT_EQ(posted<Unpin>()[0].text, sentence);
 }

@@ -231,6 +231,35 @@ TEST_F(HeatmapTest, labels_are_thinned_but_the_hovered_one_is_always_there) {
   EXPECT_TRUE(ui.drew("row101x"));
 }
 
+TEST_F(HeatmapTest, what_the_selected_column_tells_is_labelled) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("row" + std::to_string(i) + "x");
+  matrix = Matrix(200, 200);
+  matrix.at(101, 5) = 1;
+  matrix.at(57, 5) = 0.5F;
+  matrix.at(143, 5) = 0.01F;
+  options.row_labels = names;
+  options.selected_col = 5;
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("row101x"));
+  EXPECT_TRUE(ui.drew("row57x"));
+  EXPECT_FALSE(ui.drew("row143x"));
+  EXPECT_TRUE(ui.drew("row0x")) << "and every so many of the others";
+}
+
+TEST_F(HeatmapTest, numbers_are_printed_where_the_longest_fits) {
+  matrix = ramp(3, 9);
+  for (float& value : matrix.values) value = 0.5F;
+  options.square = false;
+  ui.frame(draw);
+  EXPECT_TRUE(ui.drew("0.50"));
+  for (float& value : matrix.values) value = 12.41F;
+  options.high = 1234.5F;
+  ++version;
+  ui.frame(draw);
+  EXPECT_FALSE(ui.drew("12.41"));
+}
+
 TEST_F(HeatmapTest, long_column_labels_are_slanted_short_ones_level) {
   const std::vector<std::string> short_names{"a", "b", "c", "d"};
   const std::vector<std::string> long_names(4, "an uncommonly long piece");

@@ -91,6 +91,8 @@ struct ScreenshotOptions {
   int height = 1000;
   double scale = 1;
   std::string theme = "dark";
+  std::string density = "everything";
+  bool presentation = false;
   bool svg = false;  // whatever `out` ends with
   std::string out;   // a PNG, or an SVG where it ends with .svg
 };

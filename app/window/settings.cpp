@@ -53,7 +53,7 @@ std::string move_aside(const std::filesystem::path& file, const std::string& rea
 
 SettingsRead read_settings(const std::filesystem::path& file) {
   std::error_code error;
-  if (file.empty() || !std::filesystem::exists(file, error)) return {};
+  if (file.empty() || !std::filesystem::exists(file, error)) return {{first_layout()}, ""};
   try {
     SettingsRead read = settings_from_text(read_file(file, largest_file));
     if (!read.complaint.empty()) read.complaint = fmt::format("{}: {}", file.string(), read.complaint);

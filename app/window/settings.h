@@ -19,7 +19,7 @@ struct SettingsRead {
   std::string complaint;  // what could not be used, and what became of it; empty when all was well
 };
 
-// Never throws. No file: the defaults. A file that is not JSON is moved aside, so that it can be looked at and is not
+// Never throws. No file: the first launch. A file that is not JSON is moved aside, so that it can be looked at and is not
 // written over; of one that is, single values that cannot be used are replaced by their defaults.
 SettingsRead read_settings(const std::filesystem::path& file);
 

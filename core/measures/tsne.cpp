@@ -9,6 +9,7 @@ namespace {
 
 constexpr int lanes = 8;                     // sums are kept in so many parts, computed at a time
 constexpr double share_of_affinities = 0.1;  // of the whole time, about
+constexpr int iterations_between_kl = 20;    // which costs as much as three of them
 
 // ---- affinities
 
@@ -113,39 +114,51 @@ Force force_on(const std::vector<float>& x, const std::vector<float>& y, std::si
   return force;
 }
 
-// Scratch of N×N numbers that is used again at every iteration.
 class Descent {
  public:
   explicit Descent(const Matrix& affinities)
-      : p_(affinities), weights_(affinities.values.size()), count_(static_cast<std::size_t>(affinities.rows)) {
-    double sum = 0;
+      : p_(affinities),
+        weights_(static_cast<std::size_t>(affinities.rows)),
+        count_(static_cast<std::size_t>(affinities.rows)) {
     for (const float p : p_.values)
-      if (p > 0) sum += static_cast<double>(p) * std::log(static_cast<double>(p));
-    entropy_ = sum;
+      if (p > 0) entropy_ += static_cast<double>(p) * std::log(static_cast<double>(p));
   }
 
-  TsneGradient at(const std::vector<float>& x, const std::vector<float>& y, double exaggeration) {
-    double sum = 0;
-    for (std::size_t i = 0; i < count_; ++i) sum += static_cast<double>(weights_of(x, y, i, &weights_[i * count_]));
-    TsneGradient gradient{Matrix(static_cast<int>(count_), 2), 0};
-    const auto one_by_sum = static_cast<float>(1 / sum);
+  // Forces alone; the weights are computed twice, which is faster than to keep N² of them.
+  Matrix forces(const std::vector<float>& x, const std::vector<float>& y, double exaggeration) {
+    const auto one_by_sum = static_cast<float>(1 / sum_of_weights(x, y));
+    Matrix forces(static_cast<int>(count_), 2);
     for (std::size_t i = 0; i < count_; ++i) {
-      const Force force = force_on(x, y, i, &p_.values[i * count_], &weights_[i * count_],
-                                   static_cast<float>(exaggeration), one_by_sum);
-      gradient.forces.values[2 * i] = 4 * force.x;
-      gradient.forces.values[2 * i + 1] = 4 * force.y;
+      weights_of(x, y, i, weights_.data());
+      const Force force =
+          force_on(x, y, i, &p_.values[i * count_], weights_.data(), static_cast<float>(exaggeration), one_by_sum);
+      forces.values[2 * i] = 4 * force.x;
+      forces.values[2 * i + 1] = 4 * force.y;
     }
-    // Σ p log p/q = Σ p log p − Σ p log w + log Σ w, as p sums to 1.
+    return forces;
+  }
+
+  // Σ p log p/q = Σ p log p − Σ p log w + log Σ w, as p sums to 1.
+  double kl(const std::vector<float>& x, const std::vector<float>& y) {
     double crossed = 0;
-    for (std::size_t at = 0; at < weights_.size(); ++at)
-      if (p_.values[at] > 1e-9F) crossed += static_cast<double>(p_.values[at] * std::log(weights_[at]));
-    gradient.kl = entropy_ - crossed + std::log(sum);
-    return gradient;
+    for (std::size_t i = 0; i < count_; ++i) {
+      weights_of(x, y, i, weights_.data());
+      const float* p = &p_.values[i * count_];
+      for (std::size_t j = 0; j < count_; ++j)
+        if (p[j] > 1e-9F) crossed += static_cast<double>(p[j] * std::log(weights_[j]));
+    }
+    return entropy_ - crossed + std::log(sum_of_weights(x, y));
   }
 
  private:
+  double sum_of_weights(const std::vector<float>& x, const std::vector<float>& y) {
+    double sum = 0;
+    for (std::size_t i = 0; i < count_; ++i) sum += static_cast<double>(weights_of(x, y, i, weights_.data()));
+    return sum;
+  }
+
   const Matrix& p_;
-  std::vector<float> weights_;
+  std::vector<float> weights_;  // of one point
   std::size_t count_;
   double entropy_ = 0;  // Σ p log p
 };
@@ -214,7 +227,8 @@ Matrix tsne_affinities(const Matrix& vectors, double perplexity, const TsneProgr
 TsneGradient tsne_gradient(const Matrix& affinities, const Matrix& points, double exaggeration) {
   std::vector<float> x, y;
   split(points, x, y);
-  return Descent(affinities).at(x, y, exaggeration);
+  Descent descent(affinities);
+  return {descent.forces(x, y, exaggeration), descent.kl(x, y)};
 }
 
 TsneResult tsne(const Matrix& vectors, const TsneOptions& options, const TsneProgress& progress) {
@@ -232,12 +246,13 @@ TsneResult tsne(const Matrix& vectors, const TsneOptions& options, const TsnePro
     const auto rate = static_cast<float>(std::max(50.0, vectors.rows / options.exaggeration));
     for (int i = 0; i < options.iterations; ++i) {
       const bool early = i < options.exaggerated;
-      const TsneGradient gradient = descent.at(x.at, y.at, early ? options.exaggeration : 1);
-      result.kl.push_back(static_cast<float>(gradient.kl));
-      x.step(gradient.forces, 0, rate, early ? 0.5F : 0.8F);
-      y.step(gradient.forces, 1, rate, early ? 0.5F : 0.8F);
+      if (i % iterations_between_kl == 0) result.kl.push_back(static_cast<float>(descent.kl(x.at, y.at)));
+      const Matrix forces = descent.forces(x.at, y.at, early ? options.exaggeration : 1);
+      x.step(forces, 0, rate, early ? 0.5F : 0.8F);
+      y.step(forces, 1, rate, early ? 0.5F : 0.8F);
       report(share_of_affinities + (1 - share_of_affinities) * (i + 1) / options.iterations);
     }
+    result.kl.push_back(static_cast<float>(descent.kl(x.at, y.at)));
   }
   for (std::size_t i = 0; i < x.at.size(); ++i) {
     result.points.values[2 * i] = x.at[i];

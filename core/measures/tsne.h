@@ -39,7 +39,7 @@ TsneGradient tsne_gradient(const Matrix& affinities, const Matrix& points, doubl
 
 struct TsneResult {
   Matrix points;          // N×2, centred
-  std::vector<float> kl;  // after every iteration
+  std::vector<float> kl;  // every 20 iterations from the first on, and at the end
 };
 
 // Fewer than four vectors stay where they begin.

@@ -91,6 +91,7 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
   Fonts fonts;
   fonts.ui = add_font(atlas, files.ui, files.ui_fallback, pixels(15, scale));  // the first is the default
   fonts.bold = add_font(atlas, files.ui_bold.empty() ? files.ui : files.ui_bold, files.ui_fallback, pixels(15, scale));
+  fonts.large = add_font(atlas, files.ui, files.ui_fallback, pixels(26, scale));
   fonts.small = add_font(atlas, files.ui, files.ui_fallback, pixels(12, scale));
   fonts.mono = add_font(atlas, files.mono, files.mono_fallback, pixels(14, scale));
   fonts.mono_small = add_font(atlas, files.mono, files.mono_fallback, pixels(12, scale));

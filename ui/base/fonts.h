@@ -23,6 +23,7 @@ struct FontFiles {
 struct Fonts {
   ImFont* ui = nullptr;
   ImFont* bold = nullptr;
+  ImFont* large = nullptr;  // the words of a sentence, to be read from the last row
   ImFont* small = nullptr;  // captions, axes, ids
   ImFont* mono = nullptr;
   ImFont* mono_small = nullptr;

@@ -52,6 +52,7 @@ constexpr KeyRow keys[] = {
     {Key::t, "T", 84, ATTNSCOPE_LATER_KEY(T)},
     {Key::e, "E", 69, ATTNSCOPE_LATER_KEY(E)},
     {Key::p, "P", 80, ATTNSCOPE_LATER_KEY(P)},
+    {Key::d, "D", 68, ATTNSCOPE_LATER_KEY(D)},
     {Key::digit_0, "0", 48, ATTNSCOPE_LATER_KEY(0)},
     {Key::digit_1, "1", 49, ATTNSCOPE_LATER_KEY(1)},
     {Key::digit_2, "2", 50, ATTNSCOPE_LATER_KEY(2)},

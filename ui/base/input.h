@@ -38,6 +38,7 @@ enum class Key {
   t,
   e,
   p,
+  d,
   digit_0,
   digit_1,
   digit_2,

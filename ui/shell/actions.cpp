@@ -111,6 +111,16 @@ void toggle_column(Scope& scope) {
   scope.layout.*column = !(scope.layout.*column);
 }
 
+template <Density density>
+bool is_density(const Scope& scope) {
+  return scope.layout.density == density;
+}
+
+template <Density density>
+void choose_density(Scope& scope) {
+  set_density(scope.layout, density);
+}
+
 template <ThemeName theme>
 bool is_theme(const Scope& scope) {
   return scope.layout.theme == theme;
@@ -257,9 +267,15 @@ constexpr std::array table = {
            "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
            "a folder.",
            no_key, apart(Menu::exports), choose_it<Purpose::save_film>, can_choose_it<Purpose::save_film>},
-    Action{"pin", "Pin the sentence", pin_help, typing(ctrl(Key::p)), apart(Menu::view), toggle_pin, can_pin,
+    Action{"pin", "Pin the sentence", pin_help, typing(ctrl(Key::d)), apart(Menu::view), toggle_pin, can_pin,
            is_pinned},
     Action{"plot-weight", "Plot the chosen weight", plot_weight_help, no_key, Menu::view, plot_weight, can_plot_weight},
+    Action{"simple", "Simple", "The sentence and what the model makes of it, and nothing beside it.", no_key,
+           apart(Menu::view), choose_density<Density::simple>, always, is_density<Density::simple>},
+    Action{"standard", "Standard", "Setup and curves beside it; of the settings those that are changed first.", no_key,
+           Menu::view, choose_density<Density::standard>, always, is_density<Density::standard>},
+    Action{"everything", "Everything", "All settings and all numbers.", no_key, Menu::view,
+           choose_density<Density::everything>, always, is_density<Density::everything>},
     Action{"setup", "Setup", "Shows or hides the setup column.", no_key, apart(Menu::view),
            toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
     Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
@@ -277,6 +293,9 @@ constexpr std::array table = {
     Action{"presentation", "Presentation",
            "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
+    Action{"palette", "Find anything…",
+           "Type what you want to see or do: every action, view, setting, corpus and preset.", typing(ctrl(Key::p)),
+           Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
     Action{"keys", "Keys and mouse", "", typing(Chord{Key::f1}), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
     // ---- keys alone
@@ -453,8 +472,15 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
 }
 
 WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
-  return {shown_maps(scope),       scope.newest.snapshot.get(), scope.views, scope.reference,
-          scope.layout.side_width, scope.study_wanted,          textures,    skin};
+  return {shown_maps(scope),
+          scope.newest.snapshot.get(),
+          scope.views,
+          scope.reference,
+          scope.layout.side_width,
+          scope.study_wanted,
+          scope.sentence_wanted,
+          textures,
+          skin};
 }
 
 }  // namespace attnscope

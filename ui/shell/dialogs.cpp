@@ -169,6 +169,7 @@ void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_export_menu(scope, skin);
   draw_dropped(scope, skin);
   draw_help(scope, skin);
+  draw_palette(scope, skin);
 }
 
 }  // namespace attnscope

@@ -3,12 +3,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+
 #include "plain/json_text.h"
 
 namespace attnscope {
 namespace {
 
+// In the order of Density.
+constexpr std::array<std::string_view, 3> densities = {"simple", "standard", "everything"};
+
 constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
+
+std::string_view text_of(Density density) {
+  return densities[static_cast<std::size_t>(density)];
+}
 
 // Takes known fields one by one and notes those it had to leave.
 class Reader {
@@ -70,6 +80,14 @@ void read_names(Reader& reader, Layout& layout) {
   else
     reader.refuse("workspace");
 
+  name = text_of(layout.density);
+  reader.text("density", name);
+  const auto density = std::ranges::find(densities, name);
+  if (density == densities.end())
+    reader.refuse("density");
+  else
+    layout.density = static_cast<Density>(density - densities.begin());
+
   name = theme_text(layout.theme);
   reader.text("theme", name);
   layout.theme = theme_from(name);
@@ -78,14 +96,37 @@ void read_names(Reader& reader, Layout& layout) {
 
 }  // namespace
 
+std::span<const std::string_view> density_names() {
+  return densities;
+}
+
+void set_density(Layout& layout, Density density) {
+  layout.density = density;
+  layout.setup_open = layout.curves_open = density != Density::simple;
+}
+
+Layout first_layout() {
+  Layout layout;
+  set_density(layout, Density::simple);
+  layout.workspace = find_workspace("glance");
+  return layout;
+}
+
 std::string layout_to_json(const Layout& layout) {
   const nlohmann::ordered_json json = {
-      {"setup_width", layout.setup_width}, {"curves_width", layout.curves_width},
-      {"heads_width", layout.side_width},  {"setup_open", layout.setup_open},
-      {"curves_open", layout.curves_open}, {"workspace", layout.workspace->name},
-      {"theme", theme_text(layout.theme)}, {"zoom", layout.zoom},
-      {"sentence", layout.sentence},       {"recent", layout.recent},
-      {"recent_runs", layout.recent_runs}, {"offered_run", layout.offered_run},
+      {"setup_width", layout.setup_width},
+      {"curves_width", layout.curves_width},
+      {"heads_width", layout.side_width},
+      {"setup_open", layout.setup_open},
+      {"curves_open", layout.curves_open},
+      {"workspace", layout.workspace->name},
+      {"theme", theme_text(layout.theme)},
+      {"zoom", layout.zoom},
+      {"density", text_of(layout.density)},
+      {"sentence", layout.sentence},
+      {"recent", layout.recent},
+      {"recent_runs", layout.recent_runs},
+      {"offered_run", layout.offered_run},
   };
   // A sentence pasted from anywhere may not be UTF-8; that must not cost the user the other settings.
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

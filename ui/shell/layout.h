@@ -1,6 +1,7 @@
 // What the window remembers between launches. The app reads and writes the file; here is only its content.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +11,22 @@
 
 namespace attnscope {
 
+// How much stands in the window. What is left out is found by the menus, the palette and the columns' own buttons.
+enum class Density {
+  simple,      // the sentence and what the model makes of it
+  standard,    // setup and curves beside it; of the settings those that are changed first
+  everything,  // all settings, all numbers
+};
+std::span<const std::string_view> density_names();  // in settings and on the command line, in the order of Density
+
 struct Layout {
   float setup_width = 288;  // in pixels at scale 1, like every length here
   float curves_width = 310;
   float side_width = 340;  // WorkspaceContext::side_width
+  Density density = Density::everything;
   bool setup_open = true;
   bool curves_open = true;
-  const Workspace* workspace = &workspaces().front();
+  const Workspace* workspace = find_workspace("attention");
   ThemeName theme = ThemeName::dark;
   float zoom = 1;  // min_zoom … max_zoom, on top of the display's own scale
   std::string sentence = "The animal didn't cross the street because it was too tired.";
@@ -25,6 +35,12 @@ struct Layout {
   std::string offered_run;               // the last that was found kept at a start; it is not offered again
   bool operator==(const Layout&) const = default;
 };
+
+// With the columns that belong to it; each can be opened and closed by itself afterwards.
+void set_density(Layout& layout, Density density);
+
+// At the very first launch: calm, with one thing to look at.
+Layout first_layout();
 
 inline constexpr float min_zoom = 0.5F;
 inline constexpr float max_zoom = 3.0F;

@@ -22,6 +22,9 @@ std::string status_line(const Scope& scope);
 // Fills what is left of the window.
 void draw_setup(Scope& scope, const Skin& skin);
 
+// Opens the column at that field of the configuration, in the next frame.
+void show_field(Scope& scope, std::string_view key);
+
 // What is wrong, by the field it is shown at; empty when nothing is.
 std::map<std::string_view, std::string> field_complaints(const Config& config);
 

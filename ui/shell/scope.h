@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/shown.h"
@@ -14,6 +15,7 @@
 #include "plain/snapshot.h"
 #include "shell/curves_panel.h"
 #include "shell/layout.h"
+#include "shell/palette.h"
 #include "shell/undo.h"
 #include "widgets/capture.h"
 #include "widgets/file_browser.h"
@@ -148,6 +150,8 @@ struct Scope {
   bool show_help = false;
   bool focus_workspace = true;  // gives it the keyboard in the next frame
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
+  Palette palette;
+  std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
   FileBrowser browser;
   std::string reference;  // what the sentence should become; empty: not known
   Views views;            // of the workspaces
@@ -157,10 +161,11 @@ struct Scope {
   UndoHistory undo;
 
   // ---- wanted
-  Probe asked;                                // the newest Probe posted
-  std::optional<StudyQuestion> study_wanted;  // by a workspace
-  std::vector<Command> commands;              // oldest first; the app posts and clears them after every frame
-  bool pausing = false;                       // asked for: the update under way is being finished
+  Probe asked;                                 // the newest Probe posted
+  std::optional<StudyQuestion> study_wanted;   // by a workspace
+  std::optional<std::string> sentence_wanted;  // by a workspace
+  std::vector<Command> commands;               // oldest first; the app posts and clears them after every frame
+  bool pausing = false;                        // asked for: the update under way is being finished
   Requests requests;
 };
 

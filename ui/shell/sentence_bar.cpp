@@ -12,6 +12,7 @@
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
+#include "workspaces/workspaces.h"
 
 namespace attnscope {
 namespace {
@@ -99,7 +100,6 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
 void draw_output(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (snapshot == nullptr) return;
-  ImGui::SameLine(0, skin.px(14));
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
     return dim_text("There is nothing to translate.", skin);
@@ -146,14 +146,20 @@ void draw_pieces(const Scope& scope, const Skin& skin) {
 }  // namespace
 
 float sentence_bar_height(const Skin& skin) {
-  return ImGui::GetFrameHeightWithSpacing() + pieces_height(skin) + skin.px(6);
+  const float below = skin.presentation ? ImGui::GetFrameHeightWithSpacing() : pieces_height(skin);
+  return ImGui::GetFrameHeightWithSpacing() + below + skin.px(6);
 }
 
 void draw_sentence_bar(Scope& scope, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_input(scope, width * 0.56F, skin);
+  const bool simple = scope.layout.density == Density::simple;
+  const bool is_shown_large = simple && scope.layout.workspace == find_workspace("glance");
+  // On a projector a line each: the words that make the difference stand at their ends.
+  draw_input(scope, is_shown_large || skin.presentation ? width : width * 0.56F, skin);
+  if (is_shown_large) return;
+  if (!skin.presentation) ImGui::SameLine(0, skin.px(14));
   draw_output(scope, skin);
-  draw_pieces(scope, skin);
+  if (!simple && !skin.presentation) draw_pieces(scope, skin);
 }
 
 }  // namespace attnscope

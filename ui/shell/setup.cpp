@@ -4,6 +4,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/numbers.h"
 #include "plain/presets.h"
@@ -13,6 +14,29 @@
 
 namespace attnscope {
 namespace {
+
+// What is changed first; the other fields are there at Density::everything.
+constexpr std::array<std::string_view, 15> basic_fields = {
+    "corpus.source",
+    "corpus.target",
+    "tokenizer.vocab_size",
+    "model.architecture",
+    "model.cell",
+    "model.attention",
+    "model.d_model",
+    "model.num_heads",
+    "model.num_encoder_layers",
+    "model.num_decoder_layers",
+    "model.d_ff",
+    "model.positions",
+    "training.steps",
+    "training.batch_size",
+    "training.label_smoothing",
+};
+
+bool is_basic(std::string_view key) {
+  return std::ranges::find(basic_fields, key) != basic_fields.end();
+}
 
 std::string_view section_of(const ConfigField& field) {
   return field.key.substr(0, field.key.find('.'));
@@ -199,6 +223,8 @@ void draw_presets(Config& edited, float label_width, const Skin& skin) {
 bool draw_field(Scope& scope, const ConfigField& field, const std::string& complaint, float label_width,
                 const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
+  const bool wanted = scope.field_to_show == field.key;
+  if (wanted) ImGui::SetScrollHereY(0.3F);
   const std::string help = help_text(field, scope.edited);
   draw_label(field, help, !field.live && differs(field, scope.run.config, scope.edited), label_width, skin);
   ImGui::SameLine(left + label_width + skin.px(4));
@@ -207,6 +233,7 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
     ImGui::PushStyleColor(ImGuiCol_Border, skin.theme.error);
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, skin.px(1.5F));
   }
+  if (wanted) ImGui::SetKeyboardFocusHere();
   const bool edited = draw_value(scope, field, skin);
   if (!complaint.empty()) {
     ImGui::PopStyleVar();
@@ -304,6 +331,12 @@ int waiting_fields(const Config& running, const Config& edited) {
   return count;
 }
 
+void show_field(Scope& scope, std::string_view key) {
+  scope.layout.setup_open = true;
+  if (!is_basic(key)) scope.layout.density = Density::everything;
+  scope.field_to_show = key;
+}
+
 void draw_setup(Scope& scope, const Skin& skin) {
   const auto complaints = field_complaints(scope.edited);
   const float footer = ImGui::GetFrameHeightWithSpacing() * 2 + skin.px(8);
@@ -312,10 +345,16 @@ void draw_setup(Scope& scope, const Skin& skin) {
   ImGui::Indent(skin.px(9));  // room for the dots
   const float labels = label_column(skin);
   draw_presets(scope.edited, labels, skin);
+  const bool all = scope.layout.density == Density::everything;
+  int left_out = 0;
   std::string_view section;
   for (const ConfigField& field : config_fields()) {
     const auto found = complaints.find(field.key);
-    if (!is_used(scope.edited, field) && found == complaints.end()) continue;
+    const bool shown = is_used(scope.edited, field) && (all || is_basic(field.key));
+    if (!shown && found == complaints.end()) {
+      left_out += is_used(scope.edited, field);
+      continue;
+    }
     if (section_of(field) != section) {
       if (!section.empty()) draw_facts(scope, section, skin);
       section = section_of(field);
@@ -324,6 +363,9 @@ void draw_setup(Scope& scope, const Skin& skin) {
     live_edited |= draw_field(scope, field, found == complaints.end() ? std::string() : found->second, labels, skin);
   }
   draw_facts(scope, section, skin);
+  scope.field_to_show = {};
+  if (left_out > 0 && ImGui::Button(fmt::format("{} more settings", left_out).c_str()))
+    scope.layout.density = Density::everything;
   ImGui::Unindent(skin.px(9));
   ImGui::EndChild();
   draw_waiting(scope, waiting_fields(scope.run.config, scope.edited), complaints.empty(), skin);

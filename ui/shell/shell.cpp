@@ -155,6 +155,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   if (note.empty()) {
     WorkspaceContext context = context_of(scope, textures, skin);
     scope.layout.workspace->draw(context);
+    if (scope.sentence_wanted) set_sentence(scope, *std::exchange(scope.sentence_wanted, std::nullopt));
     if (scope.study_wanted) start_study(scope, *std::exchange(scope.study_wanted, std::nullopt));
   } else {
     draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
@@ -205,14 +206,18 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   ImGui::Begin("attnscope", nullptr, standard | (scope.presentation ? 0 : ImGuiWindowFlags_MenuBar));
   ImGui::PopStyleVar(2);
   if (!scope.presentation) draw_menu_bar(scope, skin);
-
-  const float bar = sentence_bar_height(skin) + timeline_height(scope);
+  const bool simple = scope.layout.density == Density::simple;
+  if (simple) {
+    draw_sentence_bar(scope, skin);
+    ImGui::Separator();
+  }
+  const float bar = (simple ? 0 : sentence_bar_height(skin)) + timeline_height(scope);
   const float height = std::max(skin.px(80), ImGui::GetContentRegionAvail().y - bar - skin.px(10));
   draw_columns(scope, height, textures, skin);
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - skin.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
   draw_timeline(scope, skin);
-  draw_sentence_bar(scope, skin);
+  if (!simple) draw_sentence_bar(scope, skin);
   return_focus_after_click(scope);
   draw_dialogs(scope, skin);
   ImGui::End();

@@ -24,7 +24,7 @@ struct Letter {
 class Letters {
  public:
   explicit Letters(const Fonts& fonts) {
-    for (const ImFont* font : {fonts.ui, fonts.bold, fonts.small, fonts.mono, fonts.mono_small}) {
+    for (const ImFont* font : {fonts.ui, fonts.bold, fonts.large, fonts.small, fonts.mono, fonts.mono_small}) {
       for (const ImFontGlyph& glyph : glyphs_of(font)) {
         if (glyph.Visible) by_corner_.insert({{glyph.U0, glyph.V0}, {font, &glyph}});
       }

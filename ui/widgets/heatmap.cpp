@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <vector>
 
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
@@ -83,9 +85,11 @@ void draw_mask(const Canvas& canvas) {
 void draw_values(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   ImFont* font = canvas.skin.fonts.mono_small;
-  const char* longest = canvas.options.low < 0 ? "-0.00" : "0.00";
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
-  if (cell.x < text_size(font, longest).x + canvas.skin.px(3)) return;
+  const auto fits = [&](float value) {
+    return text_size(font, fmt::format("{:.2f}", value)).x + canvas.skin.px(3) <= cell.x;
+  };
+  if (!fits(canvas.options.low) || !fits(canvas.options.high)) return;
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
   for (int row = rows.begin; row < rows.end; ++row)
@@ -106,22 +110,80 @@ Color32 label_color(const Canvas& canvas, bool hovered, bool selected) {
   return selected ? canvas.skin.theme.accent : mixed(canvas.skin.theme.text_dim, canvas.skin.theme.text, 0.5F);
 }
 
-// Where not all labels have room: every so many, but those of the hovered and the selected cell always; these push
-// their neighbours aside.
-bool shows_label(int index, int first, int stride, int hovered, int selected) {
-  const auto crowds = [&](int special) { return special >= 0 && std::abs(index - special) < stride; };
-  if (index == hovered) return true;
-  if (crowds(hovered)) return false;
-  if (index == selected) return true;
-  return (first + index) % stride == 0 && !crowds(selected);
+// Of the selected row (or column) the cells that tell something, the largest first.
+std::vector<int> telling(int selected, int count, const std::function<float(int)>& value, float high) {
+  constexpr float least = 0.1F;  // of what is drawn in full
+  constexpr std::size_t most = 8;
+  std::vector<int> found;
+  if (selected < 0) return found;
+  for (int i = 0; i < count; ++i)
+    if (std::abs(value(i)) >= least * high) found.push_back(i);
+  std::ranges::stable_sort(found, std::ranges::greater(), [&](int i) { return std::abs(value(i)); });
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+// Where not all labels have room: those of the hovered and the selected cell, then those of what the selected row or
+// column has most of, and every so many of the others that these leave room for.
+class LabelChoice {
+ public:
+  LabelChoice(int count, int stride) : shown_(static_cast<std::size_t>(count)), stride_(stride) {}
+
+  void show(int index) {
+    if (index < 0 || index >= static_cast<int>(shown_.size()) || crowds(index)) return;
+    shown_[static_cast<std::size_t>(index)] = true;
+  }
+  void show_every_so_many(int first) {
+    for (int i = 0; i < static_cast<int>(shown_.size()); ++i)
+      if ((first + i) % stride_ == 0) show(i);
+  }
+  bool shows(int index) const { return shown_[static_cast<std::size_t>(index)]; }
+
+ private:
+  bool crowds(int index) const {
+    const int last = std::min(static_cast<int>(shown_.size()) - 1, index + stride_ - 1);
+    for (int i = std::max(0, index - stride_ + 1); i <= last; ++i)
+      if (shows(i)) return true;
+    return false;
+  }
+
+  std::vector<bool> shown_;
+  int stride_;
+};
+
+LabelChoice row_labels(const Canvas& canvas, int hovered) {
+  const HeatmapOptions& options = canvas.options;
+  LabelChoice choice(canvas.matrix.rows, canvas.layout.row_stride);
+  choice.show(hovered);
+  choice.show(options.selected_row);
+  const auto value = [&](int row) { return canvas.matrix.at(row, options.selected_col); };
+  const bool selected = options.selected_col < canvas.matrix.cols;
+  for (const int row : telling(selected ? options.selected_col : -1, canvas.matrix.rows, value, options.high))
+    choice.show(row);
+  choice.show_every_so_many(options.first_row);
+  return choice;
+}
+
+LabelChoice col_labels(const Canvas& canvas, int hovered) {
+  const HeatmapOptions& options = canvas.options;
+  LabelChoice choice(canvas.matrix.cols, canvas.layout.col_stride);
+  choice.show(hovered);
+  choice.show(options.selected_col);
+  const auto value = [&](int col) { return canvas.matrix.at(options.selected_row, col); };
+  const bool selected = options.selected_row < canvas.matrix.rows;
+  for (const int col : telling(selected ? options.selected_row : -1, canvas.matrix.cols, value, options.high))
+    choice.show(col);
+  choice.show_every_so_many(options.first_col);
+  return choice;
 }
 
 void draw_row_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.skin);
   const Sight rows = rows_in_sight(canvas);
+  const LabelChoice labels = row_labels(canvas, hovered);
   for (int row = rows.begin; row < rows.end; ++row) {
-    if (!shows_label(row, canvas.options.first_row, layout.row_stride, hovered, canvas.options.selected_row)) continue;
+    if (!labels.shows(row)) continue;
     const std::string text =
         shortened(font, label_of(canvas.options.row_labels, row, canvas.options.first_row), layout.row_label_width);
     const ImVec2 extent = text_size(font, text);
@@ -137,8 +199,9 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.skin);
   const Sight cols = cols_in_sight(canvas);
+  const LabelChoice labels = col_labels(canvas, hovered);
   for (int col = cols.begin; col < cols.end; ++col) {
-    if (!shows_label(col, canvas.options.first_col, layout.col_stride, hovered, canvas.options.selected_col)) continue;
+    if (!labels.shows(col)) continue;
     const Color32 color = label_color(canvas, col == hovered, col == canvas.options.selected_col);
     const std::string text =
         shortened(font, label_of(canvas.options.col_labels, col, canvas.options.first_col), layout.col_label_width);

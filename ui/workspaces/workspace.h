@@ -52,7 +52,8 @@ struct WorkspaceContext {
   Views& views;
   std::string& reference;  // what the sentence should become; empty: not known
   float& side_width;       // of a column beside the picture, in pixels at scale 1: kept from launch to launch
-  std::optional<StudyQuestion>& study;  // to be begun, in place of the one under way
+  std::optional<StudyQuestion>& study;          // to be begun, in place of the one under way
+  std::optional<std::string>& sentence_wanted;  // instead of the present one
   TextureStore& textures;
   const Skin& skin;
 };

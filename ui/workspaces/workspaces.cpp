@@ -7,6 +7,7 @@
 #include "workspaces/decoding/modes.h"
 #include "workspaces/embeddings/modes.h"
 #include "workspaces/flow/flow.h"
+#include "workspaces/glance.h"
 #include "workspaces/positions.h"
 #include "workspaces/workspace.h"
 
@@ -14,6 +15,12 @@ namespace attnscope {
 namespace {
 
 constexpr std::array table = {
+    Workspace{.name = "glance",
+              .title = "At a glance",
+              .group = "Model",
+              .help = "One head, one word, and what was written of both.",
+              .draw = draw_glance,
+              .keys = glance_keys},
     Workspace{.name = "attention",
               .title = "Attention",
               .group = "Model",

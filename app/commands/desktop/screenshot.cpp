@@ -1,6 +1,7 @@
 // The screenshot command: the real session opens the run and looks at the sentence, the real window is drawn offscreen.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -69,7 +70,10 @@ int screenshot(const ScreenshotOptions& options) {
   // Names are checked at the door; a view's brings its workspace.
   const Workspace* of_view = show_view(scope.views, options.view);
   scope.layout.workspace = of_view ? of_view : find_workspace(options.workspace);
+  scope.presentation = options.presentation;
   scope.layout.theme = theme_from(options.theme);
+  const auto density = std::ranges::find(density_names(), options.density);
+  set_density(scope.layout, static_cast<Density>(density - density_names().begin()));
   scope.layout.sentence = options.source;
   scope.reference = options.reference;
   {

@@ -108,8 +108,9 @@ void draw_level(const WorkspaceContext& context, AttentionView& view) {
 void draw_heads_column(const WorkspaceContext& context, AttentionView& view) {
   const Skin& skin = context.skin;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  // In a narrow window the large map comes first.
-  ImGui::BeginChild("heads", ImVec2(std::min(skin.px(context.side_width), room.x * 0.4F), room.y), false,
+  // In a narrow window, and on a projector, the large map comes first.
+  const float most = room.x * (skin.presentation ? 0.24F : 0.4F);
+  ImGui::BeginChild("heads", ImVec2(std::min(skin.px(context.side_width), most), room.y), false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
   draw_heads(context.maps, view, context.textures, skin);
   ImGui::EndChild();

@@ -1,0 +1,135 @@
+// The first launch: one head and one word in large letters, and the densities of the window.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/glance.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+
+// All of row `from` of a map goes to `to`.
+void look(Matrix& map, int from, int to) {
+  for (int col = 0; col < map.cols; ++col) map.at(from, col) = col == to ? 1 : 0;
+}
+
+constexpr int animal = 1, street = 8, it = 10;      // pieces of the source
+constexpr int animal_written = 2, il_written = 13;  // and of the output
+
+class GlanceWindow : public testing::Test {
+ protected:
+  GlanceWindow() {
+    scope.layout = first_layout();
+    auto snapshot = animal_snapshot();
+    look(snapshot->encoder.back()[2], it, animal);
+    for (auto& layer : snapshot->cross)
+      for (Matrix& head : layer) {
+        look(head, animal_written, animal);
+        look(head, il_written, it);
+      }
+    receive(scope, {fixture_run(20)}, snapshot);
+    ui.frames(3, draw);
+  }
+
+  Scope scope;
+  AttentionView& attention = scope.views.of<AttentionView>();
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(GlanceWindow, SaysWhereItLooksAndWhatWasWrittenOfBoth) {
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 2}));
+  const std::string drawn = ui.drawn_text();  // the built-in font has no “ and ”
+  EXPECT_THAT(drawn, HasSubstr("?it?looksat?animal?most:1.00"));
+  EXPECT_THAT(drawn, HasSubstr("Itiswritten?il?."));
+  EXPECT_THAT(drawn, HasSubstr("?animal?iswritten?animal?."));
+  EXPECT_THAT(drawn, HasSubstr("didn't")) << "set as it is read";
+  EXPECT_FALSE(ui.drew("Corpus")) << "neither setup …";
+  EXPECT_FALSE(ui.drew("Learning rate")) << "… nor curves";
+}
+
+TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
+  ASSERT_TRUE(ui.click_text("Change", draw));
+  EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the street because it was too wide.");
+  EXPECT_EQ(scope.asked.text, scope.layout.sentence);
+}
+
+TEST_F(GlanceWindow, AWordThatIsClickedStaysAndKeysMoveOn) {
+  const auto in_picture = ui.find_text("street", 1);
+  ASSERT_TRUE(in_picture);
+  ui.click(*in_picture, draw);
+  EXPECT_EQ(attention.pinned_row, street);
+  ui.move({2, 2}, draw);
+  EXPECT_THAT(ui.drawn_text(), HasSubstr("?street?looksat"));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(attention.pinned_row, street + 1);
+  ui.key(Key::up, draw);
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 1}));
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  ui.key(Key::down, draw);
+  EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 0, 0})) << "after the last head the first";
+}
+
+TEST_F(GlanceWindow, EveryKindOfModelIsDrawnOrSaysWhyNot) {
+  std::uint64_t request = 1;
+  for (const ModelConfig& model : fixture_models()) {
+    receive(scope, {}, snapshot_of_model(model, ++request));
+    ui.frames(2, draw);
+    if (model.is_recurrent())
+      EXPECT_TRUE(ui.drew("do not look at one another"));
+    else
+      EXPECT_TRUE(ui.drew("Where each word looks")) << model.architecture << " " << model.positions;
+  }
+}
+
+TEST_F(GlanceWindow, ALongSentenceLeavesNoWordOut) {
+  auto snapshot = fixture_snapshot({120, 90, 2, 4}, 2);
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_EQ(scope.views.of<GlanceView>().made.text.words.size(), 120U);
+  ui.wheel({640, 400}, -500, draw);
+  EXPECT_TRUE(ui.drew("most:")) << "scrolled to";
+}
+
+TEST(TellingExchange, IsOfAWholeWord) {
+  EXPECT_EQ(telling_exchange("It was too wide.")->sentence, "It was too tired.");
+  EXPECT_EQ(telling_exchange("tired")->to, "wide");
+  EXPECT_FALSE(telling_exchange("He retired; a widely read man."));
+  EXPECT_FALSE(telling_exchange(""));
+}
+
+// ---- how much stands in the window
+
+TEST_F(GlanceWindow, ADensityBringsItsColumnsAndSettings) {
+  set_density(scope.layout, Density::standard);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Corpus"));
+  EXPECT_TRUE(ui.drew("Loss"));
+  EXPECT_FALSE(ui.drew("held out")) << "not among the first to be changed";
+  set_density(scope.layout, Density::everything);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("held out"));
+}
+
+TEST_F(GlanceWindow, ASettingThatIsAskedForIsThere) {
+  show_field(scope, "training.clip_norm");
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.layout.density, Density::everything);
+  EXPECT_TRUE(scope.layout.setup_open);
+  EXPECT_TRUE(scope.field_to_show.empty());
+  const ConfigField& field = config_field("training.clip_norm");
+  EXPECT_TRUE(ui.drew(field.label)) << "scrolled to";
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,228 @@
+#include "shell/palette.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "plain/presets.h"
+#include "shell/actions.h"
+#include "shell/panels.h"
+#include "shell/scope.h"
+#include "widgets/words.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* popup = "palette";
+constexpr int visible_rows = 12;
+
+// ---- what there is
+
+const char* menu_title(const Action& action) {
+  if (!action.place.menu) return "Keys";
+  return std::ranges::find(menus, *action.place.menu, &std::pair<Menu, const char*>::first)->second;
+}
+
+void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
+  for (const Action& action : actions()) {
+    if (action.name == "palette" || action.name == "escape") continue;
+    entries.push_back({action.title(scope), menu_title(action), action.help(scope),
+                       action.key.chord ? chord_text(*action.key.chord) : "", applies(action, scope), action.act});
+  }
+}
+
+void add_views(std::vector<PaletteEntry>& entries) {
+  for (const Workspace& workspace : workspaces()) {
+    const auto show = [&workspace](Scope& scope) { show_workspace(scope, workspace); };
+    entries.push_back({workspace.title, "View", workspace.help, chord_text(group_key(workspace)), true, show});
+    if (!workspace.views) continue;
+    const auto views = workspace.views();
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const auto show_it = [&workspace, i](Scope& scope) {
+        workspace.show(scope.views, i);
+        show_workspace(scope, workspace);
+      };
+      entries.push_back({views[i].title, workspace.title, views[i].help, "", true, show_it});
+    }
+  }
+}
+
+void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
+  for (const ConfigField& field : config_fields()) {
+    const std::string section(field.key.substr(0, field.key.find('.')));
+    const bool used = is_used(scope.edited, field);
+    const auto show = [key = field.key](Scope& shown) { show_field(shown, key); };
+    entries.push_back({std::string(field.label), "Setup: " + section,
+                       used ? std::string(field.help) : "This architecture makes no use of it.", "", used, show});
+  }
+  for (const BuiltinCorpus& corpus : scope.facts.corpora) {
+    const auto take = [name = corpus.name](Scope& chosen) {
+      chosen.edited.corpus.source = name;
+      chosen.edited.corpus.target.clear();
+      show_field(chosen, "corpus.source");
+    };
+    entries.push_back({corpus.name, "Corpus", corpus.description + " Takes effect with Reset.", "", true, take});
+  }
+  for (const Preset& preset : presets()) {
+    const auto take = [&preset](Scope& chosen) {
+      chosen.edited = with_preset(preset, chosen.edited.corpus);
+      show_field(chosen, "model.architecture");
+    };
+    entries.push_back({std::string(preset.name), "Preset",
+                       fmt::format("{} Takes effect with Reset.", preset.description), "", true, take});
+  }
+}
+
+// ---- finding
+
+std::string in_small_letters(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+bool begins_word(const std::string& text, const std::string& word) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) return true;
+  return false;
+}
+
+// 0: the word is nowhere in it.
+int score_of(const PaletteEntry& entry, const std::string& word) {
+  const std::string title = in_small_letters(entry.title);
+  if (begins_word(title, word)) return 4;
+  if (title.find(word) != std::string::npos) return 3;
+  if (in_small_letters(entry.where).find(word) != std::string::npos) return 2;
+  return in_small_letters(entry.help).find(word) != std::string::npos ? 1 : 0;
+}
+
+// 0: a word is not in it.
+int score_of(const PaletteEntry& entry, const std::vector<std::string>& words) {
+  int sum = 0;
+  for (const std::string& word : words) {
+    const int score = score_of(entry, word);
+    if (score == 0) return 0;
+    sum += score;
+  }
+  return sum;
+}
+
+// ---- the popup
+
+// Dear ImGui keeps the arrows from moving the focus while a field takes them for its history.
+int on_history(ImGuiInputTextCallbackData* data) {
+  static_cast<Palette*>(data->UserData)->chosen += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
+  return 0;
+}
+
+// True when it was clicked.
+bool draw_entry(const PaletteEntry& entry, int row, bool chosen, const Skin& skin) {
+  ImGui::PushID(row);
+  ImGui::BeginDisabled(!entry.applies);
+  const bool clicked = ImGui::Selectable("##entry", chosen, ImGuiSelectableFlags_DontClosePopups);
+  ImGui::EndDisabled();
+  if (!entry.help.empty()) help_tooltip(entry.help, skin);
+  const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Theme& theme = skin.theme;
+  const float middle = (low.y + high.y) / 2;
+  const float key = entry.key.empty() ? 0 : text_size(skin.fonts.small, entry.key).x + skin.px(10);
+  const float where = text_size(skin.fonts.small, entry.where).x;
+  const auto right = [&](const std::string& text, float x) {
+    const char* begin = text.c_str();
+    draw_text(list, skin.fonts.small, {x, middle - font_size(skin.fonts.small) / 2}, theme.text_dim, begin,
+              begin + text.size());
+  };
+  const std::string title = shortened(skin.fonts.ui, entry.title, high.x - low.x - key - where - skin.px(24));
+  draw_text(list, skin.fonts.ui, {low.x + skin.px(4), middle - font_size(skin.fonts.ui) / 2},
+            entry.applies ? theme.text : theme.text_dim, title.c_str());
+  right(entry.where, high.x - skin.px(4) - key - where);
+  if (key > 0) right(entry.key, high.x + skin.px(6) - key);
+  ImGui::PopID();
+  return clicked;
+}
+
+// The one that was clicked or is chosen when Enter is pressed; none: null.
+const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>& found, bool entered,
+                              const Skin& skin) {
+  const auto last = static_cast<int>(found.size()) - 1;
+  palette.chosen = std::clamp(palette.chosen, 0, std::max(0, last));
+  if (found.empty()) {
+    small_text(skin.theme.text_dim, "Nothing has these words.", skin);
+    return nullptr;
+  }
+  const PaletteEntry* taken = entered ? &found[static_cast<std::size_t>(palette.chosen)] : nullptr;
+  const int first = std::clamp(palette.chosen - visible_rows / 2, 0, std::max(0, last + 1 - visible_rows));
+  for (int row = first; row <= std::min(last, first + visible_rows - 1); ++row) {
+    const PaletteEntry& entry = found[static_cast<std::size_t>(row)];
+    if (draw_entry(entry, row, row == palette.chosen, skin)) taken = &entry;
+  }
+  small_text(skin.theme.text_dim, fmt::format("{} of {} · ↑ ↓ choose, Enter does it", palette.chosen + 1, last + 1),
+             skin);
+  return taken && taken->applies ? taken : nullptr;
+}
+
+void place_popup(const Skin& skin) {
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  const float width = std::min(skin.px(620), viewport.WorkSize.x * 0.92F);
+  ImGui::SetNextWindowPos({viewport.WorkPos.x + (viewport.WorkSize.x - width) / 2, viewport.WorkPos.y + skin.px(48)});
+  ImGui::SetNextWindowSize({width, 0});
+}
+
+}  // namespace
+
+std::vector<PaletteEntry> palette_entries(const Scope& scope) {
+  std::vector<PaletteEntry> entries;
+  add_views(entries);
+  add_actions(entries, scope);
+  add_settings(entries, scope);
+  return entries;
+}
+
+std::vector<PaletteEntry> found_in(const std::vector<PaletteEntry>& entries, const std::string& typed) {
+  std::vector<std::string> words;
+  std::istringstream stream(in_small_letters(typed));
+  for (std::string word; stream >> word;) words.push_back(word);
+  if (words.empty()) return entries;
+  std::vector<std::pair<int, const PaletteEntry*>> scored;
+  for (const PaletteEntry& entry : entries)
+    if (const int score = score_of(entry, words); score > 0) scored.emplace_back(score, &entry);
+  std::ranges::stable_sort(scored, std::ranges::greater(), &std::pair<int, const PaletteEntry*>::first);
+  std::vector<PaletteEntry> found;
+  for (const auto& [score, entry] : scored) found.push_back(*entry);
+  return found;
+}
+
+void draw_palette(Scope& scope, const Skin& skin) {
+  Palette& palette = scope.palette;
+  const bool opened = std::exchange(palette.asked, false);
+  if (opened) {
+    palette = {};
+    ImGui::OpenPopup(popup);
+  }
+  place_popup(skin);
+  if (!ImGui::BeginPopup(popup)) return;
+  if (opened) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(-1);
+  const std::string before = palette.typed;
+  const bool entered = ImGui::InputTextWithHint(
+      "##typed", "Type what you want to see or do", &palette.typed,
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, on_history, &palette);
+  if (palette.typed != before) palette.chosen = 0;
+  const std::vector<PaletteEntry> found = found_in(palette_entries(scope), palette.typed);
+  const PaletteEntry* taken = draw_list(palette, found, entered, skin);
+  const bool closes = taken || key_pressed(Key::escape);
+  if (closes) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+  if (!closes) return;
+  scope.focus_workspace = true;
+  if (taken) taken->act(scope);
+}
+
+}  // namespace attnscope

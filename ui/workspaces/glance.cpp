@@ -1,0 +1,474 @@
+#include "workspaces/glance.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/numbers.h"
+#include "measures/attention_mix.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/attention/row.h"
+#include "workspaces/attention/text.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float least_drawn = 0.02F;  // a weight
+
+// ---- what there is to see
+
+// What the chosen head is of: the encoder, or a language model's own layers. Cross-attention is drawn between the
+// lines.
+AttentionPart part_of(const ModelConfig& model) {
+  return model.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
+}
+
+const std::string& text_of_word(const std::vector<WordSpan>& words, int index) {
+  return words[static_cast<std::size_t>(index)].text;
+}
+
+// Of the model, not of the text: </s>.
+bool is_mark(const WordSpan& word) {
+  return word.text.starts_with('<');
+}
+
+bool has_letters(const WordSpan& word) {
+  const auto first = static_cast<unsigned char>(word.text.empty() ? '\0' : word.text.front());
+  return first >= 0x80 || std::isalnum(first) != 0;
+}
+
+// Of the words with letters: a full stop can say as much, but nothing is written of it.
+int most_read(const Matrix& taken, int row, const std::vector<WordSpan>& words) {
+  int most = -1;
+  for (int col = 0; col < taken.cols; ++col) {
+    if (!has_letters(words[static_cast<std::size_t>(col)])) continue;
+    if (taken.at(row, col) > (most < 0 ? 0 : taken.at(row, most))) most = col;
+  }
+  return most;
+}
+
+SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) {
+  SetText text{std::move(words), {}};
+  for (const WordSpan& word : text.words) {
+    const std::string& piece = tokens[static_cast<std::size_t>(word.begin)].piece;
+    text.apart.push_back(piece.starts_with(word_mark) || is_mark(word));
+  }
+  return text;
+}
+
+// ---- moving
+
+int chosen_word(const Glance& glance, const AttentionView& view, const Snapshot& snapshot) {
+  const int piece = view.pinned_row.value_or(telling_row(row_tokens(snapshot, glance.place.part)));
+  const auto found = std::ranges::find_if(glance.text.words, [&](const WordSpan& word) { return piece < word.end; });
+  if (glance.text.words.empty()) return -1;
+  return found == glance.text.words.end() ? static_cast<int>(glance.text.words.size()) - 1
+                                          : static_cast<int>(found - glance.text.words.begin());
+}
+
+template <int by>
+void go_to_word(WorkspaceContext& context) {
+  const Glance& glance = context.views.of<GlanceView>().made;
+  AttentionView& view = context.views.of<AttentionView>();
+  const Snapshot* snapshot = context.maps.newest.snapshot.get();
+  if (!snapshot || glance.text.words.empty()) return;
+  const int last = static_cast<int>(glance.text.words.size()) - 1;
+  const int word = std::clamp(chosen_word(glance, view, *snapshot) + by, 0, last);
+  view.pinned_row = glance.text.words[static_cast<std::size_t>(word)].begin;
+}
+
+template <int by>
+void go_to_head(WorkspaceContext& context) {
+  AttentionView& view = context.views.of<AttentionView>();
+  const Snapshot* snapshot = context.maps.newest.snapshot.get();
+  if (!snapshot || maps_of(*snapshot, view.part).empty()) return;
+  const AttentionMaps& maps = maps_of(*snapshot, view.part);
+  const int heads = heads_of(maps), count = heads * static_cast<int>(maps.size());
+  const int to = (view.layer * heads + view.head + by + count) % count;
+  select(view, {view.part, to / heads, to % heads});
+}
+
+constexpr const char* next_word = "the word before, the next one";
+constexpr const char* next_head = "the head before, the next one";
+constexpr std::array keys = {
+    WorkspaceKey{{.key = Key::left, .repeats = true}, next_word, go_to_word<-1>},
+    WorkspaceKey{{.key = Key::right, .repeats = true}, next_word, go_to_word<1>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, next_head, go_to_head<-1>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, next_head, go_to_head<1>},
+};
+
+// ---- the picture
+
+struct Box {
+  ImVec2 low, high;
+  ImVec2 above() const { return {(low.x + high.x) / 2, low.y}; }
+  ImVec2 below() const { return {(low.x + high.x) / 2, high.y}; }
+};
+
+// Words as they stand in a text, in lines that are centred.
+struct Setting {
+  ImFont* font = nullptr;
+  std::vector<Box> boxes;
+  float height = 0;
+};
+
+Setting set_words(const SetText& text, ImFont* font, float width, const Skin& skin) {
+  const std::vector<WordSpan>& words = text.words;
+  Setting setting{font, {}, 0};
+  const ImVec2 margin{skin.px(3), skin.px(3)};
+  const float gap = text_size(font, " ").x - skin.px(1), line = font_size(font) + 2 * margin.y;
+  std::size_t first = 0;
+  float x = 0, y = 0;
+  const auto center = [&] {
+    const float shift = std::floor((width - x) / 2);
+    for (; first < setting.boxes.size(); ++first) {
+      setting.boxes[first].low.x += shift;
+      setting.boxes[first].high.x += shift;
+    }
+  };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const float extent = text_size(font, words[i].text).x + 2 * margin.x;
+    // Letters of one word touch: the margins of its boxes lie over one another.
+    const float before = x == 0 ? 0 : text.apart[i] ? gap : -2 * margin.x;
+    if (text.apart[i] && x > 0 && x + before + extent > width) {
+      center();
+      x = 0;
+      y += line + skin.px(26);
+    } else {
+      x += before;
+    }
+    setting.boxes.push_back({{x, y}, {x + extent, y + line}});
+    x += extent;
+  }
+  center();
+  setting.height = words.empty() ? 0 : y + line;
+  return setting;
+}
+
+// In the largest letters with which it stands in one line; else in small ones, in as many as it needs.
+Setting fitted(const SetText& text, float width, const Skin& skin) {
+  Setting large = set_words(text, skin.fonts.large, width, skin);
+  return large.height <= font_size(skin.fonts.large) * 3.2F ? large : set_words(text, skin.fonts.ui, width, skin);
+}
+
+// A cubic Bézier curve.
+std::vector<ImVec2> curve(ImVec2 from, ImVec2 leaving, ImVec2 arriving, ImVec2 to) {
+  constexpr int segments = 32;
+  std::vector<ImVec2> points;
+  for (int i = 0; i <= segments; ++i) {
+    const float t = static_cast<float>(i) / segments, u = 1 - t;
+    const float a = u * u * u, b = 3 * u * u * t, c = 3 * u * t * t, d = t * t * t;
+    points.push_back({a * from.x + b * leaving.x + c * arriving.x + d * to.x,
+                      a * from.y + b * leaving.y + c * arriving.y + d * to.y});
+  }
+  return points;
+}
+
+void move(Setting& setting, ImVec2 by) {
+  for (Box& box : setting.boxes) box = {{box.low.x + by.x, box.low.y + by.y}, {box.high.x + by.x, box.high.y + by.y}};
+}
+
+class Picture {
+ public:
+  Picture(const Glance& glance, int chosen, ImVec2 low, ImVec2 size, const Skin& skin)
+      : glance_(glance),
+        chosen_(chosen),
+        best_(chosen < 0 ? -1 : most_looked_at(glance, chosen)),
+        skin_(skin),
+        paint_(skin) {
+    words_ = fitted(glance.text, size.x, skin);
+    written_ = fitted(glance.written, size.x, skin);
+    const float lines = glance.written.words.empty() ? 0 : std::clamp(size.y * 0.2F, skin.px(40), skin.px(110));
+    arcs_ = std::clamp(size.y - words_.height - lines - written_.height - skin.px(20), skin.px(40), skin.px(190));
+    const float height = arcs_ + words_.height + lines + written_.height;
+    const float top = low.y + std::max(0.0F, std::floor((size.y - height) / 2));
+    bottom_ = std::max(low.y + size.y, top + height + skin.px(16));
+    move(words_, {low.x, top + arcs_});
+    move(written_, {low.x, top + arcs_ + words_.height + lines});
+  }
+
+  float bottom() const { return bottom_; }  // lower than asked for, if it needs more room
+
+  // The word under the mouse. Clicking it chooses it.
+  std::optional<int> draw(AttentionView& view) {
+    draw_arcs();
+    draw_between();
+    std::optional<int> pointed;
+    for (int i = 0; i < static_cast<int>(glance_.text.words.size()); ++i) {
+      const Box& box = words_.boxes[static_cast<std::size_t>(i)];
+      draw_word(i, box);
+      ImGui::SetCursorScreenPos(box.low);
+      ImGui::PushID(i);
+      if (ImGui::InvisibleButton("word", {box.high.x - box.low.x, box.high.y - box.low.y}))
+        view.pinned_row = glance_.text.words[static_cast<std::size_t>(i)].begin;
+      ImGui::PopID();
+      if (!ImGui::IsItemHovered()) continue;
+      pointed = i;
+      tell(i);
+    }
+    for (int i = 0; i < static_cast<int>(glance_.written.words.size()); ++i) draw_written(i);
+    return pointed;
+  }
+
+ private:
+  float weight(int word) const { return chosen_ < 0 ? 0 : glance_.looks.at(chosen_, word); }
+  Color32 color() const { return skin_.theme.accent; }
+
+  void draw_arcs() {
+    if (chosen_ < 0) return;
+    const ImVec2 from = words_.boxes[static_cast<std::size_t>(chosen_)].above();
+    for (int i = 0; i < glance_.looks.cols; ++i) {
+      const float share = std::clamp(weight(i), 0.0F, 1.0F);
+      if (i == chosen_ || share < least_drawn) continue;
+      const ImVec2 to = words_.boxes[static_cast<std::size_t>(i)].above();
+      const float reach = std::abs(to.x - from.x) + std::abs(to.y - from.y);
+      const float height = std::min(arcs_ * 1.25F, skin_.px(30) + reach * 0.5F);
+      const std::vector<ImVec2> points = curve(from, {from.x, from.y - height}, {to.x, to.y - height}, to);
+      paint_.polyline(points, faded(color(), 0.25F + 0.75F * share), skin_.px(1 + 6 * share));
+    }
+  }
+
+  void draw_letters(const Setting& setting, int index, const SetText& text) {
+    const ImVec2 low = setting.boxes[static_cast<std::size_t>(index)].low;
+    const WordSpan& word = text.words[static_cast<std::size_t>(index)];
+    paint_.text(setting.font, {low.x + skin_.px(3), low.y + skin_.px(3)},
+                is_mark(word) ? faded(skin_.theme.text_dim, 0.6F) : skin_.theme.text, word.text);
+  }
+
+  void draw_word(int index, const Box& box) {
+    const Theme& theme = skin_.theme;
+    const float share = index == chosen_ ? 0 : std::clamp(weight(index), 0.0F, 1.0F);
+    if (share >= least_drawn) paint_.filled_rect(box.low, box.high, faded(color(), 0.15F + 0.4F * share), skin_.px(5));
+    if (index == chosen_) paint_.rect(box.low, box.high, color(), skin_.px(5), skin_.px(2));
+    draw_letters(words_, index, glance_.text);
+    if (share < 0.1F) return;
+    const std::string number = number_text(static_cast<double>(share), 2);
+    const float width = text_size(skin_.fonts.small, number).x;
+    paint_.text(skin_.fonts.small, {(box.low.x + box.high.x - width) / 2, box.high.y + skin_.px(1)}, theme.text_dim,
+                number);
+  }
+
+  bool is_lit(int written) const {
+    const int from = glance_.read_from[static_cast<std::size_t>(written)];
+    return from >= 0 && (from == chosen_ || from == best_);
+  }
+
+  void draw_between() {
+    for (int i = 0; i < static_cast<int>(glance_.written.words.size()); ++i) {
+      if (!is_lit(i)) continue;
+      const int from = glance_.read_from[static_cast<std::size_t>(i)];
+      const ImVec2 high = words_.boxes[static_cast<std::size_t>(from)].below();
+      const ImVec2 low = written_.boxes[static_cast<std::size_t>(i)].above();
+      const float number = skin_.px(15);  // the weight stands beneath its word
+      const float bend = (low.y - high.y) * 0.45F;
+      const ImVec2 begin{high.x, high.y + number};
+      const std::vector<ImVec2> points = curve(begin, {begin.x, begin.y + bend}, {low.x, low.y - bend}, low);
+      paint_.polyline(points, faded(skin_.theme.series[1], 0.8F), skin_.px(2));
+    }
+  }
+
+  void draw_written(int index) {
+    const Theme& theme = skin_.theme;
+    const Box& box = written_.boxes[static_cast<std::size_t>(index)];
+    const int from = glance_.read_from[static_cast<std::size_t>(index)];
+    if (is_lit(index) && from != chosen_)
+      paint_.filled_rect(box.low, box.high, faded(theme.series[1], 0.3F), skin_.px(5));
+    if (is_lit(index) && from == chosen_) paint_.rect(box.low, box.high, theme.series[1], skin_.px(5), skin_.px(2));
+    draw_letters(written_, index, glance_.written);
+    ImGui::SetCursorScreenPos(box.low);
+    ImGui::PushID(1000 + index);
+    ImGui::Dummy({box.high.x - box.low.x, box.high.y - box.low.y});
+    ImGui::PopID();
+    if (from >= 0)
+      help_tooltip(fmt::format("“{}”: written while looking most at “{}” (cross-attention, mean of all heads).",
+                               text_of_word(glance_.written.words, index), text_of_word(glance_.text.words, from)),
+                   skin_);
+  }
+
+  void tell(int word) {
+    std::string text = fmt::format("“{}” looks at", text_of_word(glance_.text.words, word));
+    std::vector<std::pair<float, int>> shares;
+    for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
+    std::ranges::sort(shares, std::ranges::greater());
+    shares.resize(std::min<std::size_t>(shares.size(), 5));
+    for (const auto& [share, i] : shares)
+      text += fmt::format("\n{}  {}", number_text(static_cast<double>(share), 3), text_of_word(glance_.text.words, i));
+    ImGui::BeginTooltip();
+    ImGui::TextUnformatted((text + "\nClick: this word's looks stay.").c_str());
+    ImGui::EndTooltip();
+  }
+
+  const Glance& glance_;
+  int chosen_;
+  int best_;
+  const Skin& skin_;
+  Painter paint_;
+  Setting words_, written_;
+  float arcs_ = 0;
+  float bottom_ = 0;
+};
+
+// ---- the words about it
+
+// "“it” looks at “animal” (0.99) and is written “il”."
+std::string telling(const Glance& glance, int chosen) {
+  const int best = most_looked_at(glance, chosen);
+  if (best < 0) return {};
+  const auto written_of = [&](int word) {
+    std::string text;
+    for (std::size_t i = 0; i < glance.written.words.size(); ++i)
+      if (glance.read_from[i] == word) text += (text.empty() ? "" : " ") + glance.written.words[i].text;
+    return text;
+  };
+  std::string text = fmt::format("“{}” looks at “{}” most: {} of its weight.", text_of_word(glance.text.words, chosen),
+                                 text_of_word(glance.text.words, best),
+                                 number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
+  if (const std::string written = written_of(chosen); !written.empty())
+    text += fmt::format(" It is written “{}”.", written);
+  if (const std::string written = written_of(best); !written.empty())
+    text += fmt::format(" “{}” is written “{}”.", text_of_word(glance.text.words, best), written);
+  return text;
+}
+
+void centred(const std::string& text, ImFont* font, Color32 color, const Skin& skin) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float room = ImGui::GetContentRegionAvail().x;
+  Painter paint(skin);
+  float y = at.y;
+  for (const std::string_view line : wrapped_lines(font, text, std::max(1.0F, room))) {
+    paint.text(font, {at.x + std::max(0.0F, std::floor((room - text_size(font, line).x) / 2)), y}, color, line);
+    y += font_size(font) + skin.px(2);
+  }
+  ImGui::Dummy({std::max(1.0F, room), y - at.y});
+}
+
+void draw_heading(WorkspaceContext& context, const Glance& glance) {
+  const Skin& skin = context.skin;
+  const bool one = heads_of(maps_of(*context.maps.newest.snapshot, glance.place.part)) < 2;
+  const std::string whole = "Where each word looks: " + title_of(glance.place, context.maps.newest.snapshot->model);
+  const float buttons = one ? 0 : 2 * (ImGui::GetFrameHeight() + skin.px(8));
+  const std::string title = shortened(skin.fonts.ui, whole, ImGui::GetContentRegionAvail().x - buttons);
+  const float width = text_size(skin.fonts.ui, title).x + buttons;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
+  if (!one) {
+    if (ImGui::ArrowButton("##before", ImGuiDir_Left)) go_to_head<-1>(context);
+    help_tooltip("The head before. Key: ↑.", skin);
+    ImGui::SameLine(0, skin.px(8));
+  }
+  ImGui::AlignTextToFramePadding();
+  dim_text(title, skin);
+  help_tooltip(
+      "An attention head gives every word's look: weights on all words that sum to 1 (paper §3.2). This model "
+      "has several, and each learned by itself where to look. The workspace Attention shows all of them.",
+      skin);
+  if (one) return;
+  ImGui::SameLine(0, skin.px(8));
+  if (ImGui::ArrowButton("##next", ImGuiDir_Right)) go_to_head<1>(context);
+  help_tooltip("The next head. Key: ↓.", skin);
+}
+
+void draw_invitation(WorkspaceContext& context, const std::optional<Exchange>& exchange) {
+  const Skin& skin = context.skin;
+  if (!exchange)
+    return centred("Type any sentence, and point at its words.", skin.fonts.small, skin.theme.text_dim, skin);
+  const std::string label = fmt::format("Change “{}” to “{}”", exchange->from, exchange->to);
+  const float width = button_width(label.c_str());
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
+  ImGui::PushStyleColor(ImGuiCol_Button, mixed(skin.theme.raised, skin.theme.accent, 0.45F));
+  if (ImGui::Button(label.c_str())) context.sentence_wanted = exchange->sentence;
+  ImGui::PopStyleColor();
+  help_tooltip("One word is another: watch where “it” looks, and what becomes of it. Or type any sentence.", skin);
+}
+
+}  // namespace
+
+Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
+  const Snapshot& newest = *maps.newest.snapshot;
+  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}};
+  const bool text_goes_on = newest.model.is_language_model();
+  const Snapshot& looked = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
+  const std::vector<Token>& tokens = row_tokens(looked, place.part);
+  glance.text = set_text(spaced_words_of(tokens), tokens);
+  if (const Matrix* map = map_at(looked, place)) glance.looks = merged(*map, glance.text.words, glance.text.words);
+  if (text_goes_on || !maps.complete.snapshot) return glance;
+  const Snapshot& complete = *maps.complete.snapshot;
+  glance.written = set_text(words_of(complete.target_out), complete.target_out);
+  glance.read_from.assign(glance.written.words.size(), -1);
+  if (complete.cross.empty() || complete.source != newest.source) return glance;
+  const Matrix taken = merged(mean_map(all_of(complete.cross)), glance.written.words, glance.text.words);
+  for (int i = 0; i < taken.rows; ++i)
+    if (has_letters(glance.written.words[static_cast<std::size_t>(i)]))
+      glance.read_from[static_cast<std::size_t>(i)] = most_read(taken, i, glance.text.words);
+  return glance;
+}
+
+int most_looked_at(const Glance& glance, int word) {
+  int best = -1;
+  for (int col = 0; col < glance.looks.cols; ++col) {
+    if (col == word) continue;
+    if (glance.looks.at(word, col) > (best < 0 ? 0 : glance.looks.at(word, best))) best = col;
+  }
+  return best;
+}
+
+std::optional<Exchange> telling_exchange(const std::string& sentence) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
+      {{"tired", "wide"}, {"wide", "tired"}}};
+  const auto is_letter = [&](std::size_t at) {
+    return at < sentence.size() && std::isalpha(static_cast<unsigned char>(sentence[at])) != 0;
+  };
+  for (const auto& [from, to] : pairs) {
+    const std::size_t at = sentence.find(from);
+    if (at == std::string::npos || is_letter(at + from.size()) || (at > 0 && is_letter(at - 1))) continue;
+    return Exchange{std::string(from), std::string(to), std::string(sentence).replace(at, from.size(), to)};
+  }
+  return std::nullopt;
+}
+
+std::span<const WorkspaceKey> glance_keys() {
+  return keys;
+}
+
+void draw_glance(WorkspaceContext& context) {
+  const Skin& skin = context.skin;
+  const Snapshot& snapshot = *context.maps.newest.snapshot;
+  AttentionView& view = context.views.of<AttentionView>();
+  GlanceView& glance = context.views.of<GlanceView>();
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  if (snapshot.model.is_recurrent())
+    return draw_quiet_note("A recurrent network's words do not look at one another: see Attention and Decoding.", room,
+                           skin);
+  begin(view, snapshot);
+  const AttentionPart part = part_of(snapshot.model);
+  if (view.part != part) select(view, {part, view.layer, 0});
+  clamp_to(view, snapshot);
+  const Shown& complete = context.maps.complete;
+  if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||
+      glance.made.complete != complete.version)
+    glance.made = glance_at(context.maps, view.place());
+  if (glance.made.text.words.empty()) return draw_quiet_note("There is no word in it to look from.", room, skin);
+
+  draw_heading(context, glance.made);
+  const std::optional<Exchange> exchange = telling_exchange(snapshot.source_text);
+  const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));
+  const int shown = std::min(chosen, static_cast<int>(glance.made.text.words.size()) - 1);
+  const float below = 3 * font_size(skin.fonts.ui) + ImGui::GetFrameHeightWithSpacing() + skin.px(14);
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  const ImVec2 size{room.x, std::max(skin.px(120), ImGui::GetContentRegionAvail().y - below)};
+  Picture picture(glance.made, glance.made.looks.empty() ? -1 : shown, low, size, skin);
+  glance.pointed = picture.draw(view);
+  ImGui::SetCursorScreenPos({low.x, picture.bottom()});
+  if (!glance.made.looks.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin);
+  draw_invitation(context, exchange);
+}
+
+}  // namespace attnscope
