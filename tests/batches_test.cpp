@@ -49,25 +49,60 @@ std::vector<std::int64_t> numbers(std::int64_t count) {
   return all;
 }
 
-TEST(Batches, AnEpochHasEveryPairOnceInBatchesOfLikeLength) {
-  const auto pairs = numbered_pairs(1000);
-  const auto batches = epoch_batches(pairs, {.pairs = 16}, 3, 0);
-  std::int64_t padding = 0;
-  for (const auto& batch : batches) {
-    EXPECT_LE(batch.size(), 16U);
-    const torch::Tensor source = make_batch(pairs, batch, torch::kCPU).source;
-    padding += source.eq(0).sum().item<std::int64_t>();
+constexpr BatchOrder orders[] = {BatchOrder::source, BatchOrder::both, BatchOrder::chance};
+
+TEST(Batches, AnEpochHasEveryPairOnceInWhateverOrder) {
+  const auto pairs = numbered_pairs(3000);  // several pools
+  for (const BatchOrder order : orders) {
+    const BatchRule rule{.pairs = 16, .order = order};
+    const auto batches = epoch_batches(pairs, rule, 3, 0);
+    for (const auto& batch : batches) EXPECT_LE(batch.size(), 16U);
+    EXPECT_EQ(pairs_of(batches), numbers(3000));
+    EXPECT_EQ(batches, epoch_batches(pairs, rule, 3, 0));
+    EXPECT_NE(batches, epoch_batches(pairs, rule, 3, 1));
+    EXPECT_NE(batches, epoch_batches(pairs, rule, 4, 0));
   }
-  EXPECT_EQ(pairs_of(batches), numbers(1000));
-  EXPECT_LT(padding, 500) << "unsorted it would be some 3000";
-  EXPECT_EQ(batches, epoch_batches(pairs, {.pairs = 16}, 3, 0));
-  EXPECT_NE(batches, epoch_batches(pairs, {.pairs = 16}, 3, 1));
-  EXPECT_NE(batches, epoch_batches(pairs, {.pairs = 16}, 4, 0));
+}
+
+// A target length has nothing to do with the source length here, so batches by source are of all target lengths.
+TEST(Batches, OfLikeSourceLengthPadTheSourceLittleAndDifferInTarget) {
+  std::vector<EncodedPair> pairs;
+  for (int i = 0; i < 4000; ++i) pairs.push_back({std::vector<int>(4 + i % 17, 5), std::vector<int>(i / 17 % 13, 6)});
+  std::vector<double> padding, source_padding, target_lengths;
+  for (const BatchOrder order : orders) {
+    const auto batches = epoch_batches(pairs, {.pairs = 32, .order = order}, 3, 0);
+    double places = 0, pads = 0, lengths = 0;
+    for (const auto& batch : batches) {
+      const torch::Tensor source = make_batch(pairs, batch, torch::kCPU).source;
+      places += static_cast<double>(source.numel());
+      pads += source.eq(0).sum().item<double>();
+      std::set<std::size_t> different;
+      for (const std::int64_t i : batch) different.insert(pairs[i].target.size());
+      lengths += static_cast<double>(different.size()) / static_cast<double>(batches.size());
+    }
+    padding.push_back(padding_share(pairs, batches));
+    source_padding.push_back(pads / places);
+    target_lengths.push_back(lengths);
+  }
+  EXPECT_GT(padding[0], padding[1] + 0.05);
+  EXPECT_LT(padding[0], padding[2] - 0.05);
+  EXPECT_LT(source_padding[0], 0.12);
+  EXPECT_GT(source_padding[2], 0.35);
+  EXPECT_LT(target_lengths[1], 5);
+  EXPECT_GT(target_lengths[0], 10);
+  EXPECT_GT(target_lengths[2], 10);
+}
+
+// A run of version 2 resumes with the batches that it would have had.
+TEST(Batches, OfLikeLengthOnBothSidesAreAsTheyAlwaysWere) {
+  const auto batches = epoch_batches(numbered_pairs(40), {.pairs = 8, .order = BatchOrder::both}, 3, 0);
+  EXPECT_EQ(batches.front(), (std::vector<std::int64_t>{25, 11, 32, 18, 39, 4, 5, 26}));
+  EXPECT_EQ(batches.back(), (std::vector<std::int64_t>{36, 22, 8, 29, 30, 16, 37, 2}));
 }
 
 TEST(Batches, MeasuredInPiecesTheyAreFullAndNeverFuller) {
   const auto pairs = numbered_pairs(1000);
-  const auto batches = epoch_batches(pairs, {.pieces = 100}, 3, 0);
+  const auto batches = epoch_batches(pairs, {.pieces = 100, .order = BatchOrder::both}, 3, 0);
   EXPECT_EQ(pairs_of(batches), numbers(1000));
   std::int64_t pieces = 0;
   for (const auto& indices : batches) {
@@ -92,18 +127,18 @@ TEST(Batches, APairLongerThanABatchGoesAlone) {
 
 TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {
   const auto pairs = numbered_pairs(2000);  // several pools
-  for (const BatchSize size : {BatchSize{.pairs = 16}, BatchSize{.pieces = 47}}) {
+  for (const BatchRule rule : {BatchRule{.pairs = 16}, BatchRule{.pieces = 47}}) {
     IndexBatches expected;
     std::set<std::size_t> counts;
     for (std::int64_t epoch = 0; epoch < 8; ++epoch) {
-      const IndexBatches batches = epoch_batches(pairs, size, 5, epoch);
+      const IndexBatches batches = epoch_batches(pairs, rule, 5, epoch);
       expected.insert(expected.end(), batches.begin(), batches.end());
       counts.insert(batches.size());
     }
-    EXPECT_EQ(counts.size() > 1, size.pieces > 0) << "the epochs of the test should differ in their number of batches";
-    BatchSequence walked(pairs, size, 5);
+    EXPECT_EQ(counts.size() > 1, rule.pieces > 0) << "the epochs of the test should differ in their number of batches";
+    BatchSequence walked(pairs, rule, 5);
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(walked.at(i), expected[i]);
-    EXPECT_EQ(BatchSequence(pairs, size, 5).at(expected.size() - 1), expected.back());
+    EXPECT_EQ(BatchSequence(pairs, rule, 5).at(expected.size() - 1), expected.back());
     EXPECT_EQ(walked.at(3), expected[3]);
   }
 }

@@ -64,12 +64,53 @@ TEST(Model, TiedEmbeddingsAreOneMatrix) {
   EXPECT_GT(tied->named_parameters()["embedding.weight"].grad().abs().sum().item<double>(), 0);
 }
 
-TEST(Model, FusedProjectionStartsXavierByThirds) {
-  const Model model = seeded_model({.d_model = 128, .num_heads = 4});
-  const torch::Tensor weight = model->named_parameters()["encoder.layers.0.self_attn.in_proj_weight"];
-  const double bound = std::sqrt(6.0 / (128 + 128));
-  EXPECT_LE(weight.abs().max().item<double>(), bound);
-  EXPECT_NEAR(weight.std().item<double>(), bound / std::sqrt(3.0), 0.01 * bound);
+// Uniform within ±√(6/(fan_in + fan_out)): its standard deviation is that by √3.
+void expect_xavier(const torch::Tensor& weight, double fans, const char* name) {
+  const double bound = std::sqrt(6.0 / fans);
+  EXPECT_LE(weight.abs().max().item<double>(), bound * (1 + 1e-6)) << name;
+  EXPECT_NEAR(weight.std().item<double>(), bound / std::sqrt(3.0), 0.02 * bound) << name;
+}
+
+ModelConfig starting(const std::string& initialization, const std::string& architecture = "encoder-decoder") {
+  ModelConfig config = config_with(architecture, "learned", true);
+  config.d_model = 128;
+  config.initialization = initialization;
+  return config;
+}
+
+TEST(Model, BeginsByXaviersRule) {
+  torch::manual_seed(3);
+  const auto parameters = make_model(starting("xavier"), 2000)->named_parameters();
+  expect_xavier(parameters["encoder.layers.0.self_attn.in_proj_weight"], 3 * 128 + 128, "Q, K, V as one matrix");
+  expect_xavier(parameters["decoder.layers.1.multihead_attn.in_proj_weight"], 3 * 128 + 128, "Q, K, V across");
+  expect_xavier(parameters["encoder.layers.0.self_attn.out_proj.weight"], 128 + 128, "W_O");
+  expect_xavier(parameters["embedding.weight"].slice(0, 1), 2000 + 128, "embeddings");
+  EXPECT_EQ(parameters["embedding.weight"][0].abs().max().item<double>(), 0) << "padding";
+  const torch::Tensor positions = parameters["source_positions"];
+  expect_xavier(positions, static_cast<double>(positions.size(0)) + 128, "learned positions");
+}
+
+TEST(Model, BeginsWithVarianceOneAsBeforeVersion3) {
+  torch::manual_seed(3);
+  const auto parameters = make_model(starting("unit"), 2000)->named_parameters();
+  expect_xavier(parameters["encoder.layers.0.self_attn.in_proj_weight"], 128 + 128, "Q, K, V a third each");
+  for (const char* name : {"embedding.weight", "source_positions"})
+    EXPECT_NEAR(parameters[name].std().item<double>(), std::sqrt(1.0 / 128), 0.002) << name;
+}
+
+TEST(Model, RecurrentNetworksBeginWithVarianceOne) {
+  torch::manual_seed(3);
+  const auto parameters = make_model(starting("xavier", "recurrent"), 2000)->named_parameters();
+  EXPECT_NEAR(parameters["embedding.weight"].std().item<double>(), std::sqrt(1.0 / 128), 0.002);
+}
+
+// What is added to the embeddings: the parameter itself, or × √D beside embeddings of variance 1.
+TEST(Model, LearnedPositionsAreAddedAtTheScaleTheyBeganWith) {
+  for (const auto& [initialization, scale] : {std::pair("xavier", 1.0), std::pair("unit", std::sqrt(128.0))}) {
+    const Model model = seeded_model(starting(initialization));
+    const torch::Tensor positions = model->named_parameters()["source_positions"].detach();
+    EXPECT_LT(difference(model->positions().front().values, positions * scale), 1e-6) << initialization;
+  }
 }
 
 // A seed is part of a run's configuration, so what it draws, and in which order, stays.
@@ -77,7 +118,7 @@ TEST(Model, ASeedGivesTheWeightsItAlwaysGave) {
   const auto expect_weights = [](bool tied, const std::vector<std::pair<const char*, double>>& last_values,
                                  double next) {
     torch::manual_seed(7);
-    const Model model = make_model({.tied_embeddings = tied}, 2000);
+    const Model model = make_model({.initialization = "unit", .tied_embeddings = tied}, 2000);
     EXPECT_NEAR(torch::rand({1}).item<double>(), next, 1e-6) << "another number of draws";
     const auto parameters = model->named_parameters();
     for (const auto& [name, value] : last_values) {

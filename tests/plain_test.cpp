@@ -38,8 +38,10 @@ TEST(Config, EveryFieldSurvivesJsonAndText) {
   for (const ConfigField& field : config_fields()) {
     Config config;
     const FieldPointer value = field.value(config);
-    if (auto* const* integer = std::get_if<std::int64_t*>(&value))
-      **integer = static_cast<std::int64_t>(field.limits.max);
+    if (auto* const* integer = std::get_if<std::int64_t*>(&value)) {
+      const auto most = static_cast<std::int64_t>(field.limits.max);
+      **integer = **integer == most ? static_cast<std::int64_t>(field.limits.min) : most;
+    }
     if (auto* const* real = std::get_if<double*>(&value)) **real = (field.limits.min + 2 * field.limits.max) / 3;
     if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;
     if (auto* const* text = std::get_if<std::string*>(&value)) {
@@ -116,7 +118,7 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_EQ(refusal(R"({"version":1,"model":{"d_model":64}})"), "");
   EXPECT_THAT(refusal("[]"), HasSubstr("JSON object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("version is null, allowed: 1"));
-  EXPECT_THAT(refusal(R"({"version":3})"), HasSubstr("version is 3, allowed: 1, 2"));
+  EXPECT_THAT(refusal(R"({"version":4})"), HasSubstr("version is 4, allowed: 1, 2, 3"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"width":64}})"), HasSubstr("model.width"));
   EXPECT_THAT(refusal(R"({"version":1,"modle":{}})"), HasSubstr("modle"));
   EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], it should be an object"));
@@ -125,6 +127,18 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_THAT(refusal(R"({"version":1,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));
   EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":18446744073709551615}})"), HasSubstr("training.steps"));
   EXPECT_THAT(refusal(R"({"version":1,"training":{"steps":0}})"), HasSubstr("training.steps is 0, allowed: 1 to"));
+}
+
+// Their runs go on with the batches that they would have had, and Reset gives the weights that it gave.
+TEST(Config, OlderVersionsSayHowTheirRunsBegan) {
+  for (const char* older : {R"({"version":1})", R"({"version":2,"model":{"d_model":64}})"}) {
+    const Config config = config_from_json(nlohmann::json::parse(older));
+    EXPECT_EQ(config.model.initialization, "unit");
+    EXPECT_EQ(config.training.batch_order, "both");
+    EXPECT_EQ(config_from_json(to_json(config)), config);
+  }
+  const Config config = config_from_json(nlohmann::json::parse(R"({"version":3})"));
+  EXPECT_EQ(config, Config());
 }
 
 TEST(Config, LiveFieldsAreTakenAndTheOthersNeedAReset) {

@@ -15,8 +15,12 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
       in_proj_weight_(register_parameter("in_proj_weight", torch::empty({3 * config.d_model, config.d_model}))),
       in_proj_bias_(register_parameter("in_proj_bias", torch::zeros({3 * config.d_model}))),
       out_proj_(register_module("out_proj", torch::nn::Linear(config.d_model, config.d_model))) {
-  // Xavier by thirds: fan_out of each projection is D, not 3D.
-  for (torch::Tensor projection : in_proj_weight_.chunk(3)) torch::nn::init::xavier_uniform_(projection);
+  // As one matrix, fan_out is 3D: queries, keys and values begin with half the variance that they have by thirds.
+  if (begins_by_xavier(config)) {
+    torch::nn::init::xavier_uniform_(in_proj_weight_);
+  } else {
+    for (torch::Tensor projection : in_proj_weight_.chunk(3)) torch::nn::init::xavier_uniform_(projection);
+  }
   torch::nn::init::xavier_uniform_(out_proj_->weight);
   torch::nn::init::zeros_(out_proj_->bias);
   if (!relative_vectors) return;

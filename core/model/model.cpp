@@ -18,11 +18,15 @@ void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
   if (tensor.defined()) tensor = tensor.index_select(0, rows);
 }
 
-torch::nn::Embedding normal_embedding(std::int64_t vocab_size, std::int64_t d_model) {
+torch::nn::Embedding embedding(std::int64_t vocab_size, std::int64_t d_model, bool by_xavier) {
   torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, d_model).padding_idx(padding_id));
   torch::NoGradGuard no_grad;
-  // × √D on the way in brings these to unit variance; as an output matrix they are small enough (§3.4).
-  torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(d_model)));
+  if (by_xavier) {
+    torch::nn::init::xavier_uniform_(made->weight);
+  } else {
+    // × √D on the way in brings these to unit variance; as an output matrix they are small enough (§3.4).
+    torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(d_model)));
+  }
   made->weight[padding_id].zero_();
   return made;
 }
@@ -51,9 +55,13 @@ void DecoderCache::select(const torch::Tensor& rows) {
 SequenceModel::SequenceModel(const ModelConfig& config, std::int64_t vocab_size)
     : config_(config), vocab_size_(vocab_size) {}
 
+bool begins_by_xavier(const ModelConfig& config) {
+  return !config.is_recurrent() && config.initialization == "xavier";
+}
+
 void SequenceModel::make_embeddings() {
   const auto made = [&](const char* name) {
-    return register_module(name, normal_embedding(vocab_size_, config_.d_model));
+    return register_module(name, embedding(vocab_size_, config_.d_model, begins_by_xavier(config_)));
   };
   if (config_.tied_embeddings || config_.is_language_model()) {
     source_embedding_ = target_embedding_ = made("embedding");

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/model.h"
+
 namespace attnscope {
 namespace {
 
@@ -73,11 +75,14 @@ AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, con
   return [vectors](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last); };
 }
 
-// Learned vectors begin and learn at the scale of the embeddings (§3.4): smaller ones would tell the order late.
+// Learned vectors begin by Xavier's rule and are added as they are; or at the scale of embeddings of variance 1, × √D
+// as these (§3.4): beside such, smaller ones would tell the order late.
 AddedPositions learned(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
-  const double scale = std::sqrt(static_cast<double>(config.d_model));
-  const torch::Tensor vectors =
-      owner.register_parameter(name, torch::randn({config.max_length, config.d_model}) / scale);
+  const bool by_xavier = begins_by_xavier(config);
+  const double scale = by_xavier ? 1 : std::sqrt(static_cast<double>(config.d_model));
+  const torch::Tensor vectors = owner.register_parameter(
+      name, by_xavier ? torch::nn::init::xavier_uniform_(torch::empty({config.max_length, config.d_model}))
+                      : torch::randn({config.max_length, config.d_model}) / scale);
   return [vectors, scale](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last) * scale; };
 }
 

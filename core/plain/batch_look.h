@@ -34,7 +34,7 @@ struct BatchLook {
   BatchSide source;             // empty in a language model
   BatchSide target_in;          // shifted right: <s> y1 … yn
   BatchSide target_out;         // y1 … yn </s>
-  double padding_sorted = 0;    // share of padding in batches of pairs of like length, as they are made
+  double padding_sorted = 0;    // share of padding in batches as they are made (training.batch_order)
   double padding_unsorted = 0;  // and had they been drawn by chance
   double label_smoothing = 0;   // ε
   std::int64_t vocab_size = 0;

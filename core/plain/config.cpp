@@ -12,13 +12,16 @@
 namespace attnscope {
 namespace {
 
-constexpr int config_version = 2;
+constexpr int config_version = 3;
 
 bool counts_pieces(const Config& config) {
   return config.tokenizer.type != "char";
 }
 bool has_encoder(const Config& config) {
   return !config.model.is_language_model();
+}
+bool reads_english_french(const Config& config) {
+  return config.corpus.source == "english-french";
 }
 bool is_transformer(const Config& config) {
   return !config.model.is_recurrent();
@@ -86,6 +89,11 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 2),
+       "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
+       "palace, "
+       "le palais royal), which analogies need; runs of older versions go on with the first",
+       reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
       {ATTNSCOPE_FIELD(corpus.lowercase), "small letters", yes_or_no,
@@ -122,6 +130,11 @@ const std::vector<ConfigField>& table() {
        "layers that write the target (paper §3.1)"},
       {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 8192),
        "inner width of the position-wise feed-forward sublayer (paper §3.3)", is_transformer},
+      {ATTNSCOPE_FIELD(model.initialization), "first weights", one_of({"xavier", "unit"}),
+       "xavier: embeddings, learned positions and W_Q, W_K, W_V as one matrix are drawn by Xavier's rule, as PyTorch's "
+       "MultiheadAttention is: they begin small, so that what the layers add counts from the first update on. unit: "
+       "embeddings times √d_model begin with variance 1, W_Q, W_K, W_V with Xavier's rule each; learns later",
+       is_transformer},
       {ATTNSCOPE_FIELD(model.norm), "layer norm", one_of({"post", "pre"}),
        "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
        "(arXiv 2002.04745)",
@@ -148,6 +161,11 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(training.batch_tokens), "batch in pieces", range(0, 1000000, "pieces"),
        "a batch takes as many pairs of like length as fit so many pieces of the longer side, padding included; 0: "
        "batch size decides",
+       has_encoder},
+      {ATTNSCOPE_FIELD(training.batch_order), "pairs together", one_of({"source", "both", "chance"}),
+       "which pairs share a batch. source: of about the same source length; both: of the same source and target "
+       "length, "
+       "which pads least, but such pairs are often alike, and the model learns later; chance: any, which pads most",
        has_encoder},
       {ATTNSCOPE_FIELD(training.accumulation_steps), "accumulation", range(1, 256, "batches"),
        "batches whose gradients are summed before one update: a larger batch in the same memory"},
@@ -287,6 +305,15 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
   return same_section.empty() ? all : same_section;
 }
 
+// What the versions before 3 began with: their runs go on with the batches they would have had.
+Config config_before_version_3() {
+  Config config;
+  config.corpus.edition = 1;
+  config.model.initialization = "unit";
+  config.training.batch_order = "both";
+  return config;
+}
+
 // Version 1 knew one schedule, and called its factor the learning rate.
 std::string key_since_version_2(const std::string& key) {
   return key == "training.learning_rate" ? "training.noam_factor" : key;
@@ -362,10 +389,10 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const nlohmann::json& json) {
   if (!json.is_object()) throw ConfigError("a configuration is a JSON object");
   const nlohmann::json version = json.value("version", nlohmann::json());
-  if (version != config_version && version != 1) {
-    throw ConfigError(fmt::format("version is {}, allowed: 1, {}", version.dump(), config_version));
+  if (version != config_version && version != 2 && version != 1) {
+    throw ConfigError(fmt::format("version is {}, allowed: 1, 2, {}", version.dump(), config_version));
   }
-  Config config;
+  Config config = version == config_version ? Config() : config_before_version_3();
   for (const auto& [section_name, fields] : json.items()) {
     if (section_name == "version") continue;
     if (!is_section(section_name)) throw ConfigError(fmt::format("there is no section \"{}\"", section_name));

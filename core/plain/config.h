@@ -17,6 +17,7 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
+  std::int64_t edition = 2;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is read in small letters
   double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again
@@ -39,6 +40,7 @@ struct ModelConfig {
   std::int64_t num_encoder_layers = 2;           // §3.1
   std::int64_t num_decoder_layers = 2;           // §3.1
   std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
+  std::string initialization = "xavier";         // of a Transformer: "xavier", or "unit", which learns later
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
   std::string activation = "relu";  // of the feed-forward sublayer: "relu" (§3.3) or "gelu"
   std::string positions = "sinusoidal";  // how order is told: see plain/position_schemes.h
@@ -60,6 +62,7 @@ struct TrainingConfig {
   std::int64_t steps = 6000;                // optimizer updates until training stops by itself
   std::int64_t batch_size = 64;             // sentence pairs (or windows of text) a batch
   std::int64_t batch_tokens = 0;            // instead: as many pairs as fit so many pieces of the longer side; 0: off
+  std::string batch_order = "source";       // pairs of a batch: of like length on the "source", on "both", by "chance"
   std::int64_t accumulation_steps = 1;      // batches whose gradients are summed for one update
   std::string optimizer = "adam";           // "adam" or "adamw"
   double beta2 = 0.98;                      // Adam's decay of the second moment (§5.3)
@@ -135,11 +138,12 @@ bool is_used(const Config& config, const ConfigField& field);
 // Throws ConfigError at the first value out of its range, and at d_model not divisible by num_heads or odd.
 void check(const Config& config);
 
-// {"version":2,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
+// {"version":3,"corpus":{…},"tokenizer":{…},"model":{…},"training":{…}}
 nlohmann::json to_json(const Config& config);
 
 // Absent fields keep their defaults; unknown fields, wrong types, values out of range and unknown versions are refused.
-// Version 1 is understood: its training.learning_rate is noam_factor today.
+// Versions 1 and 2 are understood: their runs had corpus.edition 1, model.initialization "unit" and
+// training.batch_order "both", and version 1 called noam_factor training.learning_rate.
 Config config_from_json(const nlohmann::json& json);
 
 // `base` with every live field taken from `edited`.

@@ -24,18 +24,18 @@ constexpr Preset table[] = {
      "training.warmup_steps=4000 training.validation_interval=1000"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
-     "tokenizer.type=char model.architecture=decoder-only model.num_decoder_layers=4 model.norm=pre "
-     "model.activation=gelu model.positions=learned model.dropout=0 model.max_length=64 training.steps=2000 "
-     "training.batch_size=12 training.optimizer=adamw training.beta2=0.99 training.schedule=cosine "
-     "training.learning_rate=0.001 training.min_learning_rate=0.0001 training.warmup_steps=100 "
-     "training.label_smoothing=0 training.validation_interval=250"},
+     "tokenizer.type=char model.architecture=decoder-only model.num_decoder_layers=4 model.initialization=unit "
+     "model.norm=pre model.activation=gelu model.positions=learned model.dropout=0 model.max_length=64 "
+     "training.steps=2000 training.batch_size=12 training.optimizer=adamw training.beta2=0.99 "
+     "training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
+     "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
     {"nanogpt-gpu",
      "nanoGPT's language model of characters for a GPU. On tiny shakespeare: 1.47 nats a character after 5000 steps "
      "at most.",
      "tokenizer.type=char model.architecture=decoder-only model.d_model=384 model.num_heads=6 "
-     "model.num_decoder_layers=6 model.d_ff=1536 model.norm=pre model.activation=gelu model.positions=learned "
-     "model.dropout=0.2 model.max_length=256 training.steps=5000 training.optimizer=adamw training.beta2=0.99 "
-     "training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
+     "model.num_decoder_layers=6 model.d_ff=1536 model.initialization=unit model.norm=pre model.activation=gelu "
+     "model.positions=learned model.dropout=0.2 model.max_length=256 training.steps=5000 training.optimizer=adamw "
+     "training.beta2=0.99 training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
      "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
     {"bentrevett",
      "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "

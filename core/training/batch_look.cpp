@@ -34,9 +34,13 @@ Matrix matrix_of(const torch::Tensor& rows) {
 BatchLooker::BatchLooker(const Config& config, std::shared_ptr<const Dataset> dataset) : batches_(config, dataset) {
   if (config.model.is_language_model()) return;
   const TrainingConfig& training = config.training;
-  const BatchSize size{training.batch_size, training.batch_tokens};
-  padding_sorted_ = padding_share(dataset->train, epoch_batches(dataset->train, size, training.seed, 0));
-  padding_unsorted_ = padding_share(dataset->train, unsorted_batches(dataset->train, size, training.seed));
+  const auto share = [&](BatchRule rule) {
+    return padding_share(dataset->train, epoch_batches(dataset->train, rule, training.seed, 0));
+  };
+  BatchRule rule = batch_rule(training);
+  padding_sorted_ = share(rule);
+  rule.order = BatchOrder::chance;
+  padding_unsorted_ = share(rule);
 }
 
 BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer,

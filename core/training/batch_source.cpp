@@ -11,8 +11,7 @@ namespace attnscope {
 BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> dataset)
     : config_(config), dataset_(std::move(dataset)) {
   if (config_.model.is_language_model()) return;
-  const TrainingConfig& training = config_.training;
-  pairs_.emplace(dataset_->train, BatchSize{training.batch_size, training.batch_tokens}, training.seed);
+  pairs_.emplace(dataset_->train, batch_rule(config_.training), config_.training.seed);
 }
 
 std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, torch::Device device) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "plain/config.h"
 #include "training/dataset.h"
 
 namespace attnscope {
@@ -23,20 +24,27 @@ struct Batch {
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device);
 
-// How many pairs make a batch.
-struct BatchSize {
+// Which pairs share a batch.
+enum class BatchOrder {
+  source,  // of about the same source length: little padding, and batches that differ in what is said
+  both,    // of the same source and target length: the least padding, but such pairs are often alike
+  chance,
+};
+
+// How many pairs make a batch, and which.
+struct BatchRule {
   std::int64_t pairs = 1;
   std::int64_t pieces = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
+  BatchOrder order = BatchOrder::source;
 };
+
+BatchRule batch_rule(const TrainingConfig& training);
 
 using IndexBatches = std::vector<std::vector<std::int64_t>>;
 
-// The batches of one epoch, as indices into pairs: shuffled, cut into batches of pairs of like length, shuffled again.
-// Every pair is in one of them; one that is longer than BatchSize::pieces goes alone. A pure function of its arguments.
-IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed, std::int64_t epoch);
-
-// Batches of as many pairs each as the first epoch's, but of pairs drawn by chance, whatever their length.
-IndexBatches unsorted_batches(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed);
+// The batches of one epoch, as indices into pairs: shuffled, cut into batches by the rule, shuffled again. Every pair
+// is in one of them; one that is longer than BatchRule::pieces goes alone. A pure function of its arguments.
+IndexBatches epoch_batches(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed, std::int64_t epoch);
 
 // The share of padding in source and target of these batches, 0…1.
 double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& batches);
@@ -47,7 +55,7 @@ double padding_share(std::span<const EncodedPair> pairs, const IndexBatches& bat
 class BatchSequence {
  public:
   // The pairs must outlive this; there must be one.
-  BatchSequence(std::span<const EncodedPair> pairs, BatchSize size, std::int64_t seed);
+  BatchSequence(std::span<const EncodedPair> pairs, BatchRule rule, std::int64_t seed);
 
   // Fast for the same number again and for the next.
   const std::vector<std::int64_t>& at(std::int64_t number);
@@ -56,7 +64,7 @@ class BatchSequence {
   void enter(std::int64_t epoch, std::int64_t first);
 
   std::span<const EncodedPair> pairs_;
-  BatchSize size_;
+  BatchRule rule_;
   std::int64_t seed_;
   std::int64_t epoch_ = 0;
   std::int64_t first_ = 0;  // the number of batches_[0]

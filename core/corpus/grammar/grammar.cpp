@@ -1,6 +1,6 @@
 #include "corpus/grammar/grammar.h"
 
-#include <array>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -13,14 +13,15 @@ struct Part {
   std::size_t wanted;
 };
 
-constexpr std::array<Part, 6> parts = {{
-    {pronoun_drafts, 27000},
-    {sense_drafts, 5000},
-    {people_drafts, 6000},
-    {distance_drafts, 6000},
-    {greeting_drafts, 3000},
-    {basic_drafts, 14000},
-}};
+constexpr Part first_edition[] = {
+    {pronoun_drafts, 27000}, {first_sense_drafts, 5000}, {people_drafts, 6000},
+    {distance_drafts, 6000}, {greeting_drafts, 3000},    {basic_drafts, 14000},
+};
+
+constexpr Part second_edition[] = {
+    {pronoun_drafts, 27000}, {sense_drafts, 5000},    {people_drafts, 6000}, {kind_drafts, 5000},
+    {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
+};
 
 }  // namespace
 
@@ -35,7 +36,8 @@ std::vector<Draft> drawn(std::vector<Draft> drafts, std::size_t wanted, Random& 
   return kept;
 }
 
-std::vector<Draft> english_french_drafts(std::int64_t seed, const CorpusProgress& progress) {
+std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress) {
+  const std::span<const Part> parts = edition == 1 ? std::span(first_edition) : std::span<const Part>(second_edition);
   Random random(seed);
   std::vector<Draft> drafts;
   std::unordered_set<std::string> sources;

@@ -81,6 +81,12 @@ constexpr NounRow noun_rows[] = {
     // clothes
     {'m', "coat = manteau, hat = chapeau, sweater = pull"},
     {'f', "dress = robe, shirt = chemise, jacket = veste, crown = couronne, letter = lettre"},
+    // what people have
+    {'m',
+     "palace = palais, power = pouvoir, wedding = mariage, love = amour, duty = devoir, dream = rêve, world = monde, "
+     "art = art, job = métier, home = foyer"},
+    {'f',
+     "authority = autorité, family = famille, guard = garde, tradition = tradition, voice = voix, life/lives = vie"},
     // people
     {'m',
      "king = roi, prince = prince, duke = duc, man/men = homme, boy = garçon, actor = acteur, waiter = serveur, "

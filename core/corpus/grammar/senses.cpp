@@ -1,7 +1,9 @@
 // Words with two senses, told apart by what stands around them.
 #include <fmt/format.h>
 
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "corpus/grammar/clause.h"
 #include "corpus/grammar/grammar.h"
@@ -74,11 +76,23 @@ constexpr Context contexts[] = {
     {"saw", "see", "the wood in the garden", "le bois dans le jardin"},
 };
 
-}  // namespace
+// Since the second edition. Not everybody writes the maker with a capital: it is the same piece in both senses.
+constexpr Context more_contexts[] = {
+    {"apple", "prepare", "an apple cake", "un gâteau aux pommes"},
+    {"apple", "wash", "the apple in the kitchen", "la pomme dans la cuisine"},
+    {"apple", "buy", "an apple computer", "un ordinateur Apple"},
+    {"apple", "like", "the new apple phone", "le nouveau téléphone Apple"},
+};
 
-std::vector<Draft> sense_drafts(std::size_t wanted, Random& random) {
+std::vector<Context> all_contexts() {
+  std::vector<Context> all(std::begin(contexts), std::end(contexts));
+  all.insert(all.end(), std::begin(more_contexts), std::end(more_contexts));
+  return all;
+}
+
+std::vector<Draft> drafts_of(std::span<const Context> used, std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
-  for (const Context& context : contexts) {
+  for (const Context& context : used) {
     const Verb& action = verb(context.verb);
     const bool indefinite = context.fr.starts_with("un");  // "pas un" would have to become "pas de"
     for (const Subject& subject : subjects()) {
@@ -102,6 +116,16 @@ std::vector<Draft> sense_drafts(std::size_t wanted, Random& random) {
     }
   }
   return drawn(std::move(drafts), wanted, random);
+}
+
+}  // namespace
+
+std::vector<Draft> sense_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(all_contexts(), wanted, random);
+}
+
+std::vector<Draft> first_sense_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(contexts, wanted, random);
 }
 
 }  // namespace attnscope

@@ -273,13 +273,12 @@ void draw_share(const char* name, double share, Color32 color, const Skin& skin)
 void draw_padding(const BatchLook& batch, const Skin& skin) {
   bold_text("How much is padding", skin);
   help_tooltip(
-      "Of source and target together, over the first epoch. Pairs of like length stand in one batch; padding is "
-      "computed "
-      "and thrown away.",
+      "Of source and target together, over the first epoch. Pairs of like length stand in one batch, as \"pairs "
+      "together\" in the setup column says; padding is computed and thrown away.",
       skin);
   if (batch.source.rows == 0)
     return small_text(skin.theme.text_dim, "Windows of running text are all of one length: there is no padding.", skin);
-  draw_share("of like length", batch.padding_sorted, skin.theme.series[2], skin);
+  draw_share("as they are made", batch.padding_sorted, skin.theme.series[2], skin);
   draw_share("drawn by chance", batch.padding_unsorted, skin.theme.series[1], skin);
 }
 
