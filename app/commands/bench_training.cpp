@@ -105,8 +105,7 @@ class PeerBatches {
  public:
   explicit PeerBatches(const Lesson& lesson)
       : dataset_(lesson.dataset),
-        sequence_(dataset_->train, BatchSize{lesson.config.training.batch_size, lesson.config.training.batch_tokens},
-                  lesson.config.training.seed) {}
+        sequence_(dataset_->train, batch_rule(lesson.config.training), lesson.config.training.seed) {}
 
   Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), torch::kCPU); }
 
