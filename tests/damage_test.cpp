@@ -153,6 +153,8 @@ class ChangedPicture {
       ImGui::GetIO().DeltaTime = 1.F / 60;
       feed_mouse(ImGui::GetIO(), mouse);
     });
+    // Its progress lies over the window, but over no picture: nobody answers here.
+    if (scope.study) receive(scope, {StudyEnded{scope.study->number, nullptr}}, nullptr);
   }
 
   // Pixels of the present picture that differ from the same drawn whole.

@@ -324,7 +324,7 @@ TEST(LanguageModelParity, LogitsAndEveryGradientAgreeWithTorchTransformerEncoder
 
   const torch::Tensor ids = random_ids(3, 7);
   const torch::Tensor logits = model->logits(model->decode(ids, {}));
-  const torch::Tensor embedded = (embedding(ids) + positions.slice(0, 0, 7)) * std::sqrt(32.0);
+  const torch::Tensor embedded = embedding(ids) * std::sqrt(32.0) + positions.slice(0, 0, 7);
   const torch::Tensor expected = torch::linear(turned(theirs(turned(embedded), causal_bias(7))), embedding->weight);
   EXPECT_LE(difference(logits, expected), rounding);
 
