@@ -94,11 +94,16 @@ void draw_tabs(Scope& scope, const Skin& skin) {
     draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), skin);
     ImGui::SameLine(0, skin.px(6));
   }
-  const bool spread = all_fit(ImGui::GetContentRegionAvail().x - curves_width, skin);
+  const float tabs = ImGui::GetContentRegionAvail().x - curves_width;
+  // Closer together before a group becomes one tab.
+  const ImVec2 padding = ImGui::GetStyle().FramePadding;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {all_fit(tabs, skin) ? padding.x : padding.x * 0.5F, padding.y});
+  const bool spread = all_fit(tabs, skin);
   for (const std::span<const Workspace> group : workspace_groups()) {
     if (group.data() != workspaces().data()) draw_group_edge(skin);
     draw_group(scope, group, spread, skin);
   }
+  ImGui::PopStyleVar();
   // In this line if there is room, so that nothing below it moves.
   const float room = ImGui::GetContentRegionAvail().x - curves_width - skin.px(4);
   const float full = departures_width(scope, DeparturesLabel::full, skin);

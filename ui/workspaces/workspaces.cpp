@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array table = {
     Workspace{.name = "glance",
-              .title = "At a glance",
+              .title = "Glance",
               .group = "Model",
               .help = "One head, one word, and what was written of both.",
               .draw = draw_glance,
