@@ -228,7 +228,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--view", o.view, "Level or mode of a workspace, and that workspace")
       ->check(CLI::IsMember(view_names()));
   add_option(sub, "--reference", "TEXT", o.reference, "What the sentence should become");
-  add_option(sub, "--source", "TEXT", o.source, "The sentence in the sentence bar")->required();
+  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence in the sentence bar");
   add_option(sub, "--pin-step", "STEP", o.pin_step,
              "Show what was recorded nearest to that step; the run must have the sentence pinned")
       ->check(CLI::NonNegativeNumber);
@@ -241,8 +241,24 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--density", o.density, "How much stands in the window")
       ->check(CLI::IsMember(std::vector<std::string>(densities.begin(), densities.end())));
   sub->add_flag("--presentation", o.presentation, "As F11 shows it: for projectors");
+  CLI::Option* lesson = add_option(sub, "--lesson", "NAME", o.lesson, "Begin that lesson, which brings its sentence");
+  add_option(sub, "--part", "N", o.part, "Of the lesson: 1 question, 2 prediction, 3 touch, 4 check, 5 why")
+      ->check(CLI::Range(1, 5))
+      ->needs(lesson);
+  sub->add_option("--language", o.language, "Of the lesson; left out: the system's")
+      ->check(CLI::IsMember({"en", "fr"}))
+      ->needs(lesson);
+  sub->callback([&run, &o, source, lesson] {
+    if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source");
+    run = [&o] { return screenshot(o); };
+  });
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
   add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
+}
+
+void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
+  CLI::App* sub = add_command(app, run, o, lessons, "lessons", "List the lessons, or check one that you write");
+  add_list(sub, "--check", "FILE", o.check, "What is wrong with it, by line; may be given again");
 }
 
 int open_window() {
@@ -261,6 +277,11 @@ int open_window() {
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
   CLI::App* sub = app.add_subcommand("screenshot", "(not in this build: it has no window to draw)")->allow_extras();
+  sub->callback([&run] { run = open_window; });
+}
+
+void add_lessons(CLI::App& app, Run& run, LessonsOptions&) {
+  CLI::App* sub = app.add_subcommand("lessons", "(not in this build: it has no window)")->allow_extras();
   sub->callback([&run] { run = open_window; });
 }
 
@@ -284,6 +305,7 @@ int run_program(int argc, char** argv) {
   EmbeddingsOptions embeddings_options;
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
+  LessonsOptions lessons_options;
   bool attend_json = false;
   add_train(app, run, train_options);
   add_translate(app, run, translate_options);
@@ -293,6 +315,7 @@ int run_program(int argc, char** argv) {
   add_embeddings(app, run, embeddings_options);
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
+  add_lessons(app, run, lessons_options);
 
   try {
     app.parse(argc, argv);

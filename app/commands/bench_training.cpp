@@ -67,7 +67,7 @@ class Peer : public torch::nn::Module {
 };
 
 // What is trained on, and how.
-struct Lesson {
+struct Workload {
   std::string name;
   Config config;
   std::int64_t vocab_size = 0;
@@ -75,17 +75,17 @@ struct Lesson {
 };
 
 // One batch of random pieces.
-Lesson random_lesson(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
+Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
   constexpr std::int64_t length = 32;
-  Lesson lesson{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
-  lesson.config.model = std::move(model);
-  lesson.config.model.tied_embeddings = false;
-  lesson.config.training.batch_size = batch_size;
-  lesson.dataset = random_pairs(batch_size, length, vocab_size);
-  return lesson;
+  Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
+  workload.config.model = std::move(model);
+  workload.config.model.tied_embeddings = false;
+  workload.config.training.batch_size = batch_size;
+  workload.dataset = random_pairs(batch_size, length, vocab_size);
+  return workload;
 }
 
-Lesson lesson_of_run(const std::string& run) {
+Workload workload_of_run(const std::string& run) {
   TorchEngine engine;
   engine.open_run(run, {});
   return {"the shipped run's batches", engine.config(), engine.tokenizer().vocab_size(), engine.dataset()};
@@ -103,9 +103,9 @@ ModelConfig small_model() {
 // The batches in turn for the peer, whole.
 class PeerBatches {
  public:
-  explicit PeerBatches(const Lesson& lesson)
-      : dataset_(lesson.dataset),
-        sequence_(dataset_->train, batch_rule(lesson.config.training), lesson.config.training.seed) {}
+  explicit PeerBatches(const Workload& workload)
+      : dataset_(workload.dataset),
+        sequence_(dataset_->train, batch_rule(workload.config.training), workload.config.training.seed) {}
 
   Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), torch::kCPU); }
 
@@ -191,14 +191,14 @@ Rounds in_turns(Trainer& trainer, Peer& peer, PeerBatches& batches, int count) {
   return measured;
 }
 
-void measure(const Lesson& lesson, std::vector<Measurement>& out) {
+void measure(const Workload& workload, std::vector<Measurement>& out) {
   torch::manual_seed(1);
-  Trainer trainer(make_model(lesson.config.model, lesson.vocab_size), lesson.config, lesson.dataset);
-  Peer peer(lesson.config.model, lesson.vocab_size);
+  Trainer trainer(make_model(workload.config.model, workload.vocab_size), workload.config, workload.dataset);
+  Peer peer(workload.config.model, workload.vocab_size);
   peer.train();
-  PeerBatches batches(lesson);
+  PeerBatches batches(workload);
   const Rounds quiet = in_turns(trainer, peer, batches, update_rounds);
-  out.push_back({"update, " + lesson.name, median(quiet.ours), "ms"});
+  out.push_back({"update, " + workload.name, median(quiet.ours), "ms"});
   out.push_back({"  its large products alone", products_alone(trainer), "ms"});
   out.push_back({"  torch::nn::Transformer, the same update", median(quiet.theirs), "ms"});
   out.push_back({"  speed against torch::nn", median(quiet.ratios), "×"});
@@ -213,9 +213,9 @@ void measure(const Lesson& lesson, std::vector<Measurement>& out) {
 std::vector<Measurement> measure_training(const std::string& run) {
   std::vector<Measurement> measured;
   measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
-  measure(random_lesson("tiny", 4000, 64, {}), measured);
-  measure(random_lesson("small", 8000, 32, small_model()), measured);
-  measure(lesson_of_run(run), measured);
+  measure(random_workload("tiny", 4000, 64, {}), measured);
+  measure(random_workload("small", 8000, 32, small_model()), measured);
+  measure(workload_of_run(run), measured);
   kernels::set_team_size(1);  // its threads have this thread's priority
   return measured;
 }

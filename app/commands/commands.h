@@ -106,10 +106,18 @@ struct ScreenshotOptions {
   std::string theme = "dark";
   std::string density = "everything";
   bool presentation = false;
-  bool svg = false;  // whatever `out` ends with
-  std::string out;   // a PNG, or an SVG where it ends with .svg
+  std::string lesson;    // begun; its own sentence is shown. Empty: none
+  int part = 1;          // of the lesson, its steps done for the reader before the check
+  std::string language;  // of the lesson: "en" or "fr"; empty: the system's
+  bool svg = false;      // whatever `out` ends with
+  std::string out;       // a PNG, or an SVG where it ends with .svg
 };
 int screenshot(const ScreenshotOptions& options);  // only with the window
+
+struct LessonsOptions {
+  std::vector<std::string> check;  // files; none: all lessons there are, listed
+};
+int lessons(const LessonsOptions& options);  // only with the window
 
 struct BenchOptions {
   bool json = false;

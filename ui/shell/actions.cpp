@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "shell/export.h"
+#include "shell/lessons.h"
 #include "shell/purposes.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
@@ -143,6 +144,38 @@ void toggle_presentation(Scope& scope) {
 
 bool is_presentation(const Scope& scope) {
   return scope.presentation;
+}
+
+// ---- lessons
+
+bool are_lessons_open(const Scope& scope) {
+  return scope.lessons.open;
+}
+
+bool has_lessons(const Scope& scope) {
+  return !scope.facts.lessons.empty();
+}
+
+void toggle_lessons(Scope& scope) {
+  if (scope.lessons.open)
+    leave_lesson(scope);
+  else
+    open_lessons(scope);
+}
+
+template <int by>
+void move_part_by(Scope& scope) {
+  move_part(scope, by);
+}
+
+template <Language language>
+void choose_language(Scope& scope) {
+  scope.layout.language = language;
+}
+
+template <Language language>
+bool is_language(const Scope& scope) {
+  return lesson_language(scope) == language;
 }
 
 // One thing a press.
@@ -293,6 +326,20 @@ constexpr std::array table = {
     Action{"presentation", "Presentation",
            "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
+    Action{"lessons", "Lessons", "A question, what you expect, and what the model does: beside the window.",
+           typing(ctrl(Key::f1)), Menu::lessons, toggle_lessons, has_lessons, are_lessons_open},
+    Action{"next-part", "Next part of the lesson", "", in_window(shift(Key::page_down)), apart(Menu::lessons),
+           move_part_by<1>, in_lesson},
+    Action{"part-before", "Part before", "", in_window(shift(Key::page_up)), Menu::lessons, move_part_by<-1>,
+           in_lesson},
+    Action{"restart-lesson", "Back to the start of the lesson", "Everything stands as it did when the lesson began.",
+           no_key, Menu::lessons, restart_lesson, in_lesson},
+    Action{"leave-lesson", "Leave the lesson", "Brings back what you had before. The lesson can be gone on with.",
+           no_key, Menu::lessons, leave_lesson, in_lesson},
+    Action{"english", "Lessons in English", "", no_key, apart(Menu::lessons), choose_language<Language::english>,
+           always, is_language<Language::english>},
+    Action{"french", "Leçons en français", "", no_key, Menu::lessons, choose_language<Language::french>, always,
+           is_language<Language::french>},
     Action{"palette", "Find anything…",
            "Type what you want to see or do: every action, view, setting, corpus and preset.", typing(ctrl(Key::p)),
            Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
@@ -369,6 +416,14 @@ bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& ski
   return used;
 }
 
+// On a projector the page keys, which presenters' clickers send, walk through the lesson. True when one did.
+bool handle_clicker(Scope& scope) {
+  if (!scope.presentation || !in_lesson(scope)) return false;
+  const bool on = pressed({.key = Key::page_down}), back = pressed({.key = Key::page_up});
+  if (on || back) move_part(scope, on ? 1 : -1);
+  return on || back;
+}
+
 std::string help_with_key(const Action& action, const Scope& scope) {
   const std::string help = action.help(scope);
   return action.key.chord ? fmt::format("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
@@ -405,7 +460,7 @@ void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
     if (is_pressed(action, scope)) perform(action, scope);
   handle_groups(scope);
   if (!is_reached(Reach::not_walking) || scope.timeline.focused) return;
-  if (handle_workspace_keys(scope, textures, skin)) return;
+  if (handle_clicker(scope) || handle_workspace_keys(scope, textures, skin)) return;
   for (const Action& action : table)
     if (action.key.also && pressed(*action.key.also)) perform(action, scope);
 }

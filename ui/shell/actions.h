@@ -27,11 +27,12 @@ class Text {
   std::string (*made_)(const Scope&) = nullptr;
 };
 
-enum class Menu { file, edit, run, exports, view, help };
+enum class Menu { file, edit, run, exports, view, lessons, help };
 
 inline constexpr std::array menus = {
     std::pair{Menu::file, "File"},      std::pair{Menu::edit, "Edit"}, std::pair{Menu::run, "Run"},
-    std::pair{Menu::exports, "Export"}, std::pair{Menu::view, "View"}, std::pair{Menu::help, "Help"},
+    std::pair{Menu::exports, "Export"}, std::pair{Menu::view, "View"}, std::pair{Menu::lessons, "Lessons"},
+    std::pair{Menu::help, "Help"},
 };
 
 // How far a key reaches into what else the keyboard is used for.

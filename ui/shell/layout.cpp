@@ -16,6 +16,12 @@ constexpr std::array<std::string_view, 3> densities = {"simple", "standard", "ev
 
 constexpr std::size_t longest_sentence = 10000;  // bytes kept of a sentence
 
+constexpr std::string_view of_system = "system";
+
+std::string_view language_text(std::optional<Language> language) {
+  return language ? language_codes[static_cast<std::size_t>(*language)] : of_system;
+}
+
 std::string_view text_of(Density density) {
   return densities[static_cast<std::size_t>(density)];
 }
@@ -92,6 +98,14 @@ void read_names(Reader& reader, Layout& layout) {
   reader.text("theme", name);
   layout.theme = theme_from(name);
   if (name != theme_text(layout.theme)) reader.refuse("theme");
+
+  name = of_system;
+  reader.text("language", name);
+  const auto code = std::ranges::find(language_codes, name);
+  if (code != language_codes.end())
+    layout.language = static_cast<Language>(code - language_codes.begin());
+  else if (name != of_system)
+    reader.refuse("language");
 }
 
 }  // namespace
@@ -121,6 +135,7 @@ std::string layout_to_json(const Layout& layout) {
       {"curves_open", layout.curves_open},
       {"workspace", layout.workspace->name},
       {"theme", theme_text(layout.theme)},
+      {"language", language_text(layout.language)},
       {"zoom", layout.zoom},
       {"density", text_of(layout.density)},
       {"sentence", layout.sentence},

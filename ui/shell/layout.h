@@ -1,12 +1,14 @@
 // What the window remembers between launches. The app reads and writes the file; here is only its content.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/theme.h"
+#include "lessons/lesson.h"
 #include "workspaces/workspaces.h"
 
 namespace attnscope {
@@ -28,7 +30,8 @@ struct Layout {
   bool curves_open = true;
   const Workspace* workspace = find_workspace("attention");
   ThemeName theme = ThemeName::dark;
-  float zoom = 1;  // min_zoom … max_zoom, on top of the display's own scale
+  std::optional<Language> language;  // of the lessons; none: the system's
+  float zoom = 1;                    // min_zoom … max_zoom, on top of the display's own scale
   std::string sentence = "The animal didn't cross the street because it was too tired.";
   std::vector<std::string> recent;       // sentences looked at before, newest first
   std::vector<std::string> recent_runs;  // folders opened and saved to, newest first

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "shell/departures.h"
 #include "shell/export.h"
+#include "shell/lessons.h"
 #include "shell/training.h"
 #include "workspaces/decoding/view.h"
 
@@ -71,6 +72,7 @@ struct Receiver {
     if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) {
       scope.progress.reset();
       give_up_return(scope);
+      give_up_run(scope);
     }
     scope.pausing = scope.pausing && status.activity == Activity::training;
     scope.status = status;
@@ -124,6 +126,7 @@ struct Receiver {
   void operator()(const RunKept&) { scope.requests.end = true; }
   void operator()(NotKept& not_kept) {
     give_up_return(scope);
+    give_up_run(scope);
     scope.not_kept = std::move(not_kept);
   }
 

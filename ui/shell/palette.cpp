@@ -87,6 +87,15 @@ void add_terms(std::vector<PaletteEntry>& entries) {
                        [name = term.name](Scope& scope) { open_glossary(scope, name); }});
 }
 
+void add_lessons(std::vector<PaletteEntry>& entries, const Scope& scope) {
+  const Language language = lesson_language(scope);
+  for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
+    const Lesson& lesson = scope.facts.lessons[i];
+    entries.push_back({lesson.title.in(language), "Lesson", lesson.question.in(language), "", has_run(scope),
+                       [i](Scope& begun) { begin_lesson(begun, i); }});
+  }
+}
+
 // ---- finding
 
 std::string in_small_letters(std::string text) {
@@ -190,6 +199,7 @@ std::vector<PaletteEntry> palette_entries(const Scope& scope) {
   add_actions(entries, scope);
   add_settings(entries, scope);
   add_terms(entries);
+  add_lessons(entries, scope);
   return entries;
 }
 

@@ -16,6 +16,7 @@
 #include "shell/curves_panel.h"
 #include "shell/glossary.h"
 #include "shell/layout.h"
+#include "shell/lessons.h"
 #include "shell/palette.h"
 #include "shell/undo.h"
 #include "widgets/capture.h"
@@ -35,6 +36,10 @@ struct Facts {
   std::string version;
   std::string processor;  // which of its abilities are used, and which library multiplies
   std::vector<BuiltinCorpus> corpora;
+  std::vector<Lesson> lessons;            // in their order
+  std::vector<std::string> complaints;    // about files that came with the program
+  std::string shipped_run;                // its folder; empty: there is none
+  Language language = Language::english;  // the system's
 };
 
 // What can be done about a message.
@@ -162,6 +167,7 @@ struct Scope {
   Timeline timeline;
   Exports exports;
   UndoHistory undo;
+  LessonsView lessons;
 
   // ---- wanted
   Probe asked;                                 // the newest Probe posted

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/numbers.h"
 #include "shell/actions.h"
 #include "shell/departures.h"
+#include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
@@ -22,6 +25,8 @@ namespace attnscope {
 namespace {
 
 constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
+constexpr float lesson_width = 360;
+
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 
 // A tab without ImGui's tab bar, which keeps a selection of its own. True when clicked.
@@ -161,12 +166,30 @@ void draw_picture_caption(const Scope& scope, const Skin& skin) {
   ImGui::Dummy({1, skin.px(4)});
 }
 
+// A frame around the last item, over all that was drawn there, if the open lesson speaks of it.
+void light_item(const Scope& scope, std::string_view anchor, const Skin& skin) {
+  const std::vector<std::string> lit = lit_anchors(scope);
+  if (std::ranges::find(lit, anchor) == lit.end()) return;
+  const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+  ImGui::GetWindowDrawList()->PushClipRectFullScreen();
+  ImGui::GetWindowDrawList()->AddRect(low, high, skin.theme.warning, skin.px(4), 0, skin.px(2));
+  ImGui::GetWindowDrawList()->PopClipRect();
+}
+
+// A lesson's views are others than the reader's: their textures must not be taken for each other's.
+std::string workspace_id(const Scope& scope) {
+  return scope.lessons.set == 0 ? "workspace" : fmt::format("workspace of lesson {}", scope.lessons.set);
+}
+
 void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
+  ImGui::BeginGroup();
   draw_tabs(scope, skin);
+  ImGui::EndGroup();
+  light_item(scope, "tabs", skin);
   return_focus_after_click(scope);
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
-  ImGui::BeginChild("workspace", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
+  ImGui::BeginChild(workspace_id(scope).c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
@@ -181,33 +204,56 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
     draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   ImGui::EndChild();
+  light_item(scope, "workspace", skin);
+}
+
+void draw_setup_column(Scope& scope, float height, const Skin& skin) {
+  ImGui::BeginChild("setup", ImVec2(skin.px(scope.layout.setup_width), height));
+  draw_setup(scope, skin);
+  ImGui::EndChild();
+  light_item(scope, "setup", skin);
+  ImGui::SameLine(0, 0);
+  draw_splitter("setup_edge", scope.layout.setup_width, height, setup_edge, skin);
+  ImGui::SameLine(0, skin.px(4));
+}
+
+void draw_curves_column(Scope& scope, float width, float height, const Skin& skin) {
+  ImGui::SameLine(0, 0);
+  draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
+  ImGui::SameLine(0, skin.px(4));
+  ImGui::BeginChild("curves", ImVec2(width, height));
+  draw_curves(scope.curves, scope.curves_view, skin);
+  ImGui::EndChild();
+  light_item(scope, "curves", skin);
 }
 
 void draw_columns(Scope& scope, float height, TextureStore& textures, const Skin& skin) {
   Layout& layout = scope.layout;
   const bool setup = layout.setup_open && !scope.presentation;
   const bool curves = layout.curves_open && !scope.presentation;
-  if (setup) {
-    ImGui::BeginChild("setup", ImVec2(skin.px(layout.setup_width), height));
-    draw_setup(scope, skin);
-    ImGui::EndChild();
-    ImGui::SameLine(0, 0);
-    draw_splitter("setup_edge", layout.setup_width, height, setup_edge, skin);
-    ImGui::SameLine(0, skin.px(4));
-  }
+  const bool lesson = scope.lessons.open;
+  if (setup) draw_setup_column(scope, height, skin);
   const float edge = skin.px(splitter_width + 4);
-  // The curves give way when the window is too narrow for both.
-  const float curves_width = std::min(skin.px(layout.curves_width), ImGui::GetContentRegionAvail().x * 0.38F);
-  ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge : 0, height));
+  // Page and curves give way when the window is too narrow for all.
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float page_width = lesson ? std::min(skin.px(lesson_width), room * 0.4F) + skin.px(10) : 0;
+  const float curves_width = std::min(skin.px(layout.curves_width), (room - page_width) * 0.38F);
+  ImGui::BeginChild("middle", ImVec2(curves ? -curves_width - edge - page_width : -page_width, height));
   draw_workspace(scope, textures, skin);
   ImGui::EndChild();
-  if (!curves) return;
-  ImGui::SameLine(0, 0);
-  draw_splitter("curves_edge", layout.curves_width, height, curves_edge, skin);
-  ImGui::SameLine(0, skin.px(4));
-  ImGui::BeginChild("curves", ImVec2(0, height));
-  draw_curves(scope.curves, scope.curves_view, skin);
+  if (curves) draw_curves_column(scope, curves_width, height, skin);
+  if (!lesson) return;
+  ImGui::SameLine(0, skin.px(10));
+  ImGui::BeginChild("lesson", ImVec2(0, height), false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  draw_lesson_page(scope, skin);
   ImGui::EndChild();
+}
+
+void draw_lit_sentence_bar(Scope& scope, const Skin& skin) {
+  ImGui::BeginGroup();
+  draw_sentence_bar(scope, skin);
+  ImGui::EndGroup();
+  light_item(scope, "sentence", skin);
 }
 
 }  // namespace
@@ -228,7 +274,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   if (!scope.presentation) draw_menu_bar(scope, skin);
   const bool simple = scope.layout.density == Density::simple;
   if (simple) {
-    draw_sentence_bar(scope, skin);
+    draw_lit_sentence_bar(scope, skin);
     ImGui::Separator();
   }
   const float bar = (simple ? 0 : sentence_bar_height(skin)) + timeline_height(scope);
@@ -237,11 +283,12 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   const ImVec2 corner(viewport.WorkPos.x + viewport.WorkSize.x - skin.px(12), ImGui::GetCursorScreenPos().y);
   ImGui::Separator();
   draw_timeline(scope, skin);
-  if (!simple) draw_sentence_bar(scope, skin);
+  if (!simple) draw_lit_sentence_bar(scope, skin);
   return_focus_after_click(scope);
   draw_dialogs(scope, skin);
   ImGui::End();
   if (!scope.exports.taking) draw_toasts(scope, corner, skin);
+  settle_lesson(scope);
   ask_for_look(scope);
   settle_undo(scope);
 }

@@ -5,9 +5,12 @@
 
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <variant>
 
+#include "commands/desktop/lesson_files.h"
+#include "commands/paths.h"
 #include "corpus/corpus.h"
 #include "engine/device.h"
 #include "engine/torch_engine.h"
@@ -33,6 +36,12 @@ Facts machine_facts() {
   for (const BuiltIn& corpus : built_in_corpora()) {
     facts.corpora.push_back({std::string(corpus.name), std::string(corpus.description)});
   }
+  LessonFiles files = find_lessons();
+  facts.lessons = std::move(files.lessons);
+  facts.complaints = std::move(files.complaints);
+  facts.language = system_language();
+  std::error_code error;
+  if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();
   return facts;
 }
 

@@ -11,6 +11,7 @@
 #include "commands/desktop/machine.h"
 #include "commands/paths.h"
 #include "session/session.h"
+#include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
@@ -61,6 +62,38 @@ void check_view(const Workspace* of_view, const std::string& view, const ModelCo
       "--view {}: a recurrent model has no layers of heads to be shown so, only one map (--view head)", view));
 }
 
+// What the window says once the sentence has been looked at; frames until nothing more is asked.
+void draw_until_settled(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+  std::uint64_t request = 0;
+  do {
+    request = scope.asked.request;
+    draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
+    post_commands(scope, session);
+    hear(scope, session, run);
+  } while (request != scope.asked.request);
+}
+
+// At the wanted part; what the reader should do before is done.
+void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+  const auto lesson = std::ranges::find(scope.facts.lessons, options.lesson, &Lesson::name);
+  if (lesson == scope.facts.lessons.end())
+    throw std::runtime_error(fmt::format("there is no lesson \"{}\": attnscope lessons lists them", options.lesson));
+  if (!options.language.empty())
+    scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;
+  scope.facts.shipped_run = "";  // the run that was asked for is the lesson's
+  begin_lesson(scope, static_cast<std::size_t>(lesson - scope.facts.lessons.begin()));
+  draw_until_settled(scope, session, options, run);
+  show_part(scope, LessonPart::touch);
+  for (std::size_t step = 0; options.part > 3 && step < lesson->steps.size(); ++step) {
+    draw_until_settled(scope, session, options, run);
+    if (next_step(scope) == step) do_step(scope, step);
+    draw_until_settled(scope, session, options, run);
+    draw_until_settled(scope, session, options, run);
+  }
+  show_part(scope, static_cast<LessonPart>(options.part - 1));
+  draw_until_settled(scope, session, options, run);
+}
+
 }  // namespace
 
 int screenshot(const ScreenshotOptions& options) {
@@ -74,7 +107,7 @@ int screenshot(const ScreenshotOptions& options) {
   scope.layout.theme = theme_from(options.theme);
   const auto density = std::ranges::find(density_names(), options.density);
   set_density(scope.layout, static_cast<Density>(density - density_names().begin()));
-  scope.layout.sentence = options.source;
+  if (!options.source.empty()) scope.layout.sentence = options.source;
   scope.reference = options.reference;
   {
     std::uint64_t seen = 0, studies = 0;
@@ -89,6 +122,7 @@ int screenshot(const ScreenshotOptions& options) {
       post_commands(scope, session);
       hear(scope, session, run);
     } while (studies > 0);
+    if (!options.lesson.empty()) take_lesson(scope, session, options, run);
   }
   if (options.pin_step) show_step(scope, *options.pin_step);
   const auto scale = static_cast<float>(options.scale);

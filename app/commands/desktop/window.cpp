@@ -19,6 +19,7 @@
 #include "kernels/breathing.h"
 #include "plain/channel.h"
 #include "session/session.h"
+#include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/training.h"
 #include "window/font_files.h"
@@ -164,7 +165,10 @@ void App::run() {
 }
 
 void App::hear() {
-  for (Facts& facts : facts_.take()) scope_.facts = std::move(facts);
+  for (Facts& facts : facts_.take()) {
+    scope_.facts = std::move(facts);
+    for (const std::string& complaint : scope_.facts.complaints) notify(scope_, Severity::warning, complaint);
+  }
   Session::News news = session_.poll();
   const bool looked = news.snapshot != scope_.newest.snapshot;
   if (news.events.empty() && !looked) return;
@@ -212,7 +216,7 @@ void App::save_settings() {
   const GlfwWindow::Size size =
       window_.lost() ? GlfwWindow::Size{read_.settings.window_width, read_.settings.window_height} : window_.size();
   try {
-    write_settings(settings_file_, {scope_.layout, size.width, size.height});
+    write_settings(settings_file_, {readers_layout(scope_), size.width, size.height});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attnscope: the settings could not be kept: %s\n", error.what());
   }

@@ -1,0 +1,84 @@
+#include "commands/desktop/lesson_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "commands/commands.h"
+#include "commands/paths.h"
+#include "lessons/lesson_text.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+LessonRead read_lesson_file(const std::filesystem::path& file) {
+  try {
+    return read_lesson(read_file(file, most_lesson_bytes), file.string());
+  } catch (const FileError& error) {
+    return {{}, {error.what()}};
+  }
+}
+
+std::vector<std::filesystem::path> lesson_paths() {
+  std::vector<std::filesystem::path> paths;
+  for (const std::filesystem::path& folder : {asset_folder(), config_folder()}) {
+    std::error_code error;  // a folder that is not there has no lessons
+    if (folder.empty()) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "lessons", error))
+      if (entry.path().extension() == ".lesson") paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+LessonFiles find_lessons() {
+  LessonFiles files;
+  for (const std::filesystem::path& path : lesson_paths()) {
+    LessonRead read = read_lesson_file(path);
+    if (read.complaints.empty() && std::ranges::count(files.lessons, read.lesson.name, &Lesson::name) > 0)
+      read.complaints.push_back(fmt::format("{}:1: another lesson is called \"{}\"", path.string(), read.lesson.name));
+    if (read.complaints.empty()) files.lessons.push_back(std::move(read.lesson));
+    files.complaints.insert(files.complaints.end(), read.complaints.begin(), read.complaints.end());
+  }
+  std::ranges::stable_sort(files.lessons, {}, &Lesson::place);
+  return files;
+}
+
+std::vector<std::string> check_lesson(const std::filesystem::path& file) {
+  return read_lesson_file(file).complaints;
+}
+
+Language system_language() {
+  for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+    const char* value = std::getenv(variable);
+    if (value != nullptr && *value != '\0')
+      return std::string_view(value).starts_with("fr") ? Language::french : Language::english;
+  }
+  return Language::english;
+}
+
+int lessons(const LessonsOptions& options) {
+  if (options.check.empty()) {
+    const LessonFiles files = find_lessons();
+    for (const Lesson& lesson : files.lessons)
+      fmt::print("{}\t{}\t{}\n", lesson.name, lesson.title.in(Language::english), lesson.title.in(Language::french));
+    for (const std::string& complaint : files.complaints) fmt::print(stderr, "{}\n", complaint);
+    return files.complaints.empty() ? 0 : 1;
+  }
+  int status = 0;
+  for (const std::string& file : options.check) {
+    const std::vector<std::string> complaints = check_lesson(file);
+    for (const std::string& complaint : complaints) fmt::print(stderr, "{}\n", complaint);
+    if (!complaints.empty()) status = 1;
+  }
+  return status;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,346 @@
+#include "lessons/measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "measures/attention_measures.h"
+#include "plain/decodings.h"
+#include "workspaces/decoding/view.h"
+#include "workspaces/embeddings/view.h"
+#include "workspaces/origins/view.h"
+#include "workspaces/positions/view.h"
+
+namespace attnscope {
+namespace {
+
+using Arguments = std::span<const std::string>;
+using Answer = std::optional<Value>;
+
+Answer number(double value) {
+  return std::isfinite(value) ? Answer(value) : std::nullopt;
+}
+
+std::optional<std::size_t> index_from(const std::string& text, std::size_t count) {
+  const auto value = number_from(text);
+  if (!value || *value < 1 || *value != std::floor(*value) || *value > static_cast<double>(count)) return {};
+  return static_cast<std::size_t>(*value) - 1;
+}
+
+// ---- attention
+
+const Matrix* map_of(const LessonSight& sight, Arguments head) {
+  const auto place = head_from(head[0], head[1], head[2]);
+  return place && sight.look ? map_at(*sight.look, *place) : nullptr;
+}
+
+AttentionPart part_of(Arguments head) {
+  return head_from(head[0], head[1], head[2])->part;
+}
+
+Answer weight(const LessonSight& sight, Arguments arguments) {
+  const Matrix* map = map_of(sight, arguments);
+  if (!map) return {};
+  const int query = position_of(row_tokens(*sight.look, part_of(arguments)), arguments[3]);
+  const int key = position_of(col_tokens(*sight.look, part_of(arguments)), arguments[4]);
+  return query < 0 || key < 0 || query >= map->rows || key >= map->cols ? Answer() : number(map->at(query, key));
+}
+
+Answer most(const LessonSight& sight, Arguments arguments) {
+  const Matrix* map = map_of(sight, arguments);
+  if (!map) return {};
+  const int query = position_of(row_tokens(*sight.look, part_of(arguments)), arguments[3]);
+  const std::vector<WordSpan> words = words_of(col_tokens(*sight.look, part_of(arguments)));
+  if (query < 0 || query >= map->rows || words.empty()) return {};
+  const int word = strongest_word(*map, query, words);
+  return word < 0 ? Answer() : words[static_cast<std::size_t>(word)].text;
+}
+
+Answer entropy(const LessonSight& sight, Arguments arguments) {
+  const Matrix* map = map_of(sight, arguments);
+  return map ? number(mean_entropy(*map)) : Answer();
+}
+
+Answer distance(const LessonSight& sight, Arguments arguments) {
+  const Matrix* map = map_of(sight, arguments);
+  const bool causal = map && part_of(arguments) == AttentionPart::decoder;
+  return map ? number(measures_of(*map, causal).distance) : Answer();
+}
+
+// The largest weight that any query of the decoder gives a key after it.
+Answer future(const LessonSight& sight, Arguments arguments) {
+  const auto place = head_from("decoder", arguments[0], arguments[1]);
+  const Matrix* map = place && sight.look ? map_at(*sight.look, *place) : nullptr;
+  if (!map) return {};
+  float largest = 0;
+  for (int query = 0; query < map->rows; ++query)
+    for (int key = query + 1; key < map->cols; ++key) largest = std::max(largest, map->at(query, key));
+  return number(largest);
+}
+
+Answer is_off(const LessonSight& sight, Arguments arguments) {
+  const auto place = head_from(arguments[0], arguments[1], arguments[2]);
+  if (!place || !sight.look) return {};
+  return std::ranges::count(sight.look->interventions.heads_off, *place) > 0 ? 1.0 : 0.0;
+}
+
+Answer heads_off(const LessonSight& sight, Arguments) {
+  return sight.look ? number(static_cast<double>(sight.look->interventions.heads_off.size())) : Answer();
+}
+
+// ---- the text
+
+Answer output(const LessonSight& sight, Arguments) {
+  return sight.look ? Answer(sight.look->output_text) : std::nullopt;
+}
+
+Answer sentence(const LessonSight& sight, Arguments) {
+  return sight.look ? Answer(sight.look->source_text) : std::nullopt;
+}
+
+const Reading* reading_of(const LessonSight& sight, const std::string& method) {
+  if (!sight.look || !sight.look->decodings) return nullptr;
+  const auto wanted = method == "greedy" ? Method::greedy : method == "beam" ? Method::beam : Method::sample;
+  const auto& readings = sight.look->decodings->readings;
+  const auto found = std::ranges::find(readings, wanted, &Reading::method);
+  return found == readings.end() ? nullptr : &*found;
+}
+
+Answer reading(const LessonSight& sight, Arguments arguments) {
+  const Reading* found = reading_of(sight, arguments[0]);
+  return found ? Answer(found->text) : std::nullopt;
+}
+
+Answer log_prob(const LessonSight& sight, Arguments arguments) {
+  const Reading* found = reading_of(sight, arguments[0]);
+  return found ? number(found->log_prob) : Answer();
+}
+
+// What the first wrote at the first piece that the second wrote otherwise.
+Answer parting(const LessonSight& sight, Arguments arguments) {
+  const Reading* one = reading_of(sight, arguments[0]);
+  const Reading* other = reading_of(sight, arguments[1]);
+  if (!one || !other) return {};
+  for (std::size_t i = 0; i < std::min(one->tokens.size(), other->tokens.size()); ++i)
+    if (one->tokens[i].id != other->tokens[i].id) return std::string(without_mark(one->tokens[i].piece));
+  return {};
+}
+
+Answer parting_place(const LessonSight& sight, Arguments arguments) {
+  const Reading* one = reading_of(sight, arguments[0]);
+  const Reading* other = reading_of(sight, arguments[1]);
+  if (!one || !other) return {};
+  for (std::size_t i = 0; i < std::min(one->tokens.size(), other->tokens.size()); ++i)
+    if (one->tokens[i].id != other->tokens[i].id) return static_cast<double>(i + 1);
+  return {};
+}
+
+// ---- the window
+
+Answer decoding_view(const LessonSight& sight, Arguments) {
+  constexpr std::array names = {"steps", "tree", "readings", "forcing"};  // in the order of DecodingMode
+  return std::string(names[static_cast<std::size_t>(sight.views.of<DecodingView>().mode)]);
+}
+
+Answer open_workspace(const LessonSight& sight, Arguments) {
+  return std::string(sight.open.name);
+}
+
+// ---- embeddings
+
+const EmbeddingsView& embeddings_of(const LessonSight& sight) {
+  return sight.views.of<EmbeddingsView>();
+}
+
+Answer chosen_word(const LessonSight& sight, Arguments) {
+  const EmbeddingLook* look = embeddings_of(sight).look.get();
+  if (!look || look->chosen < 0) return {};
+  return piece_name(look->vocabulary->pieces[static_cast<std::size_t>(look->chosen)]);
+}
+
+Answer neighbour(const LessonSight& sight, Arguments arguments) {
+  const Answer chosen = chosen_word(sight, {});
+  if (!chosen || std::get<std::string>(*chosen) != arguments[0]) return {};
+  const EmbeddingLook& look = *embeddings_of(sight).look;
+  const auto rank = index_from(arguments[1], look.neighbours.nearest.size());
+  if (!rank) return {};
+  return piece_name(look.vocabulary->pieces[static_cast<std::size_t>(look.neighbours.nearest[*rank].id)]);
+}
+
+Answer separation(const LessonSight& sight, Arguments arguments) {
+  const SenseLook* look = embeddings_of(sight).senses.look.get();
+  if (!look || look->word != arguments[0]) return {};
+  const auto layer = number_from(arguments[1]);
+  if (!layer || !(*layer >= 0 && *layer < static_cast<double>(look->layers.size()))) return {};
+  return number(look->layers[static_cast<std::size_t>(*layer)].separation);
+}
+
+// ---- origins
+
+Answer scores_d(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().scaling.d);
+}
+
+// Of the random queries and keys that the panel has, at that d.
+std::optional<SoftmaxSpread> spread(const LessonSight& sight, const std::string& which, const std::string& d) {
+  const ScalingView& view = sight.views.of<OriginsView>().scaling;
+  const auto index = index_from(d, ScoreSample::most_dimensions);
+  if (!index || !view.sample || (which != "plain" && which != "divided")) return {};
+  const ScaledScores scores = view.sample->scores(static_cast<int>(*index) + 1);
+  return which == "plain" ? scores.of_plain : scores.of_divided;
+}
+
+Answer score_weight(const LessonSight& sight, Arguments arguments) {
+  const auto found = spread(sight, arguments[0], arguments[1]);
+  return found ? number(found->largest) : Answer();
+}
+
+Answer score_entropy(const LessonSight& sight, Arguments arguments) {
+  const auto found = spread(sight, arguments[0], arguments[1]);
+  return found ? number(found->entropy) : Answer();
+}
+
+Answer kernel_width(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().kernels.width);
+}
+
+// Of the points that the panel has, with its kernel.
+Answer kernel_error(const LessonSight& sight, Arguments arguments) {
+  const OriginsView& view = sight.views.of<OriginsView>();
+  const auto width = number_from(arguments[0]);
+  if (!width || !(*width >= least_width && *width <= most_width)) return {};
+  return number(
+      fit_error(kernel_fit(view.points.known, regression_queries(), view.kernels.kernel, *width, view.points.noise))
+          .clean);
+}
+
+Answer warmup(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().schedule.warmup);
+}
+
+// The highest learning rate, as the panel's sliders have it.
+Answer peak_rate(const LessonSight& sight, Arguments) {
+  const ScheduleView& view = sight.views.of<OriginsView>().schedule;
+  return number(rate_at(view, view.warmup));
+}
+
+// ---- positions
+
+Answer turn_query(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<PositionsView>().turning.query);
+}
+
+Answer turn_key(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<PositionsView>().turning.key);
+}
+
+Answer turn_distance(const LessonSight& sight, Arguments) {
+  const TurningView& view = sight.views.of<PositionsView>().turning;
+  return number(view.query - view.key);
+}
+
+// Σ_i cos((m − n) θ_i) / (d/2): q·k of two vectors alike in every pair, of its largest (2104.09864 §3.4.3).
+Answer turn_product(const LessonSight& sight, Arguments) {
+  const TurningView& view = sight.views.of<PositionsView>().turning;
+  double sum = 0;
+  for (int pair = 0; pair < view.width / 2; ++pair)
+    sum += std::cos((view.query - view.key) * rope_angle(pair, view.width));
+  return number(sum / (view.width / 2));
+}
+
+constexpr std::array table = {
+    Measure{"weight", "PART LAYER HEAD QUERY KEY", "how much of the query's attention the key gets, 0 to 1", weight},
+    Measure{"most", "PART LAYER HEAD QUERY", "the word that gets most of it", most},
+    Measure{"entropy", "PART LAYER HEAD", "mean entropy of the head's rows, in nats", entropy},
+    Measure{"distance", "PART LAYER HEAD", "how far the head looks, in pieces", distance},
+    Measure{"future", "LAYER HEAD", "largest weight that the decoder's head gives a piece not yet written", future},
+    Measure{"is-off", "PART LAYER HEAD", "1 while the head is switched off, else 0", is_off},
+    Measure{"heads-off", "", "how many heads are switched off", heads_off},
+    Measure{"sentence", "", "the sentence looked at", sentence},
+    Measure{"output", "", "what the model writes", output},
+    Measure{"reading", "greedy|beam|sample", "what is written in that way", reading},
+    Measure{"log-prob", "greedy|beam|sample", "log probability of it, in nats", log_prob},
+    Measure{"parting", "METHOD OTHER", "what the first writes where the two first differ", parting},
+    Measure{"parting-place", "METHOD OTHER", "which piece of the output that is, from 1", parting_place},
+    Measure{"workspace", "", "the name of the open workspace", open_workspace},
+    Measure{"decoding-view", "", "the view of Decoding: steps, tree, readings or forcing", decoding_view},
+    Measure{"chosen-word", "", "the word chosen in Embeddings", chosen_word},
+    Measure{"neighbour", "WORD RANK", "of the chosen word the nearest (1), the second …", neighbour},
+    Measure{"separation", "WORD LAYER", "how far the layer (0: embedding) tells the word's senses apart: silhouette",
+            separation},
+    Measure{"scores-d", "", "the d of √d_k in Origins", scores_d},
+    Measure{"score-weight", "plain|divided D", "mean largest weight of softmax(q·k), or of q·k/√D", score_weight},
+    Measure{"score-entropy", "plain|divided D", "mean entropy of it, in nats", score_entropy},
+    Measure{"kernel-width", "", "the kernel's width in Origins", kernel_width},
+    Measure{"kernel-error", "WIDTH", "mean squared error of the kernel regression with that width", kernel_error},
+    Measure{"warmup", "", "updates of warm-up in Origins", warmup},
+    Measure{"peak-rate", "", "the highest learning rate with it", peak_rate},
+    Measure{"turn-query", "", "the query's position in Turning vectors", turn_query},
+    Measure{"turn-key", "", "the key's", turn_key},
+    Measure{"turn-distance", "", "how far the query stands after the key", turn_distance},
+    Measure{"turn-product", "", "their product, as a share of its largest", turn_product},
+};
+
+std::size_t words_in(std::string_view form) {
+  return form.empty() ? 0 : static_cast<std::size_t>(std::ranges::count(form, ' ')) + 1;
+}
+
+}  // namespace
+
+std::span<const Measure> lesson_measures() {
+  return table;
+}
+
+const Measure* find_measure(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Measure::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string complaint_about(const Expression& expression) {
+  const Measure* measure = find_measure(expression.measure);
+  if (!measure) return fmt::format("there is no measure \"{}\"", expression.measure);
+  if (words_in(measure->form) != expression.arguments.size())
+    return fmt::format("{} takes {}", measure->name, measure->form.empty() ? "nothing" : measure->form);
+  if (measure->form.starts_with("PART") &&
+      !head_from(expression.arguments[0], expression.arguments[1], expression.arguments[2]))
+    return fmt::format("{} takes {}: encoder, decoder or cross, layer and head from 1", measure->name, measure->form);
+  return "";
+}
+
+std::optional<Value> measured(const Expression& expression, const LessonSight& sight) {
+  const Measure* measure = find_measure(expression.measure);
+  return measure ? measure->of(sight, expression.arguments) : std::nullopt;
+}
+
+std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer, std::string_view head) {
+  const auto found = std::ranges::find_if(attention_parts, [&](AttentionPart each) { return part_name(each) == part; });
+  constexpr std::size_t most = 1000;
+  const auto layer_index = index_from(std::string(layer), most), head_index = index_from(std::string(head), most);
+  if (found == attention_parts.end() || !layer_index || !head_index) return {};
+  return HeadPlace{*found, static_cast<int>(*layer_index), static_cast<int>(*head_index)};
+}
+
+int position_of(std::span<const Token> tokens, std::string_view word) {
+  const std::vector<WordSpan> words = words_of({tokens.begin(), tokens.end()});
+  const auto found = std::ranges::find(words.rbegin(), words.rend(), word, &WordSpan::text);
+  return found == words.rend() ? -1 : found->begin;
+}
+
+std::optional<double> number_from(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::string value_text(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  const double number = std::get<double>(value);
+  if (number == std::round(number) && std::abs(number) < 1e9) return fmt::format("{:.0f}", number);
+  return std::abs(number) < 0.01 ? fmt::format("{:.2g}", number) : fmt::format("{:.2f}", number);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,418 @@
+// The page of a lesson beside the window, and the list of all lessons.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "measures/attention_measures.h"
+#include "shell/lessons.h"
+#include "shell/scope.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+// ---- the page's own words
+
+enum class Say {
+  lessons,
+  question,
+  prediction,
+  touch,
+  check,
+  why,
+  back,
+  next,
+  restart,
+  leave,
+  choose_here,
+  order_here,
+  number_here,
+  mark_here,
+  curve_here,
+  yours,
+  not_yet,
+  right,
+  wrong,
+  unknown,
+  truth,
+  show_me,
+  first_guess,
+  finished,
+  count
+};
+
+using Pair = std::array<const char*, 2>;
+
+// In the order of Say; English, French.
+constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
+    {"Lessons", "Leçons"},
+    {"Question", "Question"},
+    {"Prediction", "Prédiction"},
+    {"Touch", "À vous"},
+    {"Check", "Bilan"},
+    {"Why", "Pourquoi"},
+    {"Back", "Retour"},
+    {"Next", "Suite"},
+    {"Restart", "Recommencer"},
+    {"Leave", "Quitter"},
+    {"Choose one.", "Choisissez une réponse."},
+    {"Put the largest first: a click moves a line up.", "Le plus grand d'abord : un clic fait monter une ligne."},
+    {"Set the number.", "Réglez le nombre."},
+    {"Mark a word.", "Marquez un mot."},
+    {"Draw with the mouse, from left to right.", "Dessinez à la souris, de gauche à droite."},
+    {"You predicted", "Vous avez prédit"},
+    {"Something is still to be done in the panels:", "Il reste à faire dans les panneaux :"},
+    {"As you predicted.", "Comme vous l'avez prédit."},
+    {"Not as you predicted.", "Autrement que prédit."},
+    {"The model gives no clear answer here.", "Le modèle ne donne ici pas de réponse nette."},
+    {"It is", "C'est"},
+    {"Do it for me", "Faites-le pour moi"},
+    {"No prediction was made.", "Aucune prédiction n'a été faite."},
+    {"finished", "terminée"},
+}};
+
+const char* say(const Scope& scope, Say what) {
+  return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(lesson_language(scope))];
+}
+
+const char* part_title(const Scope& scope, LessonPart part) {
+  return say(scope, static_cast<Say>(static_cast<int>(Say::question) + static_cast<int>(part)));
+}
+
+void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
+  wrapped_text(skin.theme.text, filled(scope, words.in(lesson_language(scope))));
+  ImGui::Spacing();
+}
+
+// ---- the prediction
+
+const std::string& option_text(const Scope& scope, const Prediction& prediction, int option) {
+  return prediction.options[static_cast<std::size_t>(option)].text.in(lesson_language(scope));
+}
+
+// A choice that may take several lines; true when clicked.
+bool draw_line(const std::string& text, bool chosen, const Skin& skin) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float left = skin.px(10);
+  const auto lines = wrapped_lines(skin.fonts.ui, text, width - left * 2);
+  const float line = ImGui::GetTextLineHeight();
+  const ImVec2 size{width, line * static_cast<float>(lines.size()) + skin.px(8)};
+  const bool clicked = ImGui::Selectable("##line", chosen, ImGuiSelectableFlags_DontClosePopups, size);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 low{corner.x + skin.px(1), corner.y}, high{corner.x + size.x - skin.px(1), corner.y + size.y};
+  const Color32 color = chosen ? skin.theme.accent : skin.theme.border;
+  list.AddRect(low, high, color, skin.px(3), 0, skin.px(chosen ? 2.0F : 1.0F));
+  float y = corner.y + skin.px(4);
+  for (const std::string_view each : lines) {
+    draw_text(list, skin.fonts.ui, {corner.x + left, y}, skin.theme.text, each.data(), each.data() + each.size());
+    y += line;
+  }
+  ImGui::Spacing();
+  return clicked;
+}
+
+void draw_options(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, say(scope, Say::choose_here), skin);
+  for (int i = 0; i < static_cast<int>(prediction.options.size()); ++i) {
+    ImGui::PushID(i);
+    if (draw_line(option_text(scope, prediction, i), guess.option == i, skin)) {
+      guess.option = i;
+      guess.made = true;
+    }
+    ImGui::PopID();
+  }
+}
+
+void draw_order(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, say(scope, Say::order_here), skin);
+  if (guess.order.size() != prediction.options.size()) {
+    guess.order.resize(prediction.options.size());
+    std::iota(guess.order.begin(), guess.order.end(), 0);
+  }
+  for (std::size_t i = 0; i < guess.order.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    const std::string text = fmt::format("{}. {}", i + 1, option_text(scope, prediction, guess.order[i]));
+    if (draw_line(text, false, skin)) {
+      if (i > 0) std::swap(guess.order[i], guess.order[i - 1]);
+      guess.made = true;
+    }
+    ImGui::PopID();
+  }
+}
+
+void draw_number(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, say(scope, Say::number_here), skin);
+  if (!guess.made) guess.number = (prediction.from + prediction.to) / 2;
+  ImGui::SetNextItemWidth(-1);
+  guess.made |= ImGui::SliderScalar("##number", ImGuiDataType_Double, &guess.number, &prediction.from, &prediction.to,
+                                    "%.2f", ImGuiSliderFlags_AlwaysClamp);
+}
+
+void draw_words(const Scope& scope, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, say(scope, Say::mark_here), skin);
+  const Snapshot* look = scope.newest.snapshot.get();
+  if (!look) return;
+  int id = 0;
+  for (const WordSpan& word : words_of({look->typed().begin(), look->typed().end()})) {
+    ImGui::PushID(id++);
+    if (draw_choice(word.text.c_str(), guess.word == word.text, "", skin)) {
+      guess.word = word.text;
+      guess.made = true;
+    }
+    ImGui::PopID();
+  }
+  end_choices();
+}
+
+// Where a value stands in the little plot.
+struct CurveFrame {
+  ImVec2 low, high;
+  const Prediction& prediction;
+
+  ImVec2 at(std::size_t i, double value) const {
+    const double share = (value - prediction.from) / (prediction.to - prediction.from);
+    const double along = (static_cast<double>(i) + 0.5) / static_cast<double>(prediction.options.size());
+    return {low.x + static_cast<float>(along) * (high.x - low.x),
+            high.y - static_cast<float>(share) * (high.y - low.y)};
+  }
+  std::size_t index(float x) const {
+    const auto count = static_cast<float>(prediction.options.size());
+    return static_cast<std::size_t>(std::clamp((x - low.x) / (high.x - low.x) * count, 0.0F, count - 1));
+  }
+  double value(float y) const {
+    return prediction.from +
+           (prediction.to - prediction.from) * std::clamp((high.y - y) / (high.y - low.y), 0.0F, 1.0F);
+  }
+};
+
+void draw_line_of(const CurveFrame& frame, const std::vector<double>& curve, Color32 color, const Skin& skin) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    list.AddCircleFilled(frame.at(i, curve[i]), skin.px(4), color);
+    if (i > 0) list.AddLine(frame.at(i - 1, curve[i - 1]), frame.at(i, curve[i]), color, skin.px(2));
+  }
+}
+
+// The guess and, once it is known, the truth.
+CurveFrame draw_plot_of(const Prediction& prediction, const Expectation& guess, const Expectation* truth,
+                        const Skin& skin) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const ImVec2 size{ImGui::GetContentRegionAvail().x, skin.px(150)};
+  const CurveFrame frame{corner, {corner.x + size.x, corner.y + size.y}, prediction};
+  ImGui::InvisibleButton("##curve", size);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRect(frame.low, frame.high, skin.theme.border);
+  const auto label = [&](ImVec2 at, double value) {
+    const std::string text = fmt::format("{:g}", value);
+    draw_text(list, skin.fonts.small, at, skin.theme.text_dim, text.c_str());
+  };
+  label({corner.x + skin.px(4), frame.high.y - skin.px(16)}, prediction.from);
+  label({corner.x + skin.px(4), corner.y + skin.px(2)}, prediction.to);
+  for (std::size_t i = 0; i < prediction.options.size(); ++i)
+    label({frame.at(i, 0).x - skin.px(8), frame.high.y + skin.px(2)}, prediction.options[i].at);
+  if (truth) draw_line_of(frame, truth->curve, skin.theme.warning, skin);
+  draw_line_of(frame, guess.curve, skin.theme.accent, skin);
+  return frame;
+}
+
+void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
+  small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
+  if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
+  const CurveFrame frame = draw_plot_of(prediction, guess, nullptr, skin);
+  if (ImGui::IsItemActive()) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    guess.curve[frame.index(mouse.x)] = frame.value(mouse.y);
+    guess.made = true;
+  }
+  ImGui::Dummy({1, skin.px(18)});
+}
+
+// What was predicted, or is true, in words.
+std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  switch (prediction.kind) {
+    case PredictionKind::choose:
+      return guess.option < 0 ? "" : option_text(scope, prediction, guess.option);
+    case PredictionKind::mark:
+      return guess.word;
+    case PredictionKind::number:
+      return fmt::format("{:.2f}", guess.number);
+    case PredictionKind::order: {
+      std::string text;
+      for (const int option : guess.order) text += (text.empty() ? "" : " > ") + option_text(scope, prediction, option);
+      return text;
+    }
+    case PredictionKind::curve:
+      break;
+  }
+  return "";
+}
+
+void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
+  if (!guess.made) return small_text(skin.theme.text_dim, say(scope, Say::first_guess), skin);
+  // A curve's colour in the plot.
+  const bool curve = lesson.prediction.kind == PredictionKind::curve;
+  small_text(curve ? skin.theme.accent : skin.theme.text_dim, say(scope, Say::yours), skin);
+  const std::string text = guess_text(scope, lesson.prediction, guess);
+  if (text.empty()) return;
+  wrapped_text(skin.theme.accent, text);
+}
+
+void draw_prediction(const Scope& scope, const Lesson& lesson, Expectation& guess, const Skin& skin) {
+  paragraph(scope, lesson.prediction.text, skin);
+  switch (lesson.prediction.kind) {
+    case PredictionKind::choose:
+      return draw_options(scope, lesson.prediction, guess, skin);
+    case PredictionKind::mark:
+      return draw_words(scope, guess, skin);
+    case PredictionKind::number:
+      return draw_number(scope, lesson.prediction, guess, skin);
+    case PredictionKind::order:
+      return draw_order(scope, lesson.prediction, guess, skin);
+    case PredictionKind::curve:
+      return draw_curve(scope, lesson.prediction, guess, skin);
+  }
+}
+
+// ---- touch, check, why
+
+void draw_steps(Scope& scope, const Lesson& lesson, const Skin& skin) {
+  const std::size_t next = next_step(scope);
+  for (std::size_t i = 0; i < lesson.steps.size() && i <= next; ++i) {
+    const LessonStep& step = lesson.steps[i];
+    if (i < next) {
+      wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", filled(scope, step.text.in(lesson_language(scope)))));
+    } else {
+      paragraph(scope, step.text, skin);
+      if (!step.settings.empty() && ImGui::Button(say(scope, Say::show_me))) do_step(scope, i);
+    }
+    ImGui::Spacing();
+  }
+}
+
+void draw_touch(Scope& scope, const Lesson& lesson, const Skin& skin) {
+  draw_kept_guess(scope, lesson, lesson_progress(scope).guess, skin);
+  ImGui::Separator();
+  draw_steps(scope, lesson, skin);
+}
+
+void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
+  const Expectation& guess = lesson_progress(scope).guess;
+  if (next_step(scope) < lesson.steps.size()) {
+    small_text(skin.theme.warning, say(scope, Say::not_yet), skin);
+    return paragraph(scope, lesson.steps[next_step(scope)].text, skin);
+  }
+  draw_kept_guess(scope, lesson, guess, skin);
+  ImGui::Separator();
+  const std::optional<Verdict> verdict = verdict_of(scope);
+  if (!verdict) return wrapped_text(skin.theme.warning, say(scope, Say::unknown));
+  if (guess.made) {
+    const Color32 color = verdict->right ? skin.theme.success : skin.theme.warning;
+    const WithFont bold(skin.fonts.bold);
+    wrapped_text(color, say(scope, verdict->right ? Say::right : Say::wrong));
+  }
+  if (lesson.prediction.kind == PredictionKind::curve) {
+    small_text(skin.theme.warning, say(scope, Say::truth), skin);
+    draw_plot_of(lesson.prediction, guess, &verdict->truth, skin);
+    ImGui::Dummy({1, skin.px(18)});
+  } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
+    small_text(skin.theme.text_dim, say(scope, Say::truth), skin);
+    wrapped_text(skin.theme.text, guess_text(scope, lesson.prediction, verdict->truth));
+  }
+  ImGui::Spacing();
+  paragraph(scope, lesson.found, skin);
+}
+
+void draw_why(const Scope& scope, const Lesson& lesson, const Skin& skin) {
+  paragraph(scope, lesson.why, skin);
+  if (!lesson.formula.empty()) {
+    const WithFont mono(skin.fonts.mono);
+    wrapped_text(skin.theme.accent, lesson.formula);
+  }
+  ImGui::Spacing();
+  small_text(skin.theme.text_dim, lesson.source, skin);
+}
+
+// ---- the page
+
+void draw_parts(Scope& scope, const Skin& skin) {
+  for (int i = 0; i < lesson_parts; ++i) {
+    const auto part = static_cast<LessonPart>(i);
+    if (draw_choice(part_title(scope, part), lesson_progress(scope).part == part, "", skin)) show_part(scope, part);
+  }
+  end_choices();
+}
+
+void draw_body(Scope& scope, const Lesson& lesson, const Skin& skin) {
+  switch (lesson_progress(scope).part) {
+    case LessonPart::question:
+      return paragraph(scope, lesson.question, skin);
+    case LessonPart::prediction:
+      return draw_prediction(scope, lesson, lesson_progress(scope).guess, skin);
+    case LessonPart::touch:
+      return draw_touch(scope, lesson, skin);
+    case LessonPart::check:
+      return draw_check(scope, lesson, skin);
+    case LessonPart::why:
+      return draw_why(scope, lesson, skin);
+  }
+}
+
+// True when the reader leaves.
+bool draw_footer(Scope& scope, const Skin& skin) {
+  const LessonPart part = lesson_progress(scope).part;
+  ImGui::BeginDisabled(part == LessonPart::question);
+  if (ImGui::Button(say(scope, Say::back))) move_part(scope, -1);
+  ImGui::EndDisabled();
+  next_in_row(button_width(say(scope, Say::next)), skin.px(6));
+  ImGui::BeginDisabled(part == LessonPart::why);
+  if (ImGui::Button(say(scope, Say::next))) move_part(scope, 1);
+  ImGui::EndDisabled();
+  next_in_row(button_width(say(scope, Say::restart)), skin.px(6));
+  if (ImGui::Button(say(scope, Say::restart))) restart_lesson(scope);
+  next_in_row(button_width(say(scope, Say::leave)), skin.px(6));
+  return ImGui::Button(say(scope, Say::leave));
+}
+
+void draw_open_lesson(Scope& scope, const Skin& skin) {
+  const Lesson& lesson = open_lesson(scope);
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, lesson.title.in(lesson_language(scope)), skin);
+  draw_parts(scope, skin);
+  ImGui::Separator();
+  ImGui::BeginChild("part", {0, -ImGui::GetFrameHeightWithSpacing() * 2});
+  draw_body(scope, lesson, skin);
+  ImGui::EndChild();
+  if (draw_footer(scope, skin)) leave_lesson(scope);
+}
+
+void draw_list(Scope& scope, const Skin& skin) {
+  bold_text(say(scope, Say::lessons), skin);
+  ImGui::SameLine();
+  if (ImGui::SmallButton(say(scope, Say::leave))) return leave_lesson(scope);
+  ImGui::Spacing();
+  for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
+    const Lesson& lesson = scope.facts.lessons[i];
+    const auto progress = scope.lessons.progress.find(lesson.name);
+    const bool finished = progress != scope.lessons.progress.end() && progress->second.part == LessonPart::why;
+    ImGui::PushID(static_cast<int>(i));
+    const std::string title = lesson.title.in(lesson_language(scope));
+    if (draw_line(finished ? fmt::format("✓ {} ({})", title, say(scope, Say::finished)) : title, false, skin))
+      begin_lesson(scope, i);
+    ImGui::PopID();
+  }
+}
+
+}  // namespace
+
+void draw_lesson_page(Scope& scope, const Skin& skin) {
+  if (in_lesson(scope))
+    draw_open_lesson(scope, skin);
+  else
+    draw_list(scope, skin);
+}
+
+}  // namespace attnscope

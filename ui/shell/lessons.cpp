@@ -1,0 +1,502 @@
+#include "shell/lessons.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "lessons/measures.h"
+#include "shell/departures.h"
+#include "shell/looking.h"
+#include "shell/scope.h"
+#include "shell/timeline.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/embeddings/view.h"
+#include "workspaces/flow/view.h"
+#include "workspaces/origins/view.h"
+#include "workspaces/positions/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+// ---- what is set
+
+void show(Scope& scope, const std::string& name) {
+  const Workspace* of_view = show_view(scope.views, name);
+  scope.layout.workspace = of_view ? of_view : find_workspace(name);
+  scope.focus_workspace = true;
+}
+
+void choose_head(Scope& scope, const HeadPlace& place) {
+  AttentionView& attention = scope.views.of<AttentionView>();
+  attention.begun = true;
+  select(attention, place);
+  FlowView& flow = scope.views.of<FlowView>();
+  flow.begun = false;  // it begins with attention's
+}
+
+void choose_word(Scope& scope, const std::string& word) {
+  EmbeddingsView& view = scope.views.of<EmbeddingsView>();
+  view.run = scope.run.run;
+  view.begun = true;
+  view.wanted.chosen = word;
+}
+
+void choose_sense(Scope& scope, const std::string& word) {
+  SensesView& view = scope.views.of<EmbeddingsView>().senses;
+  view.word = view.typed = word;
+}
+
+void switch_off(Scope& scope, const HeadPlace& place) {
+  std::vector<HeadPlace>& off = scope.views.of<AttentionView>().interventions.heads_off;
+  if (std::ranges::find(off, place) == off.end()) off.push_back(place);
+}
+
+void set_warmup(Scope& scope, int warmup) {
+  ScheduleView& view = scope.views.of<OriginsView>().schedule;
+  if (!view.begun) take_run(view, scope.run.config);
+  view.warmup = warmup;
+}
+
+void set(Scope& scope, const Setting& setting) {
+  const auto number = [&](std::size_t i) { return static_cast<int>(setting.numbers[i]); };
+  TurningView& turning = scope.views.of<PositionsView>().turning;
+  switch (setting.kind) {
+    case Setting::Kind::show:
+      return show(scope, setting.text);
+    case Setting::Kind::sentence:
+      return set_sentence(scope, setting.text);
+    case Setting::Kind::word:
+      return choose_word(scope, setting.text);
+    case Setting::Kind::sense:
+      return choose_sense(scope, setting.text);
+    case Setting::Kind::head:
+      return choose_head(scope, setting.place);
+    case Setting::Kind::query:
+      scope.lessons.query = setting.text;
+      return;
+    case Setting::Kind::plain:
+      return back_to_plain_model(scope);
+    case Setting::Kind::off:
+      return switch_off(scope, setting.place);
+    case Setting::Kind::scores:
+      scope.views.of<OriginsView>().scaling.d = number(0);
+      return;
+    case Setting::Kind::width:
+      scope.views.of<OriginsView>().kernels.width = setting.numbers[0];
+      return;
+    case Setting::Kind::turn:
+      turning.query = number(0);
+      turning.key = number(1);
+      return;
+    case Setting::Kind::warmup:
+      return set_warmup(scope, number(0));
+  }
+}
+
+// Panels as they begin, with what the lesson wants of them.
+void begin_anew(Scope& scope) {
+  LessonsView& lessons = scope.lessons;
+  lessons.set = ++lessons.sets;
+  lessons.query.clear();
+  lessons.step.reset();
+  scope.views = Views();
+  show_present(scope);
+  scope.layout.setup_open = scope.layout.curves_open = false;
+  for (const Setting& setting : open_lesson(scope).start) set(scope, setting);
+  probe_sentence(scope);
+}
+
+// ---- what was the reader's
+
+ReadersState taken_state(Scope& scope) {
+  return {.run = scope.run.run,
+          .folder = scope.run.folder,
+          .workspace = scope.layout.workspace,
+          .density = scope.layout.density,
+          .setup_open = scope.layout.setup_open,
+          .curves_open = scope.layout.curves_open,
+          .sentence = scope.layout.sentence,
+          .reference = scope.reference,
+          .edited = scope.edited,
+          .views = std::move(scope.views),
+          .past = scope.timeline.past,
+          .undo = scope.undo};
+}
+
+// Steps of the reader's run are of the number that it has now.
+void renumber(UndoHistory& undo, std::uint64_t from, std::uint64_t to) {
+  for (std::vector<Chosen>* each : {&undo.past, &undo.future})
+    for (Chosen& step : *each)
+      if (step.run == from) step.run = to;
+  if (undo.present) undo.present->run = to;
+}
+
+void take_layout(Layout& layout, const ReadersState& state) {
+  layout.workspace = state.workspace;
+  layout.density = state.density;
+  layout.setup_open = state.setup_open;
+  layout.curves_open = state.curves_open;
+  layout.sentence = state.sentence;
+}
+
+void give_back(Scope& scope) {
+  LessonsView& lessons = scope.lessons;
+  ReadersState state = *std::exchange(lessons.reader, std::nullopt);
+  lessons.returning = false;
+  lessons.set = 0;
+  take_layout(scope.layout, state);
+  scope.reference = std::move(state.reference);
+  scope.edited = std::move(state.edited);
+  scope.views = std::move(state.views);
+  if (state.run == scope.run.run) scope.timeline.past = std::move(state.past);
+  renumber(state.undo, state.run, scope.run.run);
+  state.undo.runs.merge(scope.undo.runs);
+  state.undo.runs.erase(state.run);
+  scope.undo = std::move(state.undo);
+  scope.focus_workspace = true;
+  probe_sentence(scope);
+}
+
+// ---- the run
+
+// As it came with the program; one that was trained on is another.
+bool is_shipped_run(const Scope& scope) {
+  if (scope.facts.shipped_run.empty()) return true;  // there is none to be had
+  return scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
+}
+
+void want_shipped_run(Scope& scope) {
+  if (is_shipped_run(scope) || scope.lessons.run_wanted != 0) return;
+  scope.lessons.run_wanted = scope.run.run;
+  scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
+}
+
+// The reader's run, as it was kept when the lesson's took its place; none: it cannot be had any more.
+std::optional<OpenRun> way_back(const Scope& scope) {
+  const ReadersState& state = *scope.lessons.reader;
+  const auto kept = scope.undo.runs.find(state.run);
+  if (kept != scope.undo.runs.end()) return kept->second;
+  return state.folder.empty() ? std::nullopt : std::optional(OpenRun{.path = state.folder});
+}
+
+// The lesson, or the reader, goes on with the run that is there now.
+void go_on(Scope& scope) {
+  LessonsView& lessons = scope.lessons;
+  lessons.run_wanted = 0;
+  if (lessons.returning)
+    give_back(scope);
+  else if (lessons.lesson)
+    begin_anew(scope);
+}
+
+void settle_run(Scope& scope) {
+  if (scope.lessons.run_wanted != 0 && scope.run.run != scope.lessons.run_wanted) go_on(scope);
+}
+
+// ---- what is seen
+
+// The answer to what is asked now, all of it.
+const Snapshot* settled_look(const Scope& scope) {
+  const Snapshot* look = scope.complete.snapshot.get();
+  if (!look || look->request != scope.asked.request || scope.lessons.run_wanted != 0) return nullptr;
+  return scope.asked.decoding && !look->decodings ? nullptr : look;
+}
+
+LessonSight sight_of(const Scope& scope) {
+  return {settled_look(scope), scope.views, *scope.layout.workspace};
+}
+
+void write_down(Scope& scope, const std::string& moment) {
+  const LessonSight sight = sight_of(scope);
+  std::map<std::string, Value>& values = lesson_progress(scope).moments[moment];
+  for (const Expression& expression : scope.lessons.expressions)
+    if (const auto value = measured(expression, sight)) values[expression_text(expression)] = *value;
+}
+
+bool is_marked(const Scope& scope, const std::string& moment) {
+  return lesson_progress(scope).moments.contains(moment);
+}
+
+void choose_query(Scope& scope) {
+  const Snapshot* look = settled_look(scope);
+  if (scope.lessons.query.empty() || !look) return;
+  const std::string word = std::exchange(scope.lessons.query, "");
+  AttentionView& attention = scope.views.of<AttentionView>();
+  const int row = position_of(row_tokens(*look, attention.part), word);
+  if (row < 0) return;
+  attention.pinned_row = row;
+  scope.views.of<FlowView>().token = row;
+}
+
+// The view in which something is to be done, once; where showing it is itself what is to be done, it is left to the
+// reader.
+void bring_forward(Scope& scope, std::size_t step) {
+  if (scope.lessons.step == step) return;
+  scope.lessons.step = step;
+  const auto is_show = [](const Setting& setting) { return setting.kind == Setting::Kind::show; };
+  const std::vector<Setting>& settings = open_lesson(scope).steps[step].settings;
+  if (std::ranges::all_of(settings, is_show)) return;
+  for (const Setting& setting : settings)
+    if (is_show(setting)) set(scope, setting);
+}
+
+bool compares(const Value& left, Relation relation, const Value& right) {
+  if (left.index() != right.index()) return false;
+  switch (relation) {
+    case Relation::equal:
+      return left == right;
+    case Relation::different:
+      return left != right;
+    case Relation::less:
+      return left < right;
+    case Relation::greater:
+      return left > right;
+    case Relation::at_most:
+      return left <= right;
+    case Relation::at_least:
+      return left >= right;
+    case Relation::has:
+      return left.index() == 1 && std::get<std::string>(left).find(std::get<std::string>(right)) != std::string::npos;
+  }
+  return false;
+}
+
+std::optional<double> number_of(const Scope& scope, const std::optional<Expression>& expression) {
+  const auto value = expression ? value_of(scope, *expression) : std::nullopt;
+  return value && value->index() == 0 ? std::optional(std::get<double>(*value)) : std::nullopt;
+}
+
+// ---- verdicts: what is true, and whether the guess is
+
+std::optional<Verdict> judge_choice(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  Verdict verdict;
+  for (std::size_t i = 0; i < prediction.options.size(); ++i) {
+    if (!holds(scope, prediction.options[i].right)) continue;
+    if (verdict.truth.option >= 0) return {};  // two cannot be right
+    verdict.truth.option = static_cast<int>(i);
+  }
+  if (verdict.truth.option < 0) return {};
+  verdict.right = guess.option == verdict.truth.option;
+  return verdict;
+}
+
+std::optional<Verdict> judge_word(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  const auto value = value_of(scope, *prediction.value);
+  if (!value || value->index() != 1) return {};
+  Verdict verdict;
+  verdict.truth.word = std::get<std::string>(*value);
+  verdict.right = guess.word == verdict.truth.word;
+  return verdict;
+}
+
+std::optional<Verdict> judge_number(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  const auto value = number_of(scope, prediction.value);
+  if (!value) return {};
+  Verdict verdict;
+  verdict.truth.number = *value;
+  verdict.right = std::abs(guess.number - *value) <= prediction.within;
+  return verdict;
+}
+
+// Of every option; empty: one is not to be had.
+std::vector<double> option_values(const Scope& scope, const Prediction& prediction) {
+  std::vector<double> values;
+  for (const Option& option : prediction.options)
+    if (const auto value = number_of(scope, option.value)) values.push_back(*value);
+  return values.size() == prediction.options.size() ? values : std::vector<double>();
+}
+
+std::optional<Verdict> judge_order(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  const std::vector<double> values = option_values(scope, prediction);
+  if (values.empty()) return {};
+  const auto value = [&](int option) { return values[static_cast<std::size_t>(option)]; };
+  Verdict verdict;
+  verdict.truth.order.resize(values.size());
+  std::iota(verdict.truth.order.begin(), verdict.truth.order.end(), 0);
+  std::ranges::stable_sort(verdict.truth.order, std::ranges::greater(), value);
+  verdict.right =
+      guess.order.size() == values.size() && std::ranges::is_sorted(guess.order, std::ranges::greater(), value);
+  return verdict;
+}
+
+std::optional<Verdict> judge_curve(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  Verdict verdict;
+  verdict.truth.curve = option_values(scope, prediction);
+  if (verdict.truth.curve.empty()) return {};
+  double sum = 0;
+  for (std::size_t i = 0; i < verdict.truth.curve.size() && i < guess.curve.size(); ++i)
+    sum += std::abs(verdict.truth.curve[i] - guess.curve[i]);
+  verdict.right = guess.curve.size() == verdict.truth.curve.size() &&
+                  sum / static_cast<double>(guess.curve.size()) <= prediction.within;
+  return verdict;
+}
+
+}  // namespace
+
+// ---- what can be done
+
+void open_lessons(Scope& scope) {
+  scope.lessons.open = true;
+}
+
+void begin_lesson(Scope& scope, std::size_t index) {
+  LessonsView& lessons = scope.lessons;
+  if (!has_run(scope) || lessons.returning) return;
+  if (!lessons.reader) lessons.reader = taken_state(scope);
+  lessons.open = true;
+  lessons.lesson = index;
+  lessons.expressions = expressions_of(open_lesson(scope));
+  begin_anew(scope);
+  want_shipped_run(scope);
+}
+
+void leave_lesson(Scope& scope) {
+  LessonsView& lessons = scope.lessons;
+  if (!lessons.lesson) {
+    lessons.open = false;
+    return;
+  }
+  lessons.lesson.reset();
+  lessons.open = false;
+  if (scope.run.run == lessons.reader->run && lessons.run_wanted == 0) return give_back(scope);
+  const std::optional<OpenRun> back = way_back(scope);
+  if (!back) return give_back(scope);
+  lessons.returning = true;
+  lessons.run_wanted = scope.run.run;
+  scope.commands.emplace_back(*back);
+}
+
+void restart_lesson(Scope& scope) {
+  if (!in_lesson(scope)) return;
+  lesson_progress(scope) = {};
+  begin_anew(scope);
+  want_shipped_run(scope);
+}
+
+void show_part(Scope& scope, LessonPart part) {
+  if (in_lesson(scope)) lesson_progress(scope).part = part;
+}
+
+void move_part(Scope& scope, int by) {
+  if (!in_lesson(scope)) return;
+  const int part = static_cast<int>(lesson_progress(scope).part) + by;
+  show_part(scope, static_cast<LessonPart>(std::clamp(part, 0, lesson_parts - 1)));
+}
+
+void do_step(Scope& scope, std::size_t step) {
+  for (const Setting& setting : open_lesson(scope).steps[step].settings) set(scope, setting);
+}
+
+bool in_lesson(const Scope& scope) {
+  return scope.lessons.lesson.has_value();
+}
+
+const Lesson& open_lesson(const Scope& scope) {
+  return scope.facts.lessons[*scope.lessons.lesson];
+}
+
+LessonProgress& lesson_progress(Scope& scope) {
+  return scope.lessons.progress[open_lesson(scope).name];
+}
+
+const LessonProgress& lesson_progress(const Scope& scope) {
+  static const LessonProgress none;
+  const auto found = scope.lessons.progress.find(open_lesson(scope).name);
+  return found == scope.lessons.progress.end() ? none : found->second;
+}
+
+Language lesson_language(const Scope& scope) {
+  return scope.layout.language.value_or(scope.facts.language);
+}
+
+void give_up_run(Scope& scope) {
+  if (scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted) go_on(scope);
+}
+
+Layout readers_layout(const Scope& scope) {
+  Layout layout = scope.layout;
+  if (scope.lessons.reader) take_layout(layout, *scope.lessons.reader);
+  return layout;
+}
+
+void settle_lesson(Scope& scope) {
+  settle_run(scope);
+  if (!in_lesson(scope) || scope.lessons.run_wanted != 0) return;
+  choose_query(scope);
+  if (!settled_look(scope) || !scope.lessons.query.empty()) return;
+  if (!is_marked(scope, "start")) write_down(scope, "start");
+  const Lesson& lesson = open_lesson(scope);
+  const std::size_t step = next_step(scope);
+  if (lesson_progress(scope).part != LessonPart::touch || step == lesson.steps.size()) return;
+  bring_forward(scope, step);
+  if (holds(scope, lesson.steps[step].until)) write_down(scope, lesson.steps[step].name);
+}
+
+// ---- what came of it
+
+std::size_t next_step(const Scope& scope) {
+  const std::vector<LessonStep>& steps = open_lesson(scope).steps;
+  const auto open = std::ranges::find_if(steps, [&](const LessonStep& step) { return !is_marked(scope, step.name); });
+  return static_cast<std::size_t>(open - steps.begin());
+}
+
+std::optional<Value> value_of(const Scope& scope, const Expression& expression) {
+  if (expression.moment.empty()) return measured(expression, sight_of(scope));
+  const auto& moments = lesson_progress(scope).moments;
+  const auto moment = moments.find(expression.moment);
+  if (moment == moments.end()) return {};
+  const auto value = moment->second.find(expression_text(expression));
+  return value == moment->second.end() ? std::nullopt : std::optional(value->second);
+}
+
+bool holds(const Scope& scope, const std::vector<Condition>& conditions) {
+  return std::ranges::all_of(conditions, [&](const Condition& condition) {
+    const auto left = value_of(scope, condition.left);
+    const auto* expression = std::get_if<Expression>(&condition.right);
+    const auto right = expression ? value_of(scope, *expression) : std::get<Value>(condition.right);
+    return left && right && compares(*left, condition.relation, *right);
+  });
+}
+
+std::string filled(const Scope& scope, const std::string& text) {
+  std::string result;
+  for (const TextPart& part : parts_of(text)) {
+    result += part.text;
+    if (!part.value) continue;
+    const auto value = value_of(scope, *part.value);
+    result += value ? value_text(*value) : "…";
+  }
+  return result;
+}
+
+std::optional<Verdict> verdict_of(const Scope& scope) {
+  const Prediction& prediction = open_lesson(scope).prediction;
+  const Expectation& guess = lesson_progress(scope).guess;
+  if (next_step(scope) < open_lesson(scope).steps.size()) return {};
+  switch (prediction.kind) {
+    case PredictionKind::choose:
+      return judge_choice(scope, prediction, guess);
+    case PredictionKind::mark:
+      return judge_word(scope, prediction, guess);
+    case PredictionKind::number:
+      return judge_number(scope, prediction, guess);
+    case PredictionKind::order:
+      return judge_order(scope, prediction, guess);
+    case PredictionKind::curve:
+      return judge_curve(scope, prediction, guess);
+  }
+  return {};
+}
+
+std::vector<std::string> lit_anchors(const Scope& scope) {
+  if (!in_lesson(scope)) return {};
+  const Lesson& lesson = open_lesson(scope);
+  const std::size_t step = next_step(scope);
+  const LessonPart part = lesson_progress(scope).part;
+  if (part < LessonPart::touch) return lesson.lit;
+  return part == LessonPart::touch && step < lesson.steps.size() ? lesson.steps[step].lit : std::vector<std::string>();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,113 @@
+// Lessons beside the window: which is open, how far the reader is in each, and what was the reader's own before.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/shown.h"
+#include "lessons/lesson.h"
+#include "shell/layout.h"
+#include "shell/undo.h"
+#include "workspaces/workspace.h"
+
+namespace attnscope {
+
+struct Scope;
+
+// What the reader expects; of the kind that the lesson asks for.
+struct Expectation {
+  bool made = false;
+  int option = -1;
+  std::string word;
+  double number = 0;
+  std::vector<int> order;     // of all options
+  std::vector<double> curve;  // a value an option
+};
+
+struct LessonProgress {
+  LessonPart part = LessonPart::question;
+  Expectation guess;
+  std::map<std::string, std::map<std::string, Value>> moments;  // by name; by expression_text
+};
+
+// What a lesson changes for its own purposes, as it was before.
+struct ReadersState {
+  std::uint64_t run = 0;
+  std::string folder;  // of the run; empty: it came from none
+  const Workspace* workspace = nullptr;
+  Density density = Density::everything;
+  bool setup_open = true, curves_open = true;
+  std::string sentence, reference;
+  Config edited;
+  Views views;
+  Shown past;  // the recorded frame that was shown
+  UndoHistory undo;
+};
+
+struct LessonsView {
+  bool open = false;                               // the page, or the list of lessons
+  std::optional<std::size_t> lesson;               // of Facts::lessons; none: the list
+  std::map<std::string, LessonProgress> progress;  // by the lesson's name
+  std::optional<ReadersState> reader;              // while a lesson is open, and until the reader's run is back
+  bool returning = false;                          // to that run
+  std::uint64_t run_wanted = 0;                    // the run that was open when another was asked for; 0: none was
+
+  std::vector<Expression> expressions;  // of the lesson
+  std::string query;                    // to be chosen once its piece is known
+  std::optional<std::size_t> step;      // that was brought forward last
+  std::uint64_t sets = 0;               // of views begun so far
+  std::uint64_t set = 0;                // the present one; 0: the reader's
+};
+
+// ---- what can be done
+
+void open_lessons(Scope& scope);                     // the list, or the page that was open
+void begin_lesson(Scope& scope, std::size_t index);  // at the part where it was left
+void leave_lesson(Scope& scope);                     // gives the reader's own state back
+void restart_lesson(Scope& scope);
+void show_part(Scope& scope, LessonPart part);
+void move_part(Scope& scope, int by);
+void do_step(Scope& scope, std::size_t step);  // for a reader who asks
+
+bool in_lesson(const Scope& scope);
+const Lesson& open_lesson(const Scope& scope);  // there must be one
+LessonProgress& lesson_progress(Scope& scope);  // of it
+const LessonProgress& lesson_progress(const Scope& scope);
+Language lesson_language(const Scope& scope);
+
+// The run that was asked for did not come: what was to be done is done with the present one.
+void give_up_run(Scope& scope);
+
+// What is to be remembered from launch to launch: the reader's own, not the lesson's.
+Layout readers_layout(const Scope& scope);
+
+// Looks whether a step was done, once a frame after everything was drawn.
+void settle_lesson(Scope& scope);
+
+// ---- what came of it
+
+// The first step that is not done; as many as there are: all are.
+std::size_t next_step(const Scope& scope);
+
+std::optional<Value> value_of(const Scope& scope, const Expression& expression);
+bool holds(const Scope& scope, const std::vector<Condition>& conditions);
+
+// With its expressions computed; those that are not to be had yet as "…".
+std::string filled(const Scope& scope, const std::string& text);
+
+struct Verdict {
+  bool right = false;
+  Expectation truth;  // in the terms of the prediction
+};
+std::optional<Verdict> verdict_of(const Scope& scope);  // none: not to be told yet
+
+// What is lit in this frame: anchors.
+std::vector<std::string> lit_anchors(const Scope& scope);
+
+// At the cursor, filling what is left of the window.
+void draw_lesson_page(Scope& scope, const Skin& skin);
+
+}  // namespace attnscope
