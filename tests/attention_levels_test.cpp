@@ -296,6 +296,18 @@ TEST_F(Levels, LabelsOfTheMatrixAreChosenAndPointedAt) {
   EXPECT_FALSE(view.pinned_row);
 }
 
+TEST_F(Levels, LinesForWhichThereIsNoRoomAreMissed) {
+  view.picture = HeadPicture::both;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("No room"));
+  ui.io().DisplaySize = {700, 500};
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("No room"));
+  view.picture = HeadPicture::matrix;
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("No room"));
+}
+
 TEST_F(Levels, PointingAtAPieceOfTheLinesFramesItInTheMatrix) {
   view.picture = HeadPicture::both;
   ui.frames(2, draw);

@@ -315,6 +315,32 @@ TEST(CorpusTwins, HaveTheWordsThatTheCorpusHasForTheOtherNoun) {
   EXPECT_THAT(twins_like(small_corpus(), {"the cat ran", "a dog ran", {}}), SizeIs(0));
 }
 
+TEST(CorpusTwins, TheLikeliestAreOfferedFirst) {
+  Corpus corpus = small_corpus();
+  corpus.train.push_back(corpus.train[1]);
+  corpus.train.back().source = "the cat ran to the car as it was broken.";  // nothing else differs, as with "red"
+  corpus.train.push_back(corpus.train.back());                              // … and seen more often
+  corpus.train.push_back(corpus.train[1]);
+  corpus.train.back().source = "the cow hid by the car as it was blue.";  // three other words: of another kind
+  const std::vector<std::string> offered = twins_of(corpus, "the cat ran to the car as it was tired.");
+  const std::string start = "the cat ran to the car as it was ";
+  ASSERT_GE(offered.size(), 3U);
+  EXPECT_THAT(std::vector(offered.begin(), offered.begin() + 3),
+              testing::ElementsAre(start + "broken.", start + "red.", start + "old."));
+  EXPECT_THAT(twins_of(corpus, "the cat ran to the car as it was tired.", 1), SizeIs(1));
+  EXPECT_THAT(twins_of(corpus, "the end."), SizeIs(0));
+}
+
+TEST(CorpusTwins, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
+  CorpusConfig config;
+  for (const int edition : {1, 2}) {
+    config.edition = edition;
+    const auto offered = twins_of(load_corpus(config), "The animal didn't cross the street because it was too tired.");
+    ASSERT_FALSE(offered.empty());
+    EXPECT_EQ(offered.front(), "The animal didn't cross the street because it was too wide.") << edition;
+  }
+}
+
 TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
   const Model model = model_by_hand();
   const TwinRuns runs(*model, tokenizer(), c_or_d);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
-#include "engine/recorded_embeddings.h"
+#include "engine/recorded_parameters.h"
 #include "engine/torch_engine.h"
 #include "measures/matrix_algebra.h"
 #include "model_fixture.h"
@@ -143,9 +143,9 @@ TEST_F(Embeddings, OlderWeightsInTheFolderAreRecordedSteps) {
 
 TEST_F(Embeddings, TheMemoryOfRecordedStepsIsBounded) {
   const auto a_step = static_cast<std::size_t>(engine->tokenizer().vocab_size()) * 3 * 16 * 2;  // bytes
-  RecordedEmbeddings recorded(5 * a_step);
+  RecordedParameters recorded(5 * a_step);
   SequenceModel& model = engine->model();
-  for (std::int64_t step = 0; step < 40; ++step) recorded.record(model, step);
+  for (std::int64_t step = 0; step < 40; ++step) recorded.record(step, copied_embeddings(model));
   EXPECT_EQ(recorded.steps().size(), 5U);
   EXPECT_EQ(recorded.steps().front(), 0);
   EXPECT_EQ(recorded.steps().back(), 39);
@@ -222,13 +222,13 @@ TEST_F(Embeddings, AWordIsGroupedByTheOutputThatLooksAtIt) {
 TEST_F(Embeddings, TsneIsAStudyWithProgress) {
   double last = 0;
   const StudyResult result =
-      engine->study(TsneStudy{EmbeddingMatrix::target, 5}, [&](double fraction) { last = fraction; });
+      engine->study({.question = TsneStudy{EmbeddingMatrix::target, 5}}, [&](double fraction) { last = fraction; });
   const auto& map = std::get<TsneMap>(result.answer);
   EXPECT_EQ(map.matrix, EmbeddingMatrix::target);
   EXPECT_EQ(map.points.rows, engine->tokenizer().vocab_size());
   EXPECT_LT(map.kl, map.first_kl);
   EXPECT_EQ(last, 1);
-  EXPECT_THROW(engine->study(TsneStudy{}, [](double) { throw Cancelled(); }), Cancelled);
+  EXPECT_THROW(engine->study({.question = TsneStudy{}}, [](double) { throw Cancelled(); }), Cancelled);
 }
 
 // ---- the command

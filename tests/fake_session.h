@@ -113,6 +113,7 @@ class FakeEngine : public Engine {
   std::int64_t steps_wanted() const override { return script_->steps_wanted; }
   std::int64_t history_interval() const override { return script_->history_interval; }
   History& history() override { return history_; }
+  void record_weights() override { script_->note("weights of step " + std::to_string(step_)); }
 
   MetricPoint train_step(const Breath& breathe) override {
     script_->note("step begins");
@@ -138,7 +139,7 @@ class FakeEngine : public Engine {
     script_->note("probed " + probe.text);
   }
 
-  StudyResult study(const StudyQuestion&, const FractionCallback& progress) override {
+  StudyResult study(const StartStudy&, const FractionCallback& progress) override {
     script_->note("study begins");
     StudyResult result{run_, step_, {}};
     script_->on_study(progress);

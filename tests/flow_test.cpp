@@ -173,7 +173,7 @@ TEST_F(Flow, RecordedStepsSayThatTheyHoldNone) {
   recorded->request = 0;
   receive(scope, {}, recorded);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
 }
 
 TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {

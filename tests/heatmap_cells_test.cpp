@@ -189,6 +189,18 @@ TEST_F(MaskedCells, HaveNoValuesAndAllOthersHave) {
   }
 }
 
+TEST_F(MaskedCells, WholeNumbersAreWrittenWhole) {
+  options.print_values = true;
+  options.mask_upper = false;
+  for (std::size_t i = 0; i < matrix.values.size(); ++i) matrix.values[i] = static_cast<float>(i) + 40;
+  ui.frame(draw());
+  EXPECT_TRUE(ui.drew("47"));
+  EXPECT_FALSE(ui.drew("47.00"));
+  matrix.values[0] = 40.5F;
+  ui.frame(draw());
+  EXPECT_TRUE(ui.drew("47.00")) << "as exact as its neighbours";
+}
+
 TEST_F(MaskedCells, SayThatTheyAreWhenPointedAt) {
   taken();
   for (const auto& [row, col] : places) {

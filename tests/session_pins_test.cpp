@@ -201,5 +201,31 @@ TEST_F(PinsTest, ALookThatFailsIsSaidOnceAndTrainingGoesOn) {
   EXPECT_THAT(steps_of("good"), ElementsAre(50, 60));
 }
 
+TEST_F(PinsTest, WeightsAreRecordedWithTheFramesAndOnlyThen) {
+  script->history_interval = 10;
+  script->steps_wanted = 20;
+  start_with_run();
+  post_all({Train{}});
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::finished; }));
+  EXPECT_EQ(script->times("weights of step 10"), 0U) << "nothing is pinned";
+  post_all({Pin{"it"}, Pin{"other"}});
+  ASSERT_TRUE(wait_for([&] { return steps_of("other").size() == 1; }));
+  EXPECT_EQ(script->times("weights of step 20"), 2U) << "once for each pin";
+}
+
+TEST_F(PinsTest, ALookAtARecordedStepIsNotTakenAgainWhileTraining) {
+  start_with_run();
+  Probe probe{3, "typed"};
+  probe.step = 0;
+  session->post(probe);
+  ASSERT_TRUE(wait_for_whole_snapshot(3));
+  const int looks = script->probes_begun;
+  post_all({Step{}, Step{}, Step{}});
+  ASSERT_TRUE(wait_for([&] { return last_status.step == 3; }));
+  session->post(Probe{4, "typed"});
+  ASSERT_TRUE(wait_for_whole_snapshot(4));
+  EXPECT_EQ(script->probes_begun, looks + 1);
+}
+
 }  // namespace
 }  // namespace attnscope

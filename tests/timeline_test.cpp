@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "flow_fixture.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/timeline.h"
+#include "shell/training.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
@@ -239,22 +241,22 @@ TEST_F(TimelineTest, WhatFramesDoNotHoldIsSaid) {
   show_frame(scope, 0);
   attention.level = AttentionLevel::inside;
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
   attention.level = AttentionLevel::head;
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Recorded steps keep maps"));
+  EXPECT_FALSE(ui.drew("Of this step maps and decoding"));
   scope.layout.workspace = find_workspace("positions");
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
   scope.layout.workspace = find_workspace("decoding");
   for (const DecodingMode mode : {DecodingMode::tree, DecodingMode::readings, DecodingMode::forcing}) {
     decoding.mode = mode;
     ui.frames(2, draw);
-    EXPECT_TRUE(ui.drew("Recorded steps keep maps"));
+    EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
   }
   decoding.mode = DecodingMode::steps;
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Recorded steps keep maps"));
+  EXPECT_FALSE(ui.drew("Of this step maps and decoding"));
 }
 
 TEST_F(TimelineTest, AWeightIsPlottedOverTheRecordedSteps) {
@@ -350,6 +352,76 @@ TEST_F(TimelineTest, NarrowAndWideWindowsHoldTheBar) {
     ui.frames(3, draw);
     EXPECT_TRUE(ui.drew("Live")) << size.x;
   }
+}
+
+// ---- a recorded step with its weights
+
+class RecordedWeights : public TimelineTest {
+ protected:
+  RecordedWeights() {
+    record({0, 400, 800});
+    Status status{Activity::paused, 1000, "CPU"};
+    status.recorded_weights = {400};
+    receive(scope, {status}, nullptr);
+    scope.layout.workspace = find_workspace("flow");
+    ui.frames(3, draw);
+  }
+
+  void go_to(std::int64_t step) {
+    show_frame(scope, nearest_frame(frames(), static_cast<double>(step)));
+    ask_for_look(scope);
+    ui.frames(3, draw);
+  }
+
+  // The answer to what was asked last.
+  std::shared_ptr<Snapshot> answer() const {
+    auto look = fixture_snapshot({3, 4, 2, 4}, scope.asked.request);
+    look->run = frames().back()->run;
+    look->source_text = sentence;
+    look->recorded_weights = scope.asked.step.has_value();
+    look->step = scope.asked.step.value_or(1000);
+    add_data_flow(*look, *scope.asked.data_flow);
+    return look;
+  }
+};
+
+TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
+  const auto present = scope.complete.snapshot;
+  go_to(400);
+  EXPECT_EQ(scope.asked.step, 400);
+  EXPECT_FALSE(ui.drew("Of this step maps and decoding")) << "the look is on its way";
+  const auto look = answer();
+  receive(scope, {}, look);
+  ui.frames(3, draw);
+  EXPECT_EQ(shown(), look.get());
+  EXPECT_TRUE(ui.drew("Soft database"));
+  EXPECT_EQ(scope.complete.snapshot, present) << "which is not of this step";
+  show_present(scope);
+  ask_for_look(scope);
+  EXPECT_FALSE(scope.asked.step);
+  EXPECT_EQ(shown(), present.get());
+}
+
+TEST_F(RecordedWeights, AStepWithoutThemSaysSo) {
+  go_to(800);
+  EXPECT_FALSE(scope.asked.step);
+  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+}
+
+TEST_F(RecordedWeights, ALookOfAnotherStepIsNotShown) {
+  go_to(400);
+  receive(scope, {}, answer());
+  go_to(800);
+  EXPECT_EQ(shown(), frames()[2].get());
+}
+
+TEST_F(RecordedWeights, StudiesAreAboutThem) {
+  go_to(400);
+  start_study(scope, HeldOutStudy{});
+  EXPECT_EQ(posted<StartStudy>().back().step, 400);
+  show_present(scope);
+  start_study(scope, HeldOutStudy{});
+  EXPECT_FALSE(posted<StartStudy>().back().step);
 }
 
 }  // namespace

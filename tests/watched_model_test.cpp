@@ -1,10 +1,15 @@
 // One model trains and one is watched: whoever looks sees weights that stand still, and their own step.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "plain/data_flow.h"
+#include "plain/metrics.h"
 #include "run_fixture.h"
 
 namespace attnscope {
@@ -110,10 +115,10 @@ TEST_F(WatchedModelTest, IsWithoutDropoutAndGradients) {
 
 TEST_F(WatchedModelTest, AStudyIsOfTheStepItBeganAtWhateverIsTrainedMeanwhile) {
   undisturbed.train_step({});
-  const StudyResult expected = undisturbed.study(HeldOutStudy{}, {});
+  const StudyResult expected = undisturbed.study({.question = HeldOutStudy{}}, {});
   engine.train_step({});
   int updates = 0;
-  const StudyResult found = engine.study(HeldOutStudy{}, [&](double) {
+  const StudyResult found = engine.study({.question = HeldOutStudy{}}, [&](double) {
     if (updates < 5) engine.train_step({});
     ++updates;
   });
@@ -124,6 +129,89 @@ TEST_F(WatchedModelTest, AStudyIsOfTheStepItBeganAtWhateverIsTrainedMeanwhile) {
   EXPECT_GT(scores.pairs, 0);
   EXPECT_EQ(scores.nll.nats, std::get<Evaluation>(expected.answer).nll.nats);
   EXPECT_EQ(scores.bleu, std::get<Evaluation>(expected.answer).bleu);
+}
+
+// ---- recorded weights
+
+Look look_at_step(TorchEngine& engine, std::optional<std::int64_t> step) {
+  Look whole;
+  engine.probe({.request = 2, .text = sentence, .step = step, .data_flow = FlowWanted{{FlowPart::logits, true}}},
+               [&](Look taken) { whole = std::move(taken); }, {});
+  return whole;
+}
+
+// By step, as they were then.
+std::map<std::int64_t, Look> train_recorded(TorchEngine& engine, int updates) {
+  std::map<std::int64_t, Look> then;
+  engine.history().pin(sentence);
+  for (int i = 0; i <= updates; ++i) {
+    record_pinned(engine, {}, {});
+    then[engine.steps_done()] = look_at_step(engine, {});
+    if (i < updates) engine.train_step({});
+  }
+  return then;
+}
+
+TEST_F(WatchedModelTest, ARecordedStepIsLookedAtAsItWas) {
+  const auto then = train_recorded(engine, 4);
+  EXPECT_THAT(engine.status().recorded_weights, testing::ElementsAre(0, 1, 2, 3, 4));
+  for (const auto& [step, expected] : then) {
+    const Look found = look_at_step(engine, step);
+    expect_same_weights(*found, *expected);
+    EXPECT_EQ(found->data_flow->matrices.back().values, expected->data_flow->matrices.back().values) << step;
+    EXPECT_EQ(found->recorded_weights, step != 4) << "the present is no recorded step";
+  }
+  EXPECT_NE(then.at(1)->data_flow->matrices.back().values, then.at(2)->data_flow->matrices.back().values);
+  EXPECT_EQ(look(engine)->step, 4);
+}
+
+TEST_F(WatchedModelTest, OfAStepWithoutWeightsThePresentIsShown) {
+  train_recorded(engine, 2);
+  const Look found = look_at_step(engine, 77);
+  EXPECT_EQ(found->step, 2);
+  EXPECT_FALSE(found->recorded_weights);
+}
+
+TEST_F(WatchedModelTest, LookingBackCostsTrainingNothing) {
+  train_recorded(engine, 3);
+  for (int i = 0; i < 3; ++i) undisturbed.train_step({});
+  look_at_step(engine, 1);
+  EXPECT_EQ(engine.train_step({})[metric("loss")], undisturbed.train_step({})[metric("loss")]);
+}
+
+TEST_F(WatchedModelTest, WhoHoldsARecordedStepKeepsIt) {
+  const auto then = train_recorded(engine, 3);
+  const auto held = engine.watch(1);
+  const auto other = engine.watch(2);
+  EXPECT_NE(held, other);
+  EXPECT_EQ(held->step, 1);
+  const auto weights = [](const WatchedModel& watched) { return watched.model->parameters().front(); };
+  EXPECT_FALSE(weights(*held).equal(weights(*other)));
+  EXPECT_TRUE(weights(*held).equal(weights(*engine.watch(1))));
+}
+
+TEST_F(WatchedModelTest, WeightsKeptInTheFolderAreRecordedSteps) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("attnscope-recorded-" + std::to_string(::getpid()));
+  Config config = restless();
+  config.training.kept_checkpoints = 4;
+  config.training.checkpoint_interval = 1;
+  engine.reset(config, {});
+  engine.save_run(folder.string());
+  std::map<std::int64_t, Look> then;
+  for (int i = 0; i < 3; ++i) {
+    engine.train_step({});
+    engine.checkpoint_if_due();
+    then[engine.steps_done()] = look(engine);
+  }
+  TorchEngine opened;
+  opened.open_run(folder.string(), {});
+  EXPECT_THAT(opened.status().recorded_weights, testing::ElementsAre(1, 2));
+  expect_same_weights(*look_at_step(opened, 2), *then.at(2));
+  std::filesystem::resize_file(RunFolder{folder}.kept_weights(1), 100);
+  EXPECT_ANY_THROW(look_at_step(opened, 1));
+  expect_same_weights(*look(opened), *then.at(3));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "plain/split.h"
 
@@ -70,6 +71,42 @@ std::set<std::size_t> usual_places(const std::vector<Like>& all, const Words& mo
   return places;
 }
 
+// A word seen at the changing place.
+struct OtherWord {
+  int side = -1;                       // which word the pronoun stands for then
+  std::size_t unlike = 99;             // other words that the nearest such sentence has besides
+  int count = 0;                       // of such sentences
+  std::set<std::string> said_of = {};  // what pronouns stand for in sentences with it, of any kind
+};
+
+// None if the sentence's own word is not one of them.
+std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words& model, std::size_t changing) {
+  std::map<std::string, OtherWord> seen;
+  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+    for (const Pair& pair : *part) {
+      const std::optional<Like> it = like(pair, model, changing);
+      if (!it || it->side < 0) continue;
+      std::vector<std::size_t> others = differences(it->words, model);
+      std::erase(others, changing);
+      OtherWord& word = seen.try_emplace(it->words[changing], OtherWord{it->side}).first->second;
+      word.unlike = std::min(word.unlike, others.size());
+      ++word.count;
+    }
+  if (!seen.contains(model[changing])) return {};
+  for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
+    for (const Pair& pair : *part) {
+      if (pair.antecedent.empty()) continue;
+      for (const std::string& word : words_of(pair.source))
+        if (const auto found = seen.find(word); found != seen.end()) found->second.said_of.insert(pair.antecedent);
+    }
+  return seen;
+}
+
+// Something is said to be both: the sentence could be read either way.
+bool is_ambiguous(const OtherWord& one, const OtherWord& other) {
+  return std::ranges::any_of(one.said_of, [&](const std::string& noun) { return other.said_of.contains(noun); });
+}
+
 }  // namespace
 
 std::vector<TwinQuestion> twins_like(const Corpus& corpus, const TwinQuestion& pair, std::size_t most) {
@@ -119,15 +156,18 @@ std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sente
   const Words words = words_of(sentence);
   std::vector<std::string> twins;
   for (std::size_t changing = words.size(); changing-- > 0 && twins.size() < most;) {
-    std::map<std::string, int> side_of;  // of the words seen at this place
-    for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
-      for (const Pair& pair : *part)
-        if (const std::optional<Like> it = like(pair, words, changing); it && it->side >= 0)
-          side_of.try_emplace(it->words[changing], it->side);
-    const auto own = side_of.find(words[changing]);
-    if (own == side_of.end()) continue;
-    for (const auto& [word, side] : side_of) {
-      if (side == own->second || twins.size() == most) continue;
+    const std::map<std::string, OtherWord> seen = words_seen_at(corpus, words, changing);
+    const auto own = seen.find(words[changing]);
+    if (own == seen.end()) continue;
+    std::vector<std::string> others;
+    for (const auto& [word, facts] : seen)
+      if (facts.side != own->second.side) others.push_back(word);
+    std::ranges::stable_sort(others, {}, [&](const std::string& word) {
+      const OtherWord& facts = seen.at(word);
+      return std::tuple(facts.unlike, is_ambiguous(facts, own->second), -facts.count);
+    });
+    for (const std::string& word : others) {
+      if (twins.size() == most) break;
       Words twin = words;
       twin[changing] = word;
       twins.push_back(joined(twin));

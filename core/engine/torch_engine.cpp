@@ -27,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
 constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
 
+// Of larger models a few steps would take more memory than a look back is worth.
+constexpr std::size_t largest_recorded_weights = std::size_t{32} << 20U;  // bytes
+
 constexpr std::chrono::seconds longest_between_checkpoints{60};
 // Of training can be lost from its curves when the process is killed.
 constexpr std::chrono::seconds longest_wait_of_points{3};
@@ -112,6 +115,7 @@ TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCa
   run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.embeddings.find_in(*run.folder, run.step());
+  run.recorded.find_in(*run.folder, run.step());
   run.metrics = load_metrics(run.folder->metrics());
   std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
   load_pinned(run);
@@ -228,7 +232,9 @@ RunOpened TorchEngine::replace(Run run) {
 
 Status TorchEngine::status() const {
   if (!run_.watched) return {};
-  return {.step = run_.step(), .device = device_text(run_.watched->model->device())};
+  return {.step = run_.step(),
+          .device = device_text(run_.watched->model->device()),
+          .recorded_weights = run_.recorded.steps()};
 }
 
 const Corpus& TorchEngine::corpus_of_run() const {
@@ -257,7 +263,7 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
-  if (recording_due(*this)) run_.embeddings.record(weights(), run_.step());
+  if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
@@ -427,6 +433,23 @@ std::shared_ptr<const WatchedModel> TorchEngine::watch() {
   return run_.watched;
 }
 
+std::shared_ptr<const WatchedModel> TorchEngine::watch(const std::optional<std::int64_t>& step) {
+  const std::vector<std::int64_t> recorded = run_.recorded.steps();
+  if (!step || *step == run_.step() || !std::ranges::binary_search(recorded, *step)) return watch();
+  if (run_.recalled && run_.recalled->step == *step) return run_.recalled;
+  const bool free = run_.recalled && run_.recalled.use_count() == 1;
+  auto recalled = free ? std::exchange(run_.recalled, nullptr) : another_like(*run_.watched);
+  run_.recorded.restore(*step, *recalled->model);
+  recalled->step = *step;
+  run_.recalled = std::move(recalled);
+  return run_.recalled;
+}
+
+void TorchEngine::record_weights() {
+  RecordedTensors parameters = copied_parameters(weights());
+  if (bytes_of(parameters) <= largest_recorded_weights) run_.recorded.record(run_.step(), std::move(parameters));
+}
+
 std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& wanted, const Breath& breathe) {
   try {
     if (!run_.looker) run_.looker.emplace(run_.config, dataset(breathe));
@@ -441,12 +464,14 @@ std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& want
 }
 
 void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {
-  const auto watched = watch();
+  const auto watched = watch(probe.step);
+  const bool recorded = watched->step != run_.step();
   const auto batch = probe.batch ? next_batch(*probe.batch, breathe) : nullptr;
   const auto stamped = [&, run = runs_](Snapshot snapshot) {
     snapshot.run = run;
     if (snapshot.is_whole()) snapshot.batch = batch;
     snapshot.step = watched->step;
+    snapshot.recorded_weights = recorded;
     snapshot.request = probe.request;
     if (snapshot.is_whole()) complete(snapshot, probe, breathe);
     publish(std::make_shared<const Snapshot>(std::move(snapshot)));
@@ -456,7 +481,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
 
 void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe) {
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
-  if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, breathe);
+  if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, breathe, probe.step);
 }
 
 // ---- the model itself, whatever the sentence
@@ -470,13 +495,14 @@ std::shared_ptr<const EmbeddingLook> TorchEngine::embeddings(const EmbeddingsWan
   const auto watched = watch();
   const EmbeddingSource source{watched->step, run_.embeddings.steps(),
                                [this](std::int64_t step, EmbeddingMatrix matrix) {
-                                 return run_.embeddings.rows(step, matrix, run_.config.model);
+                                 return run_.embeddings.matrix(step, embedding_parameter(matrix, run_.config.model));
                                }};
   return desk().look(*watched->model, *run_.tokenizer, wanted, source);
 }
 
-std::shared_ptr<const SenseLook> TorchEngine::senses(const std::string& word, const Breath& breathe) {
-  const auto watched = watch();
+std::shared_ptr<const SenseLook> TorchEngine::senses(const std::string& word, const Breath& breathe,
+                                                     const std::optional<std::int64_t>& step) {
+  const auto watched = watch(step);
   const bool again = run_.senses && run_.senses->word == word && run_.senses->step == watched->step;
   if (again) return run_.senses;
   // While it breathes another run may be asked for, but never takes this one's place before the look ends.
@@ -506,8 +532,8 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
   return map;
 }
 
-StudyResult TorchEngine::study(const StudyQuestion& question, const FractionCallback& progress) {
-  const auto watched = watch();
+StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
+  const auto watched = watch(asked.step);
   StudyResult result{.run = runs_, .step = watched->step, .answer = {}};
   struct Answer {
     TorchEngine& engine;
@@ -529,7 +555,7 @@ StudyResult TorchEngine::study(const StudyQuestion& question, const FractionCall
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
   };
-  with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, question); });
+  with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, asked.question); });
   return result;
 }
 

@@ -11,7 +11,7 @@
 #include "corpus/corpus.h"
 #include "engine/checkpoint_pacing.h"
 #include "engine/device.h"
-#include "engine/recorded_embeddings.h"
+#include "engine/recorded_parameters.h"
 #include "engine/watched_model.h"
 #include "probe/embeddings.h"
 #include "session/engine.h"
@@ -47,9 +47,10 @@ class TorchEngine final : public Engine {
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
   std::int64_t history_interval() const override { return run_.config.training.history_interval; }
   History& history() override { return run_.pinned; }
+  void record_weights() override;
   MetricPoint train_step(const Breath& breathe) override;
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
-  StudyResult study(const StudyQuestion& question, const FractionCallback& progress) override;
+  StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
@@ -65,11 +66,15 @@ class TorchEngine final : public Engine {
 
   // About the weights of this moment, or recorded ones.
   std::shared_ptr<const EmbeddingLook> embeddings(const EmbeddingsWanted& wanted);
-  std::shared_ptr<const SenseLook> senses(const std::string& word, const Breath& breathe);
+  std::shared_ptr<const SenseLook> senses(const std::string& word, const Breath& breathe,
+                                          const std::optional<std::int64_t>& step = {});
 
   // The present weights and their step, which stay for as long as they are held, whatever is trained meanwhile.
   std::shared_ptr<const WatchedModel> watch();
   SequenceModel& model() { return *watch()->model; }  // for a command, which does not train meanwhile
+
+  // The weights recorded at that step. The present ones if there is no step, or nothing was recorded at it.
+  std::shared_ptr<const WatchedModel> watch(const std::optional<std::int64_t>& step);
 
  private:
   // Everything that a failed open or reset must leave as it was.
@@ -88,7 +93,9 @@ class TorchEngine final : public Engine {
     History pinned;
     bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;
-    RecordedEmbeddings embeddings;
+    RecordedParameters embeddings;
+    RecordedParameters recorded;             // all weights, of steps of which there are frames
+    std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none was asked for
 
     // Made when they are first asked for; an answer is kept until another is wanted.
     std::optional<EmbeddingDesk> desk;

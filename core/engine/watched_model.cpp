@@ -31,13 +31,16 @@ Model trainable_copy(SequenceModel& model) {
   return copy;
 }
 
+std::shared_ptr<WatchedModel> another_like(const WatchedModel& watched) {
+  auto other = std::make_shared<WatchedModel>(WatchedModel{model_like(*watched.model)});
+  other->model->stand_still();
+  return other;
+}
+
 std::shared_ptr<WatchedModel> brought_up_to(Trainer& trainer, const std::shared_ptr<WatchedModel>& last) {
   if (last->step == trainer.steps_done()) return last;
-  auto watched = last;
-  if (last.use_count() > 2) {  // the caller's and this one
-    watched = std::make_shared<WatchedModel>(WatchedModel{model_like(trainer.model())});
-    watched->model->stand_still();
-  }
+  const bool held = last.use_count() > 1;  // by others than the caller
+  const auto watched = held ? another_like(*last) : last;
   copy_weights(trainer.model(), *watched->model);
   watched->step = trainer.steps_done();
   return watched;

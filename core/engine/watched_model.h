@@ -22,6 +22,9 @@ std::shared_ptr<WatchedModel> make_watched(const ModelConfig& config, std::int64
 // A model of its own with these weights, to be trained.
 Model trainable_copy(SequenceModel& model);
 
+// Another such model, to be given weights of its own.
+std::shared_ptr<WatchedModel> another_like(const WatchedModel& watched);
+
 // The trainer's present weights: `last` itself if it has them already, or if nobody but the caller holds it; else
 // another.
 std::shared_ptr<WatchedModel> brought_up_to(Trainer& trainer, const std::shared_ptr<WatchedModel>& last);

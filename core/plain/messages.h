@@ -39,6 +39,7 @@ struct Unpin {  // forget it, with all its frames
 struct StartStudy {  // the one under way, if there is one, is taken back
   std::uint64_t study = 0;
   StudyQuestion question;
+  std::optional<std::int64_t> step = {};  // of whose weights, if they were recorded; none: the present ones
 };
 struct CancelStudy {};
 struct OpenRun {
@@ -71,7 +72,8 @@ enum class Activity { idle, preparing, training, paused, finished };
 struct Status {
   Activity activity = Activity::idle;
   std::int64_t step = 0;
-  std::string device;  // "CPU, 2 threads", "CUDA: NVIDIA H200"
+  std::string device;                               // "CPU, 2 threads", "CUDA: NVIDIA H200"
+  std::vector<std::int64_t> recorded_weights = {};  // steps that can be looked at again, ascending
   bool operator==(const Status&) const = default;
 };
 

@@ -35,6 +35,8 @@ struct Probe {
   bool follow_reference = false;     // teacher forcing: the decoder reads the reference, not its own output
   std::string prefix = {};           // the output has to begin with this …
   std::vector<int> prefix_ids = {};  // … and then with these pieces
+  // Of which the weights are looked through, if they were recorded (Status::recorded_weights); none: the present ones.
+  std::optional<std::int64_t> step = {};
   DecodingOptions options = {};
   Interventions interventions = {};  // to the model while it looks
 

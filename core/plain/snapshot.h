@@ -87,10 +87,11 @@ struct Decodings;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
-  std::uint64_t run = 0;      // counts the runs opened or reset in this process
-  std::int64_t step = 0;      // optimizer updates the weights have had
-  std::uint64_t request = 0;  // the Probe this answers
-  ModelConfig model;          // what was looked into
+  std::uint64_t run = 0;          // counts the runs opened or reset in this process
+  std::int64_t step = 0;          // optimizer updates the weights have had
+  bool recorded_weights = false;  // they are of a recorded step (Probe::step), not the present ones
+  std::uint64_t request = 0;      // the Probe this answers
+  ModelConfig model;              // what was looked into
 
   std::string source_text;        // as it was typed: the source, or a language model's prompt
   std::string output_text;        // what the model wrote; after a prompt, only what follows it, lines kept apart

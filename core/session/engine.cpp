@@ -21,6 +21,7 @@ void record_pinned(Engine& engine, const SnapshotCallback& recorded, const Breat
   for (const PinnedSentence& sentence : engine.history().sentences()) {
     if (!seen_at(sentence, step)) unseen.push_back(sentence.text);
   }
+  if (!unseen.empty()) engine.record_weights();
   for (const std::string& text : unseen) {
     std::shared_ptr<const Snapshot> whole;
     engine.probe(

@@ -50,18 +50,21 @@ class Engine {
   // The present run's: saved and opened with it. A reset empties it but for the sentences.
   virtual History& history() = 0;
 
+  // Keeps the present weights, so that this step can be looked at again: Probe::step, StartStudy::step.
+  virtual void record_weights() = 0;
+
   // One optimizer update, with a validation when it is due. Calls `breathe` between its phases (batch, forward,
   // backward, optimizer, each batch of a validation), so that a keystroke need not wait for the whole of it.
   virtual MetricPoint train_step(const Breath& breathe) = 0;
 
-  // Looks at `text` through the present weights, dropout off. Publishes what is there early (pieces and encoder), then
-  // the whole. `breathe` is called at every decoded token, and may train: the look goes on with the weights it began
-  // with.
+  // Looks at `text` through the present weights, or those of Probe::step, dropout off. Publishes what is there early
+  // (pieces and encoder), then the whole. `breathe` is called at every decoded token, and may train: the look goes on
+  // with the weights it began with.
   virtual void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) = 0;
 
-  // Over the present weights, whatever is trained meanwhile. `progress` is called often, and may look, train, save, and
-  // throw to give the study up; it must not replace the run.
-  virtual StudyResult study(const StudyQuestion& question, const FractionCallback& progress) = 0;
+  // Over the weights of this moment, or of StartStudy::step, whatever is trained meanwhile. `progress` is called often,
+  // and may look, train, save, and throw to give the study up; it must not replace the run.
+  virtual StudyResult study(const StartStudy& asked, const FractionCallback& progress) = 0;
 };
 
 // True if the present step is one of those at which the pinned sentences are looked at.

@@ -341,7 +341,8 @@ void Session::Worker::update() {
   const bool trained = attempt("train", [this] {
     try {
       send(engine_->train_step([this] { breathe(); }));
-      outdated_ = true;
+      // What a recorded step made of the sentence does not change while the model learns on.
+      if (!present_probe_ || !present_probe_->step) outdated_ = true;
       kept_ = false;
       if (recording_due(*engine_)) record();
       checkpoint_if_due();
@@ -439,7 +440,7 @@ void Session::Worker::study() {
   try {
     attempt("finish the study", [&] {
       ended.result = std::make_shared<const StudyResult>(
-          engine_->study(asked.question, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
+          engine_->study(asked, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
     });
   } catch (const Cancelled&) {  // taken back, or the run or the session ends
   }

@@ -12,6 +12,7 @@ namespace attnscope {
 struct Shown {
   std::shared_ptr<const Snapshot> snapshot;
   std::uint64_t version = 0;
+  bool look_comes = false;  // it was recorded, and a whole look through its step's weights is on its way
 };
 
 // What every workspace shows. The sentence's pieces and the encoder's maps come from `newest`, the rest from
@@ -30,7 +31,10 @@ inline bool is_recorded(const Snapshot& snapshot) {
 }
 
 // In place of what recorded frames do not hold.
-inline constexpr const char* recorded_note =
-    "Recorded steps keep maps and decoding only: return to live (below) to see this";
+inline const char* recorded_note(const Shown& recorded) {
+  if (recorded.look_comes) return "…";
+  return "Of this step maps and decoding were recorded, and no weights: go to a step with a dot, or return to live "
+         "(below)";
+}
 
 }  // namespace attnscope

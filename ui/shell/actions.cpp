@@ -441,6 +441,13 @@ void add_line(std::vector<KeyLine>& lines, const std::string& key, std::string w
   }
 }
 
+// The newest of the weights that are looked through.
+const Snapshot* live_look(const Scope& scope) {
+  const Shown& shown = shown_maps(scope).newest;
+  const bool recorded = shown.snapshot && shown.snapshot->recorded_weights;
+  return recorded ? shown.snapshot.get() : scope.newest.snapshot.get();
+}
+
 }  // namespace
 
 std::span<const Action> actions() {
@@ -531,7 +538,7 @@ void show_workspace(Scope& scope, const Workspace& workspace) {
 
 WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& skin) {
   return {.maps = shown_maps(scope),
-          .live = scope.newest.snapshot.get(),
+          .live = live_look(scope),
           .views = scope.views,
           .config = scope.run.config,
           .curves = scope.curves,

@@ -102,6 +102,7 @@ enum class Wish { nothing, show, take_back };
 Wish draw_departure(const Departure& departure, const Skin& skin) {
   const std::string label = label_of(departure, skin);
   next_in_row(chip_width(label, skin), skin.px(6));
+  ImGui::AlignTextToFramePadding();
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
   Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
   ImGui::PopStyleColor();
@@ -190,7 +191,6 @@ void draw_departures(Scope& scope, DeparturesLabel label, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, chip_padding(skin));
   for (std::size_t i = 0; i < departures.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
-    ImGui::AlignTextToFramePadding();
     const Wish wish = draw_departure(departures[i], skin);
     ImGui::PopID();
     if (wish == Wish::show) show(scope, departures[i]);

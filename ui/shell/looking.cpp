@@ -170,6 +170,7 @@ Probe wanted_probe(const Scope& scope) {
   probe.prefix_ids = std::move(departures.prefix_ids);
   const Workspace& workspace = *scope.layout.workspace;
   if (workspace.ask) workspace.ask(scope.views, probe);
+  probe.step = step_looked_at(scope);
   const Snapshot* past = scope.timeline.past.snapshot.get();
   if (probe.embeddings && past) probe.embeddings->step = past->step;
   return probe;
@@ -193,8 +194,12 @@ void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snap
   Receiver receiver{scope};
   for (Event& event : events) std::visit(receiver, event);
 
-  if (!snapshot || snapshot == scope.newest.snapshot) return;
+  if (!snapshot || snapshot == scope.newest.snapshot || snapshot == scope.timeline.look.snapshot) return;
   const bool decoded = snapshot->is_whole();
+  if (snapshot->recorded_weights) {
+    if (decoded) scope.timeline.look = {std::move(snapshot), ++scope.versions};
+    return;
+  }
   scope.newest = {std::move(snapshot), ++scope.versions};
   if (decoded) scope.complete = scope.newest;
 }

@@ -12,8 +12,18 @@ constexpr std::size_t most_toasts = 50;
 
 ShownMaps shown_maps(const Scope& scope) {
   const Shown& past = scope.timeline.past;
-  if (past.snapshot) return {past, past};
-  return {scope.newest, scope.complete};
+  if (!past.snapshot) return {scope.newest, scope.complete};
+  const Shown& look = scope.timeline.look;
+  const bool of_past = look.snapshot && look.snapshot->run == past.snapshot->run &&
+                       look.snapshot->step == past.snapshot->step &&
+                       look.snapshot->source_text == past.snapshot->source_text;
+  return of_past ? ShownMaps{look, look} : ShownMaps{past, past};
+}
+
+std::optional<std::int64_t> step_looked_at(const Scope& scope) {
+  const Snapshot* past = scope.timeline.past.snapshot.get();
+  if (!past || !std::ranges::binary_search(scope.status.recorded_weights, past->step)) return std::nullopt;
+  return past->step;
 }
 
 bool has_run(const Scope& scope) {

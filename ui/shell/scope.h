@@ -123,6 +123,7 @@ struct ReplaceQuestion {
 // The way through what was recorded of the sentence, which is then a pinned one.
 struct Timeline {
   Shown past;  // a recorded frame that is shown instead of the present; no snapshot: the present is
+  Shown look;  // through the weights of a recorded step, newest; may be of another frame than `past`
   bool playing = false;
   double frame_began = 0;  // ImGui::GetTime() when the frame was reached; meaningful while playing
   float speed = 1;         // of the film
@@ -178,8 +179,12 @@ struct Scope {
   Requests requests;
 };
 
-// What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it.
+// What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it. Of a
+// frame whose step's weights were recorded it is a look through these, as soon as it is there.
 ShownMaps shown_maps(const Scope& scope);
+
+// The step whose weights are to be looked through; none: the present ones, or they were not recorded.
+std::optional<std::int64_t> step_looked_at(const Scope& scope);
 
 // A run is open.
 bool has_run(const Scope& scope);

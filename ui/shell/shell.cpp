@@ -151,7 +151,7 @@ std::string what_is_missing(const Scope& scope) {
   if (!snapshot) return waiting_text(scope);
   const bool needs_text = workspace.needs.text && !scope.run.config.model.is_language_model();
   if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
-  return workspace.needs.present && is_recorded(*snapshot) ? recorded_note : "";
+  return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
 
 // What a picture taken away is of: in the window it stands around the workspace.

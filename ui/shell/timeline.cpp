@@ -127,6 +127,7 @@ void toggle_film(Scope& scope, double now) {
 void settle_timeline(Scope& scope, double now) {
   return_to_what_there_is(scope);
   go_on_with_film(scope, now);
+  scope.timeline.past.look_comes = step_looked_at(scope).has_value();
   follow_history(scope.curves_view.weights, scope.history);
   const Snapshot* past = scope.timeline.past.snapshot.get();
   scope.curves_view.axis.marker = past ? std::optional(static_cast<double>(past->step)) : std::nullopt;

@@ -47,6 +47,10 @@ void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track&
     drawn = x;
     paint.line({x, middle - skin.px(5)}, {x, middle + skin.px(5)}, theme.text_dim);
   }
+  for (const std::int64_t step : scope.status.recorded_weights) {
+    paint.filled_circle({std::floor(track.at(static_cast<double>(step))), middle - skin.px(8)}, skin.px(1.5F),
+                        theme.text_dim, 8);
+  }
   const Snapshot* past = scope.timeline.past.snapshot.get();
   const float handle = track.at(past ? static_cast<double>(past->step) : track.last);
   const Color32 color = past ? theme.warning : theme.success;
@@ -54,10 +58,12 @@ void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track&
   paint.filled_circle({handle, middle}, skin.px(hovered ? 7.0F : 6.0F), color, 24);
 }
 
-void track_tooltip(const Frame& frame) {
+void track_tooltip(const Scope& scope, const Frame& frame) {
   ImGui::BeginTooltip();
   ImGui::Text("step %s", grouped(frame->step).c_str());
   ImGui::TextUnformatted(frame->output_text.c_str());
+  if (std::ranges::binary_search(scope.status.recorded_weights, frame->step))
+    ImGui::TextUnformatted("with its weights: every view goes there, and can be changed");
   ImGui::EndTooltip();
 }
 
@@ -88,7 +94,7 @@ void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, c
   const float mouse = std::clamp(ImGui::GetIO().MousePos.x, track.low.x, track.high.x);
   if (ImGui::IsItemActive()) choose_at(scope, sentence, track, mouse);
   draw_track(scope, sentence, track, hovered || ImGui::IsItemActive(), skin);
-  if (hovered) track_tooltip(sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
+  if (hovered) track_tooltip(scope, sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
 }
 
 void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {

@@ -83,13 +83,22 @@ void draw_mask(const Canvas& canvas) {
     }
 }
 
+// Ids and counts; of shares, zeros and ones alone are still shares.
+bool holds_whole_numbers(const Matrix& matrix) {
+  const auto whole = [](float value) { return value == std::round(value); };
+  const auto beyond_one = [](float value) { return std::abs(value) > 1; };
+  return std::ranges::all_of(matrix.values, whole) && std::ranges::any_of(matrix.values, beyond_one);
+}
+
 void draw_values(const Canvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   ImFont* font = canvas.skin.fonts.mono_small;
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
-  const auto fits = [&](float value) {
-    return text_size(font, fmt::format("{:.2f}", value)).x + canvas.skin.px(3) <= cell.x;
+  const int digits = holds_whole_numbers(canvas.matrix) ? 0 : 2;
+  const auto text_of = [&](float value) {
+    return fmt::format("{:.{}f}", std::abs(value) < 0.005F ? 0.0F : value, digits);  // no "-0.00"
   };
+  const auto fits = [&](float value) { return text_size(font, text_of(value)).x + canvas.skin.px(3) <= cell.x; };
   if (!fits(canvas.options.low) || !fits(canvas.options.high)) return;
   const Sight rows = rows_in_sight(canvas);
   const Sight cols = cols_in_sight(canvas);
@@ -98,7 +107,7 @@ void draw_values(const Canvas& canvas) {
       if (is_masked(canvas.options, row, col)) continue;
       const float value = canvas.matrix.at(row, col);
       if (std::isnan(value)) continue;
-      const std::string text = fmt::format("{:.2f}", std::abs(value) < 0.005F ? 0.0F : value);  // no "-0.00"
+      const std::string text = text_of(value);
       const ImVec2 extent = text_size(font, text);
       const ImVec2 at = canvas.corner(row, col);
       canvas.paint.text(font, {at.x + (cell.x - extent.x) / 2, at.y + (cell.y - extent.y) / 2},

@@ -50,7 +50,9 @@ class Views {
 // All that a workspace is given, the same for each.
 struct WorkspaceContext {
   ShownMaps maps;
-  const Snapshot* live;  // the newest of the present model, whatever recorded step is shown; may be null
+  // The newest look of the window: at the present model, or through the weights of the recorded step that is shown,
+  // where there are any; may be null.
+  const Snapshot* live;
   Views& views;
   const Config& config;    // of the run; as a configuration begins while there is none
   const Curves& curves;    // what was measured of it so far

@@ -26,8 +26,9 @@ constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
 bool looked_at_sentence(const Scope& scope) {
-  if (scope.run.run == 0 || !scope.complete.snapshot || scope.study) return false;
-  const Snapshot& snapshot = *scope.complete.snapshot;
+  const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
+  if (scope.run.run == 0 || !seen.snapshot || scope.study) return false;
+  const Snapshot& snapshot = *seen.snapshot;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 
@@ -115,6 +116,7 @@ int screenshot(const ScreenshotOptions& options) {
     session.post(OpenRun{run});
     hear(scope, session, run);
     check_view(of_view, options.view, scope.run.config.model);
+    if (options.pin_step) show_step(scope, *options.pin_step);
     // A frame chooses what to show of the sentence, which may ask for another look, or for a study, and then another.
     do {
       draw_offscreen(scope, options.width, options.height, static_cast<float>(options.scale));
@@ -124,7 +126,6 @@ int screenshot(const ScreenshotOptions& options) {
     } while (studies > 0);
     if (!options.lesson.empty()) take_lesson(scope, session, options, run);
   }
-  if (options.pin_step) show_step(scope, *options.pin_step);
   const auto scale = static_cast<float>(options.scale);
   const bool vector = options.svg || options.out.ends_with(".svg");
   write_file(options.out, vector ? draw_offscreen_svg(scope, options.width, options.height, scale)

@@ -97,7 +97,7 @@ bool is_of_the_present(AttentionLevel level) {
 
 void draw_level(const WorkspaceContext& context, AttentionView& view) {
   if (is_of_the_present(view.level) && is_recorded(*context.maps.newest.snapshot))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.skin);
+    return draw_quiet_note(recorded_note(context.maps.newest), ImGui::GetContentRegionAvail(), context.skin);
   // In the order of AttentionLevel.
   constexpr std::array draws = {draw_model, draw_head, draw_inside, draw_sublayers};
   static_assert(draws.size() == levels.size());

@@ -331,6 +331,10 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
   }
   place_cursor(origin, panes.list);
   ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
+  if (view.picture == HeadPicture::both && !panes.lines.shown()) {
+    draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
+                       "No room for the lines beside the matrix: close a column, or choose Lines.", canvas.skin);
+  }
   take(draw_list(canvas, row));
   ImGui::EndChild();
   view.pointed_row = pointed.row;

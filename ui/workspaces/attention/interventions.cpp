@@ -335,7 +335,7 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
 
 void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;
-  if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note, skin);
+  if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note(maps.complete), skin);
   if (!snapshot || !snapshot->untouched) return dim_text("looking…", skin);
   refresh(view.intervention, snapshot);
   const LookDifference& difference = *view.intervention.difference;

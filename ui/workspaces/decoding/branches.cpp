@@ -72,7 +72,7 @@ std::span<const Token> given_pieces(const Branch& branch) {
 
 void note_branch(Branches& branches, const Shown& shown, int typing) {
   const Snapshot& snapshot = *shown.snapshot;
-  if (branches.version == shown.version || is_recorded(snapshot)) return;
+  if (branches.version == shown.version || is_recorded(snapshot) || snapshot.recorded_weights) return;
   if (branches.run != snapshot.run || branches.sentence != snapshot.source_text) {
     branches = {};
     branches.run = snapshot.run;

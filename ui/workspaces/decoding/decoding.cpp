@@ -86,7 +86,7 @@ void draw_modes(DecodingView& view, const Skin& skin) {
 void draw_mode(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   // Recorded frames hold the greedy decoding alone.
   if (view.mode != DecodingMode::steps && is_recorded(*shown.snapshot))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(recorded_note(shown), ImGui::GetContentRegionAvail(), skin);
   switch (view.mode) {
     case DecodingMode::steps:
       return draw_steps(shown, view, textures, skin);

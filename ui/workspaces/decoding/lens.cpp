@@ -233,7 +233,7 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
         room, skin);
   }
   if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))
-    return draw_quiet_note(is_recorded(snapshot) ? recorded_note : "…", room, skin);
+    return draw_quiet_note(is_recorded(snapshot) ? recorded_note(shown) : "…", room, skin);
   const float row_height = font_size(skin.fonts.mono) + skin.px(8);
   const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, skin), row_height, skin};
   draw_grid_of_guesses(picture, view);

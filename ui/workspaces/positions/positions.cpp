@@ -120,7 +120,7 @@ void draw_modes(PositionsView& view, const Skin& skin) {
 void draw_numbers(WorkspaceContext& context, PositionsView&) {
   const Snapshot* newest = context.maps.newest.snapshot.get();
   if (newest && is_recorded(*newest))
-    return draw_quiet_note(recorded_note, ImGui::GetContentRegionAvail(), context.skin);
+    return draw_quiet_note(recorded_note(context.maps.newest), ImGui::GetContentRegionAvail(), context.skin);
   draw_position_numbers(newest, context.views.of<PositionNumbersView>(), context.textures, context.skin);
 }
 

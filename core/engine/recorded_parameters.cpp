@@ -1,0 +1,87 @@
+#include "engine/recorded_parameters.h"
+
+#include <fmt/format.h>
+
+#include "engine/checkpoint.h"
+#include "storage/safetensors.h"
+
+namespace attnscope {
+
+std::size_t bytes_of(const RecordedTensors& tensors) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : tensors) bytes += tensor.nbytes();
+  return bytes;
+}
+
+RecordedTensors copied_embeddings(const SequenceModel& model) {
+  RecordedTensors rows;
+  for (const EmbeddingMatrix matrix : embedding_matrices(model.config())) {
+    rows[embedding_parameter(matrix, model.config())] =
+        model.embedding_rows(matrix).to(torch::kCPU, torch::kFloat16, false, true);
+  }
+  return rows;
+}
+
+RecordedTensors copied_parameters(const SequenceModel& model) {
+  RecordedTensors copies;
+  for (const auto& parameter : model.named_parameters()) {
+    copies[parameter.key()] = parameter.value().detach().to(torch::kCPU, torch::kFloat32, false, true);
+  }
+  return copies;
+}
+
+void RecordedParameters::find_in(const RunFolder& folder, std::int64_t step) {
+  for (const std::int64_t kept : kept_steps(folder))
+    if (kept < step) steps_[kept].file = folder.kept_weights(kept);
+}
+
+void RecordedParameters::record(std::int64_t step, RecordedTensors tensors) {
+  steps_[step] = {std::move(tensors), {}};
+  thin();
+}
+
+void RecordedParameters::thin() {
+  std::size_t bytes = 0;
+  std::vector<std::int64_t> in_memory;
+  for (const auto& [step, kept] : steps_) {
+    bytes += bytes_of(kept.tensors);
+    if (!kept.tensors.empty()) in_memory.push_back(step);
+  }
+  while (bytes > budget_ && in_memory.size() > 2) {
+    std::size_t least = 1;
+    for (std::size_t i = 2; i + 1 < in_memory.size(); ++i)
+      if (in_memory[i + 1] - in_memory[i - 1] < in_memory[least + 1] - in_memory[least - 1]) least = i;
+    bytes -= bytes_of(steps_[in_memory[least]].tensors);
+    steps_.erase(in_memory[least]);
+    in_memory.erase(in_memory.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+}
+
+std::vector<std::int64_t> RecordedParameters::steps() const {
+  std::vector<std::int64_t> all;
+  for (const auto& [step, kept] : steps_) all.push_back(step);
+  return all;
+}
+
+torch::Tensor RecordedParameters::matrix(std::int64_t step, const std::string& name) const {
+  const Step& kept = steps_.at(step);
+  if (!kept.tensors.empty()) return kept.tensors.at(name);
+  const Safetensors file = read_safetensors(kept.file);
+  const TensorBytes& stored = file.at(name);
+  if (stored.dtype != Dtype::F32 || stored.shape.size() != 2)
+    throw SafetensorsError(fmt::format("{}: tensor {} is no matrix of float32", kept.file.string(), name));
+  // Only read through, and copied before the file goes: from_blob has no const form.
+  return torch::from_blob(const_cast<char*>(stored.bytes.data()), stored.shape, torch::kFloat32).clone();
+}
+
+void RecordedParameters::restore(std::int64_t step, SequenceModel& model) const {
+  const Step& kept = steps_.at(step);
+  if (kept.tensors.empty()) {
+    load_weights(kept.file, model);
+    return;
+  }
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : model.named_parameters()) parameter.value().copy_(kept.tensors.at(parameter.key()));
+}
+
+}  // namespace attnscope
