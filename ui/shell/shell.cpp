@@ -25,7 +25,7 @@ namespace attnscope {
 namespace {
 
 constexpr SplitterOptions setup_edge = {.min = 200, .max = 460, .standard = 288};
-constexpr float lesson_width = 360;
+constexpr float lesson_width = 380;
 
 constexpr SplitterOptions curves_edge = {.min = 200, .max = 900, .standard = 310, .column_is_right = true};
 

@@ -1,0 +1,204 @@
+// Every lesson that ships, on the run that ships, played to its end with injected events: as predicted and otherwise.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "commands/desktop/machine.h"
+#include "session/session.h"
+#include "shell/actions.h"
+#include "shell/lessons.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+
+namespace attnscope {
+namespace {
+
+constexpr auto patience = std::chrono::minutes(2);  // only ever spent by a test that fails
+
+class LessonsOnTheShippedRun : public testing::Test {
+ protected:
+  LessonsOnTheShippedRun() {
+    scope.facts = machine_facts();
+    scope.facts.language = Language::english;
+    session->post(OpenRun{scope.facts.shipped_run});
+    until_answered();
+  }
+
+  // Frames and the worker's answers, until all that was asked for is there.
+  void until_answered() {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    for (int quiet = 0; quiet < 4 && std::chrono::steady_clock::now() < end;) {
+      ui.frame(draw);
+      post_commands(scope, *session);
+      Session::News news = session->poll();
+      receive(scope, std::move(news.events), std::move(news.snapshot));
+      post_commands(scope, *session);
+      quiet = is_answered() ? quiet + 1 : 0;
+      if (quiet == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_TRUE(is_answered());
+  }
+
+  bool is_answered() const {
+    const Snapshot* look = scope.complete.snapshot.get();
+    return has_run(scope) && look && look->request == scope.asked.request && !scope.study &&
+           (!scope.asked.decoding || look->decodings) && scope.lessons.run_wanted == 0;
+  }
+
+  void click(const std::string& text) {
+    EXPECT_TRUE(ui.click_text(text, draw)) << text;
+    until_answered();
+  }
+
+  void next() {
+    ui.key(Key::page_down, draw, {.shift = true});
+    until_answered();
+  }
+
+  const Lesson& lesson() const { return open_lesson(scope); }
+
+  // What the reader is asked to do, by the page's own button.
+  void do_all_steps() {
+    for (int frames = 0; next_step(scope) < lesson().steps.size() && frames < 12; ++frames) {
+      if (ui.drew("Do it for me")) ui.click_text("Do it for me", draw);
+      until_answered();
+    }
+    EXPECT_EQ(next_step(scope), lesson().steps.size()) << lesson().name;
+  }
+
+  // To the check, with that prediction; none: without one.
+  std::optional<Verdict> play(const Expectation* expectation) {
+    restart_lesson(scope);
+    until_answered();
+    next();
+    if (expectation) predict(*expectation);
+    next();
+    EXPECT_FALSE(verdict_of(scope)) << lesson().name << ": nothing was done yet";
+    do_all_steps();
+    next();
+    const auto verdict = verdict_of(scope);
+    EXPECT_TRUE(verdict) << lesson().name;
+    if (expectation && verdict) {
+      EXPECT_EQ(ui.drew("As you predicted."), verdict->right) << lesson().name;
+      EXPECT_EQ(ui.drew("Not as you predicted."), !verdict->right) << lesson().name;
+    }
+    EXPECT_EQ(filled(scope, lesson().found.in(Language::english)).find("…"), std::string::npos) << lesson().name;
+    EXPECT_EQ(filled(scope, lesson().found.in(Language::french)).find("…"), std::string::npos) << lesson().name;
+    next();
+    EXPECT_EQ(lesson_progress(scope).part, LessonPart::why);
+    return verdict;
+  }
+
+  // A choice and a word by a click; what is dragged is put there.
+  void predict(const Expectation& expectation) {
+    Expectation& made = lesson_progress(scope).guess;
+    if (lesson().prediction.kind == PredictionKind::choose) {
+      const Option& option = lesson().prediction.options[static_cast<std::size_t>(expectation.option)];
+      const std::string text = filled(scope, option.text.in(Language::english));
+      click(as_drawn(text).substr(0, 40));
+      EXPECT_EQ(made.option, expectation.option) << lesson().name;
+    } else {
+      made = expectation;
+    }
+    made.made = true;
+  }
+
+  // The built-in font has nothing but ASCII.
+  static std::string as_drawn(const std::string& text) {
+    std::string drawn;
+    for (const char c : text) {
+      if ((c & 0xC0) == 0x80) continue;  // goes on with a character
+      drawn += (c & 0x80) ? '?' : c;
+    }
+    return drawn;
+  }
+
+  // Another prediction than that.
+  Expectation other_than(Expectation truth) const {
+    const Prediction& prediction = lesson().prediction;
+    truth.option = (truth.option + 1) % std::max(1, static_cast<int>(prediction.options.size()));
+    truth.word = "because";
+    truth.number += 2 * prediction.within;
+    if (truth.order.size() > 1) std::ranges::reverse(truth.order);
+    for (double& value : truth.curve) value += 2 * prediction.within;
+    return truth;
+  }
+
+  Scope scope;
+  UiHarness ui{{1600, 1000}};
+  std::unique_ptr<Session> session = std::make_unique<Session>([] { return make_window_engine(); });
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(LessonsOnTheShippedRun, AreAllReadWithoutComplaint) {
+  EXPECT_THAT(scope.facts.complaints, testing::IsEmpty());
+  EXPECT_GE(scope.facts.lessons.size(), 9U);
+}
+
+TEST_F(LessonsOnTheShippedRun, EveryCheckTellsTheRightPredictionFromAWrongOne) {
+  for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
+    begin_lesson(scope, i);
+    until_answered();
+    const auto first = play(nullptr);
+    ASSERT_TRUE(first) << lesson().name;
+    const auto right = play(&first->truth);
+    ASSERT_TRUE(right) << lesson().name;
+    EXPECT_TRUE(right->right) << lesson().name;
+    const Expectation wrong = other_than(first->truth);
+    const auto otherwise = play(&wrong);
+    ASSERT_TRUE(otherwise) << lesson().name;
+    EXPECT_FALSE(otherwise->right) << lesson().name;
+  }
+}
+
+TEST_F(LessonsOnTheShippedRun, TheReadersStateIsGivenBack) {
+  scope.layout.sentence = "The dog ate the apple because it was hungry.";
+  scope.views.of<AttentionView>().interventions.heads_off.push_back({AttentionPart::encoder, 0, 1});
+  until_answered();
+  const Layout layout = scope.layout;
+  const Interventions interventions = scope.views.of<AttentionView>().interventions;
+  const std::size_t undo_steps = scope.undo.past.size();
+  const std::string output = scope.complete.snapshot->output_text;
+  for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
+    begin_lesson(scope, i);
+    until_answered();
+    EXPECT_TRUE(scope.complete.snapshot->interventions.empty());
+    show_part(scope, LessonPart::touch);
+    do_all_steps();
+  }
+  ui.key(Key::f1, draw, {.ctrl = true});
+  until_answered();
+  EXPECT_FALSE(scope.lessons.open);
+  EXPECT_EQ(scope.layout, layout);
+  EXPECT_EQ(scope.views.of<AttentionView>().interventions, interventions);
+  EXPECT_EQ(scope.undo.past.size(), undo_steps);
+  EXPECT_EQ(scope.complete.snapshot->output_text, output);
+}
+
+TEST_F(LessonsOnTheShippedRun, ARunOfTheReadersOwnIsBroughtBack) {
+  const std::uint64_t shipped = scope.run.run;
+  session->post(Step{});
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (scope.status.step == scope.run.step && std::chrono::steady_clock::now() < end) until_answered();
+  const std::int64_t step = scope.status.step;
+  ASSERT_GT(step, scope.run.step);
+  begin_lesson(scope, 0);
+  until_answered();
+  EXPECT_NE(scope.run.run, shipped);
+  EXPECT_LT(scope.status.step, step) << "the run as it ships";
+  leave_lesson(scope);
+  until_answered();
+  EXPECT_FALSE(scope.lessons.reader);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,380 @@
+// Lessons as text, whatever somebody writes; and their page beside the window.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "lessons/lesson_text.h"
+#include "lessons/measures.h"
+#include "shell/lessons.h"
+#include "shell/looking.h"
+#include "shell/palette.h"
+#include "shell/panels.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/origins/view.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string good = R"(# a comment
+lesson: example
+place: 3
+title.en: An example
+title.fr: Un exemple
+
+[start]
+show: kernels
+width: 0.5
+lit: workspace
+
+[question]
+en: Is {kernel-width @ start}
+  wide?
+fr: Est-ce que {kernel-width @ start} est large ?
+
+[prediction]
+kind: choose
+en: What is it?
+fr: Qu'est-ce ?
+option.narrow.en: Narrow indeed
+option.narrow.fr: Bien mince
+option.narrow.right: kernel-width @ start < 1
+option.wide.en: Wide indeed
+option.wide.fr: Bien large
+option.wide.right: kernel-width @ start >= 1
+
+[step wider]
+en: Make it wider.
+fr: Faites plus large.
+until: kernel-width > 2 and workspace = "origins"
+lit: workspace
+width: 3
+
+[check]
+en: It went from {kernel-width @ start} to {kernel-width @ wider}.
+fr: De {kernel-width @ start} à {kernel-width @ wider}.
+
+[why]
+en: Because.
+fr: Parce que.
+formula: h
+source: Watson 1964
+)";
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = good;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::vector<std::string> complaints(const std::string& text) {
+  return read_lesson(text, "x.lesson").complaints;
+}
+
+TEST(LessonText, IsRead) {
+  const LessonRead read = read_lesson(good, "x.lesson");
+  EXPECT_THAT(read.complaints, IsEmpty());
+  const Lesson& lesson = read.lesson;
+  EXPECT_EQ(lesson.question.in(Language::english), "Is {kernel-width @ start} wide?");
+  EXPECT_EQ(lesson.start.size(), 2U);
+  EXPECT_EQ(lesson.steps.at(0).until.size(), 2U);
+  EXPECT_EQ(lesson.prediction.options.size(), 2U);
+  EXPECT_EQ(lesson.source, "Watson 1964");
+}
+
+TEST(LessonText, AMistakeIsNamedWithItsLine) {
+  struct Mistake {
+    std::string from, to, complaint;
+  };
+  const Mistake mistakes[] = {
+      {"show: kernels", "show: kernel", "x.lesson:8: there is no view \"kernel\""},
+      {"width: 0.5", "width: 0", "x.lesson:9: 0 is not from 0.05 to 20"},
+      {"width: 0.5", "width: 1 2", "x.lesson:9: 1 number(s) wanted"},
+      {"width: 0.5", "widht: 0.5", "x.lesson:9: \"widht\" is nothing that [start] has"},
+      {"lit: workspace", "lit: moon", "x.lesson:10: \"moon\" is no anchor: sentence, workspace, tabs, setup, curves"},
+      {"[question]", "[question", "x.lesson:12: a heading ends with ]"},
+      {"  wide?", "wide?", "x.lesson:14: neither \"key: value\" nor \"[part]\""},
+      {"en: Is {kernel-width @ start}", "en: Is {kernel-widht}", "x.lesson:13: there is no measure \"kernel-widht\""},
+      {"en: Is {kernel-width @ start}", "en: Is {kernel-width 2}", "x.lesson:13: kernel-width takes nothing"},
+      {"en: Is {kernel-width @ start}", "en: Is {", "x.lesson:13: { without }"},
+      {"en: Is {kernel-width @ start}", "en: Is {}", "x.lesson:13: a measure is missing"},
+      {"kind: choose", "kind: guess", "x.lesson:18: \"guess\" is no kind: choose, mark, number, order or curve"},
+      {"kind: choose", "kind: mark", "x.lesson:1: [prediction] has no \"value\" to compare with"},
+      {"@ start < 1", "@ start ~ 1",
+       "x.lesson:23: a condition is \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces"},
+      {"@ start < 1", "@ begin < 1", "x.lesson:1: \"kernel-width\" is asked for at \"begin\", which is no step"},
+      {"title.fr: Un exemple\n", "", "x.lesson:1: the title has no fr"},
+      {"[why]", "[reason]", "x.lesson:1: there is no [why]"},
+      {"fr: Parce que.", "en: Again.", "x.lesson:41: a second \"en\""},
+      {"source: Watson 1964", "source: \xff", "x.lesson:43: bytes that are no text (UTF-8)"},
+  };
+  for (const Mistake& mistake : mistakes)
+    EXPECT_THAT(complaints(with(mistake.from, mistake.to)), Contains(mistake.complaint)) << mistake.to;
+}
+
+TEST(LessonText, AnyBytesAreAnsweredWithFileAndLine) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (unsigned i = 0; i <= round % 5U; ++i) {
+      const std::size_t at = random() % text.size();
+      const std::size_t count = random() % 20;
+      if (random() % 2 == 0)
+        text.replace(at, count, 1, static_cast<char>(random() % 256));
+      else
+        text.insert(at, good.substr(random() % good.size(), count));
+    }
+    for (const std::string& complaint : complaints(text)) ASSERT_TRUE(complaint.starts_with("x.lesson:")) << complaint;
+  }
+  EXPECT_THAT(complaints(std::string(most_lesson_bytes + 1, 'a')), testing::SizeIs(1));
+  EXPECT_THAT(complaints(""), Contains("x.lesson:1: there is no [question]"));
+}
+
+TEST(LessonText, BothLanguagesOfWhatShipsComputeTheSame) {
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(ATTNSCOPE_TEST_DATA) / "../../assets/lessons")) {
+    std::ifstream in(entry.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    const LessonRead read = read_lesson(text.str(), entry.path().filename());
+    EXPECT_THAT(read.complaints, IsEmpty());
+    for (const Words* words : {&read.lesson.question, &read.lesson.found, &read.lesson.why}) {
+      std::vector<std::string> computed[2];
+      for (std::size_t language = 0; language < 2; ++language)
+        for (const TextPart& part : parts_of(words->by_language[language]))
+          if (part.value) computed[language].push_back(expression_text(*part.value) + "@" + part.value->moment);
+      EXPECT_EQ(computed[0], computed[1]) << entry.path();
+    }
+    ++count;
+  }
+  EXPECT_GE(count, 9);
+}
+
+TEST(LessonMeasures, AreOfTheLook) {
+  const auto look = animal_snapshot();
+  Matrix& map = look->encoder[1][2];
+  for (int col = 0; col < map.cols; ++col) map.at(10, col) = col == 1 ? 0.75F : 0;
+  const Views views;
+  const LessonSight sight{look.get(), views, *find_workspace("attention")};
+  const auto value = [&](const char* text) { return value_text(measured(read_expression(text), sight).value()); };
+  EXPECT_EQ(value("weight encoder 2 3 it animal"), "0.75");
+  EXPECT_EQ(value("most encoder 2 3 it"), "animal");
+  EXPECT_EQ(value("heads-off"), "0");
+  EXPECT_EQ(value("workspace"), "attention");
+  EXPECT_EQ(value("output"), look->output_text);
+  EXPECT_FALSE(measured(read_expression("weight encoder 9 3 it animal"), sight));
+  EXPECT_FALSE(measured(read_expression("weight encoder 2 3 it elephant"), sight));
+}
+
+TEST(LessonMeasures, AreAllInTheReadme) {
+  std::ifstream in(std::filesystem::path(ATTNSCOPE_TEST_DATA) / "../../README.md");
+  std::stringstream readme;
+  readme << in.rdbuf();
+  for (const Measure& measure : lesson_measures())
+    EXPECT_THAT(readme.str(), HasSubstr("| `" + std::string(measure.name))) << measure.help;
+}
+
+// ---- the page
+
+class LessonWindow : public testing::Test {
+ protected:
+  LessonWindow() {
+    scope.facts.lessons = {read_lesson(good, "x.lesson").lesson};
+    receive(scope, {fixture_run(20)}, animal_snapshot());
+    settle();
+  }
+
+  // The worker's answers to what is asked.
+  void settle() {
+    for (int i = 0; i < 4; ++i) {
+      ui.frame(draw);
+      auto look = animal_snapshot(scope.asked.request);
+      receive(scope, {}, look);
+    }
+    scope.commands.clear();
+  }
+
+  void begin() {
+    ui.key(Key::f1, draw, {.ctrl = true});
+    settle();
+    ASSERT_TRUE(ui.click_text("An example", draw));
+    settle();
+  }
+
+  void page(bool down) {
+    ui.key(down ? Key::page_down : Key::page_up, draw, {.shift = true});
+    settle();
+  }
+
+  double& width() { return scope.views.of<OriginsView>().kernels.width; }
+
+  Scope scope;
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(LessonWindow, IsPlayedToItsEndWithKeysAndClicks) {
+  begin();
+  EXPECT_TRUE(ui.drew("Is 0.50 wide?"));
+  page(true);
+  ASSERT_TRUE(ui.click_text("Narrow indeed", draw));
+  page(true);
+  EXPECT_TRUE(ui.drew("Narrow indeed")) << "the prediction stays visible";
+  page(true);
+  EXPECT_TRUE(ui.drew("still to be done")) << "skipped through";
+  page(false);
+  width() = 3;  // as the panel's slider does
+  settle();
+  page(true);
+  EXPECT_TRUE(ui.drew("As you predicted."));
+  EXPECT_TRUE(ui.drew("It went from 0.50 to 3."));
+  width() = 0.1;
+  settle();
+  EXPECT_TRUE(ui.drew("It went from 0.50 to 3.")) << "what was done was done";
+  page(true);
+  EXPECT_TRUE(ui.drew("Watson 1964"));
+}
+
+TEST_F(LessonWindow, AWrongPredictionIsToldSo) {
+  begin();
+  page(true);
+  ASSERT_TRUE(ui.click_text("Wide indeed", draw));
+  page(true);
+  ASSERT_TRUE(ui.click_text("Do it for me", draw));
+  settle();
+  page(true);
+  EXPECT_TRUE(ui.drew("Not as you predicted."));
+}
+
+TEST_F(LessonWindow, IsLeftResumedAndRestarted) {
+  width() = 7;
+  const Layout before = scope.layout;
+  begin();
+  EXPECT_EQ(width(), 0.5);
+  EXPECT_EQ(scope.layout.workspace, find_workspace("origins"));
+  page(true);
+  ASSERT_TRUE(ui.click_text("Narrow indeed", draw));
+  ASSERT_TRUE(ui.click_text("Leave", draw));
+  settle();
+  EXPECT_EQ(scope.layout, before);
+  EXPECT_EQ(width(), 7);
+  EXPECT_FALSE(ui.drew("Narrow indeed"));
+  EXPECT_TRUE(scope.undo.past.empty()) << "there is nothing to take back";
+  begin();
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  EXPECT_EQ(lesson_progress(scope).guess.option, 0);
+  width() = 2;
+  ASSERT_TRUE(ui.click_text("Restart", draw));
+  settle();
+  EXPECT_EQ(width(), 0.5);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+  EXPECT_FALSE(lesson_progress(scope).guess.made);
+}
+
+TEST_F(LessonWindow, WhatIsRememberedIsTheReadersOwn) {
+  const Layout before = scope.layout;
+  begin();
+  ASSERT_NE(scope.layout.workspace, before.workspace);
+  EXPECT_EQ(readers_layout(scope), before);
+}
+
+TEST_F(LessonWindow, AsksForTheRunThatItIsAbout) {
+  scope.facts.shipped_run = "/shipped";
+  begin_lesson(scope, 0);
+  ASSERT_FALSE(scope.commands.empty());
+  EXPECT_EQ(std::get<OpenRun>(scope.commands.back()).path, "/shipped");
+  width() = 3;
+  RunOpened shipped = fixture_run(20);
+  shipped.run = 2;
+  shipped.folder = "/shipped";
+  shipped.before = OpenRun{.path = "/kept"};
+  receive(scope, {shipped}, nullptr);
+  settle();
+  EXPECT_EQ(width(), 0.5) << "begun with it";
+  leave_lesson(scope);
+  ASSERT_FALSE(scope.commands.empty());
+  EXPECT_EQ(std::get<OpenRun>(scope.commands.back()).path, "/kept");
+  RunOpened back = fixture_run(20);
+  back.run = 3;
+  receive(scope, {back}, nullptr);
+  settle();
+  EXPECT_FALSE(scope.lessons.reader);
+}
+
+TEST_F(LessonWindow, GoesOnWithThePresentRunWhereItsOwnIsNotToBeHad) {
+  scope.facts.shipped_run = "/shipped";
+  begin_lesson(scope, 0);
+  receive(scope, {Status{Activity::preparing, 0, ""}, Status{Activity::paused, 0, ""}}, nullptr);
+  settle();
+  EXPECT_TRUE(ui.drew("Is 0.50 wide?"));
+  leave_lesson(scope);
+  EXPECT_FALSE(scope.lessons.reader);
+}
+
+TEST_F(LessonWindow, SpeaksFrench) {
+  scope.facts.language = Language::french;
+  begin_lesson(scope, 0);
+  settle();
+  EXPECT_TRUE(ui.drew("est large ?"));
+  scope.layout.language = Language::english;
+  settle();
+  EXPECT_TRUE(ui.drew("Is 0.50 wide?"));
+}
+
+TEST_F(LessonWindow, IsFoundByThePalette) {
+  const auto found = found_in(palette_entries(scope), "an example");
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found.front().where, "Lesson");
+  found.front().act(scope);
+  EXPECT_TRUE(in_lesson(scope));
+}
+
+TEST_F(LessonWindow, AClickerWalksThroughItOnAProjector) {
+  begin();
+  scope.presentation = true;
+  ui.key(Key::page_down, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  ui.key(Key::page_up, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+}
+
+TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {
+  for (const char* kind : {"mark", "number", "order", "curve"}) {
+    std::string text = with("kind: choose", std::string("kind: ") + kind +
+                                                "\nvalue: kernel-width\nfrom: 0\nto: 4\nwithin: 0.5\n"
+                                                "option.narrow.value: kernel-error 1\noption.narrow.at: 1\n"
+                                                "option.wide.value: kernel-error 9\noption.wide.at: 9");
+    const LessonRead read = read_lesson(text, "x.lesson");
+    ASSERT_THAT(read.complaints, IsEmpty());
+    scope.facts.lessons[0] = read.lesson;
+    begin_lesson(scope, 0);
+    show_part(scope, LessonPart::prediction);
+    settle();
+    const std::string what = kind == std::string("mark")     ? "Mark a word"
+                             : kind == std::string("number") ? "Set the number"
+                             : kind == std::string("order")  ? "2. Wide indeed"
+                                                             : "Draw with the mouse";
+    const auto line = ui.find_text(what);
+    ASSERT_TRUE(line) << kind;
+    ui.click({line->x, line->y + (kind == std::string("order")   ? 0
+                                  : kind == std::string("curve") ? 80.0F
+                                                                 : 20.0F)},
+             draw);
+    EXPECT_TRUE(lesson_progress(scope).guess.made) << kind;
+    restart_lesson(scope);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
