@@ -185,6 +185,16 @@ TEST(LessonMeasures, AreAllInTheReadme) {
     EXPECT_THAT(readme.str(), HasSubstr("| `" + std::string(measure.name))) << measure.help;
 }
 
+TEST(LessonLanguage, IsRememberedOrTheSystems) {
+  Layout layout;
+  EXPECT_FALSE(layout_from_json(layout_to_json(layout)).layout.language);
+  layout.language = Language::french;
+  EXPECT_EQ(layout_from_json(layout_to_json(layout)).layout, layout);
+  const LayoutRead read = layout_from_json(R"({"language": "la"})");
+  EXPECT_FALSE(read.layout.language);
+  EXPECT_THAT(read.complaint, HasSubstr("\"language\""));
+}
+
 // ---- the page
 
 class LessonWindow : public testing::Test {
