@@ -69,6 +69,9 @@ void show(Scope& scope, const Departure& departure) {
     case DepartureKind::other_scale:
       scope.layout.workspace = show_view(scope.views, "scaling");
       return;
+    case DepartureKind::no_residuals:
+      scope.layout.workspace = show_view(scope.views, "through-time");
+      return;
     case DepartureKind::replaced_token:
     case DepartureKind::recorded_step:
       return;
@@ -146,6 +149,9 @@ void take_back(Scope& scope, const Departure& departure) {
       return drop(attention.interventions.hidden, departure.index);
     case DepartureKind::other_scale:
       attention.interventions.other_scale = false;
+      return;
+    case DepartureKind::no_residuals:
+      attention.interventions.no_residuals = false;
       return;
     case DepartureKind::lifted_mask:
       return attention.inside.lifted.reset();
