@@ -184,7 +184,6 @@ TEST(Gradients, AreThoseOfAChainBuiltByHand) {
               1e-6);
 }
 
-// What a small step along the embedding of one piece does to the loss.
 TEST(Gradients, OfEveryArchitectureAreFiniteAndOfEveryLayer) {
   std::vector<ModelConfig> configs = {small_config(), recurrent("lstm", "bahdanau"), recurrent("gru", "luong-general")};
   configs.push_back(small_config());
@@ -201,9 +200,9 @@ TEST(Gradients, OfEveryArchitectureAreFiniteAndOfEveryLayer) {
     EXPECT_EQ(look.plain.decoder.norms.cols, static_cast<int>(look.plain.decoder.pieces.size()));
     EXPECT_EQ(look.plain.encoder.norms.cols, static_cast<int>(look.plain.encoder.pieces.size()));
     EXPECT_GT(look.plain.decoder.of_layer(0), 0);
-    if (has_source) EXPECT_GT(look.plain.encoder.of_layer(0), 0) << look.model;
+    EXPECT_EQ(look.plain.encoder.of_layer(0) > 0, has_source) << look.model;
     EXPECT_EQ(look.bare.size(), config.is_recurrent() ? 0U : 1U);
-    if (!look.bare.empty()) EXPECT_NE(look.bare.front().loss, look.plain.loss);
+    for (const PassGradients& bare : look.bare) EXPECT_NE(bare.loss, look.plain.loss);
     model->check_standing_still();
   }
 }
