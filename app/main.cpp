@@ -188,6 +188,25 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");
 }
 
+void add_cost(CLI::App& app, Run& run, CostOptions& o) {
+  CLI::App* sub = add_command(app, run, o, cost, "cost",
+                              "Self-attention, recurrence and convolution, measured by length (paper table 1)");
+  add_option(sub, "--run", "RUN", o.run, "Folder of the run whose width, heads and cell are measured");
+  add_list(sub, "--set", "KEY=VALUE", o.set, "Another width, cell, …: model.d_model=512");
+  add_option(sub, "--longest", "N", o.longest, "Pieces of the longest sentence, doubled from 16 on")
+      ->check(CLI::Range(16, 65536));
+  add_option(sub, "--seconds", "S", o.seconds, "For all together, at most")->check(within(1, 3600));
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
+void add_length(CLI::App& app, Run& run, LengthOptions& o) {
+  CLI::App* sub =
+      add_command(app, run, o, length, "length", "How well a run does by the length of sentences, beyond training too");
+  add_run(sub, o.run);
+  add_option(sub, "--pairs", "N", o.pairs, "Of each length, at most")->check(CLI::Range(1, 5000));
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
 void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, embeddings, "embeddings",
@@ -303,6 +322,8 @@ int run_program(int argc, char** argv) {
   AttendOptions attend_options;
   ExplainOptions explain_options;
   EmbeddingsOptions embeddings_options;
+  CostOptions cost_options;
+  LengthOptions length_options;
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
   LessonsOptions lessons_options;
@@ -313,6 +334,8 @@ int run_program(int argc, char** argv) {
   add_attend(app, run, attend_options, attend_json);
   add_explain(app, run, explain_options);
   add_embeddings(app, run, embeddings_options);
+  add_cost(app, run, cost_options);
+  add_length(app, run, length_options);
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
   add_lessons(app, run, lessons_options);

@@ -7,10 +7,12 @@
 #include <numbers>
 #include <vector>
 
+#include "measures/cell_memory.h"
 #include "measures/kernel_regression.h"
 #include "measures/learned_pooling.h"
 #include "measures/normal_random.h"
 #include "measures/score_scaling.h"
+#include "plain/cost.h"
 
 namespace attnscope {
 namespace {
@@ -287,6 +289,53 @@ TEST(ScoreScaling, TheDensityIsOne) {
   for (double x = -60; x < 60; x += 0.01) sum += 0.01 * normal_density(x, 49);
   EXPECT_NEAR(sum, 1, 1e-6);
   EXPECT_NEAR(normal_density(0, 1), 0.3989423, 1e-6);
+}
+
+// ---- memory of a cell
+
+RecurrentLook gated(const std::string& cell, const std::string& symbol, std::vector<float> steps, int units) {
+  RecurrentLook look;
+  look.cell = cell;
+  look.h = Matrix(static_cast<int>(steps.size()) / units, units);
+  look.h.values = steps;
+  look.gates.push_back({symbol, symbol, {}, {}, look.h});
+  return look;
+}
+
+TEST(CellMemory, IsTheGeometricMeanOfTheGate) {
+  const RecurrentLook lstm = gated("lstm", "f", {0.5F, 0.9F, 0.5F, 0.4F, 0.5F, 0.6F}, 2);
+  EXPECT_NEAR(kept_share(lstm, 0), 0.5, 1e-6);
+  EXPECT_NEAR(kept_share(lstm, 1), std::cbrt(0.9 * 0.4 * 0.6), 1e-6);
+  EXPECT_EQ(by_memory(lstm), (std::vector<int>{1, 0}));
+  EXPECT_NEAR(half_life(0.5), 1, 1e-12);
+  EXPECT_NEAR(half_life(std::sqrt(0.5)), 2, 1e-9);
+  EXPECT_EQ(half_life(0), 0);
+  EXPECT_TRUE(std::isinf(half_life(1)));
+  EXPECT_NEAR(kept_share(gated("gru", "z", {0.25F, 1}, 1), 0), 0.5, 1e-6);
+}
+
+TEST(CellMemory, OfAnRnnIsHowAlikeStepsAre) {
+  EXPECT_EQ(kept_share(gated("rnn", "h", {1, -1, 1, -1}, 1), 0), 0) << "to and fro";
+  EXPECT_NEAR(kept_share(gated("rnn", "h", {1, 1, -1, -1}, 1), 0), 0.25, 1e-6) << "1·1 − 1·1 + 1·1 of 4";
+  EXPECT_EQ(kept_share(gated("rnn", "h", {1, 1, 1}, 1), 0), 0) << "nothing varies";
+}
+
+// ---- cost
+
+TEST(Cost, ExponentsAreThoseOfThePower) {
+  const std::vector<double> sizes = {16, 32, 64, 128};
+  EXPECT_NEAR(fitted_exponent(sizes, std::vector<double>{9, 9, 64, 256}), 2, 1e-9) << "of the upper half";
+  EXPECT_EQ(fitted_exponent(sizes, std::vector<double>{0, 0, 0, 0}), 0);
+  EXPECT_EQ(fitted_exponent({}, {}), 0);
+  EXPECT_EQ(fitted_exponent(std::vector<double>{16}, std::vector<double>{1}), 0);
+}
+
+TEST(Cost, ProjectionsAndScoresMeetAtTwiceTheWidth) {
+  const std::int64_t d = 128, n = crossing(d);
+  EXPECT_EQ(n, 256);
+  EXPECT_EQ(multiplications(CostLayer::self_attention, n, d, "lstm"), 2.0 * 4 * 256 * 128 * 128);
+  EXPECT_EQ(multiplications(CostLayer::recurrent, 10, 8, "lstm"), 8.0 * 10 * 64);
+  EXPECT_EQ(multiplications(CostLayer::convolution, 10, 8, ""), 3.0 * 10 * 64);
 }
 
 }  // namespace

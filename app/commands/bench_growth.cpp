@@ -3,10 +3,10 @@
 #include <malloc.h>
 #include <torch/torch.h>
 
-#include <cmath>
 #include <fstream>
 
 #include "commands/measurement.h"
+#include "plain/cost.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -67,17 +67,12 @@ Growth update_growth(const std::string& name, std::int64_t Sizes::*field, std::v
 }
 
 double exponent(const std::vector<Growth::Point>& points, double Growth::Point::*cost) {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-  for (std::size_t i = points.size() / 2; i < points.size(); ++i) {
-    if (points[i].*cost <= 0) return 0;
-    const double log_size = std::log(static_cast<double>(points[i].size)), log_cost = std::log(points[i].*cost);
-    n += 1;
-    x += log_size;
-    y += log_cost;
-    xx += log_size * log_size;
-    xy += log_size * log_cost;
+  std::vector<double> sizes, costs;
+  for (const Growth::Point& point : points) {
+    sizes.push_back(static_cast<double>(point.size));
+    costs.push_back(point.*cost);
   }
-  return (n * xy - x * y) / (n * xx - x * x);
+  return fitted_exponent(sizes, costs);
 }
 
 }  // namespace

@@ -126,6 +126,22 @@ struct BenchOptions {
 };
 int bench(const BenchOptions& options);
 
+struct CostOptions {
+  std::string run = {};               // whose width, heads and cell; empty: as a configuration begins
+  std::vector<std::string> set = {};  // key=value
+  std::int64_t longest = 2048;
+  double seconds = 60;  // for all together
+  bool json = false;
+};
+int cost(const CostOptions& options);  // on stdout
+
+struct LengthOptions {
+  std::string run = {};
+  std::int64_t pairs = 40;  // of each length
+  bool json = false;
+};
+int length(const LengthOptions& options);  // on stdout
+
 int window();  // only with the window
 
 }  // namespace attnscope

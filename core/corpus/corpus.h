@@ -84,6 +84,10 @@ using CorpusProgress = std::function<void(double fraction)>;
 // Throws CorpusError.
 Corpus load_corpus(const CorpusConfig& config, const CorpusProgress& progress = {}, bool as_text = false);
 
+// Pairs of a built-in task whose sources have so many words, lengths that its corpus has not among them; none of a
+// corpus that no rule makes longer, or of a length that there is not.
+std::vector<Pair> pairs_of_length(std::string_view corpus, std::int64_t words, std::int64_t count, std::int64_t seed);
+
 // The lines of a text that are not empty.
 std::vector<std::string> lines_of(std::string_view text);
 

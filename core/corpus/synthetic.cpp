@@ -26,11 +26,14 @@ std::string spaced(std::string_view text) {
   return result;
 }
 
-std::string random_letters(Random& random) {
-  const std::size_t length = 3 + random.below(10);
+std::string random_letters(Random& random, std::size_t length) {
   std::string letters;
   while (letters.size() < length) letters += static_cast<char>('a' + random.below(26));
   return letters;
+}
+
+std::string random_letters(Random& random) {
+  return random_letters(random, 3 + random.below(10));
 }
 
 // Calls `make` until it has given enough drafts with different sources.
@@ -48,6 +51,18 @@ std::vector<Draft> distinct_drafts(std::int64_t seed, Make make) {
 
 Draft draft_of(std::string source, std::string target, std::string key) {
   return {.pair = {.source = std::move(source), .target = std::move(target)}, .key = std::move(key)};
+}
+
+Pair sum_of(std::size_t a, std::size_t b) {
+  return {.source = fmt::format("{} + {}", spaced(std::to_string(a)), spaced(std::to_string(b))),
+          .target = spaced(std::to_string(a + b))};
+}
+
+// A number of so many digits, no zero before them.
+std::size_t random_number(Random& random, std::int64_t digits) {
+  std::size_t number = 1 + random.below(9);
+  for (std::int64_t i = 1; i < digits; ++i) number = 10 * number + random.below(10);
+  return number;
 }
 
 constexpr std::array<std::string_view, 12> months = {"January",   "February", "March",    "April",
@@ -108,8 +123,7 @@ std::vector<Draft> addition_drafts(std::int64_t seed) {
   return distinct_drafts(seed, [&](Random& random) {
     const std::size_t a = random.below(bounds[random.below(bounds.size())]);
     const std::size_t b = random.below(bounds[random.below(bounds.size())]);
-    return draft_of(fmt::format("{} + {}", spaced(std::to_string(a)), spaced(std::to_string(b))),
-                    spaced(std::to_string(a + b)), fmt::format("{}+{}", std::min(a, b), std::max(a, b)));
+    return Draft{.pair = sum_of(a, b), .key = fmt::format("{}+{}", std::min(a, b), std::max(a, b))};
   });
 }
 
@@ -123,6 +137,27 @@ std::vector<Draft> date_drafts(std::int64_t seed) {
                                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
     return draft_of(written_date(date, date_formats[random.below(date_formats.size())]), iso, iso);
   });
+}
+
+std::vector<Pair> pairs_of_length(std::string_view corpus, std::int64_t words, std::int64_t count, std::int64_t seed) {
+  constexpr std::int64_t most_digits = 18;  // of a number in 64 bits
+  Random random(seed + words);
+  std::vector<Pair> pairs;
+  for (std::int64_t i = 0; i < count && words > 0; ++i) {
+    if (corpus == "addition") {
+      const std::int64_t digits = words - 1, first = digits / 2;
+      if (digits < 2 || digits - first > most_digits) break;
+      pairs.push_back(sum_of(random_number(random, first), random_number(random, digits - first)));
+      continue;
+    }
+    const std::string letters = random_letters(random, static_cast<std::size_t>(words));
+    std::string answer = letters;
+    if (corpus == "reverse") std::reverse(answer.begin(), answer.end());
+    if (corpus == "sort") std::sort(answer.begin(), answer.end());
+    if (corpus != "copy" && corpus != "reverse" && corpus != "sort") break;
+    pairs.push_back({.source = spaced(letters), .target = spaced(answer)});
+  }
+  return pairs;
 }
 
 }  // namespace attnscope

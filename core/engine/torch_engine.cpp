@@ -9,11 +9,14 @@
 #include "circuit/circuit_study.h"
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
+#include "evaluation/cost.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/length.h"
 #include "evaluation/senses.h"
 #include "evaluation/vocabulary_facts.h"
 #include "kernels/team.h"
 #include "measures/tsne.h"
+#include "probe/gradients.h"
 #include "probe/look_inside.h"
 #include "probe/tensors.h"
 #include "storage/file.h"
@@ -554,6 +557,13 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const CircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
+    void operator()(const GradientQuestion& asked) {
+      answer = look_at_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
+    }
+    void operator()(const CostQuestion& asked) { answer = measure_costs(engine.run_.config.model, asked, progress); }
+    void operator()(const LengthQuestion& asked) {
+      answer = look_at_lengths(*watched.model, *engine.run_.tokenizer, engine.corpus_of_run(), asked, progress);
+    }
   };
   with_short_errors([&] { std::visit(Answer{*this, *watched, progress, result.answer}, asked.question); });
   return result;

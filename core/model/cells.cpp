@@ -49,18 +49,25 @@ CellState carried(const torch::Tensor& padding, const CellState& before, const C
   return state;
 }
 
-// x: L×B×I → L×B×H; `state` comes out as it is after the last token read.
-torch::Tensor read(const Cell& cell, const torch::Tensor& x, const torch::Tensor& padding, CellState& state,
-                   bool reverse) {
+// x: L×B×I → the states after each token, in the order of the text; `state` comes out as it is after the last one read.
+std::vector<CellState> read(const Cell& cell, const torch::Tensor& x, const torch::Tensor& padding, CellState& state,
+                            bool reverse) {
   const auto inputs = cell.from_input(x).unbind(0);  // L of B×GH
   const auto paddings = padding.defined() ? padding.unsqueeze(2).unbind(0) : std::vector<torch::Tensor>();
-  std::vector<torch::Tensor> outputs(inputs.size());
+  std::vector<CellState> states(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::size_t t = reverse ? inputs.size() - 1 - i : i;
     const CellState after = cell.next(inputs[t], state);
     state = padding.defined() ? carried(paddings[t], state, after) : after;
-    outputs[t] = state.h;
+    states[t] = state;
   }
+  return states;
+}
+
+// L of B×H → L×B×H
+torch::Tensor outputs_of(const std::vector<CellState>& states) {
+  std::vector<torch::Tensor> outputs;
+  for (const CellState& state : states) outputs.push_back(state.h);
   return torch::stack(outputs);
 }
 
@@ -139,14 +146,17 @@ std::vector<CellState> RecurrentStackImpl::initial_states(std::int64_t batch_siz
 }
 
 torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states,
-                                          double dropout) {
+                                          double dropout, std::vector<std::vector<CellState>>* kept) {
   for (std::int64_t layer = 0; layer < num_layers_; ++layer) {
     if (layer > 0) x = kernels::dropout(x, is_training() ? dropout : 0);
     std::vector<torch::Tensor> outputs;
     std::vector<CellState> parts;
     for (std::int64_t direction = 0; direction < num_directions_; ++direction) {
       CellState& state = parts.emplace_back(part_of(states[layer], direction, num_directions_));
-      outputs.push_back(read(cells_[layer * num_directions_ + direction], x, padding, state, direction == 1));
+      std::vector<CellState> read_through =
+          read(cells_[layer * num_directions_ + direction], x, padding, state, direction == 1);
+      outputs.push_back(outputs_of(read_through));
+      if (kept) kept->push_back(std::move(read_through));
     }
     states[layer] = joined(parts);
     x = side_by_side(outputs);

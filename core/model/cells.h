@@ -56,7 +56,9 @@ class RecurrentStackImpl : public torch::nn::Module {
   // x: L×B×I → the top layer's outputs, L×B×width. `states` (one a layer) go in as they are before the first token and
   // come out as they are after the last. padding: bool L×B, true where the state is to be carried on unchanged, so that
   // reading from the end begins at the last real token; or undefined. Dropout is between layers, while training.
-  torch::Tensor forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states, double dropout);
+  // `kept`, where given, becomes every cell's state after each token; see Inspection::encoder_cells.
+  torch::Tensor forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states, double dropout,
+                        std::vector<std::vector<CellState>>* kept = nullptr);
 
   // One token through all layers of a stack that reads one way; from_input: B×GH, what the first cell makes of it.
   void step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout);

@@ -19,6 +19,13 @@ void exchange(const torch::Tensor& weights, const std::vector<int>& one, const s
   weights.index_fill_(0, at_other, of_one / static_cast<double>(other.size()));
 }
 
+// What no graph has led to begins one.
+torch::Tensor with_gradient(const torch::Tensor& value) {
+  if (!value.requires_grad()) return value.detach().requires_grad_();
+  value.retain_grad();
+  return value;
+}
+
 }  // namespace
 
 bool LayerInspection::is_off() const {
@@ -29,6 +36,10 @@ bool LayerInspection::is_off() const {
 
 bool LayerInspection::has_other_scale() const {
   return inspection_ && inspection_->interventions && inspection_->interventions->other_scale;
+}
+
+bool LayerInspection::has_no_residuals() const {
+  return inspection_ && inspection_->interventions && inspection_->interventions->no_residuals;
 }
 
 bool LayerInspection::changes_weights(AttentionPart part) const {
@@ -129,6 +140,8 @@ void keep_state(Inspection* inspection, const torch::Tensor& x) {
 
 torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value) {
   if (!inspection) return value;
+  if (inspection->gradients_wanted && site.kind == ValueKind::state)
+    return inspection->values[site] = with_gradient(value);
   if (inspection->values_wanted) inspection->values[site] = value.detach();
   if (!inspection->patches) return value;
   // Of one row: L×D, or Q×d of the head.
@@ -146,6 +159,13 @@ torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch
         .copy_(row_of(source, put.from, put.head).select(0, put.position));
   }
   return changed.defined() ? changed : value;
+}
+
+void keep_cells(Inspection& inspection, bool decoder, const std::vector<std::vector<CellState>>& cells) {
+  if (inspection.gradients_wanted)
+    for (const std::vector<CellState>& cell : cells)
+      for (const CellState& state : cell) state.h.retain_grad();
+  (decoder ? inspection.decoder_cells : inspection.encoder_cells) = cells;
 }
 
 AttentionWeights& LayerInspection::kept(AttentionPart part) {

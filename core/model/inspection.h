@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/cells.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/patching.h"
@@ -75,6 +76,10 @@ struct Inspection {
   bool sublayers_wanted = false;
   bool hidden_wanted = false;
   bool states_wanted = false;
+  bool cells_wanted = false;
+  // What enters a stack and what its layers leave is kept in `values` as part of a graph, and so are the cells' states:
+  // after backward() their gradients are there. Parameters stay as they are.
+  bool gradients_wanted = false;
 
   // ---- kept; the weights always, before dropout and after what was changed
   AttentionWeights encoder = {};  // Q = K = S
@@ -87,10 +92,16 @@ struct Inspection {
   // B×L×D of what is read first (the source, a language model's text): embedded, and after every layer; of a recurrent
   // encoder the top layer alone.
   std::vector<torch::Tensor> states = {};
+  // Of a recurrent network: the states after every token, in the order of the text; layer by layer, of a bidirectional
+  // one both directions of each.
+  std::vector<std::vector<CellState>> encoder_cells = {}, decoder_cells = {};
 };
 
 // For Inspection::states; x: B×L×D.
 void keep_state(Inspection* inspection, const torch::Tensor& x);
+
+// For Inspection::cells_wanted, and for gradients.
+void keep_cells(Inspection& inspection, bool decoder, const std::vector<std::vector<CellState>>& cells);
 
 // Keeps what stands at a site, if it is wanted; → the same with what is put there.
 torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value);
@@ -105,6 +116,9 @@ class LayerInspection {
 
   // Scores are divided by √d_k where the model does not, and not where it does.
   bool has_other_scale() const;
+
+  // What a sublayer adds stands alone.
+  bool has_no_residuals() const;
 
   bool changes_weights(AttentionPart part) const;
 

@@ -1,8 +1,11 @@
 #include "model/positions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -70,9 +73,18 @@ torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
 
 namespace {
 
+void check_room(const torch::Tensor& table, std::int64_t last) {
+  if (last <= table.size(0)) return;
+  throw std::out_of_range(
+      fmt::format("the model has {} positions (model.max_length), and {} are asked for", table.size(0), last));
+}
+
 AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
   const torch::Tensor vectors = owner.register_buffer(name, sinusoidal_positions(config.max_length, config.d_model));
-  return [vectors](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last); };
+  return [vectors](std::int64_t first, std::int64_t last) {
+    check_room(vectors, last);
+    return vectors.slice(0, first, last);
+  };
 }
 
 // Learned vectors begin by Xavier's rule and are added as they are; or at the scale of embeddings of variance 1, × √D
@@ -83,7 +95,10 @@ AddedPositions learned(torch::nn::Module& owner, const std::string& name, const 
   const torch::Tensor vectors = owner.register_parameter(
       name, by_xavier ? torch::nn::init::xavier_uniform_(torch::empty({config.max_length, config.d_model}))
                       : torch::randn({config.max_length, config.d_model}) / scale);
-  return [vectors, scale](std::int64_t first, std::int64_t last) { return vectors.slice(0, first, last) * scale; };
+  return [vectors, scale](std::int64_t first, std::int64_t last) {
+    check_room(vectors, last);
+    return vectors.slice(0, first, last) * scale;
+  };
 }
 
 using Tell = StackPositionsImpl::Tell;
@@ -106,6 +121,7 @@ Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
   const torch::Tensor rotations =
       owner.register_buffer("rotations", rope_rotations(config.max_length, config.d_model / config.num_heads));
   return [rotations](const torch::Tensor&, const torch::Tensor& keys) {
+    check_room(rotations, keys.size(0));
     return RelativePositions{.rotations = rotations.slice(0, 0, keys.size(0))};
   };
 }

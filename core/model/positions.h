@@ -24,7 +24,8 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 // §3.4.2) rotates a head's pairs of neighbouring dimensions (2i, 2i+1).
 torch::Tensor rope_rotations(std::int64_t length, std::int64_t d);
 
-// The vectors of positions first … last − 1, L×D, as they are added to the embeddings.
+// The vectors of positions first … last − 1, L×D, as they are added to the embeddings. Throws std::out_of_range beyond
+// max_length, as RelativePositions does where it is made of a table.
 using AddedPositions = std::function<torch::Tensor(std::int64_t first, std::int64_t last)>;
 
 // Those of the configuration's scheme, whose tensor is registered in `owner` under `name`; empty if it adds none.

@@ -5,6 +5,18 @@
 #include "kernels/dropout.h"
 
 namespace attnscope {
+namespace {
+
+// x: L×B×D, embedded. In an inspection's values it stands as a Transformer's does: B×L×D.
+torch::Tensor kept_input(Inspection* inspection, AttentionPart stack, const torch::Tensor& x) {
+  return patched(inspection, {ValueKind::state, stack, 0}, x.transpose(0, 1)).transpose(0, 1);
+}
+
+bool wants_cells(const Inspection* inspection) {
+  return inspection && (inspection->cells_wanted || inspection->gradients_wanted);
+}
+
+}  // namespace
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
     : SequenceModel(config, vocab_size), kind_(cell_kind(config.cell)), looks_first_(config.attention == "bahdanau") {
@@ -22,9 +34,13 @@ Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
 
 Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   std::vector<CellState> states = encoder_->initial_states(source.size(0));
-  const torch::Tensor embedded = embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {});  // S×B×D
+  const torch::Tensor embedded =
+      kept_input(inspection, AttentionPart::encoder,
+                 embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {}));  // S×B×D
+  std::vector<std::vector<CellState>> cells;
   const torch::Tensor outputs =
-      encoder_->forward(embedded, padding.defined() ? padding.t() : padding, states, config_.dropout);
+      encoder_->forward(embedded, padding.defined() ? padding.t() : padding, states, config_.dropout, &cells);
+  if (wants_cells(inspection)) keep_cells(*inspection, false, cells);
   keep_state(inspection, embedded.transpose(0, 1));
   keep_state(inspection, outputs.transpose(0, 1));
   std::vector<CellState> last;
@@ -39,11 +55,13 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
 torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
                                 Inspection* inspection) {
   std::vector<CellState> states = states_of(kind_, cache && cache->length > 0 ? cache->state : memory.last);
-  const torch::Tensor embedded =
-      embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0).t(), {});
+  const torch::Tensor embedded = kept_input(
+      inspection, AttentionPart::decoder,
+      embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0).t(), {}));
   const torch::Tensor keys = source_keys(memory, cache);
   const Decoded decoded =
       looks_first_ ? look_then_step(embedded, keys, memory, states) : step_then_look(embedded, keys, memory, states);
+  if (wants_cells(inspection)) keep_cells(*inspection, true, decoded.cells);
   if (cache) {
     cache->state = tensors_of(states);
     cache->length += target_in.size(1);
@@ -72,22 +90,25 @@ Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, cons
   const auto weights = cell.weight_ih.split(config_.d_model, 1);  // W_ih [y; c] = W_y y + W_c c, W_y y for all at once
   const auto from_tokens = torch::linear(embedded, weights[0], cell.bias_ih).unbind(0);
   std::vector<torch::Tensor> tops, contexts, attention_weights;
+  std::vector<std::vector<CellState>> cells(states.size());
   for (const torch::Tensor& from_token : from_tokens) {
     const Seen seen = attention_->look(states.back().h.unsqueeze(1), keys, memory);
     decoder_->step(from_token + torch::linear(seen.contexts.squeeze(1), weights[1]), states, config_.dropout);
+    for (std::size_t layer = 0; layer < states.size(); ++layer) cells[layer].push_back(states[layer]);
     tops.push_back(states.back().h);
     contexts.push_back(seen.contexts);
     attention_weights.push_back(seen.weights);
   }
-  return {torch::stack(tops, 1), {torch::cat(contexts, 1), torch::cat(attention_weights, 1)}};
+  return {torch::stack(tops, 1), {torch::cat(contexts, 1), torch::cat(attention_weights, 1)}, std::move(cells)};
 }
 
 // 1508.04025 §3: the state after the token looks at the source, so all tokens can look at once. What they saw does not
 // enter the cell again (no input feeding, §3.3).
 Recurrent::Decoded Recurrent::step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys,
                                              const Memory& memory, std::vector<CellState>& states) {
-  const torch::Tensor tops = decoder_->forward(embedded, {}, states, config_.dropout).transpose(0, 1);
-  return {tops, attention_ ? attention_->look(tops, keys, memory) : Seen()};
+  std::vector<std::vector<CellState>> cells;
+  const torch::Tensor tops = decoder_->forward(embedded, {}, states, config_.dropout, &cells).transpose(0, 1);
+  return {tops, attention_ ? attention_->look(tops, keys, memory) : Seen(), std::move(cells)};
 }
 
 }  // namespace attnscope

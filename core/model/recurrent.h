@@ -29,8 +29,9 @@ class Recurrent final : public SequenceModel {
  private:
   // What the decoder has gone through.
   struct Decoded {
-    torch::Tensor states;  // B×T×D, the top layer's
-    Seen seen;             // before or after each token; undefined without attention
+    torch::Tensor states;                       // B×T×D, the top layer's
+    Seen seen;                                  // before or after each token; undefined without attention
+    std::vector<std::vector<CellState>> cells;  // Inspection::decoder_cells
   };
 
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);

@@ -75,8 +75,9 @@ torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNo
 torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
                                torch::nn::LayerNorm& norm, Sublayer sublayer, LayerInspection& inspection,
                                const torch::Tensor& active) {
-  const torch::Tensor out =
-      pre_norm_ ? kernels::add_dropped(x, added, dropout()) : kernels::add_and_norm(x, added, norm, dropout());
+  const torch::Tensor carried = inspection.has_no_residuals() ? torch::zeros_like(x) : x;
+  const torch::Tensor out = pre_norm_ ? kernels::add_dropped(carried, added, dropout())
+                                      : kernels::add_and_norm(carried, added, norm, dropout());
   inspection.keep_sublayer(sublayer, x, input, added, out, active);
   return out;
 }

@@ -290,4 +290,10 @@ std::string sizes_text(const std::string& letters, const ModelConfig& model, con
   return text;
 }
 
+std::string short_name(const ModelConfig& config) {
+  if (!config.is_recurrent()) return "Transformer, " + config.positions;
+  const std::string cell = config.cell == "lstm" ? "LSTM" : config.cell == "gru" ? "GRU" : "RNN";
+  return cell + ", " + (config.attention == "none" ? "no attention" : config.attention);
+}
+
 }  // namespace attnscope

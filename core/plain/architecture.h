@@ -60,4 +60,7 @@ struct FlowSizes {
 // "B×S×D" → "1×15×128".
 std::string sizes_text(const std::string& letters, const ModelConfig& model, const FlowSizes& sizes);
 
+// "LSTM, bahdanau", "Transformer, sinusoidal": enough to tell runs in one chart apart.
+std::string short_name(const ModelConfig& config);
+
 }  // namespace attnscope

@@ -27,6 +27,7 @@ enum class DepartureKind {
   replaced_token,
   hidden_keys,
   other_scale,
+  no_residuals,
   prefix,
   lifted_mask,
   recorded_step

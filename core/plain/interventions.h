@@ -58,10 +58,11 @@ struct Interventions {
   std::vector<ReplacedToken> replaced;
   std::vector<HiddenKeys> hidden;  // a head at most once
   bool other_scale = false;        // scores are divided by √d_k where the model does not, and not where it does
+  bool no_residuals = false;       // a sublayer's output stands alone, its input is not added to it (§3.1)
 
   bool empty() const {
     return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&
-           !other_scale;
+           !other_scale && !no_residuals;
   }
   bool operator==(const Interventions&) const = default;
 };

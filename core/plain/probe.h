@@ -11,6 +11,7 @@
 #include "plain/embeddings.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
+#include "plain/recurrent_look.h"
 #include "plain/sampling.h"
 
 namespace attnscope {
@@ -46,6 +47,7 @@ struct Probe {
   std::optional<HeadPlace> inside = {};             // Snapshot::inside of this head
   bool sublayers = false;                           // Snapshot::sublayers
   std::optional<FlowWanted> data_flow = {};         // Snapshot::data_flow of this box
+  std::optional<RecurrentWanted> recurrent = {};    // Snapshot::recurrent of this layer
   std::optional<BatchWanted> batch = {};            // Snapshot::batch
   std::optional<EmbeddingsWanted> embeddings = {};  // Snapshot::embeddings
   std::string senses = {};                          // Snapshot::senses of this word; empty: not wanted

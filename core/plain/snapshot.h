@@ -84,6 +84,7 @@ struct PositionTable {
 struct BatchLook;
 struct DataFlow;
 struct Decodings;
+struct RecurrentLook;
 
 // Immutable once published; shared between threads as shared_ptr<const Snapshot>.
 struct Snapshot {
@@ -121,6 +122,7 @@ struct Snapshot {
   std::optional<HeadInside> inside;                 // one head's own numbers
   std::vector<SublayerEffect> sublayers;            // in the order of the pass
   std::shared_ptr<const DataFlow> data_flow;        // one box's matrices
+  std::shared_ptr<const RecurrentLook> recurrent;   // one layer's gates and states; null in a Transformer
   std::shared_ptr<const BatchLook> batch;           // of the trainer, not of the sentence; comes with the whole
   std::shared_ptr<const Decodings> decodings;       // comes later than the rest; null until then
   std::shared_ptr<const EmbeddingLook> embeddings;  // of the model, not of the sentence; with the whole

@@ -6,8 +6,11 @@
 #include <variant>
 
 #include "plain/circuit.h"
+#include "plain/cost.h"
 #include "plain/embeddings.h"
 #include "plain/evaluation.h"
+#include "plain/gradients.h"
+#include "plain/length.h"
 
 namespace attnscope {
 
@@ -37,12 +40,17 @@ struct TrialStudy {
   ChangedRun run;
 };
 
-using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy>;
+// GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width cost, by
+// length. LengthQuestion: how well sources are translated by their length, beyond training too.
+using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
+                                   GradientQuestion, CostQuestion, LengthQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial> answer;
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, GradientLook, CostLook,
+               LengthLook>
+      answer;
 };
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include "probe/choices.h"
 #include "probe/data_flow.h"
 #include "probe/readings.h"
+#include "probe/recurrent_look.h"
 #include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
 
@@ -228,6 +229,9 @@ void Look::decode() {
     const FlowPass pass{snapshot, record_, memory_, features};
     snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));
   }
+  if (probe_.recurrent && config().is_recurrent())
+    snapshot.recurrent = std::make_shared<const RecurrentLook>(
+        look_at_cells(model_, tokenizer_, *probe_.recurrent, snapshot, breathe_));
   follow_gold();
 }
 
@@ -295,6 +299,7 @@ std::shared_ptr<const Snapshot> untouched_look(SequenceModel& model, const Token
   probe.interventions = {};
   probe.decoding = false;
   probe.data_flow.reset();
+  probe.recurrent.reset();
   std::shared_ptr<const Snapshot> whole;
   look_inside(
       model, tokenizer, probe, [&](Snapshot latest) { whole = std::make_shared<const Snapshot>(std::move(latest)); },

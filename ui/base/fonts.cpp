@@ -169,6 +169,7 @@ void pop_font() {
 }
 
 ImVec2 text_size(const ImFont* font, std::string_view text) {
+  if (text.empty()) return {0, font_size(font)};  // Dear ImGui would read on from a null pointer
   // CalcTextSizeA is const before 1.92 only.
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, text.data(), text.data() + text.size());
 }

@@ -26,6 +26,8 @@ constexpr std::array help_texts = {
     "Keys of this head are hidden by hand, besides those that the model hides. Click: shows it.",
     "Every head's scores, q\u00B7k, are divided by \u221Ad_k though the model was not trained so, or not though it "
     "was. Click: shows it.",
+    "A sublayer's output stands alone, its input is not added to it (paper \u00A73.1). Click: shows what that does to "
+    "gradients.",
     "The decoder is given this beginning, and goes on by itself. Click: shows it.",
     "Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it.",
     "What the model made of the sentence at that step of its training, not what it makes of it now.",
@@ -68,6 +70,9 @@ void show(Scope& scope, const Departure& departure) {
       return;
     case DepartureKind::other_scale:
       scope.layout.workspace = show_view(scope.views, "scaling");
+      return;
+    case DepartureKind::no_residuals:
+      scope.layout.workspace = show_view(scope.views, "through-time");
       return;
     case DepartureKind::replaced_token:
     case DepartureKind::recorded_step:
@@ -147,6 +152,9 @@ void take_back(Scope& scope, const Departure& departure) {
       return drop(attention.interventions.hidden, departure.index);
     case DepartureKind::other_scale:
       attention.interventions.other_scale = false;
+      return;
+    case DepartureKind::no_residuals:
+      attention.interventions.no_residuals = false;
       return;
     case DepartureKind::lifted_mask:
       return attention.inside.lifted.reset();

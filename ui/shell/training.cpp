@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
+#include "workspaces/origins/view.h"
 
 namespace attnscope {
 namespace {
@@ -50,6 +51,15 @@ std::string text_of(const CorpusCircuit&) {
 std::string text_of(const Trial&) {
   return {};
 }
+std::string text_of(const GradientLook&) {
+  return {};
+}
+std::string text_of(const CostLook&) {
+  return {};
+}
+std::string text_of(const LengthLook&) {
+  return {};
+}
 
 // To whoever shows it.
 struct HandOver {
@@ -60,6 +70,13 @@ struct HandOver {
     take_circuit(views.of<CircuitView>(), about_circuit, result.run, result.step);
   }
   void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
+  void operator()(const GradientLook& look) const {
+    take_gradients(views.of<OriginsView>().gradients, look, result.run, result.step);
+  }
+  void operator()(const CostLook& look) const { take_cost(views.of<OriginsView>().cost, look, result.run); }
+  void operator()(const LengthLook& look) const {
+    take_lengths(views.of<OriginsView>().lengths, look, result.run, result.step);
+  }
   void operator()(const Evaluation&) const {}
   void operator()(const TextEvaluation&) const {}
 };
@@ -136,6 +153,9 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<CircuitStudy>(question)) return "Looking for the circuit";
   if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
   if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
+  if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
+  if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
+  if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";
   return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
 }
 

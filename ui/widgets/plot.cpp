@@ -53,7 +53,8 @@ void draw_axes(const PlotFrame& frame, const PlotOptions& options, const Skin& s
     paint.text(font, {x, y - line / 2}, skin.theme.text_dim, text);
   }
   const int x_count = std::max(1, static_cast<int>(frame.width() / skin.px(70)));
-  const std::vector<double> x_ticks = frame.log_x ? log_ticks(frame.x) : linear_ticks(frame.x, x_count);
+  std::vector<double> x_ticks = frame.log_x ? log_ticks(frame.x) : linear_ticks(frame.x, x_count);
+  if (options.whole_x) std::erase_if(x_ticks, [](double tick) { return tick != std::floor(tick); });
   const double x_step = x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : frame.x.width();
   for (const double tick : x_ticks) {
     const float x = frame.x_at(tick);

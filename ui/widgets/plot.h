@@ -74,6 +74,7 @@ struct PlotOptions {
   bool legend = true;                      // false when somebody else names the lines
   bool legend_values = true;               // beside the names: at the crosshair, the marker, or the newest
   bool x_numbers = true;                   // false when another plot beneath has them
+  bool whole_x = false;                    // x counts: ticks at whole numbers alone
   std::optional<PlotRange> x_data = {};    // extent of all plots that share the axis; none: of these lines
   std::optional<PlotRange> y_limits = {};  // shown, instead of fitting, when the view has no window of its own
   bool movable = true;                     // false: wheel and drag are the caller's, and nothing zooms or pans

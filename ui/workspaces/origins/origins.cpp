@@ -18,8 +18,17 @@ constexpr std::array modes = {
                   "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V."},
     WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1)."},
     WorkspaceView{"schedule", "Learning rate", "Warm-up and decay, before any training (paper \u00A75.3)."},
+    WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, piece by piece."},
+    WorkspaceView{"state-attention", "Attention over states",
+                  "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025)."},
+    WorkspaceView{"bottleneck", "Bottleneck",
+                  "The one vector that carries a sentence without attention, and what is decoded from it (1409.3215)."},
+    WorkspaceView{"through-time", "Through time",
+                  "How far a loss reaches back: gradients by every piece that was read, and by layer."},
+    WorkspaceView{"cost", "Cost", "Self-attention, recurrence and convolution, measured by length (paper table 1)."},
+    WorkspaceView{"length", "Length", "How well sentences are translated by their length, beyond training too."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::schedule) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::lengths) + 1);
 
 // ---- the keys
 
@@ -49,6 +58,9 @@ void change_size(WorkspaceContext& context) {
   if (view.mode == OriginsMode::scaling)
     view.scaling.d = std::clamp(by > 0 ? view.scaling.d * 2 : view.scaling.d / 2, 1, ScoreSample::most_dimensions);
   if (view.mode == OriginsMode::schedule) view.schedule.warmup = scaled(view.schedule.warmup, by, longest_warmup);
+  if (view.mode == OriginsMode::cell) view.recurrent.piece = std::max(0, view.recurrent.piece + by);
+  if (view.mode == OriginsMode::through_time && view.gradients.look)
+    ask_for_gradients(context, view.gradients, std::max(0, view.gradients.look->output + by));
 }
 
 // Kernel, head, row or the model's width.
@@ -62,6 +74,8 @@ void change_choice(WorkspaceContext& context) {
   if (view.mode == OriginsMode::learned) view.learned.head = moved(view.learned.head, view.learned.pooling.heads() - 1);
   if (view.mode == OriginsMode::scaling) view.scaling.row = moved(view.scaling.row, view.scaling.queries() - 1);
   if (view.mode == OriginsMode::schedule) view.schedule.d_model = scaled(view.schedule.d_model, -by, widest_model);
+  if (view.mode == OriginsMode::cell) view.recurrent.row = std::max(0, view.recurrent.row + by);
+  if (view.mode == OriginsMode::state_attention) view.recurrent.query = std::max(0, view.recurrent.query + by);
 }
 
 void play(WorkspaceContext& context) {
@@ -78,6 +92,9 @@ void step(WorkspaceContext& context) {
 void begin_anew(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   if (view.mode == OriginsMode::learned) return restart(view.learned, view.learned.step);
+  if (view.mode == OriginsMode::through_time) return ask_for_gradients(context, view.gradients, -1);
+  if (view.mode == OriginsMode::cost) return ask_for_cost(context, view.cost);
+  if (view.mode == OriginsMode::lengths) return ask_for_lengths(context, view.lengths);
   if (view.mode == OriginsMode::schedule && context.has_run) return take_run(view.schedule, context.config);
   if (view.mode == OriginsMode::scaling) ++view.scaling.seed;
   if (view.mode == OriginsMode::kernels) draw_anew(view.points);
@@ -99,8 +116,8 @@ void remove(WorkspaceContext& context) {
 }
 
 constexpr const char* next_mode = "the next view, the one before";
-constexpr const char* size = "width, d or warm-up: less, more";
-constexpr const char* choice = "the next kernel, head or query, the one before; d_model";
+constexpr const char* size = "width, d or warm-up: less, more; the next piece, the one before";
+constexpr const char* choice = "the next kernel, head, query or unit, the one before; d_model";
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -110,11 +127,16 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::up, .repeats = true}, choice, change_choice<-1>},
     WorkspaceKey{{.key = Key::enter}, "learn, pause", play},
     WorkspaceKey{{.key = Key::end, .repeats = true}, "one update", step},
-    WorkspaceKey{
-        {.key = Key::home}, "begin anew: new points, first parameters, another draw, the run's schedule", begin_anew},
+    WorkspaceKey{{.key = Key::home},
+                 "begin anew: new points, first parameters, another draw, the run's schedule, measure again",
+                 begin_anew},
     WorkspaceKey{{.key = Key::insert}, "add a point at the query", add},
     WorkspaceKey{{.key = Key::del}, "remove the chosen point", remove},
 };
+
+bool is_recurrent(OriginsMode mode) {
+  return mode == OriginsMode::cell || mode == OriginsMode::state_attention || mode == OriginsMode::bottleneck;
+}
 
 // ---- the numbers
 
@@ -143,6 +165,36 @@ std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
   return numbers;
 }
 
+// Of the cell all its maps, one beneath the other, a column a piece.
+std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
+  if (view.maps.empty() || !view.snapshot || !view.snapshot->recurrent) return std::nullopt;
+  const std::vector<std::string>& pieces = view.snapshot->recurrent->pieces;
+  const int units = view.maps.front().values.rows;
+  WorkspaceNumbers numbers{Matrix(units * static_cast<int>(view.maps.size()), static_cast<int>(pieces.size())),
+                           {},
+                           pieces,
+                           "recurrent cell"};
+  int at = 0;
+  for (const CellMap& map : view.maps)
+    for (int row = 0; row < units; ++row, ++at) {
+      numbers.rows.push_back(fmt::format("{}, unit {}", map.name, view.unit_names[static_cast<std::size_t>(row)]));
+      for (int col = 0; col < numbers.matrix.cols; ++col) numbers.matrix.at(at, col) = map.values.at(row, col);
+    }
+  return numbers;
+}
+
+std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
+  if (!view.recurrent.snapshot || !view.recurrent.snapshot->recurrent) return std::nullopt;
+  const RecurrentLook& look = *view.recurrent.snapshot->recurrent;
+  if (view.mode == OriginsMode::bottleneck) {
+    WorkspaceNumbers numbers{look.handed, look.handed_names, {}, "bottleneck"};
+    for (int col = 0; col < look.handed.cols; ++col) numbers.cols.push_back(fmt::to_string(col));
+    return numbers;
+  }
+  if (look.attention.empty()) return std::nullopt;
+  return WorkspaceNumbers{look.attention.front().energies, look.written, look.source, "energies"};
+}
+
 void draw_modes(OriginsView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<OriginsMode>(i);
@@ -166,7 +218,9 @@ void show_origin_mode(Views& views, std::size_t mode) {
 }
 
 void ask_for_origins(const Views& views, Probe& probe) {
-  if (views.of<OriginsView>().mode == OriginsMode::scaling) probe.inside = views.of<AttentionView>().place();
+  const OriginsView& view = views.of<OriginsView>();
+  if (view.mode == OriginsMode::scaling) probe.inside = views.of<AttentionView>().place();
+  if (is_recurrent(view.mode)) probe.recurrent = view.recurrent.wanted;
 }
 
 std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
@@ -175,6 +229,11 @@ std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
   const auto fits = [&](const Matrix& weights) { return weights.cols == static_cast<int>(known.size()); };
   if (view.mode == OriginsMode::scaling) return scaling_numbers(view.scaling);
   if (view.mode == OriginsMode::schedule) return schedule_numbers(view.schedule);
+  if (view.mode == OriginsMode::cell) return cell_numbers(view.recurrent);
+  if (is_recurrent(view.mode)) return state_numbers(view);
+  if (view.mode == OriginsMode::through_time) return gradient_numbers(view.gradients);
+  if (view.mode == OriginsMode::cost) return cost_numbers(view.cost);
+  if (view.mode == OriginsMode::lengths) return length_numbers(view.lengths);
   if (view.mode == OriginsMode::kernels) {
     if (view.kernels.version == 0 || !fits(view.kernels.fit.weights)) return std::nullopt;
     return pooling_numbers(known, view.kernels.estimate, view.kernels.fit.weights, "kernel regression");
@@ -192,7 +251,8 @@ void draw_origins(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   draw_modes(view, context.skin);
   // In the order of OriginsMode.
-  constexpr std::array draws = {draw_kernels, draw_learned, draw_scaling, draw_schedule};
+  constexpr std::array draws = {draw_kernels,         draw_learned,    draw_scaling,      draw_schedule, draw_cell,
+                                draw_state_attention, draw_bottleneck, draw_through_time, draw_cost,     draw_lengths};
   static_assert(draws.size() == modes.size());
   draws[static_cast<std::size_t>(view.mode)](context, view);
 }

@@ -10,10 +10,23 @@
 #include "measures/score_scaling.h"
 #include "plain/config.h"
 #include "widgets/plot.h"
+#include "workspaces/origins/model_views.h"
 
 namespace attnscope {
 
-enum class OriginsMode { kernels, learned, scaling, schedule };
+enum class OriginsMode {
+  kernels,
+  learned,
+  scaling,
+  schedule,
+  // With a model.
+  cell,
+  state_attention,
+  bottleneck,
+  through_time,
+  cost,
+  lengths,
+};
 
 // ---- points, which the chapters on pooling share
 
@@ -154,6 +167,10 @@ struct OriginsView {
   LearnedView learned;
   ScalingView scaling;
   ScheduleView schedule;
+  RecurrentView recurrent;
+  GradientsView gradients;
+  CostView cost;
+  LengthsView lengths;
 };
 
 }  // namespace attnscope

@@ -76,6 +76,7 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
       "The mean over the queries of \u03A3 w |query \u2212 key|, of every head (dots) and of a layer\u2019s heads "
       "together (lines). Cross-attention has no distance: its queries and keys stand in different sentences.";
   options.x_label = "layer";
+  options.whole_x = true;
   options.x_data = PlotRange{0.7, view.layers + 0.3};
   options.y_limits = PlotRange{0, 1.1 * view.highest};
   options.over = [&](Painter& paint, const PlotFrame& frame) {

@@ -1,0 +1,79 @@
+// The cost command: self-attention, a recurrent layer and a convolution, measured by length (paper table 1).
+#include "plain/cost.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.h"
+#include "commands/progress.h"
+#include "evaluation/cost.h"
+#include "plain/split.h"
+#include "storage/run_folder.h"
+
+namespace attnscope {
+namespace {
+
+ModelConfig model_of(const CostOptions& options) {
+  Config config = options.run.empty() ? Config() : load_config(RunFolder{options.run}.config());
+  for (const std::string& field : options.set) {
+    const auto [key, value] = halves(field, "=");
+    set_field(config, key, value);
+  }
+  check(config);
+  return config.model;
+}
+
+nlohmann::json to_json(const CostLook& look) {
+  nlohmann::json json = {{"d_model", look.d_model}, {"heads", look.heads},   {"cell", look.cell},
+                         {"kernel", cost_kernel},   {"device", look.device}, {"crossing", crossing(look.d_model)}};
+  for (const CostCurve& curve : look.curves) {
+    const LayerComplexity& of = complexity(curve.layer);
+    nlohmann::json layer = {{"layer", of.name},
+                            {"operations", of.operations},
+                            {"sequential", of.sequential},
+                            {"path", of.path},
+                            {"time_exponent", time_exponent(curve)},
+                            {"memory_exponent", memory_exponent(curve)},
+                            {"points", nlohmann::json::array()}};
+    if (!curve.ended.empty()) layer["ended"] = curve.ended;
+    for (const CostPoint& point : curve.points)
+      layer["points"].push_back({{"length", point.length},
+                                 {"forward_ms", point.forward_ms},
+                                 {"backward_ms", point.backward_ms},
+                                 {"megabytes", point.megabytes}});
+    json["layers"].push_back(std::move(layer));
+  }
+  return json;
+}
+
+void print(const CostLook& look) {
+  fmt::print("d_model {}, {} heads, {}, k {}, {}; scores cost what projections do at n = {}\n", look.d_model,
+             look.heads, look.cell, cost_kernel, look.device, crossing(look.d_model));
+  for (const CostCurve& curve : look.curves) {
+    const LayerComplexity& of = complexity(curve.layer);
+    fmt::print("{:<15} {} operations, {} sequential, path {}; time ~ n^{:.2f}, memory ~ n^{:.2f}\n", of.name,
+               of.operations, of.sequential, of.path, time_exponent(curve), memory_exponent(curve));
+    for (const CostPoint& point : curve.points)
+      fmt::print("  {:5}  forward {:9.3f} ms  backward {:9.3f} ms  {:9.2f} MB\n", point.length, point.forward_ms,
+                 point.backward_ms, point.megabytes);
+    if (!curve.ended.empty()) fmt::print("  ends there: {}\n", curve.ended);
+  }
+}
+
+}  // namespace
+
+int cost(const CostOptions& options) {
+  ProgressLine line;
+  const CostLook look = measure_costs(model_of(options), {.longest = options.longest, .seconds = options.seconds},
+                                      [&](double fraction) { line.show("Measuring", fraction); });
+  line.clear();
+  if (options.json) {
+    fmt::print("{}\n", to_json(look).dump());
+  } else {
+    print(look);
+  }
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,63 @@
+// The length command: how well a run does by the length of what it is given, beyond training too.
+#include "plain/length.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.h"
+#include "commands/progress.h"
+#include "commands/say.h"
+#include "engine/torch_engine.h"
+#include "evaluation/length.h"
+
+namespace attnscope {
+namespace {
+
+nlohmann::json to_json(const LengthLook& look) {
+  nlohmann::json json = {{"model", look.model}, {"trained", look.trained}, {"points", nlohmann::json::array()}};
+  if (!look.problem.empty()) json["problem"] = look.problem;
+  for (const LengthPoint& point : look.points) {
+    nlohmann::json of = {{"length", point.length}, {"nll", point.nll.per_token()}};
+    if (!look.text) {
+      of["pairs"] = point.pairs;
+      of["exact_match"] = point.exact_share();
+    }
+    json["points"].push_back(std::move(of));
+  }
+  return json;
+}
+
+void print(const LengthLook& look) {
+  fmt::print("{}; trained on up to {} {}\n", look.model, look.trained, look.text ? "pieces" : "words");
+  for (const LengthPoint& point : look.points) {
+    fmt::print("  {:4}  NLL {:8.4f} nats/token", point.length, point.nll.per_token());
+    if (!look.text) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);
+    fmt::print("\n");
+  }
+  if (!look.problem.empty()) fmt::print("{}\n", look.problem);
+}
+
+}  // namespace
+
+int length(const LengthOptions& options) {
+  ProgressLine line;
+  TorchEngine engine;
+  const RunOpened opened =
+      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  for (const std::string& warning : opened.warnings) say("{}", warning);
+  if (!engine.corpus())
+    throw CorpusError(fmt::format("the run's corpus, {}, could not be read", engine.config().corpus.source));
+  const LengthLook look =
+      look_at_lengths(engine.model(), engine.tokenizer(), *engine.corpus(), {.pairs_a_length = options.pairs},
+                      [&](double fraction) { line.show("Trying", fraction); });
+  line.clear();
+  if (options.json) {
+    fmt::print("{}\n", to_json(look).dump());
+  } else {
+    print(look);
+  }
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,150 @@
+#include "evaluation/cost.h"
+
+#include <ATen/Parallel.h>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+#include "model/attention.h"
+#include "model/cells.h"
+
+namespace attnscope {
+namespace {
+
+using CostClock = std::chrono::steady_clock;
+
+constexpr int cost_rounds = 5;
+constexpr double enough_ms = 300;  // of one point: what is slow needs no more rounds
+
+double ms_since(CostClock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(CostClock::now() - begin).count();
+}
+
+double middle_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Hears of every tensor that this thread makes or lets go, and keeps the most that were held at once.
+class HeldMemory : public c10::MemoryReportingInfoBase {
+ public:
+  using Total = std::conditional_t<TORCH_VERSION_MAJOR >= 2, std::size_t, std::int64_t>;
+
+  void reportMemoryUsage(void*, std::int64_t bytes, Total, Total, c10::Device) override {
+    held_ += bytes;
+    peak_ = std::max(peak_, held_);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+  double peak_megabytes() const { return static_cast<double>(peak_) / (1024 * 1024); }
+
+ private:
+  std::int64_t held_ = 0, peak_ = 0;
+};
+
+// One layer: x (1×L×D) → 1×L×D.
+using Pass = std::function<torch::Tensor(const torch::Tensor& x)>;
+
+Pass make_layer(CostLayer layer, const ModelConfig& config) {
+  const std::int64_t d = config.d_model;
+  switch (layer) {
+    case CostLayer::self_attention:
+      return [attention = MultiHeadAttention(config, false)](const torch::Tensor& x) mutable {
+        LayerInspection unseen(nullptr, false, 0, 0);
+        return attention->attend_self(x, {}, {}, nullptr, unseen, AttentionPart::encoder);
+      };
+    case CostLayer::recurrent:
+      return [stack = RecurrentStack(cell_kind(config.cell), d, d, 1, false)](const torch::Tensor& x) mutable {
+        std::vector<CellState> states = stack->initial_states(1);
+        return stack->forward(x.transpose(0, 1), {}, states, 0).transpose(0, 1);
+      };
+    case CostLayer::convolution: {
+      const auto options = torch::nn::Conv1dOptions(d, d, cost_kernel).padding(cost_kernel / 2);
+      return [conv = torch::nn::Conv1d(options)](const torch::Tensor& x) mutable {
+        return conv->forward(x.transpose(1, 2)).transpose(1, 2);
+      };
+    }
+  }
+  return {};
+}
+
+CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width) {
+  const torch::Tensor x = torch::randn({1, length, width}).requires_grad_();
+  std::vector<double> forward, backward;
+  CostPoint point{.length = length};
+  const CostClock::time_point first = CostClock::now();
+  for (int round = 0; round <= cost_rounds; ++round) {
+    x.mutable_grad() = torch::Tensor();
+    const auto held = std::make_shared<HeldMemory>();
+    const c10::DebugInfoGuard hearing(c10::DebugInfoKind::PROFILER_STATE, held);
+    CostClock::time_point begin = CostClock::now();
+    const torch::Tensor y = pass(x);
+    const double forward_ms = ms_since(begin);
+    begin = CostClock::now();
+    y.sum().backward();
+    if (round > 0 || ms_since(first) > enough_ms) {  // the first warms caches up, unless it took long
+      forward.push_back(forward_ms);
+      backward.push_back(ms_since(begin));
+    }
+    point.megabytes = held->peak_megabytes();
+    if (ms_since(first) > enough_ms) break;
+  }
+  point.forward_ms = middle_of(forward);
+  point.backward_ms = middle_of(backward);
+  return point;
+}
+
+// What twice the length may come to at the worst, n².
+std::string why_not_next(const CostCurve& curve, const CostQuestion& question, double seconds_left) {
+  if (seconds_left <= 0) return fmt::format("the budget of {:g} s is spent", question.seconds);
+  if (curve.points.empty()) return {};
+  const CostPoint& last = curve.points.back();
+  if (4 * last.megabytes > question.megabytes)
+    return fmt::format("{} pieces may take more than {:g} MB", 2 * last.length, question.megabytes);
+  return {};
+}
+
+ModelConfig measured(ModelConfig config) {
+  if (config.d_model % config.num_heads != 0) config.num_heads = 1;  // a recurrent one's heads mean nothing
+  config.dropout = 0;
+  return config;
+}
+
+}  // namespace
+
+CostLook measure_costs(const ModelConfig& given, const CostQuestion& question, const FractionCallback& progress) {
+  const torch::AutoGradMode with_graph(true);
+  const ModelConfig config = measured(given);
+  CostLook look{.d_model = config.d_model,
+                .heads = config.num_heads,
+                .cell = config.cell,
+                .device = fmt::format("CPU, {} thread{}", at::get_num_threads(), at::get_num_threads() == 1 ? "" : "s"),
+                .curves = {}};
+  std::vector<Pass> passes;
+  for (const CostLayer layer : cost_layers) {
+    passes.push_back(make_layer(layer, config));
+    look.curves.push_back({.layer = layer, .points = {}});
+  }
+  const CostClock::time_point begin = CostClock::now();
+  const double lengths = std::log2(static_cast<double>(question.longest) / shortest_cost) + 1;
+  double done = 0;
+  for (std::int64_t length = shortest_cost; length <= question.longest; length *= 2) {
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+      progress(std::min(1.0, done++ / (lengths * static_cast<double>(passes.size()))));
+      CostCurve& curve = look.curves[i];
+      if (curve.ended.empty()) curve.ended = why_not_next(curve, question, question.seconds - ms_since(begin) / 1000);
+      if (curve.ended.empty()) curve.points.push_back(measure(passes[i], length, config.d_model));
+    }
+  }
+  return look;
+}
+
+}  // namespace attnscope

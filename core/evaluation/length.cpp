@@ -1,0 +1,168 @@
+#include "evaluation/length.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "decoding/search.h"
+#include "plain/architecture.h"
+#include "training/batches.h"
+#include "training/text_batches.h"
+#include "training/validation.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t longer_factor = 3;       // pairs go as far beyond training
+constexpr std::int64_t most_windows = 24;       // of text
+constexpr std::int64_t places_a_point = 16;     // a window has so many points, each the mean of its places
+constexpr std::int64_t room_beside_words = 16;  // pieces for marks, and words of several pieces in short sentences
+
+std::int64_t words_of(const std::string& text) {
+  return 1 + std::count(text.begin(), text.end(), ' ');
+}
+
+// The same weights in a model with room for so many pieces; null: they do not fit, as learned positions.
+Model with_room(SequenceModel& model, std::int64_t length) {
+  ModelConfig config = model.config();
+  config.max_length = length;
+  Model roomy = make_model(config, model.vocab_size());
+  roomy->to(model.device());
+  const torch::NoGradGuard no_grad;
+  const auto from = model.named_parameters();
+  for (auto& parameter : roomy->named_parameters()) {
+    const torch::Tensor& given = from[parameter.key()];
+    if (given.sizes() != parameter->sizes()) return nullptr;
+    parameter->copy_(given);
+  }
+  roomy->stand_still();
+  return roomy;
+}
+
+// The model itself, or one with room.
+struct Roomy {
+  SequenceModel& given;
+  Model own = {};
+
+  // False: there is no room for so many.
+  bool reach(std::int64_t length) {
+    if (length <= given.config().max_length) return true;
+    if (!own || own->config().max_length < length) own = with_room(given, length);
+    return own != nullptr;
+  }
+  SequenceModel& model() { return own ? *own : given; }
+};
+
+using PairsByLength = std::map<std::int64_t, std::vector<Pair>>;
+
+PairsByLength pairs_by_length(const Corpus& corpus, std::int64_t trained, std::int64_t most) {
+  PairsByLength pairs;
+  for (const Pair& pair : corpus.test) {
+    std::vector<Pair>& of_length = pairs[words_of(pair.source)];
+    if (static_cast<std::int64_t>(of_length.size()) < most) of_length.push_back(pair);
+  }
+  for (std::int64_t length = trained + 1; length <= longer_factor * trained; ++length)
+    if (std::vector<Pair> made = pairs_of_length(corpus.name, length, most, 1); !made.empty())
+      pairs[length] = std::move(made);
+  return pairs;
+}
+
+LengthPoint point_of(SequenceModel& model, const Tokenizer& tokenizer, const std::vector<Pair>& pairs,
+                     std::int64_t length, const Breath& breathe) {
+  LengthPoint point;
+  point.length = length;
+  std::vector<EncodedPair> encoded;
+  std::vector<std::string> references;
+  for (const Pair& pair : pairs)
+    if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
+      encoded.push_back(std::move(*fits));
+      references.push_back(pair.target);
+    }
+  point.pairs = static_cast<std::int64_t>(encoded.size());
+  if (encoded.empty()) return point;
+  point.nll = negative_log_likelihood(model, encoded, point.pairs, breathe);
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < point.pairs; ++i) all.push_back(i);
+  const Batch batch = make_batch(encoded, all, model.device());
+  const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = 1}, breathe);
+  for (std::size_t i = 0; i < references.size(); ++i)
+    point.exact += tokenizer.decode(found[i].front().ids) == references[i];
+  return point;
+}
+
+void look_at_pairs(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
+                   const FractionCallback& progress) {
+  for (const Pair& pair : corpus.train) look.trained = std::max(look.trained, words_of(pair.source));
+  const PairsByLength pairs = pairs_by_length(corpus, look.trained, look.question.pairs_a_length);
+  double done = 0;
+  for (const auto& [length, of_length] : pairs) {
+    const auto breathe = [&] { progress(done / static_cast<double>(pairs.size())); };
+    breathe();
+    std::int64_t pieces = 0;
+    for (const Pair& pair : of_length)
+      for (const std::string& side : {pair.source, pair.target})
+        pieces = std::max(pieces, static_cast<std::int64_t>(tokenizer.encode(side).size()));
+    if (length > look.trained && !roomy.reach(pieces + room_beside_words)) {
+      look.problem = "This model\u2019s positions are learned: it has none for sentences longer than these.";
+      return;
+    }
+    const LengthPoint point = point_of(roomy.model(), tokenizer, of_length, length, breathe);
+    if (point.pairs > 0) look.points.push_back(point);
+    ++done;
+  }
+  if (look.points.empty())
+    look.problem = "There is no held-out pair that the model has room for.";
+  else if (look.points.back().length <= look.trained)
+    look.problem = "Longer sentences than those of the corpus can be made for copy, reverse, sort and addition alone.";
+}
+
+// Windows from everywhere in the stream, one behind the other where it is short.
+void look_at_text(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, const Corpus& corpus,
+                  const FractionCallback& progress) {
+  look.text = true;
+  look.trained = roomy.given.config().max_length;
+  std::int64_t length = 2 * look.trained;
+  if (!roomy.reach(length)) {
+    length = look.trained;
+    look.problem = "This model\u2019s positions are learned: it has none beyond its context.";
+  }
+  const std::vector<int> stream = encode_text(tokenizer, corpus.text.test, [&] { progress(0); }).stream;
+  const auto available = static_cast<std::int64_t>(stream.size()) - 1;
+  if (available < length) {
+    look.problem = "The held-out text is shorter than one window of twice the context.";
+    return;
+  }
+  const torch::NoGradGuard no_grad;
+  const std::int64_t windows = std::clamp<std::int64_t>(available / length, 1, most_windows);
+  torch::Tensor nats = torch::zeros({length}, torch::kFloat64);
+  for (std::int64_t window = 0; window < windows; ++window) {
+    progress(static_cast<double>(window) / static_cast<double>(windows));
+    const std::vector<std::int64_t> places = {window * (available - length) / std::max<std::int64_t>(1, windows - 1)};
+    const Batch batch = make_batch(stream, places, length, roomy.given.device());
+    const torch::Tensor logits = roomy.model().logits(roomy.model().decode(batch.target_in, {}))[0];  // L×V
+    nats -= torch::log_softmax(logits, -1).gather(1, batch.target_out[0].unsqueeze(1)).squeeze(1).cpu().to(nats);
+  }
+  const std::int64_t step = std::max<std::int64_t>(1, length / places_a_point);
+  for (std::int64_t first = 0; first < length; first += step) {
+    const torch::Tensor part = nats.slice(0, first, std::min(first + step, length));
+    look.points.push_back({first + part.size(0), 0, 0, {part.sum().item<double>(), part.size(0) * windows}});
+  }
+}
+
+}  // namespace
+
+LengthLook look_at_lengths(SequenceModel& model, const Tokenizer& tokenizer, const Corpus& corpus,
+                           const LengthQuestion& question, const FractionCallback& progress) {
+  LengthLook look{.question = question, .model = short_name(model.config()), .points = {}};
+  Roomy roomy{model};
+  if (model.config().is_language_model()) {
+    look_at_text(look, roomy, tokenizer, corpus, progress);
+  } else {
+    look_at_pairs(look, roomy, tokenizer, corpus, progress);
+  }
+  return look;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,74 @@
+// What a layer costs as sentences grow: self-attention, recurrence, convolution (paper table 1).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+enum class CostLayer { self_attention, recurrent, convolution };
+inline constexpr std::array cost_layers = {CostLayer::self_attention, CostLayer::recurrent, CostLayer::convolution};
+
+inline constexpr std::int64_t shortest_cost = 16, longest_cost = 2048;
+inline constexpr std::int64_t cost_kernel = 3;  // k of the convolution
+
+struct CostQuestion {
+  std::int64_t longest = longest_cost;
+  double seconds = 30;      // for all together, at most; begun measurements are finished
+  double megabytes = 1024;  // for one measurement, at most
+  bool operator==(const CostQuestion&) const = default;
+};
+
+// Medians over some rounds of one sentence of that length.
+struct CostPoint {
+  std::int64_t length = 0;
+  double forward_ms = 0;
+  double backward_ms = 0;
+  double megabytes = 0;  // held at the peak of both passes beyond parameters and input
+
+  double milliseconds() const { return forward_ms + backward_ms; }
+};
+
+struct CostCurve {
+  CostLayer layer = CostLayer::self_attention;
+  std::vector<CostPoint> points;  // shortest first
+  std::string ended = {};         // why it ends before the longest; empty: it does not
+};
+
+struct CostLook {
+  std::int64_t d_model = 0;
+  std::int64_t heads = 1;
+  std::string cell;    // of the recurrent layer
+  std::string device;  // it was measured on, with the number of threads
+  std::vector<CostCurve> curves;
+};
+
+// e of the fitted cost ~ size^e over the upper half of the points, where what does not grow counts least; 0: no cost,
+// or fewer than two points.
+double fitted_exponent(std::span<const double> sizes, std::span<const double> costs);
+double time_exponent(const CostCurve& curve);
+double memory_exponent(const CostCurve& curve);
+
+// ---- the paper's table 1, for n pieces of width d
+
+struct LayerComplexity {
+  std::string_view name;        // "self-attention"
+  std::string_view operations;  // "n²·d"
+  std::string_view sequential;  // "1"
+  std::string_view path;        // "1"
+};
+const LayerComplexity& complexity(CostLayer layer);
+
+// Multiplications of the whole layer: attention 4nd² + 2n²d, recurrence of G gates 2Gnd², convolution knd².
+double multiplications(CostLayer layer, std::int64_t n, std::int64_t d, std::string_view cell);
+
+// Where scores and mixing (2n²d) come to what the projections (4nd²) do.
+constexpr std::int64_t crossing(std::int64_t d_model) {
+  return 2 * d_model;
+}
+
+}  // namespace attnscope

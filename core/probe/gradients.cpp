@@ -1,0 +1,99 @@
+#include "probe/gradients.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "plain/architecture.h"
+#include "probe/look_inside.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+// …×D → the norm of every row; zeros where nothing came back.
+torch::Tensor row_norms(const torch::Tensor& value) {
+  const torch::Tensor gradient = value.grad();
+  return gradient.defined() ? gradient.norm(2, -1) : torch::zeros(value.sizes().slice(0, value.dim() - 1));
+}
+
+// Of one layer's cells, both directions together: L.
+torch::Tensor cell_norms(const std::vector<std::vector<CellState>>& cells, std::size_t layer, std::size_t directions) {
+  std::vector<torch::Tensor> squares;
+  for (std::size_t direction = 0; direction < directions; ++direction) {
+    std::vector<torch::Tensor> norms;
+    for (const CellState& state : cells[layer * directions + direction]) norms.push_back(row_norms(state.h));
+    squares.push_back(torch::cat(norms).square());
+  }
+  return torch::stack(squares).sum(0).sqrt();
+}
+
+// (layers + 1) × L
+Matrix stack_norms(const Inspection& record, const ModelConfig& config, bool decoder) {
+  const AttentionPart stack = decoder ? AttentionPart::decoder : AttentionPart::encoder;
+  const auto layers = static_cast<std::size_t>(decoder ? config.num_decoder_layers : config.num_encoder_layers);
+  std::vector<torch::Tensor> rows = {row_norms(record.values.at({ValueKind::state, stack, 0}))[0]};
+  for (std::size_t layer = 0; layer < layers; ++layer)
+    rows.push_back(config.is_recurrent()
+                       ? cell_norms(decoder ? record.decoder_cells : record.encoder_cells, layer,
+                                    config.bidirectional && !decoder ? 2 : 1)
+                       : row_norms(record.values.at({ValueKind::state, stack, static_cast<int>(layer) + 1}))[0]);
+  return to_matrix(torch::stack(rows));
+}
+
+}  // namespace
+
+PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
+                           int wanted_id, const Interventions& interventions) {
+  const torch::AutoGradMode with_graph(true);
+  const ModelConfig& config = model.config();
+  Inspection record{.interventions = &interventions, .gradients_wanted = true};
+  Memory memory;
+  if (!config.is_language_model()) memory = model.encode(ids_tensor(source, model.device()), {}, &record);
+  const torch::Tensor features = model.decode(ids_tensor(target_in, model.device()), memory, nullptr, &record);
+  const torch::Tensor last = model.logits(features.select(1, features.size(1) - 1));  // 1×V
+  const torch::Tensor loss = -torch::log_softmax(last, -1)[0][wanted_id];
+  loss.backward();
+  PassGradients pass;
+  pass.loss = loss.item<double>();
+  if (!config.is_language_model()) pass.encoder.norms = stack_norms(record, config, false);
+  pass.decoder.norms = stack_norms(record, config, true);
+  return pass;
+}
+
+GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
+                               const FractionCallback& progress) {
+  GradientLook look{.question = question, .written = {}, .model = short_name(model.config()), .plain = {}, .bare = {}};
+  Snapshot whole;
+  look_inside(
+      model, tokenizer, {.text = question.text}, [&](Snapshot latest) { whole = std::move(latest); },
+      [&] { progress(0); });
+  const auto first = static_cast<std::size_t>(whole.first_output());
+  look.written = pieces_of(std::span(whole.target_out).subspan(first));
+  if (look.written.empty()) {
+    look.problem = "Nothing is written of this sentence.";
+    return look;
+  }
+  const int last = static_cast<int>(look.written.size()) - 1;
+  const int before_end = whole.target_out.back().id == Tokenizer::eos_id ? std::max(0, last - 1) : last;
+  look.output = question.output < 0 ? before_end : std::min(question.output, last);
+  const std::size_t step = first + static_cast<std::size_t>(look.output);
+  const std::vector<int> source = ids_of(whole.source);
+  const std::vector<int> read = ids_of(std::span(whole.target_in).first(step + 1));
+  const auto pass = [&](const Interventions& interventions) {
+    PassGradients made = gradients_of(model, source, read, whole.target_out[step].id, interventions);
+    made.encoder.pieces = pieces_of(whole.source);
+    made.decoder.pieces = pieces_of(std::span(whole.target_in).first(step + 1));
+    progress(0.5);
+    return made;
+  };
+  look.plain = pass({});
+  if (!std::isfinite(look.plain.loss))
+    look.problem = "The loss of this piece is not a number, so neither are gradients.";
+  Interventions bare;
+  bare.no_residuals = true;
+  if (!model.config().is_recurrent()) look.bare.push_back(pass(bare));
+  return look;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,20 @@
+// How far a loss reaches back through time and layers.
+#pragma once
+
+#include "model/model.h"
+#include "plain/callbacks.h"
+#include "plain/gradients.h"
+#include "tokenizer/tokenizer.h"
+
+namespace attnscope {
+
+// The gradients of one pass at −log p of target_out[output], all before it given; source and targets: one sentence's
+// ids, no source for a language model. The model stands still. `encoder.pieces` and `decoder.pieces` are left empty.
+PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source, const std::vector<int>& target_in,
+                           int wanted_id, const Interventions& interventions);
+
+// Of what the model itself writes. `progress` may throw.
+GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
+                               const FractionCallback& progress);
+
+}  // namespace attnscope

@@ -1,0 +1,282 @@
+// The chapters that need a model: recurrent cells, gradients through time, cost and length.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "shell/export.h"
+#include "shell/panels.h"
+#include "shell/training.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/origins/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+ModelConfig recurrent_model(const std::string& attention) {
+  ModelConfig model;
+  model.architecture = "recurrent";
+  model.attention = attention;
+  return model;
+}
+
+Matrix counted(int rows, int cols, float first, float step) {
+  Matrix matrix(rows, cols);
+  for (float& value : matrix.values) value = std::exchange(first, first + step);
+  return matrix;
+}
+
+// An LSTM of two units on the pieces of the source, whose second unit forgets less.
+std::shared_ptr<const RecurrentLook> lstm_look(const Snapshot& snapshot, bool attention) {
+  auto look = std::make_shared<RecurrentLook>();
+  look->cell = "lstm";
+  look->layers = 2;
+  look->pieces = look->source = pieces_of(snapshot.source);
+  look->written = pieces_of(snapshot.target_out);
+  const int length = static_cast<int>(look->pieces.size()), steps = static_cast<int>(look->written.size());
+  const auto gate = [&](const char* name, const char* symbol, Matrix values) {
+    look->gates.push_back(
+        {name, symbol, counted(length, 2, -1, 0.25F), counted(length, 2, 0.5F, 0), std::move(values)});
+  };
+  gate("input gate", "i", counted(length, 2, 0.1F, 0.01F));
+  Matrix forget(length, 2);
+  for (int t = 0; t < length; ++t) {
+    forget.at(t, 0) = 0.5F;
+    forget.at(t, 1) = 0.9F;
+  }
+  gate("forget gate", "f", forget);
+  gate("candidate", "g", counted(length, 2, -0.5F, 0.1F));
+  gate("output gate", "o", counted(length, 2, 0.3F, 0.02F));
+  look->h = counted(length, 2, -0.4F, 0.1F);
+  look->c = counted(length, 2, -0.8F, 0.2F);
+  look->first_h = look->first_c = Matrix(1, 2);
+  look->handed = counted(2, 2, -1, 0.5F);
+  look->handed_names = {"layer 1, h", "layer 1, c"};
+  if (!attention) {
+    look->read_out = std::vector<std::string>(look->pieces.size(), "le chat");
+    return look;
+  }
+  StateAttention states;
+  states.score = "bahdanau";
+  states.states = states.asked = states.contexts = counted(steps, 2, 0, 0.1F);
+  states.memory = states.keys = counted(length, 2, 0, 0.1F);
+  states.v = {1, -1};
+  states.energies = counted(steps, length, -1, 0.1F);
+  states.weights = Matrix(steps, length);
+  for (float& value : states.weights.values) value = 1.0F / static_cast<float>(length);
+  look->attention.push_back(states);
+  return look;
+}
+
+class ChaptersPanel : public testing::Test {
+ protected:
+  ChaptersPanel() {
+    scope.layout.workspace = find_workspace("origins");
+    scope.layout.setup_open = scope.layout.curves_open = false;
+  }
+
+  void receive_model(const ModelConfig& model, bool attention = true) {
+    RunOpened run = fixture_run(20);
+    run.config.model = model;
+    receive(scope, {run, Status{Activity::paused, 20, "CPU"}}, nullptr);
+    auto snapshot = snapshot_of_model(model);
+    snapshot->run = run.run;
+    snapshot->request = scope.asked.request;
+    if (model.is_recurrent()) snapshot->recurrent = lstm_look(*snapshot, attention);
+    receive(scope, {}, snapshot);
+  }
+
+  void show(OriginsMode mode) {
+    view.mode = mode;
+    ui.frames(4, draw);
+  }
+
+  template <typename Answer>
+  void answer(Answer made) {
+    auto result = std::make_shared<StudyResult>();
+    result->run = scope.run.run;
+    result->step = 20;
+    result->answer = std::move(made);
+    receive(scope, StudyEnded{scope.studies, result});
+    ui.frames(3, draw);
+  }
+
+  Scope scope;
+  OriginsView& view = scope.views.of<OriginsView>();
+  UiHarness ui;
+  UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+constexpr std::array with_model = {OriginsMode::cell,       OriginsMode::state_attention,
+                                   OriginsMode::bottleneck, OriginsMode::through_time,
+                                   OriginsMode::cost,       OriginsMode::lengths};
+
+TEST_F(ChaptersPanel, WithoutARunEachSaysWhatToDo) {
+  for (const OriginsMode mode : with_model) {
+    show(mode);
+    EXPECT_TRUE(ui.drew("No run is open")) << static_cast<int>(mode);
+  }
+}
+
+TEST_F(ChaptersPanel, ATransformerHasNoCell) {
+  receive_model(ModelConfig());
+  for (const OriginsMode mode : {OriginsMode::cell, OriginsMode::state_attention, OriginsMode::bottleneck}) {
+    show(mode);
+    EXPECT_TRUE(ui.drew("choose the architecture recurrent"));
+    EXPECT_TRUE(scope.asked.recurrent);
+  }
+}
+
+TEST_F(ChaptersPanel, UnitsStandInTheOrderOfWhatTheyRemember) {
+  receive_model(recurrent_model("bahdanau"));
+  show(OriginsMode::cell);
+  EXPECT_EQ(view.recurrent.order, (std::vector<int>{1, 0}));
+  for (const char* text : {"forget gate f", "memory cell c", "state h", "Unit 1 at", "A step keeps 0.900"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_FLOAT_EQ(view.recurrent.maps[1].values.at(0, 0), 0.9F);
+  ui.key(Key::down, draw);
+  EXPECT_TRUE(ui.drew("Unit 0 at"));
+  EXPECT_TRUE(ui.drew("A step keeps 0.500"));
+  ui.key(Key::right, draw);
+  EXPECT_EQ(view.recurrent.piece, 1);
+  ASSERT_TRUE(ui.click_text("as they are", draw));
+  ui.frames(2, draw);
+  EXPECT_EQ(view.recurrent.order, (std::vector<int>{0, 1}));
+  ASSERT_TRUE(ui.click_text("decoder", draw));
+  EXPECT_TRUE(view.recurrent.wanted.decoder);
+}
+
+TEST_F(ChaptersPanel, AttentionOverStatesOrWhyNot) {
+  receive_model(recurrent_model("bahdanau"));
+  show(OriginsMode::state_attention);
+  for (const char* text : {"energies e", "weights a", "context c", "before the piece"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  receive_model(recurrent_model("none"), false);
+  show(OriginsMode::state_attention);
+  EXPECT_TRUE(ui.drew("This network has no attention"));
+  show(OriginsMode::bottleneck);
+  EXPECT_TRUE(ui.drew("Had the encoder stopped earlier"));
+  EXPECT_TRUE(ui.drew("le chat"));
+}
+
+GradientLook gradient_look(const Snapshot& snapshot, bool transformer) {
+  GradientLook look;
+  look.question.text = snapshot.source_text;
+  look.written = pieces_of(snapshot.target_out);
+  look.model = "LSTM";
+  look.plain.encoder = {pieces_of(snapshot.source), counted(3, static_cast<int>(snapshot.source.size()), 0.1F, 0.1F)};
+  look.plain.decoder = {pieces_of(snapshot.target_in),
+                        counted(3, static_cast<int>(snapshot.target_in.size()), 1, 0.1F)};
+  if (transformer) look.bare.push_back(look.plain);
+  return look;
+}
+
+TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
+  receive_model(ModelConfig());
+  show(OriginsMode::through_time);
+  EXPECT_TRUE(std::ranges::any_of(scope.commands, [](const Command& command) {
+    const auto* asked = std::get_if<StartStudy>(&command);
+    return asked && std::holds_alternative<GradientQuestion>(asked->question);
+  }));
+  EXPECT_EQ(scope.studies, 1U);
+  answer(gradient_look(*scope.complete.snapshot, true));
+  EXPECT_EQ(scope.studies, 1U) << "once";
+  EXPECT_TRUE(ui.drew("Gradient by layer"));
+  ASSERT_EQ(view.gradients.lines.size(), 3U);
+  EXPECT_FLOAT_EQ(static_cast<float>(view.gradients.lines[0].y[0]), 0.1F);
+  ASSERT_TRUE(ui.click_text("residual connections", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(scope.asked.interventions.no_residuals);
+  EXPECT_TRUE(ui.drew("no residual connections"));
+  ui.key(Key::left, draw);
+  EXPECT_EQ(scope.studies, 2U) << "of the piece before";
+  keep_gradients(view.gradients);
+  answer(gradient_look(*scope.complete.snapshot, false));
+  EXPECT_EQ(view.gradients.lines.size(), 4U);
+  EXPECT_FALSE(ui.drew("Gradient by layer"));
+  GradientLook empty = gradient_look(*scope.complete.snapshot, false);
+  empty.problem = "Nothing is written of this sentence.";
+  answer(empty);
+  EXPECT_TRUE(ui.drew("Nothing is written of this sentence."));
+}
+
+TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
+  receive_model(ModelConfig());
+  show(OriginsMode::cost);
+  ASSERT_EQ(scope.studies, 1U);
+  CostLook look{128, 4, "lstm", "CPU, 1 thread", {}};
+  for (const CostLayer layer : cost_layers) {
+    CostCurve curve{layer, {}};
+    for (std::int64_t n = 16; n <= 256; n *= 2)
+      curve.points.push_back({n, static_cast<double>(n), static_cast<double>(n), static_cast<double>(n)});
+    look.curves.push_back(curve);
+  }
+  look.curves[2].ended = "the budget of 30 s is spent";
+  answer(look);
+  for (const char* text :
+       {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution ends there", "d_model 128"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_EQ(view.cost.axis.marker, 256);
+  answer(CostLook());
+}
+
+TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
+  receive_model(ModelConfig());
+  show(OriginsMode::lengths);
+  ASSERT_EQ(scope.studies, 1U);
+  LengthLook look;
+  look.model = "Transformer, sinusoidal";
+  look.trained = 12;
+  look.points = {{10, 4, 4, {1, 10}}, {20, 4, 1, {20, 10}}};
+  answer(look);
+  for (const char* text : {"up to 12 words", "Exactly right", "Loss, nats a piece"}) EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_EQ(view.lengths.exact.back().y, (std::vector<double>{100, 25}));
+  answer(look);
+  EXPECT_EQ(view.lengths.looks.size(), 1U) << "the same run anew";
+  ++scope.run.run;
+  look.model = "Transformer, rope";
+  answer(look);
+  EXPECT_EQ(view.lengths.looks.size(), 2U);
+  ASSERT_TRUE(ui.click_text("Forget other runs", draw));
+  ui.frames(2, draw);
+  ASSERT_EQ(view.lengths.looks.size(), 1U);
+  EXPECT_EQ(view.lengths.looks.front().model, "Transformer, rope");
+}
+
+TEST_F(ChaptersPanel, HostileNumbersAreDrawn) {
+  receive_model(recurrent_model("bahdanau"));
+  auto broken = std::make_shared<Snapshot>(*scope.complete.snapshot);
+  auto look = std::make_shared<RecurrentLook>(*broken->recurrent);
+  for (float& value : look->h.values) value = NAN;
+  broken->recurrent = look;
+  receive(scope, {}, broken);
+  show(OriginsMode::cell);
+  EXPECT_TRUE(ui.drew("training diverged"));
+  GradientLook gradients = gradient_look(*broken, true);
+  for (float& value : gradients.plain.encoder.norms.values) value = NAN;
+  show(OriginsMode::through_time);
+  answer(gradients);
+  EXPECT_TRUE(ui.drew("Gradient by layer"));
+}
+
+TEST_F(ChaptersPanel, EachHasNumbersToTakeAway) {
+  const Workspace& workspace = *find_workspace("origins");
+  receive_model(recurrent_model("bahdanau"));
+  for (const OriginsMode mode : {OriginsMode::cell, OriginsMode::state_attention, OriginsMode::bottleneck}) {
+    show(mode);
+    const auto numbers = workspace.numbers(scope.views);
+    ASSERT_TRUE(numbers);
+    EXPECT_EQ(numbers->matrix.rows, static_cast<int>(numbers->rows.size()));
+    EXPECT_EQ(numbers->matrix.cols, static_cast<int>(numbers->cols.size()));
+  }
+  show(OriginsMode::cost);
+  EXPECT_FALSE(workspace.numbers(scope.views));
+}
+
+}  // namespace
+}  // namespace attnscope

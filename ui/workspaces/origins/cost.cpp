@@ -1,0 +1,136 @@
+// What layers cost by length, measured, beside the paper's table 1.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "plain/cost.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/origins/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array expected_names = {"4nd\u00B2 + 2n\u00B2d", "nd\u00B2", "knd\u00B2"};
+
+void draw_curves_of(const char* id, std::vector<Series>& curves, CostView& view, PlotView& plot, PlotOptions options,
+                    bool expectations, ImVec2 size, const Skin& skin) {
+  const CostLook& look = *view.look;
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const Color32 color = skin.theme.series[i];
+    if (expectations)
+      lines.push_back({.name = expected_names[i], .series = &view.expected[i], .color = faded(color, 0.4F)});
+    lines.push_back({.name = complexity(look.curves[i].layer).name, .series = &curves[i], .color = color});
+  }
+  options.x_label = "length n";
+  options.legend_values = false;
+  options.x_data = PlotRange{static_cast<double>(shortest_cost), static_cast<double>(longest_cost)};
+  view.axis.marker = static_cast<double>(crossing(look.d_model));
+  draw_plot(id, lines, size, view.axis, plot, options, skin);
+}
+
+// The paper's table 1 with what was measured beside it.
+void draw_table(const CostLook& look, const Skin& skin) {
+  ImFont* font = skin.fonts.small;
+  Painter paint(skin);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float line = font_size(font) + skin.px(5);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const std::array columns = {0.0F, 0.17F, 0.29F, 0.42F, 0.53F, 0.70F, 0.86F};
+  const auto row = [&](float y, Color32 color, const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      paint.text(font, {origin.x + room * columns[i], origin.y + y}, color, cells[i]);
+  };
+  row(0, skin.theme.text_dim,
+      {"layer", "operations", "sequential", "path", "time grows as n to the", "memory to the", "longest, ms"});
+  float y = line;
+  for (std::size_t i = 0; i < look.curves.size(); ++i) {
+    const CostCurve& curve = look.curves[i];
+    const LayerComplexity& of = complexity(curve.layer);
+    const std::string name =
+        curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", of.name, look.cell) : std::string(of.name);
+    const std::string longest = curve.points.empty() ? "none"
+                                                     : fmt::format("{}: {:.1f}", curve.points.back().length,
+                                                                   curve.points.back().milliseconds());
+    row(y, skin.theme.series[i],
+        {name, std::string(of.operations), std::string(of.sequential), std::string(of.path),
+         fmt::format("{:.2f}", time_exponent(curve)), fmt::format("{:.2f}", memory_exponent(curve)), longest});
+    y += line;
+  }
+  ImGui::Dummy({1, y});
+}
+
+}  // namespace
+
+void ask_for_cost(WorkspaceContext& context, CostView& view) {
+  if (!context.has_run) return;
+  view.asked = true;
+  view.run = context.live ? context.live->run : 0;
+  context.study = CostQuestion{};
+}
+
+std::optional<WorkspaceNumbers> cost_numbers(const CostView& view) {
+  if (!view.look) return std::nullopt;
+  WorkspaceNumbers numbers{{}, {}, {"forward ms", "backward ms", "MB"}, "cost by length"};
+  for (const CostCurve& curve : view.look->curves)
+    for (const CostPoint& point : curve.points) {
+      numbers.rows.push_back(fmt::format("{}, {} pieces", complexity(curve.layer).name, point.length));
+      for (const double value : {point.forward_ms, point.backward_ms, point.megabytes})
+        numbers.matrix.values.push_back(static_cast<float>(value));
+    }
+  numbers.matrix.rows = static_cast<int>(numbers.rows.size());
+  numbers.matrix.cols = 3;
+  return numbers;
+}
+
+void draw_cost(WorkspaceContext& context, OriginsView& origins) {
+  CostView& view = origins.cost;
+  const Skin& skin = context.skin;
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
+  if (!context.has_run) return note("No run is open: its width, heads and cell say what is measured.");
+  const std::uint64_t run = context.live ? context.live->run : view.run;
+  if (!context.studying && context.live && (!view.asked || view.run != run)) ask_for_cost(context, view);
+  const bool working = context.studying || context.study.has_value();
+  ImGui::BeginDisabled(working);
+  if (ImGui::Button("Measure again")) ask_for_cost(context, view);
+  ImGui::EndDisabled();
+  help_tooltip(
+      "One layer of each kind, of the run\u2019s width, forward and backward over one sentence, while nothing is "
+      "trained. Within 30 seconds; the bar below cancels it. Key: Home.",
+      skin);
+  if (!view.look) return note(working ? "Measuring\u2026" : "Nothing was measured: \u201CMeasure again\u201D does.");
+  const CostLook& look = *view.look;
+  ImGui::SameLine(0, skin.px(10));
+  ImGui::AlignTextToFramePadding();
+  dim_text(fmt::format("d_model {}, {} head{}, {}, k {}; {}", look.d_model, look.heads, look.heads == 1 ? "" : "s",
+                       look.cell, cost_kernel, look.device),
+           skin);
+  draw_table(look, skin);
+  for (const CostCurve& curve : look.curves)
+    if (!curve.ended.empty())
+      draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                         fmt::format("{} ends there: {}.", complexity(curve.layer).name, curve.ended), skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float gap = skin.px(14);
+  const ImVec2 size{std::floor((room.x - gap) * 0.58F), room.y};
+  const std::string help = fmt::format(
+      "Medians over some rounds. Faint: what the multiplications say, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 of G gates and "
+      "knd\u00B2, through the last point. The upright line is n = 2\u00B7d_model = {}: there scores and mixing "
+      "(2n\u00B2d) come to what the projections (4nd\u00B2) cost.",
+      crossing(look.d_model));
+  draw_curves_of("times", view.measured, view, view.times, {.title = "Forward and backward, ms", .help = help}, true,
+                 size, skin);
+  ImGui::SameLine(0, gap);
+  draw_curves_of("memory", view.held, view, view.memory,
+                 {.title = "Memory, MB",
+                  .help = "The most that tensors held at once in both passes, beyond parameters and input."},
+                 false, {0, room.y}, skin);
+}
+
+}  // namespace attnscope

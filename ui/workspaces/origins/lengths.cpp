@@ -1,0 +1,112 @@
+// How well sentences are translated by their length, beyond training too, of this run and of others beside it.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/origins/modes.h"
+
+namespace attnscope {
+namespace {
+
+std::string name_of_look(const LengthsView& view, std::size_t index) {
+  return view.looks[index].model + (index + 1 == view.looks.size() ? " (this run)" : "");
+}
+
+void draw_by_length(const char* id, const std::vector<Series>& series, LengthsView& view, PlotView& plot,
+                    PlotOptions options, ImVec2 size, const Skin& skin) {
+  std::vector<std::string> names;
+  std::vector<PlotLine> lines;
+  double longest = 1;
+  for (std::size_t i = 0; i < series.size(); ++i) names.push_back(name_of_look(view, i));
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    lines.push_back({.name = names[i], .series = &series[i], .color = skin.theme.series[i]});
+    if (!series[i].x.empty()) longest = std::max(longest, series[i].x.back());
+  }
+  const LengthLook& look = view.looks.back();
+  view.axis.marker = static_cast<double>(look.trained) + 0.5;
+  options.x_label = look.text ? "pieces read before and with this one" : "words of the source";
+  options.legend_values = false;
+  options.whole_x = true;
+  options.x_data = PlotRange{0, longest + 1};
+  draw_plot(id, lines, size, view.axis, plot, options, skin);
+}
+
+}  // namespace
+
+void ask_for_lengths(WorkspaceContext& context, LengthsView& view) {
+  if (!context.live) return;
+  view.asked_of = context.live->run;
+  context.study = LengthQuestion{};
+}
+
+std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view) {
+  if (view.looks.empty()) return std::nullopt;
+  const LengthLook& look = view.looks.back();
+  WorkspaceNumbers numbers{Matrix(static_cast<int>(look.points.size()), 3),
+                           {},
+                           {"pairs", "exact", "nats a piece"},
+                           "by length, " + look.model};
+  int row = 0;
+  for (const LengthPoint& point : look.points) {
+    numbers.rows.push_back(fmt::format("length {}", point.length));
+    numbers.matrix.at(row, 0) = static_cast<float>(point.pairs);
+    numbers.matrix.at(row, 1) = static_cast<float>(point.exact);
+    numbers.matrix.at(row++, 2) = static_cast<float>(point.nll.per_token());
+  }
+  return numbers;
+}
+
+void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
+  LengthsView& view = origins.lengths;
+  const Skin& skin = context.skin;
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
+  if (!context.has_run) return note("No run is open: open one, and it is tried on short and long sentences.");
+  if (!context.studying && context.live && view.asked_of != context.live->run) ask_for_lengths(context, view);
+  const bool working = context.studying || context.study.has_value();
+  ImGui::BeginDisabled(working);
+  if (ImGui::Button("Try again")) ask_for_lengths(context, view);
+  ImGui::EndDisabled();
+  help_tooltip("With the weights of this moment. Key: Home.", skin);
+  next_in_row(button_width("Forget other runs"), skin.px(6));
+  ImGui::BeginDisabled(view.looks.size() < 2);
+  if (ImGui::Button("Forget other runs")) {
+    LengthLook last = std::move(view.looks.back());
+    view.looks.clear();
+    take_lengths(view, std::move(last), view.run, view.step);
+  }
+  ImGui::EndDisabled();
+  help_tooltip("The lines of the runs that were open before go away.", skin);
+  if (view.looks.empty())
+    return note(working ? "Trying sentences by length\u2026" : "Nothing was tried: \u201CTry again\u201D does.");
+  const LengthLook& look = view.looks.back();
+  const std::string trained = look.text ? fmt::format("Trained on windows of {} pieces", look.trained)
+                                        : fmt::format("Trained on sources of up to {} words", look.trained);
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      fmt::format("{} (upright line); held-out ones here, at step {}. {}", trained, grouped(view.step), look.problem),
+      skin);
+  if (look.points.empty()) return note(look.problem.c_str());
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float height = look.text ? room.y : std::floor(room.y / 2 - skin.px(4));
+  if (!look.text)
+    draw_by_length("exact", view.exact, view, view.exact_plot,
+                   {.title = "Exactly right, %",
+                    .help = fmt::format("Of up to {} pairs of each length: those whose greedy translation is the "
+                                        "reference, word for word.",
+                                        look.question.pairs_a_length),
+                    .y_limits = PlotRange{0, 100}},
+                   {0, height}, skin);
+  draw_by_length(
+      "loss", view.loss, view, view.loss_plot,
+      {.title = "Loss, nats a piece",
+       .help = "\u2212\u03A3 ln p / pieces, each given those before it (teacher forcing), without smoothing."},
+      {0, 0}, skin);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,207 @@
+#include "workspaces/origins/model_views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "measures/cell_memory.h"
+
+namespace attnscope {
+namespace {
+
+// L×H → a row a unit, in that order.
+Matrix by_unit(const Matrix& values, const std::vector<int>& order) {
+  Matrix turned(static_cast<int>(order.size()), values.rows);
+  for (int row = 0; row < turned.rows; ++row)
+    for (int col = 0; col < turned.cols; ++col)
+      turned.at(row, col) = values.at(col, order[static_cast<std::size_t>(row)]);
+  return turned;
+}
+
+CellMap cell_map(std::string name, const Matrix& values, const std::vector<int>& order, bool share) {
+  CellMap map{.name = std::move(name), .values = by_unit(values, order)};
+  if (share) return map;
+  float largest = 0;
+  for (const float value : values.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  map.high = largest > 0 ? largest : 1;
+  map.low = -map.high;
+  map.is_signed = true;
+  return map;
+}
+
+void make_maps(RecurrentView& view, const RecurrentLook& look) {
+  view.maps.clear();
+  for (const CellGate& gate : look.gates) {
+    if (look.cell == "rnn") break;  // its one sum is h itself
+    view.maps.push_back(cell_map(gate.name + " " + gate.symbol, gate.values, view.order, gate.name != "candidate"));
+  }
+  if (!look.c.empty()) view.maps.push_back(cell_map("memory cell c", look.c, view.order, false));
+  view.maps.push_back(cell_map("state h", look.h, view.order, false));
+}
+
+}  // namespace
+
+const RecurrentLook* settle(RecurrentView& view, const std::shared_ptr<const Snapshot>& snapshot) {
+  const RecurrentLook* look = snapshot ? snapshot->recurrent.get() : nullptr;
+  if (!look || look->h.empty()) return look;
+  const bool anew = view.snapshot != snapshot || view.ordered_by_memory != view.by_memory;
+  if (anew) {
+    view.snapshot = snapshot;
+    view.ordered_by_memory = view.by_memory;
+    view.order.resize(static_cast<std::size_t>(look->h.cols));
+    std::iota(view.order.begin(), view.order.end(), 0);
+    if (view.by_memory) view.order = by_memory(*look);
+    view.kept.clear();
+    view.unit_names.clear();
+    for (const int unit : view.order) {
+      view.kept.push_back(kept_share(*look, unit));
+      view.unit_names.push_back(std::to_string(unit));
+    }
+    make_maps(view, *look);
+    ++view.version;
+  }
+  view.row = std::clamp(view.row, 0, look->h.cols - 1);
+  view.piece = std::clamp(view.piece, 0, look->h.rows - 1);
+  view.query = std::clamp(view.query, 0, std::max(0, static_cast<int>(look->written.size()) - 1));
+  return look;
+}
+
+// ---- gradients
+
+namespace {
+
+// Source and target in a row, of one row of both.
+Series in_a_row(const PassGradients& pass, int row) {
+  Series series;
+  for (const StackGradients* stack : {&pass.encoder, &pass.decoder}) {
+    const bool has = row < stack->norms.rows;
+    for (int col = 0; col < static_cast<int>(stack->pieces.size()); ++col) {
+      series.x.push_back(static_cast<double>(series.x.size()));
+      series.y.push_back(has ? static_cast<double>(stack->norms.at(row, col)) : std::nan(""));
+    }
+  }
+  return series;
+}
+
+int top_row(const PassGradients& pass) {
+  return std::max(pass.encoder.norms.rows, pass.decoder.norms.rows) - 1;
+}
+
+Series of_layers(const PassGradients& pass) {
+  Series series;
+  for (const StackGradients* stack : {&pass.encoder, &pass.decoder})
+    for (int row = 0; row < stack->norms.rows; ++row) {
+      series.x.push_back(static_cast<double>(series.x.size()));
+      series.y.push_back(stack->of_layer(row));
+    }
+  return series;
+}
+
+std::vector<std::string> layer_names(const PassGradients& pass) {
+  std::vector<std::string> names;
+  for (const auto& [stack, name] : {std::pair{&pass.encoder, "encoder"}, std::pair{&pass.decoder, "decoder"}})
+    for (int row = 0; row < stack->norms.rows; ++row)
+      names.push_back(row == 0 ? fmt::format("{}, embedded", name) : fmt::format("{}, after layer {}", name, row));
+  return names;
+}
+
+void make_lines(GradientsView& view) {
+  view.lines.clear();
+  view.names.clear();
+  const GradientLook& look = *view.look;
+  for (int row = 0; row <= top_row(look.plain); ++row) {
+    view.lines.push_back(in_a_row(look.plain, row));
+    view.names.push_back(row == 0 ? "\u2202L/\u2202x" : fmt::format("\u2202L/\u2202h, layer {}", row));
+  }
+  for (const GradientLook& kept : view.kept) {
+    view.lines.push_back(in_a_row(kept.plain, 0));
+    view.names.push_back("\u2202L/\u2202x, " + kept.model);
+  }
+  view.layers_plain = of_layers(look.plain);
+  view.layers_bare = look.bare.empty() ? Series() : of_layers(look.bare.front());
+  view.layer_names = layer_names(look.plain);
+}
+
+}  // namespace
+
+void take_gradients(GradientsView& view, GradientLook look, std::uint64_t run, std::int64_t step) {
+  view.run = run;
+  view.step = step;
+  view.asked = look.question;
+  view.look = std::move(look);
+  make_lines(view);
+}
+
+void keep_gradients(GradientsView& view) {
+  constexpr std::size_t most_kept = 4;
+  if (!view.look || !view.look->problem.empty()) return;
+  std::erase_if(view.kept, [&](const GradientLook& kept) { return kept.model == view.look->model; });
+  if (view.kept.size() == most_kept) view.kept.erase(view.kept.begin());
+  view.kept.push_back(*view.look);
+  make_lines(view);
+}
+
+// ---- cost
+
+void take_cost(CostView& view, CostLook look, std::uint64_t run) {
+  view.run = run;
+  view.asked = true;
+  view.measured.clear();
+  view.expected.clear();
+  view.held.clear();
+  for (const CostCurve& curve : look.curves) {
+    Series measured, held, expected;
+    for (const CostPoint& point : curve.points) {
+      const auto length = static_cast<double>(point.length);
+      measured.x.push_back(length);
+      measured.y.push_back(point.milliseconds());
+      held.x.push_back(length);
+      held.y.push_back(point.megabytes);
+    }
+    // The multiplications' line, through the last point that was measured.
+    if (!curve.points.empty()) {
+      const auto count = [&](std::int64_t n) { return multiplications(curve.layer, n, look.d_model, look.cell); };
+      const double a_multiplication = curve.points.back().milliseconds() / count(curve.points.back().length);
+      for (std::int64_t n = shortest_cost; n <= longest_cost; n *= 2) {
+        expected.x.push_back(static_cast<double>(n));
+        expected.y.push_back(a_multiplication * count(n));
+      }
+    }
+    view.measured.push_back(std::move(measured));
+    view.held.push_back(std::move(held));
+    view.expected.push_back(std::move(expected));
+  }
+  view.look = std::move(look);
+}
+
+// ---- length
+
+void take_lengths(LengthsView& view, LengthLook look, std::uint64_t run, std::int64_t step) {
+  if (view.run == run && !view.looks.empty()) view.looks.pop_back();
+  if (view.looks.size() == most_looks) view.looks.erase(view.looks.begin());
+  view.run = run;
+  view.step = step;
+  view.looks.push_back(std::move(look));
+  view.exact.clear();
+  view.loss.clear();
+  for (const LengthLook& of : view.looks) {
+    Series exact, loss;
+    for (const LengthPoint& point : of.points) {
+      const auto length = static_cast<double>(point.length);
+      if (!of.text) {
+        exact.x.push_back(length);
+        exact.y.push_back(100 * point.exact_share());
+      }
+      loss.x.push_back(length);
+      loss.y.push_back(point.nll.per_token());
+    }
+    view.exact.push_back(std::move(exact));
+    view.loss.push_back(std::move(loss));
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,441 @@
+// A recurrent network from the inside: its gates and states over time, and the cell with the arithmetic of one unit.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "base/numbers.h"
+#include "measures/cell_memory.h"
+#include "widgets/card_grid.h"
+#include "widgets/heatmap.h"
+#include "widgets/painter.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/arithmetic.h"
+#include "workspaces/origins/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* map_help =
+    "A row a unit, a column a piece: the value after the piece was read. Click a cell for its arithmetic.";
+
+std::string numbers_of(float from_input, float from_state) {
+  return fmt::format("{} + {}", short_number(from_input), operand_text(from_state));
+}
+
+// "σ(0.31 + (−0.20)) = 0.53", of one unit at one step.
+std::string gate_arithmetic(const RecurrentLook& look, const CellGate& gate, int piece, int unit) {
+  const float x = gate.from_input.at(piece, unit), h = gate.from_state.at(piece, unit);
+  const std::string value = short_number(gate.values.at(piece, unit));
+  if (look.cell == "gru" && gate.symbol == "n")
+    return fmt::format("tanh({} + {}\u00B7{}) = {}", short_number(x),
+                       short_number(look.gates[0].values.at(piece, unit)), operand_text(h), value);
+  const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
+  return fmt::format("{}({}) = {}", is_tanh ? "tanh" : "\u03C3", numbers_of(x, h), value);
+}
+
+const char* gate_formula(const RecurrentLook& look, const CellGate& gate) {
+  if (look.cell == "gru" && gate.symbol == "n") return "tanh(W x + b + r\u00B7(W h\u208B\u2081 + b\u2032))";
+  const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
+  return is_tanh ? "tanh(W x + b + W h\u208B\u2081 + b\u2032)" : "\u03C3(W x + b + W h\u208B\u2081 + b\u2032)";
+}
+
+float value_of(const RecurrentLook& look, std::size_t gate, int piece, int unit) {
+  return look.gates[gate].values.at(piece, unit);
+}
+
+// How the states came out of the gates: a line of formula and numbers each.
+struct StateLine {
+  std::string name, formula, arithmetic;
+};
+
+std::vector<StateLine> state_lines(const RecurrentLook& look, int piece, int unit) {
+  const auto gate = [&](std::size_t index) { return short_number(value_of(look, index, piece, unit)); };
+  const std::string h = short_number(look.h.at(piece, unit));
+  if (look.cell == "lstm") {
+    const std::string c = short_number(look.c.at(piece, unit));
+    return {{"memory cell c", "f\u00B7c\u208B\u2081 + i\u00B7g",
+             fmt::format("{}\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(look.c_before(piece, unit)), gate(0),
+                         operand_text(value_of(look, 2, piece, unit)), c)},
+            {"state h", "o\u00B7tanh(c)", fmt::format("{}\u00B7tanh({}) = {}", gate(3), c, h)}};
+  }
+  if (look.cell == "gru")
+    return {
+        {"state h", "(1 \u2212 z)\u00B7n + z\u00B7h\u208B\u2081",
+         fmt::format("(1 \u2212 {})\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(value_of(look, 2, piece, unit)),
+                     gate(1), operand_text(look.h_before(piece, unit)), h)}};
+  return {};
+}
+
+void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& skin) {
+  const auto stack = [&](const char* title, bool decoder, const char* help) {
+    if (draw_choice(title, look.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
+  };
+  stack("encoder", false, "Reads the source, piece by piece.");
+  stack("decoder", true, "Reads what was written so far, and goes on.");
+  if (look.layers > 1) {
+    break_choices("layer 00");
+    dim_text("layer", skin);
+    ImGui::SameLine(0, skin.px(4));
+    for (int layer = 0; layer < look.layers; ++layer)
+      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, "Which layer is shown.", skin))
+        view.wanted.layer = layer;
+  }
+  if (look.directions > 1) {
+    if (draw_choice("from the beginning", !look.asked.reverse, "The cell that reads forwards (1409.0473 \u00A73.2).",
+                    skin))
+      view.wanted.reverse = false;
+    if (draw_choice("from the end", look.asked.reverse, "The cell that reads backwards.", skin))
+      view.wanted.reverse = true;
+  }
+  const char* order_help =
+      "On top what a unit holds longest: the mean of its forget gate (LSTM) or update gate (GRU) over the sentence; of "
+      "an RNN, how alike h is from step to step.";
+  if (draw_choice("units by memory", view.by_memory, order_help, skin)) view.by_memory = true;
+  if (draw_choice("as they are", !view.by_memory, "In the order of the weights.", skin)) view.by_memory = false;
+  end_choices();
+}
+
+void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const CellMap& map, int row, int col,
+                  const Skin& skin) {
+  const int unit = view.order[static_cast<std::size_t>(row)];
+  bold_text(fmt::format("{}, unit {}, at {}", map.name, unit, name_of(look.pieces, col)), skin);
+  for (const CellGate& gate : look.gates)
+    if (map.name == gate.name + " " + gate.symbol || look.cell == "rnn") {
+      dim_text(gate_formula(look, gate), skin);
+      mono_text(gate_arithmetic(look, gate, col, unit), skin);
+    }
+  for (const StateLine& line : state_lines(look, col, unit))
+    if (map.name.starts_with(line.name)) {
+      dim_text(line.formula, skin);
+      mono_text(line.arithmetic, skin);
+    }
+  const double share = view.kept[static_cast<std::size_t>(row)];
+  dim_text(fmt::format("a step keeps {:.3f} of it: half is left after {:.1f} steps", share, half_life(share)), skin);
+}
+
+void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& textures, const Skin& skin) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const int count = static_cast<int>(view.maps.size());
+  const int columns = count >= 5 ? 3 : count >= 3 ? 2 : 1;
+  const int rows = (count + columns - 1) / columns;
+  const float gap = skin.px(8);
+  CardGrid grid = card_grid(room.x, std::floor(room.x / static_cast<float>(columns)) - 2 * gap, columns,
+                            std::max(skin.px(90), room.y / static_cast<float>(rows) - gap), gap, skin);
+  std::vector<std::string> pieces;
+  for (const std::string& piece : look.pieces) pieces.emplace_back(without_mark(piece));
+  for (int i = 0; i < count; ++i) {
+    const CellMap& map = view.maps[static_cast<std::size_t>(i)];
+    const ImVec2 at = grid.next();
+    ImGui::PushID(i);
+    ImGui::SetCursorScreenPos(at);
+    const ColorMap colors = map.is_signed ? skin.theme.diverging : ColorMap::viridis;
+    draw_card_title({map.name, map_help, colors, map.low, map.high}, grid.card.x, skin);
+    ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
+    HeatmapOptions options;
+    options.map = colors;
+    options.low = map.low;
+    options.high = map.high;
+    options.row_labels = view.unit_names;
+    options.col_labels = pieces;
+    options.square = false;
+    options.legend = false;
+    options.selected_row = view.row;
+    options.selected_col = view.piece;
+    options.tooltip = [&](int row, int col) { cell_tooltip(view, look, map, row, col, skin); };
+    const HeatmapResult mouse = draw_heatmap(
+        "map", map.values, view.version, {grid.card.x, std::max(skin.px(40), grid.card.y - card_title_height(skin))},
+        options, textures, skin);
+    if (mouse.clicked) {
+      view.row = mouse.row;
+      view.piece = mouse.col;
+    }
+    ImGui::PopID();
+  }
+  grid.end();
+}
+
+// ---- the cell, drawn
+
+// A box of the cell's picture: what it is, by which formula, and with these numbers.
+float draw_box(Painter& paint, ImVec2 at, float width, const StateLine& line, Color32 edge, const Skin& skin) {
+  const float pad = skin.px(6);
+  const float height = font_size(skin.fonts.ui) + font_size(skin.fonts.mono_small) + 2 * pad + skin.px(3);
+  paint.filled_rect(at, {at.x + width, at.y + height}, skin.theme.panel, skin.px(4));
+  paint.rect(at, {at.x + width, at.y + height}, edge, skin.px(4), skin.px(1.5F));
+  paint.text(skin.fonts.ui, {at.x + pad, at.y + pad}, skin.theme.text, line.name);
+  const float formula = text_size(skin.fonts.small, line.formula).x;
+  if (formula + text_size(skin.fonts.ui, line.name).x + 3 * pad < width)
+    paint.text(skin.fonts.small, {at.x + width - pad - formula, at.y + pad}, skin.theme.text_dim, line.formula);
+  paint.text(skin.fonts.mono_small, {at.x + pad, at.y + pad + font_size(skin.fonts.ui) + skin.px(3)}, skin.theme.text,
+             shortened(skin.fonts.mono_small, line.arithmetic, width - 2 * pad));
+  return height;
+}
+
+// Inputs on top, gates beneath them, what they make of memory and state at the bottom; arrows lead down.
+void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, const Skin& skin) {
+  const int piece = view.piece, unit = view.unit();
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, fmt::format("Unit {} at {}", unit, name_of(look.pieces, piece)),
+                     skin);
+  const double share = view.kept[static_cast<std::size_t>(view.row)];
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      fmt::format("A step keeps {:.3f} of what it holds: half is left after {:.1f} steps.", share, half_life(share)),
+      skin);
+  Painter paint(skin);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float width = std::max(skin.px(120), ImGui::GetContentRegionAvail().x - skin.px(4)), gap = skin.px(12);
+  float y = origin.y + skin.px(4);
+  const auto arrow = [&] {
+    const float x = origin.x + width / 2, head = skin.px(3);
+    paint.line({x, y}, {x, y + gap}, skin.theme.text_dim, skin.px(1.2F));
+    paint.line({x - head, y + gap - head}, {x, y + gap}, skin.theme.text_dim, skin.px(1.2F));
+    paint.line({x + head, y + gap - head}, {x, y + gap}, skin.theme.text_dim, skin.px(1.2F));
+    y += gap;
+  };
+  std::string before = fmt::format("h\u208B\u2081 = {}", short_number(look.h_before(piece, unit)));
+  if (!look.c.empty()) before += fmt::format(", c\u208B\u2081 = {}", short_number(look.c_before(piece, unit)));
+  y += draw_box(paint, {origin.x, y}, width, {"the piece x and the state before", "all units of both", before},
+                skin.theme.border, skin);
+  arrow();
+  for (std::size_t i = 0; i < look.gates.size(); ++i) {
+    const CellGate& gate = look.gates[i];
+    y += draw_box(paint, {origin.x, y}, width,
+                  {gate.name + " " + gate.symbol, gate_formula(look, gate), gate_arithmetic(look, gate, piece, unit)},
+                  skin.theme.series[i], skin);
+    if (i + 1 < look.gates.size()) y += skin.px(4);
+  }
+  for (const StateLine& line : state_lines(look, piece, unit)) {
+    arrow();
+    y += draw_box(paint, {origin.x, y}, width, line, skin.theme.accent, skin);
+  }
+  ImGui::Dummy({1, y - origin.y});
+}
+
+// Why there is no look to show, drawn; null then.
+const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view) {
+  const Skin& skin = context.skin;
+  const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
+  const RecurrentLook* look = settle(view, snapshot);
+  const char* why = nullptr;
+  if (!snapshot) {
+    why = context.has_run ? "Type a sentence below: the network reads it piece by piece."
+                          : "No run is open: open one, or make a recurrent one in Setup, architecture, and Reset.";
+  } else if (!snapshot->model.is_recurrent()) {
+    why =
+        "A Transformer has no state that goes from piece to piece: choose the architecture recurrent in Setup, and "
+        "Reset.";
+  } else if (!look) {
+    why = is_recorded(*snapshot) ? recorded_note : "Looking at the cells\u2026";
+  } else if (look->h.empty()) {
+    why = "Nothing was read: type a sentence below.";
+  } else if (std::ranges::none_of(look->h.values, [](float value) { return std::isfinite(value); })) {
+    why = "This model\u2019s states are not numbers: training diverged. Go back to a checkpoint, or Reset.";
+  }
+  if (why) draw_quiet_note(why, ImGui::GetContentRegionAvail(), skin);
+  return why ? nullptr : look;
+}
+
+}  // namespace
+
+void draw_cell(WorkspaceContext& context, OriginsView& origins) {
+  RecurrentView& view = origins.recurrent;
+  const RecurrentLook* look = look_or_note(context, view);
+  if (!look) return;
+  draw_controls(view, *look, context.skin);
+  draw_beside([&] { draw_maps(view, *look, context.textures, context.skin); },
+              [&] { draw_cell_picture(view, *look, context.skin); }, context.skin);
+}
+
+// ---- attention over states
+
+namespace {
+
+std::string energy_arithmetic(const StateAttention& attention, int query, int key) {
+  const auto at = [](const Matrix& matrix, int row) { return [&matrix, row](int i) { return matrix.at(row, i); }; };
+  if (attention.v.empty())
+    return written({attention.keys.cols, at(attention.asked, query), at(attention.keys, key)},
+                   in_order(attention.keys.cols));
+  return written({static_cast<int>(attention.v.size()), [&](int i) { return attention.v[static_cast<std::size_t>(i)]; },
+                  [&](int i) { return std::tanh(attention.asked.at(query, i) + attention.keys.at(key, i)); }},
+                 in_order(static_cast<int>(attention.v.size())));
+}
+
+const char* energy_formula(const StateAttention& attention) {
+  if (!attention.v.empty()) return "v\u1D40 tanh(W s + U h)";
+  return attention.score == "luong-general" ? "s\u1D40 W h" : "s\u1D40 h";
+}
+
+std::string weight_arithmetic(const StateAttention& attention, int query, int key) {
+  double sum = 0;
+  for (int other = 0; other < attention.energies.cols; ++other)
+    sum += std::exp(static_cast<double>(attention.energies.at(query, other) - attention.energies.at(query, key)));
+  return fmt::format("exp({}) / \u03A3 exp = 1 / {:.3f} = {:.3f}", short_number(attention.energies.at(query, key)), sum,
+                     1 / sum);
+}
+
+std::string context_arithmetic(const StateAttention& attention, int query, int unit) {
+  const auto weight = [&](int key) { return attention.weights.at(query, key); };
+  std::vector<int> largest_first = in_order(attention.weights.cols);
+  std::ranges::stable_sort(largest_first, std::ranges::greater(), weight);
+  return written({attention.weights.cols, weight, [&](int key) { return attention.memory.at(key, unit); }},
+                 largest_first) +
+         " = " + short_number(attention.contexts.at(query, unit));
+}
+
+struct StateMap {
+  const char* title;
+  const char* help;
+  const Matrix& values;
+  bool of_queries = true;  // its rows; else of the source's pieces
+  bool of_source = false;  // its columns; else numbers
+  std::function<std::string(int row, int col)> arithmetic;
+};
+
+void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentLook& look, ImVec2 at, ImVec2 size,
+                    TextureStore& textures, const Skin& skin) {
+  const bool share = &map.values == &look.attention.front().weights;
+  float largest = 0;
+  for (const float value : map.values.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  if (largest == 0) largest = 1;
+  const ColorMap colors = share ? ColorMap::viridis : skin.theme.diverging;
+  const float low = share ? 0 : -largest, high = share ? 1 : largest;
+  ImGui::PushID(map.title);
+  ImGui::SetCursorScreenPos(at);
+  draw_card_title({map.title, map.help, colors, low, high}, size.x, skin);
+  ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
+  HeatmapOptions options;
+  options.map = colors;
+  options.low = low;
+  options.high = high;
+  options.row_labels = map.of_queries ? look.written : look.source;
+  if (map.of_source) options.col_labels = look.source;
+  options.square = false;
+  options.legend = false;
+  if (map.of_queries) options.selected_row = view.query;
+  options.tooltip = [&](int row, int col) {
+    ImGui::PushTextWrapPos(skin.px(440));
+    dim_text(map.help, skin);
+    ImGui::TextUnformatted(map.arithmetic(row, col).c_str());
+    ImGui::PopTextWrapPos();
+  };
+  const HeatmapResult mouse =
+      draw_heatmap("map", map.values, view.version, {size.x, std::max(skin.px(40), size.y - card_title_height(skin))},
+                   options, textures, skin);
+  if (mouse.clicked && map.of_queries) view.query = mouse.row;
+  ImGui::PopID();
+}
+
+}  // namespace
+
+void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
+  RecurrentView& view = origins.recurrent;
+  const Skin& skin = context.skin;
+  const RecurrentLook* look = look_or_note(context, view);
+  if (!look) return;
+  if (look->attention.empty())
+    return draw_quiet_note(
+        "This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has bahdanau and "
+        "luong, for the next Reset.",
+        ImGui::GetContentRegionAvail(), skin);
+  const StateAttention& attention = look->attention.front();
+  const bool first = attention.score == "bahdanau";
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      fmt::format("{}: energies e = {}, their softmax, and the memory mixed by it. s is the decoder\u2019s "
+                  "state {} the piece.",
+                  attention.score, energy_formula(attention), first ? "before" : "after"),
+      skin);
+  const auto plain = [](const Matrix& matrix) {
+    return
+        [&matrix](int row, int col) { return fmt::format("dimension {}: {}", col, short_number(matrix.at(row, col))); };
+  };
+  const std::array maps = {
+      StateMap{"s, who asks", "The decoder\u2019s states, a row a step.", attention.states, true, false,
+               plain(attention.states)},
+      StateMap{"h, the memory", "The encoder\u2019s states, a row a source piece: keys and values at once.",
+               attention.memory, false, false, plain(attention.memory)},
+      StateMap{"energies e", energy_formula(attention), attention.energies, true, true,
+               [&](int row, int col) {
+                 return energy_arithmetic(attention, row, col) + " = " + short_number(attention.energies.at(row, col));
+               }},
+      StateMap{"weights a", "softmax of the energies, a row a step: 1 together.", attention.weights, true, true,
+               [&](int row, int col) { return weight_arithmetic(attention, row, col); }},
+      StateMap{"context c", "\u03A3 a h: the memory, mixed by the weights.", attention.contexts, true, false,
+               [&](int row, int col) { return context_arithmetic(attention, row, col); }},
+  };
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  CardGrid grid = card_grid(room.x, skin.px(220), 3, std::max(skin.px(110), room.y / 2 - skin.px(8)), skin.px(8), skin);
+  for (const StateMap& map : maps) draw_state_map(map, view, *look, grid.next(), grid.card, context.textures, skin);
+  grid.end();
+}
+
+// ---- the bottleneck
+
+namespace {
+
+void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Skin& skin) {
+  draw_label(skin.fonts.bold, skin.theme.text, "What is decoded from it", skin);
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, one_line(snapshot.source_text), skin);
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, "\u2192 " + one_line(snapshot.output_text), skin);
+  if (look.read_out.empty())
+    return draw_wrapped_label(
+        skin.fonts.small, skin.theme.text_dim,
+        "This decoder looks back at every state of the source besides (Attention of states): the vector is where it "
+        "begins, not all that it has.",
+        skin);
+  ImGui::Dummy({1, skin.px(4)});
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      "Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece.", skin);
+  for (std::size_t i = 0; i < look.read_out.size(); ++i)
+    draw_label(
+        skin.fonts.small, skin.theme.text,
+        shortened(skin.fonts.small,
+                  fmt::format("\u2026 {}  \u2192  {}", name_of(look.source, static_cast<int>(i)), look.read_out[i]),
+                  ImGui::GetContentRegionAvail().x),
+        skin);
+}
+
+}  // namespace
+
+void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
+  RecurrentView& view = origins.recurrent;
+  const Skin& skin = context.skin;
+  const RecurrentLook* look = look_or_note(context, view);
+  if (!look) return;
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     fmt::format("The encoder\u2019s last states, {} numbers, are what decoding begins with: without "
+                                 "attention all that is known of the {} pieces (1409.3215).",
+                                 grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
+                     skin);
+  float largest = 0;
+  for (const float value : look->handed.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  HeatmapOptions options;
+  options.map = skin.theme.diverging;
+  options.high = largest > 0 ? largest : 1;
+  options.low = -options.high;
+  options.row_labels = look->handed_names;
+  options.col_axis = "dimension";
+  options.square = false;
+  options.tooltip = [&](int row, int col) {
+    ImGui::TextUnformatted(fmt::format("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
+                                       short_number(look->handed.at(row, col)))
+                               .c_str());
+    dim_text("the encoder\u2019s state after its last piece", skin);
+  };
+  const float height = skin.px(70) + skin.px(28) * static_cast<float>(look->handed.rows);
+  draw_heatmap("handed", look->handed, view.version, {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)},
+               options, context.textures, skin);
+  ImGui::BeginChild("read out", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
+  draw_read_out(*look, *context.maps.complete.snapshot, skin);
+  ImGui::EndChild();
+}
+
+}  // namespace attnscope
