@@ -219,6 +219,22 @@ std::vector<Variant> transformers(const std::string& architecture) {
   all.push_back(transformer(architecture, "sinusoidal", "post", "relu", true));
   all.back().name += "_unscaled";
   all.back().config.scaled_attention = false;
+  all.push_back(transformer(architecture, "rope", "pre", "swiglu", true));
+  all.back().name += "_grouped";
+  all.back().config.num_kv_heads = 1;
+  all.back().config.norm_kind = "rms";
+  all.back().config.biases = false;
+  all.push_back(transformer(architecture, "t5", "pre", "geglu", false));
+  all.back().config.d_head = 6;
+  all.back().config.tied_inputs = architecture != "decoder-only";
+  all.back().config.scaled_output = true;
+  all.push_back(transformer(architecture, "sinusoidal-halves", "post", "swish", true));
+  std::ranges::replace(all.back().name, '-', '_');
+  all.back().config.final_norm = false;
+  all.back().config.output_bias = true;
+  all.push_back(transformer(architecture, "learned", "pre", "gelu-tanh", true));
+  std::ranges::replace(all.back().name, '-', '_');
+  all.back().config.scaled_embeddings = false;
   return all;
 }
 

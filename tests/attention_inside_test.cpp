@@ -2,6 +2,7 @@
 // the sublayers.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -119,8 +120,11 @@ TEST_P(InsideNumbers, WithTheModelsMaskNothingHasChanged) {
   EXPECT_EQ(numbers.sublayer, snapshot->inside->output);
 }
 
-INSTANTIATE_TEST_SUITE_P(, InsideNumbers, testing::ValuesIn(position_schemes()),
-                         [](const auto& scheme) { return std::string(scheme.param.name); });
+INSTANTIATE_TEST_SUITE_P(, InsideNumbers, testing::ValuesIn(position_schemes()), [](const auto& scheme) {
+  std::string name(scheme.param.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 TEST(Linked, ACellIsMadeFromARowOfQAndARowOfK) {
   const StageCell score{Stage::weights, 3, 1};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "measures/matrix_algebra.h"
 #include "model_fixture.h"
@@ -29,6 +30,21 @@ constexpr Kind kinds[] = {
     {"t5", [](ModelConfig& c) { c.positions = "t5"; }},
     {"rope", [](ModelConfig& c) { c.positions = "rope", c.norm = "pre"; }},
     {"alibi_unscaled", [](ModelConfig& c) { c.positions = "alibi", c.scaled_attention = false; }},
+    {"modern",
+     [](ModelConfig& c) {
+       c.architecture = "decoder-only", c.norm = "pre", c.norm_kind = "rms", c.activation = "swiglu", c.biases = false;
+       c.positions = "rope", c.num_kv_heads = 2, c.d_head = 6, c.scaled_embeddings = false;
+     }},
+    {"marian",
+     [](ModelConfig& c) {
+       c.positions = "sinusoidal-halves", c.activation = "swish", c.final_norm = false, c.output_bias = true;
+     }},
+    {"t5_untied",
+     [](ModelConfig& c) {
+       c.norm = "pre", c.norm_kind = "rms", c.activation = "geglu", c.biases = false, c.positions = "t5";
+       c.tied_embeddings = false, c.tied_inputs = true, c.scaled_embeddings = false;
+     }},
+    {"t5_tied", [](ModelConfig& c) { c.positions = "t5", c.scaled_output = true, c.activation = "gelu-tanh"; }},
     {"no_positions", [](ModelConfig& c) { c.positions = "none"; }},
     {"lstm_bahdanau", [](ModelConfig& c) { c.architecture = "recurrent", c.bidirectional = true; }},
     {"gru_luong_general",
@@ -141,6 +157,31 @@ Matrix made_of(const DataFlow& flow, const FlowMatrix& matrix) {
         return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
       });
       break;
+    case FlowOp::gelu_by_tanh:
+      each([&](int row, int col) {
+        const double x = of(0).at(row, col);
+        return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+      });
+      break;
+    case FlowOp::swish:
+      each([&](int row, int col) {
+        const double x = of(0).at(row, col);
+        return x / (1 + std::exp(-x));
+      });
+      break;
+    case FlowOp::times:
+      each([&](int row, int col) { return of(0).at(row, col) * of(1).at(row, col); });
+      break;
+    case FlowOp::mean_square:
+      each([&](int row, int) {
+        double sum = 0;
+        for (int i = 0; i < of(0).cols; ++i) sum += std::pow(static_cast<double>(of(0).at(row, i)), 2) / of(0).cols;
+        return std::sqrt(sum + static_cast<double>(matrix.factor));
+      });
+      break;
+    case FlowOp::rms_normalized:
+      each([&](int row, int col) { return of(0).at(row, col) / of(1).at(row, 0) * of(2).at(0, col); });
+      break;
     case FlowOp::tanh:
       each([&](int row, int col) { return std::tanh(of(0).at(row, col)); });
       break;
@@ -172,6 +213,11 @@ Matrix made_of(const DataFlow& flow, const FlowMatrix& matrix) {
       break;  // of the model alone: below
   }
   return made;
+}
+
+const FlowMatrix* find_normed(const DataFlow& flow) {
+  const FlowMatrix* found = find_matrix(flow, "LayerNorm(x)");
+  return found ? found : find_matrix(flow, "RMSNorm(x)");
 }
 
 double closeness(FlowOp op) {
@@ -234,8 +280,8 @@ TEST_P(DataFlowOf, TheShapesOnTheArrowsAreThoseOfTheLastMatrices) {
     const auto& matrices = snapshot.data_flow->matrices;
     const bool norm =
         part == FlowPart::self_norm || part == FlowPart::cross_norm || part == FlowPart::feed_forward_norm;
-    const Matrix& last = norm || part == FlowPart::last_norm ? find_matrix(*snapshot.data_flow, "LayerNorm(x)")->values
-                                                             : matrices.back().values;
+    const Matrix& last =
+        norm || part == FlowPart::last_norm ? find_normed(*snapshot.data_flow)->values : matrices.back().values;
     const bool vocabulary = part == FlowPart::logits || part == FlowPart::probabilities;  // some of whose columns
     const bool half = part == FlowPart::cell && !box.decoder && model->config().bidirectional;
     const auto cols = vocabulary ? snapshot.data_flow->vocab_size : half ? 2 * last.cols : last.cols;
@@ -256,7 +302,7 @@ TEST_P(DataFlowOf, WhatOneBoxGivesTheNextIsGiven) {
     const Snapshot attention = look(FlowWanted{.box = {FlowPart::self_attention, decoder}, .head = 1});
     const Matrix& given = find_matrix(*attention.data_flow, "x")->values;
     const bool pre = model->config().norm == "pre";
-    EXPECT_LE(difference(pre ? find_matrix(*norm.data_flow, "LayerNorm(x)")->values : x, given), 2e-5);
+    EXPECT_LE(difference(pre ? find_normed(*norm.data_flow)->values : x, given), 2e-5);
     EXPECT_LE(
         difference(attention.data_flow->matrices.back().values, find_matrix(*norm.data_flow, "Sublayer(x)")->values),
         2e-5);

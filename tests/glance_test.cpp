@@ -94,7 +94,7 @@ TEST_F(GlanceWindow, EveryKindOfModelIsDrawnOrSaysWhyNot) {
 
 TEST_F(GlanceWindow, AWordWithoutPieceIsTold) {
   auto snapshot = animal_snapshot(2);
-  snapshot->source[street].id = unknown_id;
+  snapshot->source[street].unknown = true;
   receive(scope, {}, snapshot);
   ui.frames(2, draw);
   const auto in_picture = ui.find_text("street", 1);

@@ -42,6 +42,7 @@ TEST(Config, EveryFieldSurvivesJsonAndText) {
       const auto most = static_cast<std::int64_t>(field.limits.max);
       **integer = **integer == most ? static_cast<std::int64_t>(field.limits.min) : most;
     }
+    if (field.key == "model.num_kv_heads") config.model.num_kv_heads = 2;  // a divisor of num_heads
     if (auto* const* real = std::get_if<double*>(&value)) **real = (field.limits.min + 2 * field.limits.max) / 3;
     if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;
     if (auto* const* text = std::get_if<std::string*>(&value)) {
@@ -73,8 +74,8 @@ TEST(Config, RefusalsNameFieldValueAndRange) {
   const auto setting = [&](const char* key, const char* text) {
     return [&config, key, text] { set_field(config, key, text); };
   };
-  EXPECT_THAT(setting("model.d_model", "4"), ThrowsMessage<ConfigError>("model.d_model is 4, allowed: 8 to 1024"));
-  EXPECT_THAT(setting("model.d_model", "12.5"), ThrowsMessage<ConfigError>(HasSubstr("a whole number, 8 to 1024")));
+  EXPECT_THAT(setting("model.d_model", "4"), ThrowsMessage<ConfigError>("model.d_model is 4, allowed: 8 to 8192"));
+  EXPECT_THAT(setting("model.d_model", "12.5"), ThrowsMessage<ConfigError>(HasSubstr("a whole number, 8 to 8192")));
   EXPECT_THAT(setting("model.dropout", "nan"), ThrowsMessage<ConfigError>(HasSubstr("allowed: 0 to 0.9")));
   EXPECT_THAT(setting("model.dropout", ""), ThrowsMessage<ConfigError>(HasSubstr("\"\"")));
   EXPECT_THAT(setting("model.dropout", "0.1x"), ThrowsMessage<ConfigError>(HasSubstr("\"0.1x\"")));

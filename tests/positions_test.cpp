@@ -1,6 +1,7 @@
 // Every way of telling the order: known answers, and attention computed number by number from the papers' equations.
 #include "model/positions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -302,7 +303,9 @@ std::vector<Variant> variants() {
 
 INSTANTIATE_TEST_SUITE_P(, AttentionByHand, testing::ValuesIn(variants()), [](const auto& variant) {
   const Variant& v = variant.param;
-  return v.positions + (v.causal ? "_causal" : "_bidirectional") + (v.scaled ? "" : "_unscaled");
+  std::string name = v.positions + (v.causal ? "_causal" : "_bidirectional") + (v.scaled ? "" : "_unscaled");
+  std::ranges::replace(name, '-', '_');
+  return name;
 });
 
 // ---- order
@@ -349,8 +352,11 @@ TEST_P(Order, OfThePastIsSeenByTheLastToken) {
   expect_order_matters(features(past), features(past.flip(1)));
 }
 
-INSTANTIATE_TEST_SUITE_P(, Order, testing::ValuesIn(position_schemes()),
-                         [](const auto& scheme) { return std::string(scheme.param.name); });
+INSTANTIATE_TEST_SUITE_P(, Order, testing::ValuesIn(position_schemes()), [](const auto& scheme) {
+  std::string name(scheme.param.name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 // ---- the table
 

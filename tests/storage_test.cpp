@@ -14,6 +14,7 @@
 #include "plain/metrics.h"
 #include "storage/file.h"
 #include "storage/held_run.h"
+#include "storage/mapped_file.h"
 #include "storage/run_folder.h"
 #include "storage/safetensors.h"
 
@@ -116,6 +117,18 @@ TEST_F(File, SaysWhatItCannotRead) {
   EXPECT_THAT(message_of<FileError>([&] { read_file(at("pipe"), 10); }), HasSubstr("a pipe, not a file"));
 }
 
+TEST_F(File, IsMappedWithoutBeingCopied) {
+  put("a", "12345");
+  MappedFile mapped(at("a"));
+  EXPECT_EQ(mapped.bytes(), "12345");
+  const MappedFile moved(std::move(mapped));
+  EXPECT_EQ(moved.bytes(), "12345");
+  put("empty", "");
+  EXPECT_EQ(MappedFile(at("empty")).bytes(), "");
+  EXPECT_THAT(message_of<FileError>([&] { MappedFile{at("absent")}; }), HasSubstr("absent: No such file"));
+  EXPECT_THAT(message_of<FileError>([&] { MappedFile{at(".")}; }), HasSubstr("it is not a file"));
+}
+
 TEST_F(File, IsSetAsideUnderANameThatIsFree) {
   for (const char* content : {"first", "second", "third"}) {
     put("file", content);
@@ -177,6 +190,18 @@ TEST(Safetensors, GivesBackWhatWasWritten) {
   ASSERT_EQ(read.tensors.size(), example().tensors.size());
   for (const TensorBytes& tensor : example().tensors) EXPECT_EQ(read.at(tensor.name), tensor);
   EXPECT_EQ(parse_safetensors(serialize({})), Safetensors{});
+}
+
+TEST(Safetensors, IsLookedAtWithoutBeingCopied) {
+  const std::string bytes = serialize({{}, {{"a", Dtype::F32, {2}, "12345678"}, {"b", Dtype::F16, {}, "90"}}});
+  const std::vector<TensorView> views = safetensors_views(bytes, "here");
+  ASSERT_EQ(views.size(), 2U);
+  EXPECT_EQ(views[0].name, "a");
+  EXPECT_THAT(views[0].shape, ElementsAre(2));
+  EXPECT_EQ(views[0].bytes.data(), bytes.data() + bytes.size() - 10);
+  EXPECT_EQ(views[1].bytes, "90");
+  EXPECT_THAT(message_of<SafetensorsError>([&] { safetensors_views(bytes.substr(0, bytes.size() - 1), "here"); }),
+              HasSubstr("here: "));
 }
 
 TEST(Safetensors, KnowsEveryDtype) {

@@ -75,8 +75,8 @@ TEST_P(EachType, NumbersTheSpecialPieces) {
 TEST_P(EachType, SurvivesItsOwnBytes) {
   const std::string model = train(corpus);
   const Tokenizer tokenizer(model);
-  EXPECT_EQ(tokenizer.model(), model);
-  EXPECT_EQ(Tokenizer(tokenizer.model()).encode(corpus[0]), tokenizer.encode(corpus[0]));
+  EXPECT_EQ(tokenizer.files().at("tokenizer.model"), model);
+  EXPECT_EQ(Tokenizer(model).encode(corpus[0]), tokenizer.encode(corpus[0]));
 }
 
 // Merging nothing at all, or running out after exactly 100 merges, crashes SentencePiece 0.1.97 when it is not held
@@ -256,7 +256,7 @@ TEST_P(EachType, TrainsOnOneLongLine) {
 TEST(Tokenizer, ShowsTheTextAnUnkStandsFor) {
   const Tokenizer tokenizer(Tokenizer::train(corpus, config("bpe", 2000)));
   const std::vector<Token> tokens = tokenizer.encode("漢字");
-  EXPECT_THAT(tokens.back(), (Token{Tokenizer::unk_id, "漢字"}));
+  EXPECT_THAT(tokens.back(), (Token{Tokenizer::unk_id, "漢字", true}));
 }
 
 TEST(Tokenizer, SkipsSpecialPiecesWhenDecoding) {
@@ -317,6 +317,22 @@ TEST(Tokenizer, ServesSeveralThreads) {
   }
   threads.clear();
   EXPECT_THAT(wrong, ElementsAre(0, 0, 0, 0));
+}
+
+std::vector<std::string> texts(const std::vector<TextPart>& parts) {
+  std::vector<std::string> found;
+  for (const TextPart& part : parts) found.push_back((part.special ? "!" : "") + part.text);
+  return found;
+}
+
+TEST(SplitAtSpecials, TakesTheEarliestAndOfThoseTheLongest) {
+  const std::vector<std::string> specials = {"<a>", "<a>b", "<c>"};
+  EXPECT_THAT(texts(split_at_specials("x <a> y<c>", specials, false)), ElementsAre("x ", "!<a>", " y", "!<c>"));
+  EXPECT_THAT(texts(split_at_specials("x <a> y<c>", specials, true)), ElementsAre("x", "!<a>", "y", "!<c>"));
+  EXPECT_THAT(texts(split_at_specials("<a>b<a>", specials, false)), ElementsAre("!<a>b", "!<a>"));
+  EXPECT_THAT(texts(split_at_specials("<a>  <a>", specials, true)), ElementsAre("!<a>", "!<a>"));
+  EXPECT_THAT(texts(split_at_specials(" plain ", specials, true)), ElementsAre(" plain "));
+  EXPECT_TRUE(split_at_specials("", specials, true).empty());
 }
 
 TEST(Tokenizer, LivesBesideLibTorch) {

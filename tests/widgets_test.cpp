@@ -316,7 +316,7 @@ TEST(TokenStrip, click_and_hover_give_the_index) {
 
 TEST(TokenStrip, says_what_the_vocabulary_has_not) {
   UiHarness ui({600, 300});
-  const std::vector<Token> tokens{{7, "The"}, {unknown_id, "\u2019"}, {unknown_id, "zz"}};
+  const std::vector<Token> tokens{{7, "The"}, {3, "\u2019", true}, {3, "zz", true}};
   const auto draw = ui.in_panel([&] { draw_token_strip("strip", tokens, {}, ui.skin); });
   ui.frame(draw);
   const auto at = ui.find_text("zz");

@@ -139,6 +139,7 @@ Corpus load_named_corpus(const TorchEngine& engine, const EvaluateOptions& optio
 // By what it holds, or, if that has changed since, by where it is.
 bool was_trained_on(const Corpus& corpus, const TorchEngine& engine, const EvaluateOptions& options) {
   const std::string& own = engine.config().corpus.source;
+  if (own.empty()) return false;  // a model that came without a corpus
   std::error_code ignored;
   return corpus.hash == load_corpus_record(RunFolder{options.run}.corpus()).hash || options.corpus == own ||
          std::filesystem::equivalent(options.corpus, own, ignored);
@@ -167,9 +168,12 @@ int evaluate(const EvaluateOptions& options) {
   std::optional<Corpus> named;
   if (!options.corpus.empty()) named = load_named_corpus(engine, options);
   const Corpus* corpus = named ? &*named : engine.corpus();
-  if (!corpus)
-    throw CorpusError(
-        fmt::format("the run's corpus, {}, could not be read: name one with --corpus", engine.config().corpus.source));
+  if (!corpus) {
+    const std::string& own = engine.config().corpus.source;
+    throw CorpusError(own.empty()
+                          ? std::string("the model came without a corpus: name one with --corpus")
+                          : fmt::format("the run's corpus, {}, could not be read: name one with --corpus", own));
+  }
   const std::string split = split_of(*corpus, engine, options);
   if (engine.config().model.is_language_model()) {
     if (options.beam > 1 || options.limit > 0)

@@ -99,7 +99,7 @@ class Writer {
 
   nlohmann::json pieces_json(const Hypothesis& hypothesis) const {
     std::vector<int> ids = hypothesis.ids;
-    if (hypothesis.finished) ids.push_back(Tokenizer::eos_id);
+    if (hypothesis.finished) ids.push_back(engine_.config().model.special().end);
     nlohmann::json pieces = tokens_json(tokens(ids));
     for (std::size_t i = 0; i < ids.size(); ++i) pieces[i]["log_prob"] = hypothesis.log_probs[i];
     return pieces;

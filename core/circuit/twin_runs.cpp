@@ -20,8 +20,8 @@ std::vector<Token> read_text(const Tokenizer& tokenizer, const ModelConfig& mode
   if (model.is_language_model()) {
     for (const int id : prompt_ids(tokenizer, text)) pieces.push_back({id, tokenizer.piece(id)});
   } else {
-    pieces = tokenizer.encode(text);
-    pieces.push_back({Tokenizer::eos_id, tokenizer.piece(Tokenizer::eos_id)});
+    pieces = tokenizer.encode(text, Side::source);
+    pieces.push_back({model.special().end, tokenizer.piece(model.special().end)});
   }
   return pieces;
 }
@@ -66,9 +66,9 @@ struct AskedAt {
   int a = 0, b = 0;
 };
 
-AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corrupted) {
+AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corrupted, int end) {
   const auto [at, in_other] = std::ranges::mismatch(clean, corrupted);
-  const auto id = [](const std::vector<int>& ids, auto it) { return it == ids.end() ? Tokenizer::eos_id : *it; };
+  const auto id = [end](const std::vector<int>& ids, auto it) { return it == ids.end() ? end : *it; };
   if (at == clean.end() && in_other == corrupted.end())
     throw NoDifference("There is no circuit: the model writes the same for both sentences.");
   return {{clean.begin(), at}, id(clean, at), id(corrupted, in_other)};
@@ -128,13 +128,13 @@ TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQ
   const std::vector<int> corrupted = greedy(model, source(Twin::corrupted));
   facts_.clean.output = tokenizer.decode(clean);
   facts_.corrupted.output = tokenizer.decode(corrupted);
-  const AskedAt step = question.between.empty() ? parting_step(clean, corrupted)
+  const AskedAt step = question.between.empty() ? parting_step(clean, corrupted, config().special().end)
                                                 : step_between(tokenizer, question.between, clean, corrupted);
   facts_.a = Token{step.a, tokenizer.piece(step.a)};
   facts_.b = Token{step.b, tokenizer.piece(step.b)};
   for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer.piece(id)});
   prefix_ = step.prefix;
-  if (!facts_.language_model) prefix_.insert(prefix_.begin(), Tokenizer::bos_id);
+  if (!facts_.language_model) prefix_.insert(prefix_.begin(), config().special().start);
 
   keep_runs();
   const std::array untouched = {ChangedRun{Twin::clean}, ChangedRun{Twin::corrupted}};
@@ -270,7 +270,7 @@ std::string TwinRuns::written(const ChangedRun& run, const Breath& breathe) cons
     limit = std::min<std::int64_t>(24, config().max_length - static_cast<std::int64_t>(input.size()));
   } else {
     memory = model_.encode(source(run.of), {}, &inspection);
-    input = {Tokenizer::bos_id};
+    input = {config().special().start};
   }
   const std::size_t begin = input.size();
   // A change in the decoder is made at its position once that is read.
@@ -286,7 +286,7 @@ std::string TwinRuns::written(const ChangedRun& run, const Breath& breathe) cons
     Inspection step{.patches = &reached};
     const torch::Tensor features = model_.decode(tensor_of(input, model_.device()), memory, nullptr, &step);
     const int next = static_cast<int>(model_.logits(features.select(1, -1)).argmax(1).item<std::int64_t>());
-    if (next == Tokenizer::eos_id && !facts_.language_model) break;
+    if (next == config().special().end && config().writing_ends()) break;
     input.push_back(next);
   }
   return tokenizer_.decode(std::span(input).subspan(begin));

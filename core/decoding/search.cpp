@@ -38,7 +38,7 @@ BestPieces best_pieces(const torch::Tensor& log_probs, std::int64_t step, const 
 void append(Hypothesis& hypothesis, int piece, double log_prob, const SearchOptions& options) {
   hypothesis.log_probs.push_back(log_prob);
   hypothesis.log_prob += log_prob;
-  hypothesis.finished = options.eos_ends && piece == Tokenizer::eos_id;
+  hypothesis.finished = options.eos_ends && piece == options.end;
   if (!hypothesis.finished) hypothesis.ids.push_back(piece);
   hypothesis.score = length_penalised(hypothesis.log_prob, hypothesis.log_probs.size(), options.length_penalty);
 }
@@ -181,7 +181,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe, std::vector<SearchTree>* trees) {
-  options.eos_ends = !model.config().is_language_model();
+  options.eos_ends = model.config().writing_ends();
+  options.end = model.config().special().end;
   std::vector<std::int64_t> limits = lengths_of(source, padding);
   for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
   Stepper stepper(model, source, padding, breathe, options.interventions);
@@ -191,7 +192,8 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
                   const Breath& breathe) {
-  options.eos_ends = !model.config().is_language_model();
+  options.eos_ends = model.config().writing_ends();
+  options.end = model.config().special().end;
   const std::int64_t limit = limit_of(options, model.config(), source.size(1));
   Stepper stepper(model, source, {}, breathe, options.interventions);
   const torch::Tensor row = torch::zeros({1}, torch::kInt64);

@@ -18,10 +18,11 @@
 namespace attnscope {
 
 struct SearchOptions {
-  std::int64_t beam = 1;         // hypotheses kept at each step; 1 is greedy
-  double length_penalty = 0.6;   // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
-  std::int64_t limit = 0;        // pieces at most, </s> included; 0: by the source, see output_limit
-  bool eos_ends = true;          // not in a language model
+  std::int64_t beam = 1;        // hypotheses kept at each step; 1 is greedy
+  double length_penalty = 0.6;  // α of GNMT (1609.08144 §7); 0 compares plain log-probabilities
+  std::int64_t limit = 0;       // pieces at most, </s> included; 0: by the source, see output_limit
+  bool eos_ends = true;         // not in a language model whose </s> is a line's end
+  int end = SpecialPieces().end;
   std::vector<int> prefix = {};  // what every hypothesis begins with; it counts in log_prob, score and limit
   const Interventions* interventions = nullptr;  // to the model while it searches
 };
@@ -61,8 +62,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextLogProbs& next, const
                                                  std::vector<SearchTree>* trees = nullptr);
 
 // With a model: source: int64 B×S, for a language model the prompts, at least one piece each; padding: bool B×S, true
-// at padding, or undefined, as prompts need it. No search is any longer for those beside it. eos_ends is set as the
-// model wants it. `breathe` is called at every step; what it throws leaves the model as it is.
+// at padding, or undefined, as prompts need it. No search is any longer for those beside it. eos_ends and `end` are set
+// as the model wants them. `breathe` is called at every step; what it throws leaves the model as it is.
 std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const torch::Tensor& source,
                                                  const torch::Tensor& padding, SearchOptions options,
                                                  const Breath& breathe = {}, std::vector<SearchTree>* trees = nullptr);

@@ -1,6 +1,7 @@
 #include "decoding/stepper.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "model/inspection.h"
@@ -32,7 +33,7 @@ Stepper::Stepper(SequenceModel& model, const torch::Tensor& source, const torch:
     begin_ = source.cpu();
     context_ = begin_.slice(1, 0, 0);
   } else {
-    begin_ = torch::full({source.size(0), 1}, Tokenizer::bos_id, torch::kInt64);
+    begin_ = torch::full({source.size(0), 1}, model.config().special().start, torch::kInt64);
     Inspection inspection{.interventions = interventions_};
     memory_ = model.encode(source, padding, interventions_ ? &inspection : nullptr);
   }
@@ -45,7 +46,10 @@ torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& t
   Inspection inspection{.interventions = interventions_};
   const torch::Tensor features =
       model_.decode(input.to(model_.device()), memory_, &cache_, interventions_ ? &inspection : nullptr);
-  return torch::log_softmax(model_.logits(features.select(1, -1)), -1);
+  torch::Tensor log_probs = torch::log_softmax(model_.logits(features.select(1, -1)), -1);
+  if (const std::int64_t banned = model_.config().banned_id; banned >= 0)
+    log_probs.select(1, banned).fill_(-std::numeric_limits<double>::infinity());
+  return log_probs;
 }
 
 void Stepper::select(const torch::Tensor& rows) {

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "storage/run_folder.h"
-#include "storage/safetensors.h"
 
 namespace attnscope {
 namespace {
@@ -32,19 +31,8 @@ void save(const std::filesystem::path& path, const NamedTensors& named, std::map
 }
 
 torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorBytes& tensor) {
-  switch (tensor.dtype) {
-    case Dtype::F64:
-      return torch::kFloat64;
-    case Dtype::F32:
-      return torch::kFloat32;
-    case Dtype::F16:
-      return torch::kFloat16;
-    case Dtype::BF16:
-      return torch::kBFloat16;
-    default:
-      throw SafetensorsError(
-          fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
-  }
+  if (const auto type = floating_type(tensor.dtype)) return *type;
+  throw SafetensorsError(fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
 }
 
 // The stored values of `named`, in its order, float32. Checks every name, shape and value.
@@ -95,6 +83,21 @@ std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file
 }
 
 }  // namespace
+
+std::optional<torch::ScalarType> floating_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::F64:
+      return torch::kFloat64;
+    case Dtype::F32:
+      return torch::kFloat32;
+    case Dtype::F16:
+      return torch::kFloat16;
+    case Dtype::BF16:
+      return torch::kBFloat16;
+    default:
+      return std::nullopt;
+  }
+}
 
 std::string first_not_finite(SequenceModel& model) {
   for (const auto& [name, tensor] : weights_of(model))

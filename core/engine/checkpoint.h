@@ -4,13 +4,18 @@
 #include <torch/torch.h>
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "model/model.h"
+#include "storage/safetensors.h"
 #include "training/adam.h"
 
 namespace attnscope {
+
+// Nothing for what are no floating-point numbers.
+std::optional<torch::ScalarType> floating_type(Dtype dtype);
 
 // Weights under PyTorch's names, with the number of updates they have had.
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step);

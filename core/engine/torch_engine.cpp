@@ -9,6 +9,7 @@
 #include "circuit/circuit_study.h"
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
+#include "engine/checkpoint_weights.h"
 #include "evaluation/cost.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/length.h"
@@ -21,13 +22,14 @@
 #include "probe/tensors.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
+#include "tokenizer/families.h"
 
 namespace attnscope {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes; SentencePiece models are a few hundred kilobytes
+constexpr std::uint64_t largest_tokenizer = 64U << 20U;  // bytes a file; they have some hundred kilobytes to a few MB
 constexpr std::uint64_t largest_optimizer = 16ULL << 30U;
 
 // Of larger models a few steps would take more memory than a look back is worth.
@@ -71,6 +73,21 @@ void add_if_any(std::vector<std::string>& warnings, std::string text) {
   if (!text.empty()) warnings.push_back(std::move(text));
 }
 
+Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& config) {
+  TokenizerFiles files;
+  for (const TokenizerFile& file : tokenizer_files(config.tokenizer.family)) {
+    const std::filesystem::path path = folder / file.name;
+    if (file.needed || std::filesystem::exists(path)) files.emplace(file.name, read_file(path, largest_tokenizer));
+  }
+  return make_tokenizer(config.tokenizer.family, std::move(files), config.model.special(), config.tokenizer.vocab_size);
+}
+
+// Other programs' files are never written over.
+void check_is_no_checkpoint(const std::filesystem::path& folder) {
+  if (!is_checkpoint(folder)) return;
+  throw FileError(fmt::format("{} holds another program's checkpoint: choose another folder", folder.string()));
+}
+
 // LibTorch's errors carry a backtrace, which is nothing to show to a user.
 template <typename Work>
 auto with_short_errors(const Work& work) {
@@ -89,7 +106,8 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
 }
 
 RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallback& progress) {
-  check_is_run(path);  // before anything is made there
+  check_is_no_checkpoint(path);  // before anything is made there
+  check_is_run(path);
   // The present run's own folder is held already, and stays so if its last checkpoint cannot be read.
   std::optional<HeldRun> other;
   if (!is_home(path)) other.emplace(path);
@@ -107,13 +125,14 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
 }
 
 TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCallback& progress) const {
+  if (is_checkpoint(path)) return read_checkpoint(path);
   check_is_run(path);
   Run run;
   run.folder = RunFolder{path};
   const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   run.name = is_autosave(folder) ? Autosaves::run_name(folder) : folder.filename().string();
   run.config = load_config(run.folder->config());
-  run.tokenizer.emplace(read_file(run.folder->tokenizer(), largest_tokenizer));
+  run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   set_threads(run.config.training);
   run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
@@ -123,6 +142,7 @@ TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCa
   std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
   load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
+  if (run.config.corpus.source.empty()) return run;
   try {
     run.corpus = corpus_for(run.config, progress);
     if (run.corpus->hash != run.record->hash) {
@@ -132,6 +152,32 @@ TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCa
   } catch (const CorpusError& error) {
     run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
   }
+  return run;
+}
+
+// Has no corpus, and no step: nobody knows what it was trained on.
+TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
+  const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  CheckpointPlan plan = plan_checkpoint(folder);
+  Run run;
+  run.folder = RunFolder{folder};
+  run.name = folder.filename().string();
+  run.config = plan.config;
+  run.config.tokenizer.path = folder.string();
+  try {
+    const CheckpointTensors tensors(folder);
+    run.tokenizer.emplace(read_tokenizer(folder, run.config));
+    run.config.model.unknown_id = run.tokenizer->special().unknown;
+    set_threads(run.config.training);
+    run.watched =
+        make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
+    load_checkpoint(tensors, plan.tensors, *run.watched->model);
+  } catch (const CheckpointError& error) {
+    throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
+  } catch (const TokenizerError& error) {
+    throw TokenizerError(fmt::format("{}: {}", folder.string(), error.what()));
+  }
+  run.record.emplace().name = run.name;
   return run;
 }
 
@@ -166,6 +212,8 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
+  } else if (config.tokenizer.family != TokenizerConfig().family) {
+    run.tokenizer.emplace(read_tokenizer(config.tokenizer.path, config));
   } else if (!config.tokenizer.path.empty()) {
     run.tokenizer.emplace(read_file(config.tokenizer.path, largest_tokenizer));
   } else {
@@ -242,6 +290,7 @@ Status TorchEngine::status() const {
 
 const Corpus& TorchEngine::corpus_of_run() const {
   if (run_.corpus) return *run_.corpus;
+  if (run_.config.corpus.source.empty()) throw CorpusError("this model came without a corpus");
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 
@@ -286,6 +335,7 @@ void TorchEngine::save_run(HeldRun held) {
   CheckpointPacing pacing;
   pacing.begun(Clock::now());
   const RunFolder& folder = held.folder();
+  check_is_no_checkpoint(folder.path);
   if (!is_run(folder.path)) check_free_for_run(folder.path);
   const bool where_it_was = run_.folder && same_folder(run_.folder->path, folder.path);
   if (where_it_was && std::exchange(run_.history_unreadable, false)) set_aside(folder.history());
@@ -312,7 +362,7 @@ void TorchEngine::autosave() {
 
 void TorchEngine::write_lasting(Checkpoint& checkpoint) {
   const RunFolder& files = checkpoint.files();
-  write_file(files.tokenizer(), run_.tokenizer->model());
+  for (const auto& [name, bytes] : run_.tokenizer->files()) write_file(files.path / name, bytes);
   save_corpus_record(files.corpus(), *run_.record);
   save_metrics(files.metrics(), run_.metrics);
   checkpoint.remove(files.optimizer());  // another run's, if this one has none

@@ -118,6 +118,7 @@ class TorchEngine final : public Engine {
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_pinned(Run& run) const;
   Run read_run(const std::string& path, const ProgressCallback& progress) const;
+  Run read_checkpoint(const std::string& path) const;  // another program's
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);
   // The present run's. Throws CorpusError when its file is gone.

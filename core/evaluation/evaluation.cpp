@@ -38,7 +38,7 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   const IndexBatches batches = batches_by_length(pairs, std::max<std::int64_t>(1, evaluation_batch_size / beam));
   std::vector<std::vector<std::vector<Hypothesis>>> found(batches.size());
   const auto translate = [&](std::size_t i, bool callers) {
-    const Batch batch = make_batch(pairs, batches[i], model.device());
+    const Batch batch = make_batch(pairs, batches[i], model.device(), model.config().special());
     found[i] =
         beam_search(model, batch.source, batch.source_padding, {.beam = beam}, callers ? Breath(report) : Breath());
   };

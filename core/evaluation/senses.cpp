@@ -109,10 +109,10 @@ class Collector {
     if (before.empty() || before.size() > pieces.size() || pieces[before.size() - 1] != before.back()) return {};
     read.position = static_cast<std::int64_t>(before.size()) - 1;
     read.source = ids_of(pieces);
-    if (!model_.is_language_model()) read.source.push_back(Tokenizer::eos_id);
-    read.target = tokenizer_.encode(pair.target);
+    if (!model_.is_language_model()) read.source.push_back(model_.special().end);
+    read.target = tokenizer_.encode(pair.target, Side::target);
     read.target_in = ids_of(read.target);
-    read.target_in.insert(read.target_in.begin(), Tokenizer::bos_id);
+    read.target_in.insert(read.target_in.begin(), model_.special().start);
     const std::size_t room = static_cast<std::size_t>(model_.max_length);
     if (read.source.size() > room || read.target_in.size() > room) return {};
     return read;

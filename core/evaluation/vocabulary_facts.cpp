@@ -12,7 +12,7 @@ constexpr std::size_t sampled_pairs = 4000;
 constexpr std::size_t sampled_bytes = 400'000;  // of running text
 
 void count_pieces(const Tokenizer& tokenizer, std::string_view text, bool source, std::vector<PieceFacts>& facts) {
-  for (const Token& token : tokenizer.encode(text)) {
+  for (const Token& token : tokenizer.encode(text, source ? Side::source : Side::target)) {
     PieceFacts& fact = facts[static_cast<std::size_t>(token.id)];
     ++fact.count;
     if (source) ++fact.on_source;

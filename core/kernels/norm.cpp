@@ -75,8 +75,8 @@ class Norm : public torch::autograd::Function<Norm> {
   }
 };
 
-torch::Tensor composed_norm(const torch::Tensor& x, const torch::nn::LayerNorm& norm) {
-  return torch::layer_norm(x, norm->options.normalized_shape(), norm->weight, norm->bias, norm->options.eps());
+torch::Tensor composed_norm(const torch::Tensor& x, const NormParameters& norm) {
+  return torch::layer_norm(x, norm.gain.sizes(), norm.gain, norm.bias, norm.epsilon);
 }
 
 }  // namespace
@@ -85,15 +85,18 @@ torch::Tensor add_dropped(const torch::Tensor& x, const torch::Tensor& added, do
   return is_fused(x) ? AddDropped::apply(x, added, p) : x + dropout(added, p);
 }
 
-torch::Tensor layer_norm(const torch::Tensor& x, const torch::nn::LayerNorm& norm) {
+torch::Tensor layer_norm(const torch::Tensor& x, const NormParameters& norm) {
   if (!is_fused(x)) return composed_norm(x, norm);
-  return Norm::apply(x, or_empty({}), norm->weight, norm->bias, norm->options.eps(), 0.0);
+  return Norm::apply(x, or_empty({}), norm.gain, norm.bias, norm.epsilon, 0.0);
 }
 
-torch::Tensor add_and_norm(const torch::Tensor& x, const torch::Tensor& added, const torch::nn::LayerNorm& norm,
-                           double p) {
+torch::Tensor add_and_norm(const torch::Tensor& x, const torch::Tensor& added, const NormParameters& norm, double p) {
   if (!is_fused(x)) return composed_norm(x + dropout(added, p), norm);
-  return Norm::apply(x, added, norm->weight, norm->bias, norm->options.eps(), p);
+  return Norm::apply(x, added, norm.gain, norm.bias, norm.epsilon, p);
+}
+
+torch::Tensor rms_norm(const torch::Tensor& x, const torch::Tensor& gain, double epsilon) {
+  return x * torch::rsqrt(x.square().mean(-1, true) + epsilon) * gain;
 }
 
 }  // namespace attnscope::kernels

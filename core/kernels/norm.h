@@ -8,11 +8,20 @@ namespace attnscope::kernels {
 // x + dropout(added), …×D
 torch::Tensor add_dropped(const torch::Tensor& x, const torch::Tensor& added, double dropout);
 
-// LayerNorm over the last dimension, with gain and bias (D each).
-torch::Tensor layer_norm(const torch::Tensor& x, const torch::nn::LayerNorm& norm);
+// What a LayerNorm has learned, D each, and the number added to the variance.
+struct NormParameters {
+  torch::Tensor gain, bias;
+  double epsilon = 1e-5;
+};
+
+// LayerNorm over the last dimension.
+torch::Tensor layer_norm(const torch::Tensor& x, const NormParameters& norm);
 
 // LayerNorm(x + dropout(added))
-torch::Tensor add_and_norm(const torch::Tensor& x, const torch::Tensor& added, const torch::nn::LayerNorm& norm,
+torch::Tensor add_and_norm(const torch::Tensor& x, const torch::Tensor& added, const NormParameters& norm,
                            double dropout);
+
+// x / √(mean of x² over the last dimension + epsilon) · gain (1910.07467): composed.
+torch::Tensor rms_norm(const torch::Tensor& x, const torch::Tensor& gain, double epsilon);
 
 }  // namespace attnscope::kernels

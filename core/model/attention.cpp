@@ -8,25 +8,31 @@
 namespace attnscope {
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors)
-    : d_model_(config.d_model),
-      num_heads_(config.num_heads),
+    : num_heads_(config.num_heads),
+      key_heads_(config.key_heads()),
+      d_(config.head_width()),
       scaled_(config.scaled_attention),
       dropout_(config.dropout),
-      in_proj_weight_(register_parameter("in_proj_weight", torch::empty({3 * config.d_model, config.d_model}))),
-      in_proj_bias_(register_parameter("in_proj_bias", torch::zeros({3 * config.d_model}))),
-      out_proj_(register_module("out_proj", torch::nn::Linear(config.d_model, config.d_model))) {
+      in_proj_weight_(
+          register_parameter("in_proj_weight", torch::empty({(num_heads_ + 2 * key_heads_) * d_, config.d_model}))),
+      out_proj_(register_module(
+          "out_proj",
+          torch::nn::Linear(torch::nn::LinearOptions(num_heads_ * d_, config.d_model).bias(config.biases)))) {
+  if (config.biases) in_proj_bias_ = register_parameter("in_proj_bias", torch::zeros({in_proj_weight_.size(0)}));
   // As one matrix, fan_out is 3D: queries, keys and values begin with half the variance that they have by thirds.
   if (begins_by_xavier(config)) {
     torch::nn::init::xavier_uniform_(in_proj_weight_);
   } else {
-    for (torch::Tensor projection : in_proj_weight_.chunk(3)) torch::nn::init::xavier_uniform_(projection);
+    for (torch::Tensor projection :
+         in_proj_weight_.split_with_sizes({num_heads_ * d_, key_heads_ * d_, key_heads_ * d_}))
+      torch::nn::init::xavier_uniform_(projection);
   }
   torch::nn::init::xavier_uniform_(out_proj_->weight);
-  torch::nn::init::zeros_(out_proj_->bias);
+  if (config.biases) torch::nn::init::zeros_(out_proj_->bias);
   if (!relative_vectors) return;
   const std::int64_t num_distances = 2 * config.max_distance + 1;
   for (auto [name, vectors] : {std::pair("relative_k", &relative_k_), std::pair("relative_v", &relative_v_)}) {
-    *vectors = register_parameter(name, torch::empty({num_distances, config.d_model / config.num_heads}));
+    *vectors = register_parameter(name, torch::empty({num_distances, d_}));
     torch::nn::init::xavier_uniform_(*vectors);
   }
 }
@@ -34,28 +40,35 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
 torch::Tensor MultiHeadAttentionImpl::attend_self(const torch::Tensor& x, const AttentionMask& mask,
                                                   const RelativePositions& positions, torch::Tensor* cache,
                                                   LayerInspection& inspection, AttentionPart part) {
-  torch::Tensor projected = kernels::linear(x, in_proj_weight_, in_proj_bias_);  // B×Q×3D
+  torch::Tensor projected = kernels::linear(x, in_proj_weight_, in_proj_bias_);  // B×Q×(Hd + 2Gd)
   if (positions.rotations.defined()) {  // the keys in the cache have been rotated already
     const torch::Tensor own = positions.rotations.slice(0, positions.rotations.size(0) - x.size(1));
-    projected = kernels::rotate_heads(projected, num_heads_, d_model_, 2, own);
+    const std::int64_t turning = num_heads_ + key_heads_;  // all but the values
+    projected = kernels::rotate_heads(projected, turning, turning * d_, 1, own);
   }
   if (!cache) return attend(projected, {}, mask, positions, inspection, part);
-  const torch::Tensor own = projected.slice(2, d_model_);
+  const torch::Tensor own = projected.slice(2, num_heads_ * d_);
   *cache = cache->defined() ? torch::cat({*cache, own}, 1) : own;
-  return attend(projected.slice(2, 0, d_model_), *cache, mask, positions, inspection, part);
+  return attend(projected.slice(2, 0, num_heads_ * d_), *cache, mask, positions, inspection, part);
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_memory(const torch::Tensor& x, const torch::Tensor& memory,
                                                     const AttentionMask& mask, torch::Tensor* cache,
                                                     LayerInspection& inspection) {
-  const torch::Tensor queries = kernels::linear(x, in_proj_weight_, in_proj_bias_, {0, d_model_});
+  const torch::Tensor queries = kernels::linear(x, in_proj_weight_, in_proj_bias_, {0, num_heads_ * d_});
   if (!cache) return attend(queries, project(memory), mask, {}, inspection, AttentionPart::cross);
   if (!cache->defined()) *cache = project(memory);
   return attend(queries, *cache, mask, {}, inspection, AttentionPart::cross);
 }
 
 torch::Tensor MultiHeadAttentionImpl::project(const torch::Tensor& memory) {
-  return kernels::linear(memory, in_proj_weight_, in_proj_bias_, {d_model_});
+  return kernels::linear(memory, in_proj_weight_, in_proj_bias_, {num_heads_ * d_});
+}
+
+// Query head h reads key head h div (H / G).
+torch::Tensor MultiHeadAttentionImpl::for_all_heads(const torch::Tensor& memory) const {
+  if (key_heads_ == num_heads_) return memory;
+  return memory.unflatten(2, {2 * key_heads_, d_}).repeat_interleave(num_heads_ / key_heads_, 2).flatten(2);
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const torch::Tensor& memory,
@@ -63,10 +76,12 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
                                              LayerInspection& inspection, AttentionPart part) {
   const bool scaled = scaled_ != inspection.has_other_scale();
   kernels::AttentionInput input;
-  input.queries = queries;
-  input.memory = memory;
+  const bool together = !memory.defined() && key_heads_ == num_heads_;
+  const std::int64_t width = num_heads_ * d_;
+  input.queries = together ? queries : queries.slice(2, 0, width);
+  if (!together) input.memory = for_all_heads(memory.defined() ? memory : queries.slice(2, width));
   input.num_heads = num_heads_;
-  input.scale = scaled ? 1 / std::sqrt(static_cast<double>(d_model_ / num_heads_)) : 1;
+  input.scale = scaled ? 1 / std::sqrt(static_cast<double>(d_)) : 1;
   input.dropout = is_training() ? dropout_ : 0;
   input.padding = mask.padding;
   input.look_ahead = mask.look_ahead;
@@ -81,7 +96,7 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   const kernels::Attended attended = kernels::attend(input, change);
   inspection.keep_weights(attended.weights, part);
   const torch::Tensor heads = kernels::split_heads(attended.heads, num_heads_);                 // B×H×Q×d
-  const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×D
+  const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×Hd
   const torch::Tensor output = kernels::linear(side_by_side, out_proj_->weight, out_proj_->bias);
   inspection.keep_head(part, [&] {
     const auto [q, k, v] = kernels::heads_of(input);
@@ -95,7 +110,7 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
         side_by_side,
         output,
         out_proj_->weight,
-        out_proj_->bias,
+        out_proj_->bias.defined() ? out_proj_->bias : torch::zeros({output.size(2)}, output.options()),
         scaled};
   });
   return output;

@@ -16,7 +16,8 @@ struct AttentionMask {
 };
 
 // Parameters are named and shaped as torch::nn::MultiheadAttention's, so state_dicts can be exchanged; Shaw's vectors
-// are relative_k and relative_v.
+// are relative_k and relative_v. G heads of keys and values (model.num_kv_heads) serve the H heads of queries in order,
+// H / G each (2305.13245): then, or with model.d_head, W_Q has H·d rows and W_K and W_V have G·d.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
   explicit MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors);
@@ -36,16 +37,19 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   const torch::Tensor& relative_k() const { return relative_k_; }
 
  private:
-  torch::Tensor project(const torch::Tensor& memory);  // B×K×D → B×K×2D, keys and values side by side
-  // queries: B×Q×3D, or B×Q×D with a memory B×K×2D; see kernels/attention.h.
+  // B×K×D → B×K×2Gd, keys and values side by side
+  torch::Tensor project(const torch::Tensor& memory);
+  // …×2Gd → …×2Hd: every key and value head once for each query head that it serves.
+  torch::Tensor for_all_heads(const torch::Tensor& memory) const;
+  // queries: B×Q×(Hd + 2Gd), or B×Q×Hd with a memory B×K×2Gd; see kernels/attention.h.
   torch::Tensor attend(const torch::Tensor& queries, const torch::Tensor& memory, const AttentionMask& mask,
                        const RelativePositions& positions, LayerInspection& inspection, AttentionPart part);
 
-  std::int64_t d_model_, num_heads_;
-  bool scaled_;  // scores are divided by √d_k
+  std::int64_t num_heads_, key_heads_, d_;  // H, G, d
+  bool scaled_;                             // scores are divided by √d_k
   double dropout_;
-  torch::Tensor in_proj_weight_;           // 3D×D: W_Q, W_K, W_V one above the other
-  torch::Tensor in_proj_bias_;             // 3D
+  torch::Tensor in_proj_weight_;           // (Hd + 2Gd)×D: W_Q, W_K, W_V one above the other
+  torch::Tensor in_proj_bias_;             // Hd + 2Gd; undefined without model.biases
   torch::nn::Linear out_proj_;             // W_O
   torch::Tensor relative_k_, relative_v_;  // Shaw's a^K, a^V, (2k+1)×d each, the same for all heads; else undefined
 };

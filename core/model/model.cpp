@@ -12,22 +12,20 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t padding_id = 0;
-
 void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
   if (tensor.defined()) tensor = tensor.index_select(0, rows);
 }
 
-torch::nn::Embedding embedding(std::int64_t vocab_size, std::int64_t d_model, bool by_xavier) {
-  torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, d_model).padding_idx(padding_id));
+torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& config) {
+  torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, config.d_model));
   torch::NoGradGuard no_grad;
-  if (by_xavier) {
+  if (begins_by_xavier(config)) {
     torch::nn::init::xavier_uniform_(made->weight);
   } else {
     // × √D on the way in brings these to unit variance; as an output matrix they are small enough (§3.4).
-    torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(d_model)));
+    torch::nn::init::normal_(made->weight, 0, 1.0 / std::sqrt(static_cast<double>(config.d_model)));
   }
-  made->weight[padding_id].zero_();
+  if (config.padding_id >= 0) made->weight[config.padding_id].zero_();
   return made;
 }
 
@@ -60,10 +58,8 @@ bool begins_by_xavier(const ModelConfig& config) {
 }
 
 void SequenceModel::make_embeddings() {
-  const auto made = [&](const char* name) {
-    return register_module(name, embedding(vocab_size_, config_.d_model, begins_by_xavier(config_)));
-  };
-  if (config_.tied_embeddings || config_.is_language_model()) {
+  const auto made = [&](const char* name) { return register_module(name, embedding(vocab_size_, config_)); };
+  if (config_.has_one_embedding()) {
     source_embedding_ = target_embedding_ = made("embedding");
   } else {
     source_embedding_ = made("source_embedding");
@@ -78,21 +74,35 @@ void SequenceModel::make_output() {
     output_weight_ = register_parameter("output_weight", torch::empty({vocab_size_, config_.d_model}));
     torch::nn::init::xavier_uniform_(output_weight_);
   }
+  if (config_.output_bias) output_bias_ = register_parameter("output_bias", torch::zeros({vocab_size_}));
+}
+
+double SequenceModel::embedding_factor() const {
+  return config_.scaled_embeddings ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
+}
+
+torch::Tensor SequenceModel::output_input(const torch::Tensor& features) const {
+  return config_.scaled_output ? features / std::sqrt(static_cast<double>(config_.d_model)) : features;
 }
 
 torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids,
                                    const torch::Tensor& positions) {
-  return kernels::embed(ids, embedding->weight, root_of_width(), positions, padding_id, dropout());
+  return kernels::embed(ids, embedding->weight, embedding_factor(), positions, config_.padding_id, dropout());
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
-  return kernels::linear(features, output_weight_, {});
+  return kernels::linear(output_input(features), output_weight_, output_bias_);
 }
 
 torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Tensor& target_out,
                                   double label_smoothing) {
-  return kernels::projected_cross_entropy(features.flatten(0, 1), output_weight_, target_out.flatten(), label_smoothing,
-                                          padding_id);
+  const torch::Tensor targets = target_out.flatten();
+  if (output_bias_.defined()) {
+    return kernels::smoothed_cross_entropy(logits(features.flatten(0, 1)), targets, label_smoothing,
+                                           config_.padding_id);
+  }
+  return kernels::projected_cross_entropy(output_input(features.flatten(0, 1)), output_weight_, targets,
+                                          label_smoothing, config_.padding_id);
 }
 
 torch::Tensor SequenceModel::embedding_rows(EmbeddingMatrix matrix) const {
@@ -100,7 +110,7 @@ torch::Tensor SequenceModel::embedding_rows(EmbeddingMatrix matrix) const {
 }
 
 std::string embedding_parameter(EmbeddingMatrix matrix, const ModelConfig& config) {
-  const bool one_embedding = config.tied_embeddings || config.is_language_model();
+  const bool one_embedding = config.has_one_embedding();
   if (matrix == EmbeddingMatrix::output && !config.tied_embeddings) return "output_weight";
   if (one_embedding) return "embedding.weight";
   return matrix == EmbeddingMatrix::source ? "source_embedding.weight" : "target_embedding.weight";

@@ -94,18 +94,23 @@ class SequenceModel : public torch::nn::Module {
   void make_embeddings();
   void make_output();
 
-  // ids …×L → …×L×D, × √D (§3.4); plus the positions (L×D, or
-  // undefined), with dropout (§5.4).
+  // ids …×L → …×L×D, × √D (§3.4) with model.scaled_embeddings; plus the positions (L×D, or undefined), with dropout
+  // (§5.4).
   torch::Tensor embed(const torch::nn::Embedding& embedding, const torch::Tensor& ids, const torch::Tensor& positions);
 
   // The probability of dropout: 0 unless training.
   double dropout() const { return is_training() ? config_.dropout : 0; }
-  double root_of_width() const { return std::sqrt(static_cast<double>(config_.d_model)); }
+  double embedding_factor() const;
 
   ModelConfig config_;
   std::int64_t vocab_size_;
   torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};  // one and the same when tied
   torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4)
+  torch::Tensor output_bias_;    // V; undefined without model.output_bias
+
+ private:
+  // What the output matrix is given.
+  torch::Tensor output_input(const torch::Tensor& features) const;
 };
 
 // Whether what the Transformer's first layers are given begins small, by Xavier's rule, as in torch::nn and the

@@ -26,11 +26,11 @@ std::vector<float> geometric_slopes(std::int64_t n) {
   return slopes;
 }
 
-// length × dimensions/2: position · 10000^(−2i/dimensions), the angles of sinusoids and of RoPE. In double: float
-// powers of 10000 would cost the last digits at distant positions.
-torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions) {
+// length × dimensions/2: position · base^(−2i/dimensions), the angles of sinusoids and of RoPE. In double: float powers
+// would cost the last digits at distant positions.
+torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions, double base = 10000) {
   const torch::Tensor even = torch::arange(0, dimensions, 2, torch::kFloat64);
-  const torch::Tensor frequencies = torch::exp(even * (-std::log(10000.0) / static_cast<double>(dimensions)));
+  const torch::Tensor frequencies = torch::exp(even * (-std::log(base) / static_cast<double>(dimensions)));
   return torch::arange(length, torch::kFloat64).unsqueeze(1) * frequencies;
 }
 
@@ -39,6 +39,11 @@ torch::Tensor position_angles(std::int64_t length, std::int64_t dimensions) {
 torch::Tensor sinusoidal_positions(std::int64_t length, std::int64_t d_model) {
   const torch::Tensor angles = position_angles(length, d_model);
   return torch::stack({angles.sin(), angles.cos()}, 2).flatten(1).to(torch::kFloat32);
+}
+
+torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model) {
+  const torch::Tensor angles = position_angles(length, d_model);
+  return torch::cat({angles.sin(), angles.cos()}, 1).to(torch::kFloat32);
 }
 
 torch::Tensor alibi_slopes(std::int64_t num_heads) {
@@ -63,8 +68,8 @@ torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional) {
   return bidirectional ? bucket + relative.gt(0).to(torch::kInt64) * n : bucket;
 }
 
-torch::Tensor rope_rotations(std::int64_t length, std::int64_t d) {
-  const torch::Tensor angles = position_angles(length, d);
+torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta) {
+  const torch::Tensor angles = position_angles(length, d, theta);
   return torch::stack({angles.cos(), angles.sin()}, 2).flatten(1).to(torch::kFloat32);
 }
 
@@ -79,12 +84,20 @@ void check_room(const torch::Tensor& table, std::int64_t last) {
       fmt::format("the model has {} positions (model.max_length), and {} are asked for", table.size(0), last));
 }
 
-AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
-  const torch::Tensor vectors = owner.register_buffer(name, sinusoidal_positions(config.max_length, config.d_model));
+AddedPositions computed(torch::nn::Module& owner, const std::string& name, const torch::Tensor& vectors) {
+  owner.register_buffer(name, vectors);
   return [vectors](std::int64_t first, std::int64_t last) {
     check_room(vectors, last);
     return vectors.slice(0, first, last);
   };
+}
+
+AddedPositions sinusoidal(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  return computed(owner, name, sinusoidal_positions(config.max_length, config.d_model));
+}
+
+AddedPositions by_halves(torch::nn::Module& owner, const std::string& name, const ModelConfig& config) {
+  return computed(owner, name, sinusoidal_halves(config.max_length, config.d_model));
 }
 
 // Learned vectors begin by Xavier's rule and are added as they are; or at the scale of embeddings of variance 1, × √D
@@ -119,7 +132,7 @@ Tell t5(torch::nn::Module& owner, const ModelConfig& config, bool causal) {
 
 Tell rope(torch::nn::Module& owner, const ModelConfig& config, bool) {
   const torch::Tensor rotations =
-      owner.register_buffer("rotations", rope_rotations(config.max_length, config.d_model / config.num_heads));
+      owner.register_buffer("rotations", rope_rotations(config.max_length, config.head_width(), config.rope_theta));
   return [rotations](const torch::Tensor&, const torch::Tensor& keys) {
     check_room(rotations, keys.size(0));
     return RelativePositions{.rotations = rotations.slice(0, 0, keys.size(0))};
@@ -146,7 +159,7 @@ constexpr std::array schemes = {
     SchemeFunctions{"none", nullptr, nullptr},    SchemeFunctions{"sinusoidal", sinusoidal, nullptr},
     SchemeFunctions{"learned", learned, nullptr}, SchemeFunctions{"shaw", nullptr, shaw},
     SchemeFunctions{"t5", nullptr, t5},           SchemeFunctions{"rope", nullptr, rope},
-    SchemeFunctions{"alibi", nullptr, alibi},
+    SchemeFunctions{"alibi", nullptr, alibi},     SchemeFunctions{"sinusoidal-halves", by_halves, nullptr},
 };
 
 const SchemeFunctions& functions_of(const ModelConfig& config) {

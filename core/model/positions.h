@@ -20,9 +20,12 @@ torch::Tensor alibi_slopes(std::int64_t num_heads);
 // int64: the T5 bucket of each relative position key − query (1910.10683 §2.1): 32 buckets, up to distance 128.
 torch::Tensor t5_buckets(const torch::Tensor& relative, bool bidirectional);
 
-// length × d: cos at even, sin at odd dimensions of the angles position · 10000^(−2i/d) by which RoPE (2104.09864
+// The same numbers, all sines first and then all cosines: as Marian and tensor2tensor have them.
+torch::Tensor sinusoidal_halves(std::int64_t length, std::int64_t d_model);
+
+// length × d: cos at even, sin at odd dimensions of the angles position · theta^(−2i/d) by which RoPE (2104.09864
 // §3.4.2) rotates a head's pairs of neighbouring dimensions (2i, 2i+1).
-torch::Tensor rope_rotations(std::int64_t length, std::int64_t d);
+torch::Tensor rope_rotations(std::int64_t length, std::int64_t d, double theta = 10000);
 
 // The vectors of positions first … last − 1, L×D, as they are added to the embeddings. Throws std::out_of_range beyond
 // max_length, as RelativePositions does where it is made of a table.

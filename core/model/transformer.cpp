@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/dropout.h"
+#include "kernels/linear.h"
+#include "kernels/norm.h"
+
 namespace attnscope {
 namespace {
 
 constexpr std::int64_t farthest_bias = 128;  // beyond, T5's buckets are one and ALiBi's lines go on
 
-torch::nn::LayerNorm layer_norm(std::int64_t d_model) {
-  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({d_model}));
-}
-
-torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out) {
-  torch::nn::Linear linear(in, out);
+torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out, bool bias) {
+  torch::nn::Linear linear(torch::nn::LinearOptions(in, out).bias(bias));
   torch::nn::init::xavier_uniform_(linear->weight);
-  torch::nn::init::zeros_(linear->bias);
+  if (bias) torch::nn::init::zeros_(linear->bias);
   return linear;
 }
 
@@ -39,15 +39,18 @@ torch::Tensor look_ahead_mask(std::int64_t num_queries, std::int64_t num_keys, t
 LayerImpl::LayerImpl(const ModelConfig& config, bool cross_attention)
     : num_heads_(config.num_heads),
       pre_norm_(config.norm == "pre"),
-      activation_(config.activation == "gelu" ? Activation::gelu : Activation::relu),
+      form_(feed_forward_form(config.activation)),
       dropout_(config.dropout),
       self_attn_(register_module("self_attn", MultiHeadAttention(config, has_relative_vectors(config)))) {
   if (cross_attention) multihead_attn_ = register_module("multihead_attn", MultiHeadAttention(config, false));
-  linear1_ = register_module("linear1", xavier_linear(config.d_model, config.d_ff));
-  linear2_ = register_module("linear2", xavier_linear(config.d_ff, config.d_model));
-  norm1_ = register_module("norm1", layer_norm(config.d_model));
-  norm2_ = register_module("norm2", layer_norm(config.d_model));
-  if (cross_attention) norm3_ = register_module("norm3", layer_norm(config.d_model));
+  linear1_ = register_module("linear1", xavier_linear(config.d_model, config.d_ff, config.biases));
+  linear2_ = register_module("linear2", xavier_linear(config.d_ff, config.d_model, config.biases));
+  if (form_.gated) {
+    linear_v_ = register_module("linear_v", xavier_linear(config.d_model, config.d_ff, config.biases));
+  }
+  norm1_ = register_module("norm1", Norm(config));
+  norm2_ = register_module("norm2", Norm(config));
+  if (cross_attention) norm3_ = register_module("norm3", Norm(config));
 }
 
 torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, torch::Tensor* self_cache,
@@ -64,20 +67,25 @@ torch::Tensor LayerImpl::forward(torch::Tensor x, const LayerContext& context, t
   return feed_forward(x, norm3_, inspection);
 }
 
-// max(0, xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
-torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection) {
+// f(xW1 + b1)W2 + b2 (§3.3), with dropout where torch::nn has it.
+torch::Tensor LayerImpl::feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection) {
   const torch::Tensor input = before(x, norm);
-  const torch::Tensor active = kernels::linear(input, linear1_->weight, linear1_->bias, {}, activation_, dropout());
+  const bool fused = form_.fused != Activation::none;
+  torch::Tensor active =
+      kernels::linear(input, linear1_->weight, linear1_->bias, {}, form_.fused, fused ? dropout() : 0);
+  if (!fused) active = form_.activate(active);
+  if (linear_v_) active = active * kernels::linear(input, linear_v_->weight, linear_v_->bias);
+  if (!fused) active = kernels::dropout(active, dropout());
   const torch::Tensor added = inspection.feed_forward(kernels::linear(active, linear2_->weight, linear2_->bias));
   return after(x, input, added, norm, Sublayer::feed_forward, inspection, active);
 }
 
 torch::Tensor LayerImpl::after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
-                               torch::nn::LayerNorm& norm, Sublayer sublayer, LayerInspection& inspection,
+                               Norm& norm, Sublayer sublayer, LayerInspection& inspection,
                                const torch::Tensor& active) {
   const torch::Tensor carried = inspection.has_no_residuals() ? torch::zeros_like(x) : x;
-  const torch::Tensor out = pre_norm_ ? kernels::add_dropped(carried, added, dropout())
-                                      : kernels::add_and_norm(carried, added, norm, dropout());
+  const torch::Tensor out =
+      pre_norm_ ? kernels::add_dropped(carried, added, dropout()) : norm->of_sum(carried, added, dropout());
   inspection.keep_sublayer(sublayer, x, input, added, out, active);
   return out;
 }
@@ -101,11 +109,10 @@ StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool ca
     : causal_(causal),
       max_length_(config.max_length),
       form_(position_scheme(config.positions).form),
-      position_scheme_(register_module("position_scheme", StackPositions(config, causal))),
-      norm_(layer_norm(config.d_model)) {
+      position_scheme_(register_module("position_scheme", StackPositions(config, causal))) {
   auto layers = register_module("layers", torch::nn::ModuleList());
   for (std::int64_t i = 0; i < num_layers; ++i) layers->push_back(layers_.emplace_back(config, cross_attention));
-  register_module("norm", norm_);
+  if (config.final_norm) norm_ = register_module("norm", Norm(config));
 }
 
 torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding,
@@ -144,7 +151,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
 }
 
 std::vector<PositionTensor> StackImpl::positions(const std::string& name) {
-  const torch::Device device = norm_->weight.device();
+  const torch::Device device = layers_.front()->parameters().front().device();
   switch (form_) {
     case PositionForm::none:
     case PositionForm::added:

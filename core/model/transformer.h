@@ -7,10 +7,10 @@
 
 #include <vector>
 
-#include "kernels/linear.h"
-#include "kernels/norm.h"
 #include "model/attention.h"
+#include "model/feed_forward.h"
 #include "model/model.h"
+#include "model/norm.h"
 #include "model/positions.h"
 #include "plain/position_schemes.h"
 
@@ -41,31 +41,29 @@ class LayerImpl : public torch::nn::Module {
   const torch::Tensor& relative_k() const { return self_attn_->relative_k(); }
 
  private:
-  torch::Tensor feed_forward(const torch::Tensor& x, torch::nn::LayerNorm& norm, LayerInspection& inspection);
+  torch::Tensor feed_forward(const torch::Tensor& x, Norm& norm, LayerInspection& inspection);
   // What stands in for a layer that is switched off.
   torch::Tensor pass_on(const torch::Tensor& x, const LayerContext& context, LayerInspection& inspection) const;
 
   // Post-norm: norm(x + dropout(sublayer(x))); pre-norm: x + dropout(sublayer(norm(x))).
-  torch::Tensor before(const torch::Tensor& x, torch::nn::LayerNorm& norm) {
-    return pre_norm_ ? kernels::layer_norm(x, norm) : x;
-  }
+  torch::Tensor before(const torch::Tensor& x, Norm& norm) { return pre_norm_ ? norm(x) : x; }
   // `added` is what the sublayer made of `input`.
-  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added,
-                      torch::nn::LayerNorm& norm, Sublayer sublayer, LayerInspection& inspection,
-                      const torch::Tensor& active = {});
+  torch::Tensor after(const torch::Tensor& x, const torch::Tensor& input, const torch::Tensor& added, Norm& norm,
+                      Sublayer sublayer, LayerInspection& inspection, const torch::Tensor& active = {});
 
   std::int64_t num_heads_;
   bool pre_norm_;
-  Activation activation_;
+  const FeedForwardForm& form_;
   double dropout() const { return is_training() ? dropout_ : 0; }
   double dropout_;
   MultiHeadAttention self_attn_, multihead_attn_{nullptr};
-  torch::nn::Linear linear1_{nullptr}, linear2_{nullptr};
-  torch::nn::LayerNorm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};  // in the order of the sublayers
+  // W₁, W₂, and V where the activation is gated (2002.05202).
+  torch::nn::Linear linear1_{nullptr}, linear2_{nullptr}, linear_v_{nullptr};
+  Norm norm1_{nullptr}, norm2_{nullptr}, norm3_{nullptr};  // in the order of the sublayers
 };
 TORCH_MODULE(Layer);
 
-// The layers and the norm after the last.
+// The layers and the norm after the last, where there is one.
 class StackImpl : public torch::nn::Module {
  public:
   StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention);
@@ -75,7 +73,7 @@ class StackImpl : public torch::nn::Module {
                         Inspection* inspection);
 
   // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
-  torch::Tensor finished(const torch::Tensor& x) { return kernels::layer_norm(x, norm_); }
+  torch::Tensor finished(const torch::Tensor& x) { return norm_ ? norm_(x) : x; }
   void set_dropout(double dropout);
 
   // What tells the order inside the layers, named after the stack; none where nothing does.
@@ -90,7 +88,7 @@ class StackImpl : public torch::nn::Module {
   PositionForm form_;
   StackPositions position_scheme_;
   std::vector<Layer> layers_;
-  torch::nn::LayerNorm norm_;
+  Norm norm_{nullptr};  // none without model.final_norm
 };
 TORCH_MODULE(Stack);
 

@@ -17,10 +17,6 @@ namespace {
 
 // ---- what both kinds have
 
-bool shares_embedding(const ModelConfig& model) {
-  return model.tied_embeddings || model.is_language_model();
-}
-
 std::string length_of(bool decoder) {
   return decoder ? "T" : "S";
 }
@@ -32,10 +28,11 @@ std::string vectors(bool decoder) {
 ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
   ArchitectureBox box{.box = {FlowPart::embedding, decoder},
                       .title = decoder && !model.is_language_model() ? "Output embedding" : "Input embedding",
-                      .help = "A learned vector a piece, times √D (paper §3.4).",
+                      .help = model.scaled_embeddings ? "A learned vector a piece, times √D (paper §3.4)."
+                                                      : "A learned vector a piece.",
                       .out = vectors(decoder)};
   const bool first = !decoder || model.is_language_model();
-  if (!shares_embedding(model)) {
+  if (!model.has_one_embedding()) {
     box.parameters = {decoder ? "target_embedding.weight" : "source_embedding.weight"};
   } else {
     (first ? box.parameters : box.shared) = {"embedding.weight"};
@@ -55,6 +52,7 @@ void add_logits(const ModelConfig& model, ArchitectureColumn& column) {
   } else {
     logits.parameters = {"output_weight"};
   }
+  if (model.output_bias) logits.parameters.push_back("output_bias");
   column.boxes.push_back(logits);
   column.boxes.push_back({.box = {FlowPart::probabilities, true},
                           .title = "Softmax",
@@ -83,12 +81,16 @@ constexpr std::array sublayers = {
                  "The same two linear maps for every piece, with an activation between them (paper §3.3).", "linear"},
 };
 
+std::string norm_name(const ModelConfig& model) {
+  return model.norm_kind == "rms" ? "RMSNorm" : "LayerNorm";
+}
+
 ArchitectureBox norm_box(const ModelConfig& model, const SublayerText& text, int number, bool decoder) {
   const bool pre = model.norm == "pre";
   const std::string stack = decoder ? "decoder" : "encoder";
   return {
       .box = {text.norm, decoder},
-      .title = pre ? "LayerNorm" : "Add & norm",
+      .title = pre ? norm_name(model) : "Add & norm",
       .help = pre ? "Pre-norm: the sublayer sees a normalised input, and is added to what came in (1910.10683; "
                     "2002.04745)."
                   : "What the sublayer gives is added to what came in, and the sum normalised, each piece by itself "
@@ -152,11 +154,13 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
     column.boxes.push_back(sublayer_box(text, decoder));
     if (model.norm != "pre") column.boxes.push_back(norm);
   }
-  column.boxes.push_back({.box = {FlowPart::last_norm, decoder},
-                          .title = "LayerNorm",
-                          .help = "After the last layer, once more: as torch.nn.Transformer has it.",
-                          .parameters = {decoder ? "decoder.norm." : "encoder.norm."},
-                          .out = vectors(decoder)});
+  if (model.final_norm) {
+    column.boxes.push_back({.box = {FlowPart::last_norm, decoder},
+                            .title = norm_name(model),
+                            .help = "After the last layer, once more: as torch.nn.Transformer has it.",
+                            .parameters = {decoder ? "decoder.norm." : "encoder.norm."},
+                            .out = vectors(decoder)});
+  }
   if (decoder) add_logits(model, column);
   return column;
 }
@@ -219,7 +223,7 @@ std::int64_t size_of(std::string_view letter, const ModelConfig& model, const Fl
   if (letter == "2D") return 2 * model.d_model;
   if (letter == "F") return model.d_ff;
   if (letter == "H") return model.num_heads;
-  if (letter == "d") return model.d_model / model.num_heads;
+  if (letter == "d") return model.head_width();
   if (letter == "R") return 2 * model.max_distance + 1;
   return 0;
 }

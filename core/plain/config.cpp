@@ -32,6 +32,19 @@ bool is_recurrent(const Config& config) {
 bool uses_relative_vectors(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::vectors;
 }
+bool uses_rope(const Config& config) {
+  return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::rotation;
+}
+bool has_separate_matrices(const Config& config) {
+  return has_encoder(config) && !config.model.tied_embeddings;
+}
+// Facts about a vocabulary that came with a checkpoint: nothing to be chosen.
+bool has_own_pieces(const Config& config) {
+  return config.tokenizer.family != "sentencepiece";
+}
+bool may_end(const Config& config) {
+  return has_own_pieces(config) && !has_encoder(config);
+}
 bool uses_adamw(const Config& config) {
   return config.training.optimizer == "adamw";
 }
@@ -79,6 +92,7 @@ FieldLimits one_of(std::vector<std::string_view> choices) {
 
 const FieldLimits any_text;
 const FieldLimits yes_or_no = range(0, 1);
+const FieldLimits any_piece = range(-1, 1000000);
 
 const std::vector<ConfigField>& table() {
   static const std::vector<ConfigField> fields = {
@@ -102,10 +116,13 @@ const std::vector<ConfigField>& table() {
        "of the sentences in a pairs file: this share for validation, and as many again for the test", has_encoder},
       {ATTNSCOPE_FIELD(tokenizer.type), "type", one_of({"bpe", "unigram", "char"}),
        "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters"},
-      {ATTNSCOPE_FIELD(tokenizer.vocab_size), "vocabulary", range(16, 64000, "pieces"),
+      {ATTNSCOPE_FIELD(tokenizer.vocab_size), "vocabulary", range(16, 1000000, "pieces"),
        "pieces shared by source and target, at most: a small corpus gives fewer", counts_pieces},
       {ATTNSCOPE_FIELD(tokenizer.path), "load from", any_text,
        "a trained SentencePiece model to use; empty: train one on the corpus"},
+      {ATTNSCOPE_FIELD(tokenizer.family), "files of", one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
+       "sentencepiece: one model, trained here; otherwise the files of a checkpoint of that family, with which it came",
+       has_own_pieces},
       {ATTNSCOPE_FIELD(model.architecture), "architecture", one_of({"encoder-decoder", "decoder-only", "recurrent"}),
        "the Transformer that translates (paper §3.1), the decoder alone as a language model, or the recurrent networks "
        "that came before"},
@@ -120,15 +137,20 @@ const std::vector<ConfigField>& table() {
        is_recurrent},
       {ATTNSCOPE_FIELD(model.bidirectional), "both ways", yes_or_no,
        "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)", is_recurrent},
-      {ATTNSCOPE_FIELD(model.d_model), "d_model", range(8, 1024),
+      {ATTNSCOPE_FIELD(model.d_model), "d_model", range(8, 8192),
        "width of every vector between layers (paper §3.1); even, and divisible by num_heads"},
-      {ATTNSCOPE_FIELD(model.num_heads), "num_heads", range(1, 32),
+      {ATTNSCOPE_FIELD(model.num_heads), "num_heads", range(1, 128),
        "attention heads in every layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)", is_transformer},
-      {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 12),
+      {ATTNSCOPE_FIELD(model.num_kv_heads), "key heads", range(0, 128),
+       "heads of keys and values, each shared by num_heads / key heads queries' heads (grouped-query attention, "
+       "2305.13245); 0: as many as num_heads",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.d_head), "d_k", range(0, 1024), "width of a head; 0: d_model / num_heads", is_transformer},
+      {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 64),
        "layers that read the source (paper §3.1)", has_encoder},
-      {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 12),
+      {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 64),
        "layers that write the target (paper §3.1)"},
-      {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 8192),
+      {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 32768),
        "inner width of the position-wise feed-forward sublayer (paper §3.3)", is_transformer},
       {ATTNSCOPE_FIELD(model.initialization), "first weights", one_of({"xavier", "unit"}),
        "xavier: embeddings, learned positions and W_Q, W_K, W_V as one matrix are drawn by Xavier's rule, as PyTorch's "
@@ -139,12 +161,27 @@ const std::vector<ConfigField>& table() {
        "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
        "(arXiv 2002.04745)",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.activation), "activation", one_of({"relu", "gelu"}),
-       "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3) or GELU (arXiv 1606.08415)",
+      {ATTNSCOPE_FIELD(model.norm_kind), "norm", one_of({"layer", "rms"}),
+       "layer: minus the mean, over the deviation (arXiv 1607.06450); rms: over the root mean square alone, without "
+       "shift (1910.07467)",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.norm_epsilon), "norm ε", range(1e-12, 0.1), "added to the variance before its root",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.final_norm), "last norm", yes_or_no, "one more norm after the last layer of a stack",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.activation), "activation",
+       one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu"}),
+       "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its "
+       "approximation by tanh, or swish (1710.05941); swiglu and geglu have a third matrix, whose product gates the "
+       "activation of the first (2002.05202)",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.biases), "biases", yes_or_no, "the linear maps inside the layers have biases",
        is_transformer},
       {ATTNSCOPE_FIELD(model.positions), "positions", one_of(position_names()), positions_help(), is_transformer},
       {ATTNSCOPE_FIELD(model.max_distance), "farthest distance", range(1, 1024, "pieces"),
        "keys farther than this from their query share one relative vector (1803.02155 §3.2)", uses_relative_vectors},
+      {ATTNSCOPE_FIELD(model.rope_theta), "RoPE base", range(1, 1e9),
+       "wavelengths of the rotations go up to 2π times this (2104.09864 §3.2.2)", uses_rope},
       {ATTNSCOPE_FIELD(model.scaled_attention), "divide by √d_k", yes_or_no,
        "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates", is_transformer},
       {ATTNSCOPE_FIELD(model.dropout), "dropout", range(0, 0.9),
@@ -152,8 +189,24 @@ const std::vector<ConfigField>& table() {
        always, live},
       {ATTNSCOPE_FIELD(model.tied_embeddings), "tied embeddings", yes_or_no,
        "source embedding, target embedding and output matrix are one matrix (paper §3.4)"},
-      {ATTNSCOPE_FIELD(model.max_length), "longest sentence", range(8, 1024, "pieces"),
+      {ATTNSCOPE_FIELD(model.tied_inputs), "tied inputs", yes_or_no,
+       "source and target embedding are one matrix, beside an output matrix of its own", has_separate_matrices},
+      {ATTNSCOPE_FIELD(model.scaled_embeddings), "embeddings × √d", yes_or_no,
+       "embeddings are multiplied by √d_model (paper §3.4)", is_transformer},
+      {ATTNSCOPE_FIELD(model.scaled_output), "output ÷ √d", yes_or_no,
+       "what the output matrix is given is divided by √d_model, as T5 does where it is the embedding", is_transformer},
+      {ATTNSCOPE_FIELD(model.output_bias), "output bias", yes_or_no, "a learned number a piece, added to its logit"},
+      {ATTNSCOPE_FIELD(model.max_length), "longest sentence", range(8, 4096, "pieces"),
        "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context"},
+      {ATTNSCOPE_FIELD(model.padding_id), "padding piece", any_piece, "fills rows of a batch; −1: none",
+       has_own_pieces},
+      {ATTNSCOPE_FIELD(model.start_id), "start piece", any_piece, "what the decoder begins with", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.end_id), "end piece", any_piece, "what ends a sentence", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.unknown_id), "unknown piece", any_piece,
+       "what stands for text that has no piece; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.banned_id), "banned piece", any_piece, "never written; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.ends_text), "ends", yes_or_no,
+       "the end piece ends what is written; otherwise it is the end of a line", may_end},
       {ATTNSCOPE_FIELD(training.steps), "steps", range(1, 10000000, "updates"),
        "optimizer updates after which training stops by itself", always, live},
       {ATTNSCOPE_FIELD(training.batch_size), "batch size", range(1, 4096, "pairs"),
@@ -367,14 +420,21 @@ void check(const Config& config) {
   if (model.d_model % 2 != 0)
     throw ConfigError(fmt::format("model.d_model is {}, allowed: even numbers", model.d_model));
   if (is_recurrent(config)) return;
-  if (model.d_model % model.num_heads != 0) {
+  if (model.d_head == 0 && model.d_model % model.num_heads != 0) {
     throw ConfigError(
         fmt::format("model.num_heads is {}, allowed: divisors of model.d_model, {}", model.num_heads, model.d_model));
   }
+  if (model.num_heads % model.key_heads() != 0) {
+    throw ConfigError(fmt::format("model.num_kv_heads is {}, allowed: divisors of model.num_heads, {}",
+                                  model.num_kv_heads, model.num_heads));
+  }
   const PositionScheme& positions = position_scheme(model.positions);
-  if (positions.form == PositionForm::rotation && model.d_model / model.num_heads % 2 != 0) {
+  if (positions.form == PositionForm::rotation && model.head_width() % 2 != 0) {
     throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",
-                                  model.num_heads, positions.name, model.d_model / model.num_heads));
+                                  model.num_heads, positions.name, model.head_width()));
+  }
+  if (positions.form == PositionForm::vectors && model.key_heads() != model.num_heads) {
+    throw ConfigError(fmt::format("model.num_kv_heads is {}, allowed with {}: 0", model.num_kv_heads, positions.name));
   }
 }
 

@@ -29,7 +29,18 @@ struct TokenizerConfig {
   std::string type = "bpe";        // "bpe", "unigram" or "char"
   std::int64_t vocab_size = 2000;  // pieces, at most (small corpora give fewer)
   std::string path;                // a trained SentencePiece model to load instead; empty: train one
+  std::string family =
+      "sentencepiece";  // whose files cut the text: of other programs' checkpoints "marian", "llama", …
   bool operator==(const TokenizerConfig&) const = default;
+};
+
+// Pieces that mean something to the model, by their numbers in the vocabulary; −1: there is none.
+struct SpecialPieces {
+  int padding = 0;
+  int start = 1;  // what a decoder with an encoder begins with
+  int end = 2;
+  int unknown = 3;
+  bool operator==(const SpecialPieces&) const = default;
 };
 
 // Sections cited are of Vaswani et al. 2017 (arXiv 1706.03762) where no other paper is named.
@@ -42,20 +53,47 @@ struct ModelConfig {
   std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
   std::string initialization = "xavier";         // of a Transformer: "xavier", or "unit", which learns later
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
-  std::string activation = "relu";  // of the feed-forward sublayer: "relu" (§3.3) or "gelu"
+  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
+  double norm_epsilon = 1e-5;       // added to the variance
+  bool final_norm = true;           // once more after the last layer of a stack
+  std::string activation = "relu";  // of the feed-forward sublayer (§3.3): see model/feed_forward.h
   std::string positions = "sinusoidal";  // how order is told: see plain/position_schemes.h
   std::int64_t max_distance = 16;        // Shaw: farther keys count as this far (1803.02155 §3.2)
+  double rope_theta = 10000;             // RoPE: base of the wavelengths (2104.09864 §3.2.2)
   bool scaled_attention = true;          // scores divided by √d_k (§3.2.1)
+  std::int64_t num_kv_heads = 0;         // key and value heads, each for several query heads (2305.13245); 0: num_heads
+  std::int64_t d_head = 0;               // d_k = d_v; 0: d_model / num_heads
+  bool biases = true;                    // of the linear maps inside the layers
   std::string cell = "lstm";             // recurrent: "rnn", "lstm" or "gru"
   std::string attention = "bahdanau";    // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
   bool bidirectional = false;            // recurrent: the encoder reads both ways (1409.0473 §3.2)
   double dropout = 0.1;                  // §5.4
   bool tied_embeddings = true;           // source embedding = target embedding = output matrix (§3.4)
+  bool tied_inputs = false;              // not tied: source embedding = target embedding still
+  bool scaled_embeddings = true;         // embeddings times √d_model (§3.4)
+  bool scaled_output = false;            // what the output matrix is given divided by √d_model (T5, where it is tied)
+  bool output_bias = false;              // a number a piece, added to its logit
   std::int64_t max_length = 128;         // longest sentence, or context of a decoder-only model, in pieces
+  // Special pieces, where the tokenizer is not one of attnscope's own.
+  std::int64_t padding_id = 0;
+  std::int64_t start_id = 1;
+  std::int64_t end_id = 2;
+  std::int64_t unknown_id = 3;
+  std::int64_t banned_id = -1;  // never written
+  bool ends_text = false;       // language model: its end piece ends what it writes, and is no line's end
   bool operator==(const ModelConfig&) const = default;
 
   bool is_language_model() const { return architecture == "decoder-only"; }
   bool is_recurrent() const { return architecture == "recurrent"; }
+  bool has_one_embedding() const { return tied_embeddings || tied_inputs || is_language_model(); }
+  bool writing_ends() const { return !is_language_model() || ends_text; }  // at the end piece
+  bool is_gated() const { return activation == "swiglu" || activation == "geglu"; }
+  std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
+  std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
+  SpecialPieces special() const {
+    return {static_cast<int>(padding_id), static_cast<int>(start_id), static_cast<int>(end_id),
+            static_cast<int>(unknown_id)};
+  }
 };
 
 struct TrainingConfig {

@@ -45,25 +45,30 @@ struct FlowWanted {
 
 // How a matrix was made of its operands, the matrices before it.
 enum class FlowOp {
-  given,       // by the tokenizer, or by another box
-  learned,     // a parameter; of a linear map the transpose of PyTorch's, so that x stands before it
-  picked,      // rows of a parameter, by the ids that are operand 0
-  scaled,      // operand 0 · factor
-  sum,         // operand 0 + operand 1
-  product,     // operand 0 · operand 1, + operand 2 (one row) in every row where there is one
-  convolved,   // the same numbers, as a convolution with a kernel of 1 over the pieces
-  rotated,     // operand 0, in pairs of columns, by the rotations that are operand 1
-  scores,      // operand 0 · operand 1ᵀ · factor, + operand 2 where there is one
-  softmax,     // of every row of operand 0
-  relu,        // max(0, operand 0)
-  gelu,        // operand 0 · Φ(operand 0)
-  tanh,        // of operand 0
-  moments,     // mean and √(variance + ε) of every row of operand 0; ε is the factor
-  normalized,  // (operand 0 − μ) / σ · γ + β, with the moments of operand 1, γ and β the rows of operand 2
-  spread,      // mean and √(variance + ε) of every column of operand 0, and the same of operand 1
-  beside,      // operand 0 and operand 1 side by side
-  log_sum,     // ln Σ exp over the whole vocabulary, of every row
-  share,       // exp(operand 0 − operand 1)
+  given,           // by the tokenizer, or by another box
+  learned,         // a parameter; of a linear map the transpose of PyTorch's, so that x stands before it
+  picked,          // rows of a parameter, by the ids that are operand 0
+  scaled,          // operand 0 · factor
+  sum,             // operand 0 + operand 1
+  product,         // operand 0 · operand 1, + operand 2 (one row) in every row where there is one
+  convolved,       // the same numbers, as a convolution with a kernel of 1 over the pieces
+  rotated,         // operand 0, in pairs of columns, by the rotations that are operand 1
+  scores,          // operand 0 · operand 1ᵀ · factor, + operand 2 where there is one
+  softmax,         // of every row of operand 0
+  relu,            // max(0, operand 0)
+  gelu,            // operand 0 · Φ(operand 0)
+  gelu_by_tanh,    // the same, Φ(x) as ½(1 + tanh(√(2/π)(x + 0.044715x³)))
+  swish,           // operand 0 · σ(operand 0)
+  times,           // operand 0 · operand 1, cell by cell
+  tanh,            // of operand 0
+  moments,         // mean and √(variance + ε) of every row of operand 0; ε is the factor
+  mean_square,     // √(mean of squares + ε) of every row of operand 0; ε is the factor
+  rms_normalized,  // operand 0 / operand 1 · γ, the row of operand 2
+  normalized,      // (operand 0 − μ) / σ · γ + β, with the moments of operand 1, γ and β the rows of operand 2
+  spread,          // mean and √(variance + ε) of every column of operand 0, and the same of operand 1
+  beside,          // operand 0 and operand 1 side by side
+  log_sum,         // ln Σ exp over the whole vocabulary, of every row
+  share,           // exp(operand 0 − operand 1)
 };
 
 struct FlowMatrix {

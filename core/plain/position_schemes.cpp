@@ -30,6 +30,17 @@ constexpr std::array schemes = {
         .formulas = {"sin({} / 10000^({}/{}))", "cos({} / 10000^({}/{}))"},
     },
     PositionScheme{
+        .name = "sinusoidal-halves",
+        .form = PositionForm::added,
+        .tells = "the same sinusoids, all sines before all cosines, as Marian has them",
+        .heading = "Positional encoding, by halves",
+        .caption = "PE(pos, i) = sin(pos / 10000^(2i/d)), PE(pos, d/2 + i) = cos of the same; added to the embeddings. "
+                   "The numbers of §3.5 in another order, as in Marian and tensor2tensor.",
+        .curves_heading = "Waves",
+        .curves = "Sines on the left, cosines on the right, each from fast to slow.",
+        .alike = "Dot products depend on the distance alone: near positions are alike, wherever they stand.",
+    },
+    PositionScheme{
         .name = "learned",
         .form = PositionForm::added,
         .tells = "trained vectors added to the embeddings (paper §3.5)",

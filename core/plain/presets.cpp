@@ -22,6 +22,12 @@ constexpr Preset table[] = {
      "tokenizer.vocab_size=32000 model.d_model=512 model.num_heads=8 model.num_encoder_layers=6 "
      "model.num_decoder_layers=6 model.d_ff=2048 training.batch_size=256 training.steps=100000 "
      "training.warmup_steps=4000 training.validation_interval=1000"},
+    {"modern",
+     "What language models are made of since Llama (arXiv 2302.13971): RMSNorm before every sublayer, SwiGLU, RoPE, "
+     "grouped-query attention, no biases. Two thirds of d_ff make up for its third matrix.",
+     "model.norm=pre model.norm_kind=rms model.activation=swiglu model.d_ff=344 model.positions=rope "
+     "model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false training.optimizer=adamw "
+     "training.schedule=cosine training.learning_rate=0.002"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
      "tokenizer.type=char model.architecture=decoder-only model.num_decoder_layers=4 model.initialization=unit "

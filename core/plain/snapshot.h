@@ -23,12 +23,10 @@ namespace attnscope {
 
 struct Token {
   int id = 0;
-  std::string piece;  // as SentencePiece writes it: "▁animal" begins a word
+  std::string piece;     // as SentencePiece writes it: "▁animal" begins a word
+  bool unknown = false;  // the vocabulary has no piece for it: the model cannot tell one such from another
   bool operator==(const Token&) const = default;
 };
-
-// Token::id of what the vocabulary has no piece for: the model cannot tell one from another.
-inline constexpr int unknown_id = 3;
 
 inline std::vector<std::string> pieces_of(std::span<const Token> tokens) {
   std::vector<std::string> pieces;

@@ -24,7 +24,8 @@ NextProbabilities cut(std::span<const float> logits, const SamplingOptions& samp
 }  // namespace
 
 Token token_of(int id, const Tokenizer& tokenizer, const ModelConfig& model) {
-  return {id, model.is_language_model() && id == Tokenizer::eos_id ? line_end : tokenizer.piece(id)};
+  const bool ends_line = !model.writing_ends() && id == model.special().end;
+  return {id, ends_line ? line_end : tokenizer.piece(id), id == model.special().unknown};
 }
 
 Choice::Choice(const torch::Tensor& logits, const Tokenizer& tokenizer, const ModelConfig& model)
@@ -57,6 +58,7 @@ DecodingStep Choice::step(std::optional<int> given, const SamplingOptions& sampl
     step.candidates.push_back({token(id), logits[id], probability(id), static_cast<float>(next.before[id]),
                                static_cast<float>(next.after[id])});
   }
+  if (!given && ids.front() == model_.banned_id) step.chosen = 1;
   if (given) step.chosen = static_cast<int>(std::find(ids.begin(), ids.end(), *given) - ids.begin());
   step.entropy = -(log_p_.exp() * log_p_).nan_to_num(0).sum().item<float>();
   return step;

@@ -102,21 +102,25 @@ int DataFlowBuilder::add_linear(int x, const std::string& result, const std::str
 
 // ---- from ids to x
 
+double DataFlowBuilder::embedding_factor() const {
+  return config_.scaled_embeddings ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
+}
+
 torch::Tensor DataFlowBuilder::embedded(bool decoder) const {
-  const bool shared = config_.tied_embeddings || config_.is_language_model();
+  const bool shared = config_.has_one_embedding();
   const torch::Tensor table = parameter(shared    ? "embedding.weight"
                                         : decoder ? "target_embedding.weight"
                                                   : "source_embedding.weight");
   const torch::Tensor ids =
       replaced_ids(&pass_.record, ids_tensor(ids_of(tokens(decoder)), model_.device()), decoder, 0);
-  return table.index_select(0, ids[0]) * std::sqrt(static_cast<double>(config_.d_model));
+  return table.index_select(0, ids[0]) * embedding_factor();
 }
 
 int DataFlowBuilder::add_embedding(bool decoder) {
   const std::vector<std::string> labels = pieces();
   const torch::Tensor given = ids_tensor(ids_of(tokens(decoder)), model_.device());
   const torch::Tensor ids = replaced_ids(&pass_.record, given, decoder, 0)[0];
-  const double root = std::sqrt(static_cast<double>(config_.d_model));
+  const double root = embedding_factor();
   const int id = add({.name = "ids",
                       .help = "The numbers of the pieces: all that the model is given of the text.",
                       .letters = length() + "×1",
@@ -130,14 +134,17 @@ int DataFlowBuilder::add_embedding(bool decoder) {
                         .operands = {id},
                         .row_labels = labels},
                        embedded(decoder) / root);
-  const int scaled = add({.name = "E[ids]·√D",
-                          .help = "Times √D, which brings the vectors to the size of the positions (paper §3.4).",
-                          .letters = length() + "×D",
-                          .op = FlowOp::scaled,
-                          .operands = {rows},
-                          .factor = static_cast<float>(root),
-                          .row_labels = labels},
-                         embedded(decoder));
+  const auto times_root = [&] {
+    return add({.name = "E[ids]·√D",
+                .help = "Times √D, which brings the vectors to the size of the positions (paper §3.4).",
+                .letters = length() + "×D",
+                .op = FlowOp::scaled,
+                .operands = {rows},
+                .factor = static_cast<float>(root),
+                .row_labels = labels},
+               embedded(decoder));
+  };
+  const int scaled = config_.scaled_embeddings ? times_root() : rows;
   for (const PositionTensor& table : model_.positions()) {
     const bool added = position_scheme(config_.positions).form == PositionForm::added;
     if (!added || (!table.name.empty() && table.name != (decoder ? "target" : "source"))) continue;
@@ -198,6 +205,17 @@ void DataFlowBuilder::add_logits(bool shares) {
   if (!shares) {
     h = add({.name = "h", .help = "What the last layer leaves of every piece.", .letters = "T×D", .row_labels = rows},
             features);
+    if (config_.scaled_output) {
+      const double factor = 1 / std::sqrt(static_cast<double>(config_.d_model));
+      h = add({.name = "h ÷ √D",
+               .help = "Divided by √D before the embedding matrix, which is large (1910.10683).",
+               .letters = "T×D",
+               .op = FlowOp::scaled,
+               .operands = {h},
+               .factor = static_cast<float>(factor),
+               .row_labels = rows},
+              features * factor);
+    }
     const torch::Tensor table = parameter(config_.tied_embeddings ? "embedding.weight" : "output_weight");
     weights = add({.name = config_.tied_embeddings ? "Eᵀ" : "W",
                    .help = fmt::format("A column a piece of the vocabulary; these are the {} most probable after "
@@ -214,6 +232,10 @@ void DataFlowBuilder::add_logits(bool shares) {
                    .row_labels = rows,
                    .col_labels = columns};
   if (!shares) logit.op = FlowOp::product, logit.operands = {h, weights};
+  if (!shares && config_.output_bias) {
+    logit.operands.push_back(add_learned("b", "Learned, one a piece.", fmt::format("1×{} of V", count),
+                                         parameter("output_bias").index_select(0, best).unsqueeze(0)));
+  }
   const int score = add(std::move(logit), logits.index_select(1, best));
   if (!shares) return;
   const int sum = add({.name = "ln Σ exp",

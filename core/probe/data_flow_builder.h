@@ -37,6 +37,11 @@ class DataFlowBuilder {
   std::string stack() const { return decoder() ? "decoder" : "encoder"; }
   std::string layer_name() const { return fmt::format("{}.layers.{}.", stack(), flow_.asked.layer); }
   torch::Tensor parameter(const std::string& name) const { return parameters_[name].detach(); }
+  // Undefined where the model has none.
+  torch::Tensor parameter_if_any(const std::string& name) const {
+    const torch::Tensor* found = parameters_.find(name);
+    return found ? found->detach() : torch::Tensor();
+  }
 
   // The next matrix; its index.
   int add(FlowMatrix matrix, const torch::Tensor& values);
@@ -56,7 +61,7 @@ class DataFlowBuilder {
   const SublayerTensors* sublayer();
   void add_attention();
   void add_feed_forward();
-  void add_norm(int x, const torch::nn::LayerNorm& norm);
+  void add_norm(int x, const std::string& parameters);
   void add_sublayer_norm();
   void add_last_norm();
   void add_batch_spread(int x, const torch::Tensor& padded);
@@ -74,6 +79,7 @@ class DataFlowBuilder {
   torch::Tensor input_of(bool decoder, int layer) const;
   torch::Tensor states_of(bool decoder, int layer) const;
   torch::Tensor embedded(bool decoder) const;
+  double embedding_factor() const;
   torch::Tensor contexts() const;
   void add_cell();
   void add_attention_of_states();

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/attention.h"
+#include "model/feed_forward.h"
 #include "probe/data_flow_builder.h"
 #include "probe/tensors.h"
 
@@ -39,6 +41,31 @@ torch::Tensor moments_of(const torch::Tensor& x, double epsilon) {
   return torch::stack({wide.mean(1), (wide.var(1, false) + epsilon).sqrt()}, 1);
 }
 
+// √(mean of x² + ε) of every row, N×1, as RMSNorm computes it.
+torch::Tensor root_mean_square(const torch::Tensor& x, double epsilon) {
+  return (x.to(torch::kFloat64).square().mean(1, true) + epsilon).sqrt();
+}
+
+struct ActivationText {
+  std::string_view name;
+  FlowOp op;
+  const char* help;
+};
+
+constexpr std::array activation_texts = {
+    ActivationText{"relu", FlowOp::relu, "max(0, inner): the hidden units. A unit below 0 is silent (paper §3.3)."},
+    ActivationText{"gelu", FlowOp::gelu, "inner·Φ(inner): the hidden units (1606.08415)."},
+    ActivationText{"gelu-tanh", FlowOp::gelu_by_tanh,
+                   "inner·Φ(inner) with Φ made of tanh: the hidden units (1606.08415 §2)."},
+    ActivationText{"swish", FlowOp::swish, "inner·σ(inner): the hidden units (1710.05941)."},
+    ActivationText{"swiglu", FlowOp::swish, "inner·σ(inner): what opens and closes the units (2002.05202)."},
+    ActivationText{"geglu", FlowOp::gelu_by_tanh, "inner·Φ(inner): what opens and closes the units (2002.05202)."},
+};
+
+const ActivationText& activation_text(std::string_view activation) {
+  return *std::ranges::find(activation_texts, activation, &ActivationText::name);
+}
+
 }  // namespace
 
 const SublayerTensors* DataFlowBuilder::sublayer() {
@@ -59,7 +86,7 @@ void DataFlowBuilder::add_attention() {
   const Labels keys = cross ? pieces_of(pass_.whole.source) : queries;
   const std::string module = layer_name() + (cross ? "multihead_attn." : "self_attn.");
   const torch::Tensor w = parameter(module + "in_proj_weight");
-  const torch::Tensor b = parameter(module + "in_proj_bias");
+  const torch::Tensor b = parameter_if_any(module + "in_proj_bias");
   const std::string key_letters = cross ? "S" : length();
   const PositionScheme& scheme = position_scheme(config_.positions);
   const bool rotates = !cross && scheme.form == PositionForm::rotation;
@@ -80,16 +107,20 @@ void DataFlowBuilder::add_attention() {
                   .row_labels = keys},
                  pass_.memory.states[0].detach());
   }
-  const int first = static_cast<int>(head.place.head * width);
+  // Heads of keys and values may be fewer: each serves as many heads of queries.
+  const int key_head = static_cast<int>(head.place.head * config_.key_heads() / config_.num_heads);
   const auto projected = [&](int from, int third, const char* letter) {
-    const std::int64_t begin = third * config_.d_model + first;
+    const std::int64_t of_keys = config_.num_heads + (third - 1) * config_.key_heads() + key_head;
+    const std::int64_t begin = (third == 0 ? head.place.head : of_keys) * width;
+    const std::int64_t first = (third == 0 ? head.place.head : key_head) * width;
     const std::string name = fmt::format("W_{}", letter);
     std::string small(letter);
     small[0] = static_cast<char>(std::tolower(small[0]));
     const int made = add_linear(from, small, name, fmt::format("b_{}", letter), w.slice(0, begin, begin + width),
-                                b.slice(0, begin, begin + width), "D×d");
-    at(made - 2).help = fmt::format("Learned; columns {} to {} of the D×D matrix are head {}'s.", first,
-                                    first + width - 1, head.place.head + 1);
+                                b.defined() ? b.slice(0, begin, begin + width) : b, "D×d");
+    const int matrix = at(made).operands[1];
+    at(matrix).help = fmt::format("Learned; columns {} to {} of the matrix are head {}'s.", first, first + width - 1,
+                                  head.place.head + 1);
     if (!rotates || third == 2) return made;
     at(made).name = small + ", not rotated";
     const int turns = add({.name = "rotations",
@@ -157,14 +188,15 @@ void DataFlowBuilder::add_attention() {
     mixed.op = FlowOp::given;  // Shaw's a^V differs from pair to pair
     mixed.help += " Each value has Shaw's vector of its distance added.";
   }
-  add(std::move(mixed), joined.slice(1, first, first + width));
+  add(std::move(mixed), joined.slice(1, head.place.head * width, (head.place.head + 1) * width));
   const int all = add({.name = "heads",
                        .help = "All heads side by side (paper §3.2.2).",
                        .letters = length() + "×D",
                        .row_labels = queries},
                       joined);
+  const torch::Tensor biases = parameter_if_any(module + "out_proj.bias");
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
-                             parameter(module + "out_proj.bias").cpu(), "D×D");
+                             biases.defined() ? biases.cpu() : biases, "D×D");
   at(out).help = "What the attention gives: added to x next.";
 }
 
@@ -180,7 +212,7 @@ void DataFlowBuilder::add_feed_forward() {
   const auto map = [&](int from, const char* result, int number, const char* letters) {
     const std::string name = fmt::format("{}linear{}.", module, number);
     const torch::Tensor w = parameter(name + "weight");
-    const torch::Tensor b = parameter(name + "bias");
+    const torch::Tensor b = parameter_if_any(name + "bias");
     const int made = add_linear(from, result, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂", w, b, letters);
     if (!flow_.asked.convolution) return made;
     // N×I as 1×I×N: the pieces are the places a kernel of width 1 goes over.
@@ -196,46 +228,65 @@ void DataFlowBuilder::add_feed_forward() {
     tensors_[static_cast<std::size_t>(made)] = convolved;
     return made;
   };
+  const FeedForwardForm& form = feed_forward_form(config_.activation);
   const int inner = map(x, "inner", 1, "D×F");
-  const bool relu = config_.activation == "relu";
-  const int hidden = add({.name = "hidden",
-                          .help = relu ? "max(0, inner): the hidden units. A unit below 0 is silent (paper §3.3)."
-                                       : "inner·Φ(inner): the hidden units (1606.08415).",
-                          .letters = length() + "×F",
-                          .op = relu ? FlowOp::relu : FlowOp::gelu,
-                          .operands = {inner},
-                          .row_labels = pieces()},
-                         relu ? torch::relu(of(inner)) : torch::gelu(of(inner)));
+  const ActivationText& text = activation_text(config_.activation);
+  int hidden = add({.name = form.gated ? "gate" : "hidden",
+                    .help = text.help,
+                    .letters = length() + "×F",
+                    .op = text.op,
+                    .operands = {inner},
+                    .row_labels = pieces()},
+                   form.activate(of(inner)));
+  if (form.gated) {
+    const int value = add_linear(x, "xV", "V", "c", parameter(module + "linear_v.weight"),
+                                 parameter_if_any(module + "linear_v.bias"), "D×F");
+    hidden = add({.name = "hidden",
+                  .help = "gate ⊙ xV: how much of each unit's value goes on (2002.05202).",
+                  .letters = length() + "×F",
+                  .op = FlowOp::times,
+                  .operands = {hidden, value},
+                  .row_labels = pieces()},
+                 of(hidden) * of(value));
+  }
   at(map(hidden, "Sublayer(x)", 2, "F×D")).help += " It is added to x next.";
 }
 
 // ---- layer norms
 
-void DataFlowBuilder::add_norm(int x, const torch::nn::LayerNorm& norm) {
-  const double epsilon = norm->options.eps();
-  const int moments = add({.name = "μ, σ",
-                           .help = "Of every piece's D numbers: their mean, and √(variance + 10⁻⁵). No other piece, "
-                                   "and no other sentence, is asked.",
-                           .letters = length() + "×2",
-                           .op = FlowOp::moments,
-                           .operands = {x},
-                           .factor = static_cast<float>(epsilon),
-                           .row_labels = at(x).row_labels,
-                           .col_labels = {"μ", "σ"}},
-                          moments_of(of(x), epsilon));
-  const int learned = add({.name = "γ, β",
-                           .help = "Learned: gain and bias of every dimension, the same for all pieces.",
-                           .letters = "2×D",
+void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
+  const double epsilon = config_.norm_epsilon;
+  const torch::Tensor gain = parameter(parameters + "weight");
+  const torch::Tensor shift = parameter_if_any(parameters + "bias");
+  const bool rms = !shift.defined();
+  const torch::Tensor moments_values = rms ? root_mean_square(of(x), epsilon) : moments_of(of(x), epsilon);
+  const int moments =
+      add({.name = rms ? "rms" : "μ, σ",
+           .help = rms ? fmt::format("Of every piece's D numbers: √(mean of their squares + {:.0e}).", epsilon)
+                       : "Of every piece's D numbers: their mean, and √(variance + 10⁻⁵). No other piece, and no other "
+                         "sentence, is asked.",
+           .letters = length() + (rms ? "×1" : "×2"),
+           .op = rms ? FlowOp::mean_square : FlowOp::moments,
+           .operands = {x},
+           .factor = static_cast<float>(epsilon),
+           .row_labels = at(x).row_labels,
+           .col_labels = rms ? Labels{"rms"} : Labels{"μ", "σ"}},
+          moments_values);
+  const int learned = add({.name = rms ? "γ" : "γ, β",
+                           .help = rms ? "Learned: the gain of every dimension, the same for all pieces."
+                                       : "Learned: gain and bias of every dimension, the same for all pieces.",
+                           .letters = rms ? "1×D" : "2×D",
                            .op = FlowOp::learned,
-                           .row_labels = {"γ", "β"}},
-                          torch::stack({norm->weight.detach(), norm->bias.detach()}));
-  add({.name = "LayerNorm(x)",
-       .help = "(x − μ) / σ · γ + β, with each piece's own μ and σ.",
+                           .row_labels = rms ? Labels{"γ"} : Labels{"γ", "β"}},
+                          rms ? gain.unsqueeze(0) : torch::stack({gain, shift}));
+  add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
+       .help = rms ? "x / rms · γ, with each piece's own rms (1910.07467)."
+                   : "(x − μ) / σ · γ + β, with each piece's own μ and σ.",
        .letters = length() + "×D",
-       .op = FlowOp::normalized,
+       .op = rms ? FlowOp::rms_normalized : FlowOp::normalized,
        .operands = {x, moments, learned},
        .row_labels = at(x).row_labels},
-      torch::layer_norm(of(x), {config_.d_model}, norm->weight.detach(), norm->bias.detach(), epsilon));
+      rms ? of(x) / moments_values * gain : torch::layer_norm(of(x), {config_.d_model}, gain, shift, epsilon));
 }
 
 void DataFlowBuilder::add_sublayer_norm() {
@@ -244,9 +295,6 @@ void DataFlowBuilder::add_sublayer_norm() {
   const FlowPart part = flow_.asked.box.part;
   const bool pre = config_.norm == "pre";
   const int number = part == FlowPart::self_norm ? 1 : is_cross(part) ? 2 : decoder() && plan_.memory.size() ? 3 : 2;
-  torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({config_.d_model}));
-  norm->weight = parameter(fmt::format("{}norm{}.weight", layer_name(), number));
-  norm->bias = parameter(fmt::format("{}norm{}.bias", layer_name(), number));
   const auto residual = [&] {
     begin_section(pre ? "What came in, added to what the sublayer gives" : "The residual connection");
     const int x =
@@ -272,7 +320,7 @@ void DataFlowBuilder::add_sublayer_norm() {
     x = residual();
     begin_section("Each piece normalised by itself");
   }
-  add_norm(x, norm);
+  add_norm(x, fmt::format("{}norm{}.", layer_name(), number));
   const SublayerTensors padded = padded_flow(sublayer_of(part));
   add_batch_spread(x, (pre ? padded.x : padded.x + padded.added)[0]);
   if (pre) residual();
@@ -286,13 +334,10 @@ void DataFlowBuilder::add_last_norm() {
     flow_.problem = "The last layer is switched off and passes its input on: switch it on to see its numbers.";
     return;
   }
-  torch::nn::LayerNorm norm(torch::nn::LayerNormOptions({config_.d_model}));
-  norm->weight = parameter(stack() + ".norm.weight");
-  norm->bias = parameter(stack() + ".norm.bias");
   const int x =
       add({.name = "x", .help = "What the last layer left.", .letters = length() + "×D", .row_labels = pieces()},
           flow->out[0]);
-  add_norm(x, norm);
+  add_norm(x, stack() + ".norm.");
   add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
 }
 
@@ -301,13 +346,14 @@ void DataFlowBuilder::add_last_norm() {
 SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
   const auto room = config_.max_length - static_cast<std::int64_t>(tokens(decoder()).size());
   std::vector<int> ids = ids_of(tokens(decoder()));
-  ids.resize(ids.size() + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, shown_pads)), Tokenizer::pad_id);
+  const int pad = std::max(0, config_.special().padding);
+  ids.resize(ids.size() + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, shown_pads)), pad);
   const torch::Tensor padded = ids_tensor(ids, model_.device());
   Inspection record{.interventions = pass_.record.interventions, .sublayers_wanted = true};
   if (decoder()) {
     model_.decode(padded, pass_.memory, nullptr, &record);
   } else {
-    model_.encode(padded, padded.eq(Tokenizer::pad_id), &record);
+    model_.encode(padded, padded.eq(pad), &record);
   }
   return *find_sublayer(record, decoder(), flow_.asked.layer, sublayer);
 }

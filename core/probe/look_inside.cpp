@@ -38,10 +38,10 @@ std::string_view bounded_text(std::string_view text, std::size_t room, Keep keep
 }
 
 // At most `room` pieces; `truncated` is set when some are cut off.
-std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t room, Keep keep,
-                                  bool& truncated) {
+std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view text, Side side, std::int64_t room,
+                                  Keep keep, bool& truncated) {
   const auto most = static_cast<std::size_t>(room);
-  std::vector<Token> tokens = tokenizer.encode(bounded_text(text, most, keep, truncated));
+  std::vector<Token> tokens = tokenizer.encode(bounded_text(text, most, keep, truncated), side);
   if (tokens.size() <= most) return tokens;
   truncated = true;
   const auto cut = static_cast<std::ptrdiff_t>(keep == Keep::beginning ? most : tokens.size() - most);
@@ -53,7 +53,7 @@ std::vector<Token> bounded_tokens(const Tokenizer& tokenizer, std::string_view t
 Interventions resolved(Interventions interventions, const Tokenizer& tokenizer) {
   for (ReplacedToken& replaced : interventions.replaced) {
     if (replaced.id >= 0) continue;
-    const std::vector<Token> tokens = tokenizer.encode(replaced.text);
+    const std::vector<Token> tokens = tokenizer.encode(replaced.text, replaced.target ? Side::target : Side::source);
     if (!tokens.empty()) replaced.id = tokens.front().id;
   }
   std::erase_if(interventions.replaced,
@@ -114,7 +114,9 @@ class Look {
   const Interventions* interventions() const {
     return snapshot.interventions.empty() ? nullptr : &snapshot.interventions;
   }
-  Token end() const { return token_of(Tokenizer::eos_id, tokenizer_, config()); }
+  Token end() const { return token_of(special().end, tokenizer_, config()); }
+  SpecialPieces special() const { return config().special(); }
+  Side written_side() const { return config().is_language_model() ? Side::source : Side::target; }
 
   std::vector<Token> prefix(std::int64_t room);
   Course translation();
@@ -139,8 +141,8 @@ void Look::begin() {
     course_ = continuation();
     snapshot.target_in = course_.inputs;
   } else {
-    snapshot.source =
-        bounded_tokens(tokenizer_, probe_.text, config().max_length - 1, Keep::beginning, snapshot.truncated);
+    snapshot.source = bounded_tokens(tokenizer_, probe_.text, Side::source, config().max_length - 1, Keep::beginning,
+                                     snapshot.truncated);
     snapshot.source.push_back(end());
     course_ = translation();
     memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
@@ -154,12 +156,12 @@ void Look::begin() {
 std::vector<Token> Look::prefix(std::int64_t room) {
   std::vector<Token> tokens;
   if (!probe_.prefix.empty())
-    tokens = bounded_tokens(tokenizer_, probe_.prefix, room, Keep::beginning, snapshot.truncated);
+    tokens = bounded_tokens(tokenizer_, probe_.prefix, written_side(), room, Keep::beginning, snapshot.truncated);
   for (const int id : probe_.prefix_ids) {
     if (id >= 0 && id < model_.vocab_size()) tokens.push_back(token_of(id, tokenizer_, config()));
   }
   if (!config().is_language_model()) {
-    const auto ends = std::ranges::find(tokens, Tokenizer::eos_id, &Token::id);
+    const auto ends = std::ranges::find(tokens, special().end, &Token::id);
     if (ends != tokens.end()) tokens.erase(ends + 1, tokens.end());
   }
   if (static_cast<std::int64_t>(tokens.size()) > room) {
@@ -171,13 +173,13 @@ std::vector<Token> Look::prefix(std::int64_t room) {
 
 Course Look::translation() {
   Course course;
-  course.inputs = {token_of(Tokenizer::bos_id, tokenizer_, config())};
+  course.inputs = {token_of(special().start, tokenizer_, config())};
   course.limit = writing_limit(config(), snapshot.source.size(), 0);
   course.given = probe_.follow_reference ? reference() : prefix(course.limit - 1);
   if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
   snapshot.prefix = course.given.size();
   for (const Token& token : course.given) {
-    if (token.id != Tokenizer::eos_id) course.inputs.push_back(token);
+    if (token.id != special().end) course.inputs.push_back(token);
   }
   return course;
 }
@@ -187,8 +189,11 @@ Course Look::continuation() {
   const std::int64_t context = config().max_length;
   const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
   Course course;
-  course.ends = false;
-  course.inputs = bounded_tokens(tokenizer_, probe_.text, context - room_to_write, Keep::end, snapshot.truncated);
+  course.ends = config().writing_ends();
+  course.inputs =
+      bounded_tokens(tokenizer_, probe_.text, Side::source, context - room_to_write, Keep::end, snapshot.truncated);
+  if (const int opening = tokenizer_.opening(); opening >= 0 && !snapshot.truncated)
+    course.inputs.insert(course.inputs.begin(), token_of(opening, tokenizer_, config()));
   if (course.inputs.empty()) course.inputs.push_back(end());
   const std::size_t typed = course.inputs.size();
   snapshot.target_in = course.inputs;  // the prompt alone, as reference() asks for it
@@ -210,7 +215,7 @@ std::vector<Token> Look::reference() const {
   bool cut = false;
   const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
   const std::int64_t room = config().is_language_model() ? config().max_length - typed : config().max_length - 1;
-  std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, room, Keep::beginning, cut);
+  std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, written_side(), room, Keep::beginning, cut);
   if (!config().is_language_model()) tokens.push_back(end());
   return tokens;
 }
@@ -255,7 +260,7 @@ void Look::follow() {
       if (step >= typed && step - typed < gold_.size()) decided.reference = choice.gold(gold_[step - typed].id);
       snapshot.target_out.push_back(decided.candidates[decided.chosen].token);
     }
-    ended = course_.ends && snapshot.target_out.back().id == Tokenizer::eos_id;
+    ended = course_.ends && snapshot.target_out.back().id == special().end;
     block = {snapshot.target_out.back()};
   }
   snapshot.target_in = course_.inputs;
@@ -267,7 +272,7 @@ void Look::follow() {
 // What the decoder thinks of every piece of the gold output when it is given those before it.
 void Look::follow_gold() {
   if (gold_.empty()) return;
-  std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{Tokenizer::bos_id};
+  std::vector<int> inputs = config().is_language_model() ? ids_of(snapshot.typed()) : std::vector{special().start};
   const std::size_t first = inputs.size() - 1;
   for (std::size_t i = 0; i + 1 < gold_.size(); ++i) inputs.push_back(gold_[i].id);
   Inspection inspection{.interventions = interventions()};

@@ -74,7 +74,7 @@ class Finder {
   Reading reading(Method method, int number, const Hypothesis& hypothesis) const {
     Reading made{method, number, {}, hypothesis.log_probs, hypothesis.log_prob, hypothesis.score, {}, {}, {}};
     for (const int id : hypothesis.ids) made.tokens.push_back(token(id));
-    if (hypothesis.finished) made.tokens.push_back(token(Tokenizer::eos_id));
+    if (hypothesis.finished) made.tokens.push_back(token(model_.config().special().end));
     made.text = text(hypothesis.ids);
     made.finished = hypothesis.finished;
     if (!probe_.reference.empty()) made.bleu = bleu_of(made.text);
@@ -128,8 +128,8 @@ class Finder {
     Hypothesis hypothesis;
     hypothesis.ids = asked;
     std::erase_if(hypothesis.ids, [&](int id) { return id < 0 || id >= model_.vocab_size(); });
-    if (!model_.config().is_language_model()) {
-      const auto end = std::ranges::find(hypothesis.ids, Tokenizer::eos_id);
+    if (model_.config().writing_ends()) {
+      const auto end = std::ranges::find(hypothesis.ids, model_.config().special().end);
       hypothesis.finished = end != hypothesis.ids.end();
       hypothesis.ids.erase(end, hypothesis.ids.end());
     }
@@ -147,7 +147,7 @@ class Finder {
   std::vector<int> rows_of(std::vector<int> inputs, const Hypothesis& hypothesis) const {
     if (model_.config().is_language_model() || (!hypothesis.finished && hypothesis.ids.empty())) return inputs;
     inputs.erase(inputs.begin());
-    inputs.push_back(hypothesis.finished ? Tokenizer::eos_id : hypothesis.ids.back());
+    inputs.push_back(hypothesis.finished ? model_.config().special().end : hypothesis.ids.back());
     return inputs;
   }
 
@@ -187,7 +187,7 @@ Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const
 HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
                                  const Interventions* interventions) {
   const bool language_model = model.config().is_language_model();
-  std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{Tokenizer::bos_id};
+  std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{model.config().special().start};
   inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
   if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // nothing was written after it
   const auto most = static_cast<std::size_t>(model.config().max_length);

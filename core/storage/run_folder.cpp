@@ -91,11 +91,18 @@ std::string to_lines(std::span<const MetricPoint> points) {
   return lines;
 }
 
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 // Whether a run has that file, in its place or on its way there.
 bool has(const RunFolder& run, std::filesystem::path (RunFolder::*file)() const) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file((run.*file)(), ignored) ||
-         std::filesystem::is_regular_file((decided_checkpoint(run).*file)(), ignored);
+  return is_file((run.*file)()) || is_file((decided_checkpoint(run).*file)());
+}
+
+bool has_other_tokenizer(const RunFolder& run) {
+  return std::ranges::any_of(run.other_tokenizer_files(), is_file);
 }
 
 }  // namespace
@@ -104,8 +111,19 @@ std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
   return checkpoints() / fmt::format("{:08}.safetensors", step);
 }
 
+std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
+  std::vector<std::filesystem::path> files;
+  for (const char* name :
+       {"source.spm", "target.spm", "vocab.json", "merges.txt", "spiece.model", "tokenizer_config.json"})
+    files.push_back(path / name);
+  return files;
+}
+
 std::vector<std::filesystem::path> RunFolder::files() const {
-  return {config(), corpus(), tokenizer(), model(), optimizer(), history(), metrics()};
+  std::vector<std::filesystem::path> files{config(), corpus(), tokenizer(), model(), optimizer(), history(), metrics()};
+  const std::vector<std::filesystem::path> others = other_tokenizer_files();
+  files.insert(files.end(), others.begin(), others.end());
+  return files;
 }
 
 RunFolder decided_checkpoint(const RunFolder& run) {
@@ -127,7 +145,8 @@ std::vector<std::int64_t> kept_steps(const RunFolder& folder) {
 
 bool is_run(const std::filesystem::path& path) {
   const RunFolder run{path};
-  return has(run, &RunFolder::config) && has(run, &RunFolder::model);
+  return has(run, &RunFolder::config) &&
+         (has(run, &RunFolder::model) || is_file(path / "model.safetensors.index.json"));
 }
 
 void check_is_run(const std::filesystem::path& path) {
@@ -135,7 +154,8 @@ void check_is_run(const std::filesystem::path& path) {
   std::vector<std::string> missing;
   constexpr std::array needed = {&RunFolder::config, &RunFolder::corpus, &RunFolder::tokenizer, &RunFolder::model};
   for (const auto file : needed) {
-    if (!has(run, file)) missing.push_back((run.*file)().filename().string());
+    const bool stands_in = file == &RunFolder::tokenizer && has_other_tokenizer(run);
+    if (!has(run, file) && !stands_in) missing.push_back((run.*file)().filename().string());
   }
   if (missing.empty()) return;
   if (missing.size() == needed.size()) throw RunError(fmt::format("{} holds no run", path.string()));

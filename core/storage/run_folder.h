@@ -29,6 +29,8 @@ struct RunFolder {
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path optimizer() const { return path / "optimizer.safetensors"; }
   std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
+  // Instead of it, or beside it, of a run that began as another program's checkpoint (tokenizer/families.h).
+  std::vector<std::filesystem::path> other_tokenizer_files() const;
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }
   std::filesystem::path history() const { return path / "history.safetensors"; }
@@ -45,7 +47,7 @@ RunFolder decided_checkpoint(const RunFolder& run);
 // Steps of the weights kept in checkpoints/, in order; none if there is no such folder. Other files there are ignored.
 std::vector<std::int64_t> kept_steps(const RunFolder& folder);
 
-// True if `path` is a folder with a configuration and weights. Never throws.
+// True if `path` is a folder with a configuration and weights, another program's too. Never throws.
 bool is_run(const std::filesystem::path& path);
 
 // Throws RunError if the folder lacks something that every run has, and says what to do about it.

@@ -105,13 +105,13 @@ void check_covers(std::vector<TensorHeader> headers, std::uint64_t data_bytes) {
   }
 }
 
-TensorBytes read_tensor(const TensorHeader& header, std::string_view data) {
+TensorView read_tensor(const TensorHeader& header, std::string_view data) {
   return within_tensor(header.name, [&] {
     if (header.begin > header.end || header.end > data.size()) {
       throw SafetensorsError(
           fmt::format("data_offsets [{}, {}] lie outside the {} bytes of data", header.begin, header.end, data.size()));
     }
-    TensorBytes tensor{header.name, dtype_named(header.dtype), header.shape, {}};
+    TensorView tensor{header.name, dtype_named(header.dtype), header.shape, {}};
     if (byte_count(tensor.shape, tensor.dtype) != header.end - header.begin) {
       throw SafetensorsError(fmt::format("data_offsets [{}, {}] do not fit the shape [{}] of {}", header.begin,
                                          header.end, fmt::join(tensor.shape, ", "), header.dtype));
@@ -138,15 +138,22 @@ SafetensorsHeader header_of(std::string_view bytes) {
   return parse_header(bytes.substr(length_bytes, header_bytes));
 }
 
+std::vector<TensorView> views_of(SafetensorsHeader header, std::string_view bytes) {
+  const std::string_view data = bytes.substr(length_bytes + header_length(bytes));
+  std::vector<TensorView> views;
+  std::ranges::stable_sort(header.tensors, {}, &TensorHeader::begin);
+  for (const TensorHeader& tensor : header.tensors) views.push_back(read_tensor(tensor, data));
+  check_covers(std::move(header.tensors), data.size());
+  return views;
+}
+
 Safetensors parse(std::string_view bytes) {
   SafetensorsHeader header = header_of(bytes);
-  const std::string_view data = bytes.substr(length_bytes + header_length(bytes));
-
   Safetensors contents;
   contents.metadata = std::move(header.metadata);
-  std::ranges::stable_sort(header.tensors, {}, &TensorHeader::begin);
-  for (const TensorHeader& tensor : header.tensors) contents.tensors.push_back(read_tensor(tensor, data));
-  check_covers(std::move(header.tensors), data.size());
+  for (TensorView& view : views_of(std::move(header), bytes)) {
+    contents.tensors.push_back({std::move(view.name), view.dtype, std::move(view.shape), std::string(view.bytes)});
+  }
   return contents;
 }
 
@@ -223,6 +230,10 @@ std::string serialize(const Safetensors& contents) {
 
 Safetensors parse_safetensors(std::string_view bytes, std::string_view where) {
   return naming(where, [&] { return parse(bytes); });
+}
+
+std::vector<TensorView> safetensors_views(std::string_view bytes, std::string_view where) {
+  return naming(where, [&] { return views_of(header_of(bytes), bytes); });
 }
 
 Safetensors read_safetensors(const std::filesystem::path& path) {

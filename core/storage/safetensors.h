@@ -35,6 +35,14 @@ struct TensorBytes {
   bool operator==(const TensorBytes&) const = default;
 };
 
+// The same where the bytes lie elsewhere.
+struct TensorView {
+  std::string name;
+  Dtype dtype = Dtype::F32;
+  std::vector<std::int64_t> shape;
+  std::string_view bytes;
+};
+
 struct Safetensors {
   std::map<std::string, std::string> metadata;
   std::vector<TensorBytes> tensors;  // as they lie in the file
@@ -51,6 +59,9 @@ std::string serialize(const Safetensors& contents);
 // Throws SafetensorsError for anything the format does not allow: no byte of the file is left unexplained, none is
 // used twice. `where` begins the error's message.
 Safetensors parse_safetensors(std::string_view bytes, std::string_view where = "safetensors");
+
+// The tensors as they lie in `bytes`, none copied; errors as above.
+std::vector<TensorView> safetensors_views(std::string_view bytes, std::string_view where);
 
 // As above, and FileError. Files above 16 GiB are refused.
 Safetensors read_safetensors(const std::filesystem::path& path);

@@ -242,6 +242,16 @@ OwnedText decode(const SentencePieceModel* model, const int* ids, std::size_t co
   });
 }
 
+OwnedText join(const SentencePieceModel* model, const TextView* pieces, std::size_t count, OwnedText* text) {
+  return guarded([&] {
+    std::vector<std::string> copies;
+    for (std::size_t i = 0; i < count; ++i) copies.emplace_back(pieces[i].data, pieces[i].size);
+    std::string joined;
+    check(model->processor.Decode(copies, &joined));
+    *text = owned(joined);
+  });
+}
+
 int vocab_size(const SentencePieceModel* model) {
   return model->processor.GetPieceSize();
 }
@@ -254,6 +264,10 @@ SpecialIds special_ids(const SentencePieceModel* model) {
 TextView piece(const SentencePieceModel* model, int id) {
   const std::string& text = model->processor.IdToPiece(id);
   return {text.data(), text.size()};
+}
+
+int id_of(const SentencePieceModel* model, TextView piece) {
+  return model->processor.PieceToId({piece.data, piece.size});
 }
 
 void free_model(SentencePieceModel* model) {
@@ -272,9 +286,11 @@ constexpr SentencePieceApi api = {
     .load = load,
     .encode = encode,
     .decode = decode,
+    .join = join,
     .vocab_size = vocab_size,
     .special_ids = special_ids,
     .piece = piece,
+    .id_of = id_of,
     .free_model = free_model,
     .free_encoding = free_encoding,
     .free_text = free_text,

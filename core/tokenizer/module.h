@@ -9,7 +9,7 @@
 namespace attnscope {
 
 // Raised whenever anything below changes, so that a module from another build is refused instead of misread.
-inline constexpr int sentencepiece_api_version = 2;
+inline constexpr int sentencepiece_api_version = 3;
 
 // Longer sentences are passed over in training: the BPE trainer overflows in a word of 2^15 characters.
 inline constexpr std::size_t longest_sentence = 30'000;  // bytes
@@ -57,9 +57,12 @@ struct SentencePieceApi {
   // A "char" model keeps every space; the others drop those at the ends and all but one in a row.
   OwnedText (*encode)(const SentencePieceModel* model, TextView text, Encoding* encoding);
   OwnedText (*decode)(const SentencePieceModel* model, const int* ids, std::size_t count, OwnedText* text);
+  // Pieces instead of ids, also such as the model has not.
+  OwnedText (*join)(const SentencePieceModel* model, const TextView* pieces, std::size_t count, OwnedText* text);
   int (*vocab_size)(const SentencePieceModel* model);
   SpecialIds (*special_ids)(const SentencePieceModel* model);
   TextView (*piece)(const SentencePieceModel* model, int id);  // id within the vocabulary; lives as long as the model
+  int (*id_of)(const SentencePieceModel* model, TextView piece);  // that of unk where there is none
   void (*free_model)(SentencePieceModel* model);
   void (*free_encoding)(Encoding encoding);
   void (*free_text)(OwnedText text);

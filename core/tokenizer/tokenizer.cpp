@@ -1,48 +1,15 @@
 #include "tokenizer/tokenizer.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <utility>
 
-#include "tokenizer/module.h"
+#include "tokenizer/sentence_piece.h"
 
 namespace attnscope {
 namespace {
-
-// Next to the program in the build tree as in an installed one: bin/attnscope, lib/attnscope/….
-std::filesystem::path module_path() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_SENTENCEPIECE_MODULE;
-}
-
-// Debian's libsentencepiece exports the protobuf it embeds, LibTorch loads another one, and in one namespace the
-// symbols interpose and crash the program before main. In a namespace of its own SentencePiece sees only its own.
-const SentencePieceApi* load_module() {
-  const std::string path = module_path();
-  void* const module = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!module) throw TokenizerError(fmt::format("cannot load the tokenizer module {}: {}", path, dlerror()));
-  const auto get_api =
-      reinterpret_cast<decltype(&attnscope_sentencepiece_api)>(dlsym(module, "attnscope_sentencepiece_api"));
-  const SentencePieceApi* const api = get_api ? get_api() : nullptr;
-  if (!api || api->version != sentencepiece_api_version) {
-    dlclose(module);
-    throw TokenizerError(fmt::format("the tokenizer module {} belongs to another version of attnscope", path));
-  }
-  return api;
-}
-
-// Loaded once and for good: the C library has room for about 15 namespaces.
-const SentencePieceApi& module() {
-  static const SentencePieceApi* const api = load_module();
-  return *api;
-}
-
-TextView view(std::string_view text) {
-  return {text.data(), text.size()};
-}
 
 // Always the same sample of what is too much to read.
 void keep_sample(std::vector<TextView>& views) {
@@ -69,7 +36,7 @@ std::vector<TextView> training_text(std::span<const std::string> sentences, cons
   std::vector<TextView> views;
   for (const std::string& sentence : sentences) {
     if (sentence.find_first_not_of(" \t\r\n") == std::string::npos) continue;
-    for (const std::string_view passage : passages(sentence)) views.push_back(view(passage));
+    for (const std::string_view passage : passages(sentence)) views.push_back(view_of(passage));
   }
   if (config.type != "char") keep_sample(views);
   return views;
@@ -84,14 +51,29 @@ std::size_t end_of_passage(std::string_view text) {
   return end;
 }
 
-std::string take(OwnedText text) {
-  const std::unique_ptr<OwnedText, void (*)(OwnedText*)> owner(&text, [](OwnedText* t) { module().free_text(*t); });
-  return std::string(text.data, text.size);
-}
+// One model for both sides, its special pieces numbered as attnscope has them.
+class OwnPieces final : public PieceScheme {
+ public:
+  explicit OwnPieces(std::string_view model) : model_(model) {
+    const SpecialIds ids = model_.special_ids();
+    constexpr SpecialPieces own;
+    if (ids.pad == own.padding && ids.bos == own.start && ids.eos == own.end && ids.unk == own.unknown) return;
+    throw TokenizerError(fmt::format(
+        "this SentencePiece model numbers its special pieces pad {}, bos {}, eos {}, unk {}; attnscope needs "
+        "{}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
+        ids.pad, ids.bos, ids.eos, ids.unk, own.padding, own.start, own.end, own.unknown));
+  }
 
-void check(OwnedText error, std::string_view doing) {
-  if (error.data) throw TokenizerError(fmt::format("{}: {}", doing, take(error)));
-}
+  std::vector<Token> encode(std::string_view text, Side) const override { return model_.encode(text); }
+  std::string decode(std::span<const int> ids) const override { return model_.decode(ids); }
+  int vocab_size() const override { return model_.vocab_size(); }
+  std::string piece(int id) const override { return model_.piece(id); }
+  int unknown_id() const override { return SpecialPieces().unknown; }
+  int end_id() const override { return SpecialPieces().end; }
+
+ private:
+  SentencePiece model_;
+};
 
 }  // namespace
 
@@ -120,33 +102,19 @@ std::string Tokenizer::train(std::span<const std::string> sentences, const Token
       .unk_id = unk_id,
   };
   OwnedText model = {};
-  check(module().train(&request, &model), "cannot train the tokenizer");
+  check(sentence_piece_module().train(&request, &model), "cannot train the tokenizer");
   return take(model);
 }
 
-Tokenizer::Tokenizer(std::string model) : bytes_(std::make_shared<const std::string>(std::move(model))) {
-  SentencePieceModel* loaded = nullptr;
-  check(module().load(view(*bytes_), &loaded), "cannot read the SentencePiece model");
-  model_ = {loaded, [](const SentencePieceModel* m) { module().free_model(const_cast<SentencePieceModel*>(m)); }};
-  const SpecialIds ids = module().special_ids(loaded);
-  if (ids.pad != pad_id || ids.bos != bos_id || ids.eos != eos_id || ids.unk != unk_id) {
-    throw TokenizerError(fmt::format(
-        "this SentencePiece model numbers its special pieces pad {}, bos {}, eos {}, unk {}; attnscope needs "
-        "{}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
-        ids.pad, ids.bos, ids.eos, ids.unk, pad_id, bos_id, eos_id, unk_id));
-  }
-}
+Tokenizer::Tokenizer(std::string model)
+    : Tokenizer(std::make_unique<OwnPieces>(model), SpecialPieces(), {{"tokenizer.model", model}}) {}
 
-std::vector<Token> Tokenizer::encode(std::string_view text) const {
-  Encoding encoding = {};
-  check(module().encode(model_.get(), view(text), &encoding), "cannot split the text into pieces");
-  const std::unique_ptr<Encoding, void (*)(Encoding*)> owner(&encoding,
-                                                             [](Encoding* e) { module().free_encoding(*e); });
-  std::vector<Token> tokens;
-  tokens.reserve(encoding.count);
-  for (const Piece& piece : std::span(encoding.pieces, encoding.count)) {
-    tokens.push_back({piece.id, std::string(piece.text.data, piece.text.size)});
-  }
+Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files)
+    : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}
+
+std::vector<Token> Tokenizer::encode(std::string_view text, Side side) const {
+  std::vector<Token> tokens = scheme_->encode(text, side);
+  for (Token& token : tokens) token.unknown = token.id == special_.unknown;
   return tokens;
 }
 
@@ -154,21 +122,18 @@ std::string Tokenizer::decode(std::span<const int> ids) const {
   std::vector<int> spoken;
   for (const int id : ids) {
     check_id(id);
-    if (id != pad_id && id != bos_id && id != eos_id) spoken.push_back(id);
+    if (id != special_.padding && id != special_.start && id != special_.end) spoken.push_back(id);
   }
-  OwnedText text = {};
-  check(module().decode(model_.get(), spoken.data(), spoken.size(), &text), "cannot join the pieces");
-  return take(text);
+  return scheme_->decode(spoken);
 }
 
 int Tokenizer::vocab_size() const {
-  return module().vocab_size(model_.get());
+  return scheme_->vocab_size();
 }
 
 std::string Tokenizer::piece(int id) const {
   check_id(id);
-  const TextView text = module().piece(model_.get(), id);
-  return std::string(text.data, text.size);
+  return scheme_->piece(id);
 }
 
 void Tokenizer::check_id(int id) const {
@@ -181,16 +146,18 @@ void Tokenizer::check_id(int id) const {
 
 std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<int> ids;
+  if (tokenizer.opening() >= 0) ids.push_back(tokenizer.opening());
   for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-  if (ids.empty()) ids.push_back(Tokenizer::eos_id);
+  if (ids.empty()) ids.push_back(tokenizer.special().end);
   return ids;
 }
 
 std::string decode_lines(const Tokenizer& tokenizer, std::span<const int> ids) {
+  const int line_end = tokenizer.special().end;
   std::string text;
   auto begin = ids.begin();
-  for (auto end = std::find(begin, ids.end(), Tokenizer::eos_id); end != ids.end();
-       end = std::find(begin, ids.end(), Tokenizer::eos_id)) {
+  for (auto end = std::find(begin, ids.end(), line_end); end != ids.end();
+       end = std::find(begin, ids.end(), line_end)) {
     text += tokenizer.decode({begin, end}) + "\n";
     begin = end + 1;
   }

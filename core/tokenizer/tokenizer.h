@@ -1,6 +1,8 @@
-// Text to pieces and back: one SentencePiece model for both languages (§5.1 shares one vocabulary too).
+// Text to pieces and back: one SentencePiece model for both languages (§5.1 shares one vocabulary too), or what the
+// checkpoint of another program came with (families.h).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -10,10 +12,9 @@
 
 #include "plain/config.h"
 #include "plain/snapshot.h"
+#include "tokenizer/piece_scheme.h"
 
 namespace attnscope {
-
-struct SentencePieceModel;  // module.h
 
 // The SentencePiece module cannot be loaded, a model cannot be trained or read, or an id lies outside the vocabulary.
 class TokenizerError : public std::runtime_error {
@@ -25,13 +26,17 @@ class TokenizerError : public std::runtime_error {
 // where the pieces are the same as of the whole; where there is none in 30 000 bytes, between two characters.
 std::vector<std::string_view> passages(std::string_view text);
 
+// A tokenizer's files: what they hold, by their names in a run's folder.
+using TokenizerFiles = std::map<std::string, std::string>;
+
 // Immutable once made; copies share the model. Any number of threads may use it at once.
 class Tokenizer {
  public:
-  static constexpr int pad_id = 0;
-  static constexpr int bos_id = 1;
-  static constexpr int eos_id = 2;
-  static constexpr int unk_id = unknown_id;
+  // Of those that are trained here; others': special().
+  static constexpr int pad_id = SpecialPieces().padding;
+  static constexpr int bos_id = SpecialPieces().start;
+  static constexpr int eos_id = SpecialPieces().end;
+  static constexpr int unk_id = SpecialPieces().unknown;
 
   // The bytes of a SentencePiece model trained on `sentences`, both languages together: the same sentences in the same
   // order give the same bytes. Gives fewer than `config.vocab_size` pieces where the sentences allow no more; throws
@@ -51,12 +56,16 @@ class Tokenizer {
   // differently from above.
   explicit Tokenizer(std::string model);
 
+  // Another program's: decoding passes over the special pieces.
+  Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files);
+
   // Without bos and eos; none for white space alone, unless characters are the pieces. Bytes that are not UTF-8 count
   // as U+FFFD. The piece of an unk is the text it stands for; one unk takes all unknown characters in a row
   // (SentencePiece takes 0.2 s for 100 kB of them, 1 s for 200 kB).
-  std::vector<Token> encode(std::string_view text) const;
+  std::vector<Token> encode(std::string_view text, Side side = Side::source) const;
 
-  // Skips pad, bos and eos; writes " ⁇ " for unk. Throws TokenizerError for an id outside 0…vocab_size − 1.
+  // Skips the special pieces but unk, for which SentencePiece writes " ⁇ ". Throws TokenizerError for an id outside
+  // 0…vocab_size − 1.
   std::string decode(std::span<const int> ids) const;
 
   int vocab_size() const;
@@ -64,19 +73,25 @@ class Tokenizer {
   // The piece as SentencePiece writes it; throws TokenizerError for an id outside 0…vocab_size − 1.
   std::string piece(int id) const;
 
-  // The bytes to save as tokenizer.model.
-  const std::string& model() const { return *bytes_; }
+  const SpecialPieces& special() const { return special_; }
+
+  // The piece that stands before every text, −1: none. encode() leaves it out.
+  int opening() const { return scheme_->opening_id(); }
+
+  // What is to be saved: for SentencePiece, tokenizer.model.
+  const TokenizerFiles& files() const { return *files_; }
 
  private:
   void check_id(int id) const;
 
-  std::shared_ptr<const std::string> bytes_;
-  std::shared_ptr<const SentencePieceModel> model_;
+  std::shared_ptr<const TokenizerFiles> files_;
+  std::shared_ptr<const PieceScheme> scheme_;
+  SpecialPieces special_;
 };
 
 // ---- prompts and what a language model writes after them: text in which </s> is a line's end
 
-// At least one id: nothing typed begins where a line has ended.
+// At least one id: nothing typed begins where a line, or a text, has ended.
 std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text);
 
 // With "\n" where the ids have </s>.

@@ -17,7 +17,7 @@ BatchSide side_of(const torch::Tensor& ids, const Tokenizer& tokenizer) {
   const auto* id = host.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < host.numel(); ++i) {
     side.ids.push_back(static_cast<int>(id[i]));
-    side.pieces.push_back(id[i] == Tokenizer::pad_id ? "" : tokenizer.piece(static_cast<int>(id[i])));
+    side.pieces.push_back(id[i] == tokenizer.special().padding ? "" : tokenizer.piece(static_cast<int>(id[i])));
   }
   return side;
 }

@@ -18,7 +18,7 @@ std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, t
   std::vector<Batch> parts;
   if (pairs_) {
     for (const auto& part : parts_of_like_work(dataset_->train, pairs_->at(number), count)) {
-      parts.push_back(make_batch(dataset_->train, part, device));
+      parts.push_back(make_batch(dataset_->train, part, device, config_.model.special()));
     }
     return parts;
   }
@@ -28,7 +28,7 @@ std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, t
   for (std::int64_t i = 0; i < std::min(count, rows); ++i) {
     const std::int64_t first = rows * i / std::min(count, rows), last = rows * (i + 1) / std::min(count, rows);
     parts.push_back(make_batch(dataset_->train_stream, std::span(windows.places).subspan(first, last - first),
-                               windows.length, device));
+                               windows.length, device, config_.model.special()));
   }
   return parts;
 }

@@ -82,7 +82,8 @@ std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
 
 }  // namespace
 
-Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device) {
+Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
+                 const SpecialPieces& special) {
   std::size_t source_length = 0;
   std::size_t target_length = 0;
   Batch batch;
@@ -96,7 +97,7 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
   }
   const auto rows = static_cast<std::int64_t>(indices.size());
   const auto table = [&](std::size_t length) {
-    return torch::full({rows, static_cast<std::int64_t>(length)}, Tokenizer::pad_id, torch::kInt64);
+    return torch::full({rows, static_cast<std::int64_t>(length)}, special.padding, torch::kInt64);
   };
   batch.source = table(source_length);
   batch.target_in = table(target_length);
@@ -107,15 +108,15 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
   for (const std::int64_t i : indices) {
     const EncodedPair& pair = pairs[i];
     std::copy(pair.source.begin(), pair.source.end(), source);
-    *target_in = Tokenizer::bos_id;
+    *target_in = special.start;
     std::copy(pair.target.begin(), pair.target.end(), target_in + 1);
     std::copy(pair.target.begin(), pair.target.end(), target_out);
-    target_out[pair.target.size()] = Tokenizer::eos_id;
+    target_out[pair.target.size()] = special.end;
     source += source_length;
     target_in += target_length;
     target_out += target_length;
   }
-  if (padded) batch.source_padding = batch.source.eq(Tokenizer::pad_id).to(device);
+  if (padded) batch.source_padding = batch.source.eq(special.padding).to(device);
   batch.source = batch.source.to(device);
   batch.target_in = batch.target_in.to(device);
   batch.target_out = batch.target_out.to(device);

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// B pairs, padded with pad_id to the longest of them.
+// B pairs, padded to the longest of them.
 struct Batch {
   torch::Tensor source;          // int64 B×S
   torch::Tensor source_padding;  // bool B×S, true at padding; undefined if there is none
@@ -22,7 +22,8 @@ struct Batch {
   std::int64_t targets = 0;      // target positions that are not padding: what the loss is the mean of
 };
 
-Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device);
+Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
+                 const SpecialPieces& special = {});
 
 // Which pairs share a batch.
 enum class BatchOrder {

@@ -86,13 +86,13 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
-  const auto ids = [&](const std::string& text) {
+  const auto ids = [&](const std::string& text, Side side) {
     std::vector<int> encoded;
-    for (const Token& token : tokenizer.encode(text)) encoded.push_back(token.id);
+    for (const Token& token : tokenizer.encode(text, side)) encoded.push_back(token.id);
     return encoded;
   };
-  EncodedPair encoded{ids(pair.source), ids(pair.target)};
-  encoded.source.push_back(Tokenizer::eos_id);
+  EncodedPair encoded{ids(pair.source, Side::source), ids(pair.target, Side::target)};
+  encoded.source.push_back(tokenizer.special().end);
   const std::size_t longest = std::max(encoded.source.size(), encoded.target.size() + 1);
   if (longest > static_cast<std::size_t>(max_length)) return std::nullopt;
   return encoded;
@@ -106,7 +106,7 @@ EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const
     append_line(tokenizer, line, added_spaces, encoded);
     text.remove_prefix(line.size());
     if (!text.empty()) {
-      encoded.stream.push_back(Tokenizer::eos_id);
+      encoded.stream.push_back(tokenizer.special().end);
       ++encoded.characters;
       text.remove_prefix(1);
     }

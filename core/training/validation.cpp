@@ -52,20 +52,21 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
                                               std::int64_t batch_size, const Breath& breathe) {
   const IndexBatches batches = batches_by_length(pairs, batch_size);
   return sum_of(
-      model, batches.size(), [&](std::size_t i) { return make_batch(pairs, batches[i], model.device()); }, breathe);
+      model, batches.size(),
+      [&](std::size_t i) { return make_batch(pairs, batches[i], model.device(), model.config().special()); }, breathe);
 }
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
                                               const Breath& breathe) {
-  std::vector<int> read = {Tokenizer::eos_id};
+  std::vector<int> read = {model.config().special().end};
   read.insert(read.end(), stream.begin(), stream.end());
   const std::int64_t length = model.config().max_length;
   const auto places = window_places(static_cast<std::int64_t>(stream.size()), length, max_windows);
   const auto rows = static_cast<std::size_t>(batch_size);
   const auto batch = [&](std::size_t i) {
     const auto rest = std::span(places).subspan(i * rows);
-    return make_batch(read, rest.first(std::min(rest.size(), rows)), length, model.device());
+    return make_batch(read, rest.first(std::min(rest.size(), rows)), length, model.device(), model.config().special());
   };
   return sum_of(model, (places.size() + rows - 1) / rows, batch, breathe);
 }

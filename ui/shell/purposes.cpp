@@ -78,8 +78,10 @@ std::string film_name(const Scope&) {
   return "film";
 }
 
-constexpr FileChoice run_folder = {
-    .title = "Open a run", .accept = "Open", .advice = "A run is a folder with a config.json.", .runs = true};
+constexpr FileChoice run_folder = {.title = "Open a run",
+                                   .accept = "Open",
+                                   .advice = "A run, or another program's checkpoint, is a folder with a config.json.",
+                                   .runs = true};
 constexpr FileChoice new_run = {.title = "Save the run",
                                 .accept = "Save",
                                 .advice = "A new folder of that name is made here.",

@@ -83,7 +83,7 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
     ImGui::TextUnformatted(weight.c_str());
   }
-  if (token.id == unknown_id) ImGui::TextUnformatted(unknown_note(token.piece).c_str());
+  if (token.unknown) ImGui::TextUnformatted(unknown_note(token.piece).c_str());
   if (is_marked(index, options))
     ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
   if (is_masked(index, options) && !options.masked_note.empty())
@@ -123,7 +123,7 @@ void paint_piece(Painter& paint, const PictureArea& area, const Token& token, st
   const Chip chip{area.low, area.high, fill, ink, masked};
   draw_chip(paint, chip, token, options, skin);
   const auto place = static_cast<int>(index);
-  if (token.id == unknown_id) underline(paint, chip, skin.theme.error, skin.px(2), skin);
+  if (token.unknown) underline(paint, chip, skin.theme.error, skin.px(2), skin);
   if (place < options.underlined) underline(paint, chip, skin.theme.success, skin.px(1.5F), skin);
   if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], skin);
   const bool chosen = place == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());

@@ -64,7 +64,7 @@ SetText set_text(std::vector<WordSpan> words, const std::vector<Token>& tokens) 
     text.apart.push_back(piece.starts_with(word_mark) || is_mark(word));
     const auto pieces = std::span(tokens).subspan(static_cast<std::size_t>(word.begin),
                                                   static_cast<std::size_t>(word.end - word.begin));
-    text.unknown.push_back(std::ranges::find(pieces, unknown_id, &Token::id) != pieces.end());
+    text.unknown.push_back(std::ranges::any_of(pieces, &Token::unknown));
   }
   return text;
 }

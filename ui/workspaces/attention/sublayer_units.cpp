@@ -98,6 +98,15 @@ float active_share(const Matrix& active, int token) {
          static_cast<float>(active.cols);
 }
 
+std::string activation_formula(const ModelConfig& model) {
+  const std::string inner = model.biases ? "xW₁ + b₁" : "xW₁";
+  if (model.activation == "relu") return "ReLU, max(0, " + inner + ")";
+  if (model.is_gated())
+    return fmt::format("{}, {}({}) ⊙ xV", model.activation == "swiglu" ? "SwiGLU" : "GEGLU",
+                       model.activation == "swiglu" ? "swish" : "GELU", inner);
+  return fmt::format("{}({})", model.activation == "swish" ? "swish" : "GELU", inner);
+}
+
 void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const SublayerEffect* flow = feed_forward(snapshot, view);
@@ -107,13 +116,12 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
   const std::vector<std::string> tokens = pieces_of(flow->decoder ? snapshot.target_in : snapshot.source);
   const std::vector<std::string> labels = labels_with_share(active, tokens);
   const HeatmapOptions options = units_options(active, labels, view);
-  const bool relu = snapshot.model.activation == "relu";
   ImGui::PushID("units");
   draw_card_title({fmt::format("Feed-forward, {} layer {}: {} units", flow->decoder ? "decoder" : "encoder",
                                flow->layer + 1, active.cols),
                    fmt::format("The inner layer, after {}: a row a piece, a column a unit; beside each piece the share "
                                "of units above 0 (paper §3.3). Click a row to list its units.",
-                               relu ? "ReLU, max(0, xW₁ + b₁)" : "GELU(xW₁ + b₁)"),
+                               activation_formula(snapshot.model)),
                    options.map, options.low, options.high},
                   room.x, skin);
   const float list = std::clamp(room.x * 0.32F, skin.px(150), skin.px(240));

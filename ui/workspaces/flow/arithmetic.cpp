@@ -87,6 +87,12 @@ std::string normalized_text(const CellText& cell) {
                      operand_text(learned.at(0, cell.col)), operand_text(learned.at(1, cell.col)), cell.value());
 }
 
+std::string rms_normalized_text(const CellText& cell) {
+  return fmt::format("x ÷ rms · γ\n= {} ÷ {} · {}\n= {:.6f}", short_number(cell.same(0)),
+                     short_number(cell.operand(1).values.at(cell.row, 0)),
+                     operand_text(cell.operand(2).values.at(0, cell.col)), cell.value());
+}
+
 std::string rotated_text(const CellText& cell) {
   const int even = cell.col - cell.col % 2;
   const Matrix& x = cell.operand(0).values;
@@ -108,6 +114,12 @@ std::string elementwise_text(const CellText& cell) {
     case FlowOp::sum:
       return fmt::format("{} + {} ({} + {})\n{}", a, operand_text(cell.same(1)), cell.operand(0).name,
                          cell.operand(1).name, cell.end());
+    case FlowOp::times:
+      return fmt::format("{} · {}\n{}", a, operand_text(cell.same(1)), cell.end());
+    case FlowOp::gelu_by_tanh:
+      return fmt::format("x·½(1 + tanh(√(2/π)(x + 0.044715x³))), x = {}\n{}", a, cell.end());
+    case FlowOp::swish:
+      return fmt::format("{0} · σ({0})\n{1}", operand_text(cell.same(0)), cell.end());
     case FlowOp::relu:
       return fmt::format("max(0, {})\n{}", a, cell.end());
     case FlowOp::gelu:
@@ -143,6 +155,10 @@ std::string text_of(const CellText& cell) {
       return softmax_text(cell);
     case FlowOp::moments:
       return moment_text(cell);
+    case FlowOp::mean_square:
+      return fmt::format("√(mean of x² of the row + {:.0e})\n{}", cell.matrix.factor, cell.end());
+    case FlowOp::rms_normalized:
+      return rms_normalized_text(cell);
     case FlowOp::normalized:
       return normalized_text(cell);
     case FlowOp::spread:

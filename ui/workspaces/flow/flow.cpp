@@ -99,7 +99,7 @@ std::string summary(const Snapshot& snapshot) {
   const ModelConfig& model = snapshot.model;
   std::string sizes = fmt::format("D = {}", model.d_model);
   if (!model.is_recurrent())
-    sizes += fmt::format(", H = {}, d = {}, F = {}", model.num_heads, model.d_model / model.num_heads, model.d_ff);
+    sizes += fmt::format(", H = {}, d = {}, F = {}", model.num_heads, model.head_width(), model.d_ff);
   if (!snapshot.data_flow) return sizes;
   std::int64_t total = 0;
   for (const FlowParameter& parameter : snapshot.data_flow->parameters) total += parameter.count();

@@ -163,7 +163,7 @@ void draw_in_model(WorkspaceContext& context, const Skin& skin) {
   if (const char* why_not = why_no_switch(context)) return small_text(skin.theme.text_dim, why_not, skin);
   const ModelConfig& model = context.live->model;
   AttentionView& attention = context.views.of<AttentionView>();
-  const std::int64_t d = model.d_model / model.num_heads;
+  const std::int64_t d = model.head_width();
   bool divided = model.scaled_attention != attention.interventions.other_scale;
   ImGui::SameLine(0, skin.px(10));
   if (ImGui::Checkbox(fmt::format("scores divided by \u221A{}", d).c_str(), &divided))

@@ -72,7 +72,7 @@ WorkspaceNumbers turning_numbers(const TurningView& view) {
   const int pairs = view.width / 2;
   WorkspaceNumbers numbers{Matrix(pairs, 4), {}, {"theta", "query", "key", "cos of the difference"}, "rope turned"};
   for (int pair = 0; pair < pairs; ++pair) {
-    const double theta = rope_angle(pair, view.width);
+    const double theta = rope_angle(pair, view.width, view.base);
     numbers.rows.push_back(fmt::format("pair {}", pair));
     const std::array of_pair = {theta, view.query * theta, view.key * theta, std::cos((view.query - view.key) * theta)};
     for (int col = 0; col < 4; ++col)

@@ -51,12 +51,12 @@ void draw_arrow(Painter& paint, ImVec2 center, float length, double angle, Color
 }
 
 void pair_tooltip(const TurningView& view, int pair) {
-  const double theta = rope_angle(pair, view.width);
+  const double theta = rope_angle(pair, view.width, view.base);
   const double apart = (view.query - view.key) * theta;
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(fmt::format("dimensions {} and {}", 2 * pair, 2 * pair + 1).c_str());
   ImGui::TextUnformatted(
-      fmt::format("\u03B8 = 10000^(\u2212{}/{}) = {:.4g} a position", 2 * pair, view.width, theta).c_str());
+      fmt::format("\u03B8 = {}^(\u2212{}/{}) = {:.4g} a position", view.base, 2 * pair, view.width, theta).c_str());
   ImGui::TextUnformatted(
       fmt::format("query: {} \u03B8 = {}\u00B0", view.query, number_text(degrees(view.query * theta), 1)).c_str());
   ImGui::TextUnformatted(
@@ -70,7 +70,7 @@ void pair_tooltip(const TurningView& view, int pair) {
 // One pair of dimensions: the query's part and the key's, turned, and the angle between them.
 void draw_pair(const TurningView& view, int pair, ImVec2 corner, float side, const Skin& skin) {
   Painter paint(skin);
-  const double theta = rope_angle(pair, view.width);
+  const double theta = rope_angle(pair, view.width, view.base);
   const float radius = side / 2 - skin.px(4);
   const ImVec2 center{corner.x + side / 2, corner.y + side / 2};
   std::vector<ImVec2> circle;
@@ -122,16 +122,17 @@ void draw_turning(WorkspaceContext& context, PositionsView& positions) {
   const Skin& skin = context.skin;
   TurningView& view = positions.turning;
   if (context.live && !context.live->model.is_recurrent())
-    view.width = static_cast<int>(context.live->model.d_model / context.live->model.num_heads) / 2 * 2;
+    view.width = static_cast<int>(context.live->model.head_width()) / 2 * 2;
+  view.base = context.live ? context.live->model.rope_theta : ModelConfig().rope_theta;
   settle(view);
   draw_controls(view, skin);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
       fmt::format(
           "RoPE turns each pair of a head\u2019s {} dimensions by position \u00B7 \u03B8_i, \u03B8_i = "
-          "10000^(\u22122i/d), query (blue) and key alike: the first pair by a radian a position, the last hardly. "
+          "{}^(\u22122i/d), query (blue) and key alike: the first pair by a radian a position, the last hardly. "
           "What stands below a circle is the angle between them, (m \u2212 n) \u03B8_i: only the distance counts.",
-          view.width),
+          view.width, view.base),
       skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_pairs(view, {room.x, std::floor(room.y * 0.56F)}, skin);

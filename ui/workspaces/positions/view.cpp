@@ -61,8 +61,8 @@ void measure_part(LocalityView& view, AttentionPart part, const AttentionMaps& m
 
 }  // namespace
 
-double rope_angle(int pair, int width) {
-  return std::pow(10000.0, -2.0 * pair / width);
+double rope_angle(int pair, int width, double base) {
+  return std::pow(base, -2.0 * pair / width);
 }
 
 void move_both(TurningView& view) {
@@ -72,13 +72,14 @@ void move_both(TurningView& view) {
 }
 
 void settle(TurningView& view) {
-  if (view.of_width == view.width) return;
+  if (view.of_width == view.width && view.of_base == view.base) return;
   view.of_width = view.width;
+  view.of_base = view.base;
   view.product = {};
   const int pairs = view.width / 2;
   for (int apart = 0; apart <= last_position; ++apart) {
     double sum = 0;
-    for (int pair = 0; pair < pairs; ++pair) sum += std::cos(apart * rope_angle(pair, view.width));
+    for (int pair = 0; pair < pairs; ++pair) sum += std::cos(apart * rope_angle(pair, view.width, view.base));
     view.product.x.push_back(apart);
     view.product.y.push_back(sum / pairs);
   }

@@ -17,18 +17,20 @@ enum class PositionsMode { numbers, turning, wavelengths, locality };
 struct TurningView {
   int query = 12;
   int key = 4;
-  int width = 32;  // d_k
+  int width = 32;       // d_k
+  double base = 10000;  // model.rope_theta
   PlotAxis axis;
   PlotView plot;
 
   int of_width = 0;  // that the series is of
-  Series product;    // of two vectors alike in every pair, over how far apart they stand
+  double of_base = 0;
+  Series product;  // of two vectors alike in every pair, over how far apart they stand
 };
 
 inline constexpr int last_position = 512;  // of query and key
 
-// θ_i = 10000^(−2i/d) (2104.09864 §3.2.2): the angle a position.
-double rope_angle(int pair, int width);
+// θ_i = base^(−2i/d) (2104.09864 §3.2.2): the angle a position.
+double rope_angle(int pair, int width, double base = 10000);
 // Both one position further, as long as there is one.
 void move_both(TurningView& view);
 void settle(TurningView& view);

@@ -1,0 +1,181 @@
+#include "checkpoints/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "checkpoints/families.h"
+#include "plain/json_text.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint64_t largest_config = 1U << 20U;
+constexpr std::uint64_t largest_index = 64U << 20U;
+constexpr const char* config_name = "config.json";
+constexpr const char* weights_name = "model.safetensors";
+constexpr const char* index_name = "model.safetensors.index.json";
+
+struct Family {
+  std::string_view model_type;
+  CheckpointPlan (*plan)(const CheckpointFields& fields);
+};
+
+constexpr std::array families = {Family{"marian", marian_plan}, Family{"t5", t5_plan}, Family{"mt5", t5_plan},
+                                 Family{"gpt2", gpt2_plan}, Family{"llama", llama_plan}};
+
+Json read_object(const fs::path& path, std::uint64_t max_bytes) {
+  const std::string bytes = read_file(path, max_bytes);
+  Json json;
+  try {
+    json = parse_json(bytes);
+  } catch (const std::exception& error) {
+    throw CheckpointError(fmt::format("{}: {}", path.string(), error.what()));
+  }
+  if (!json.is_object()) throw CheckpointError(fmt::format("{}: not a JSON object", path.string()));
+  return json;
+}
+
+CheckpointPlan plan_of(const CheckpointFields& fields) {
+  const std::string type = fields.text("model_type");
+  const auto* const family = std::ranges::find(families, type, &Family::model_type);
+  if (family != families.end()) return family->plan(fields);
+  std::vector<std::string_view> names;
+  for (const Family& known : families) names.push_back(known.model_type);
+  fields.refuse("model_type", fmt::format("{}", fmt::join(names, ", ")));
+}
+
+// The files that the index names, each in the folder itself.
+std::set<std::string> shards(const fs::path& index) {
+  const Json json = read_object(index, largest_index);
+  const auto map = json.find("weight_map");
+  if (map == json.end() || !map->is_object())
+    throw CheckpointError(fmt::format("{}: there is no \"weight_map\"", index.string()));
+  std::set<std::string> names;
+  for (const auto& [tensor, shard] : map->items()) {
+    const fs::path name = shard.is_string() ? fs::path(shard.get<std::string>()) : fs::path();
+    if (name.empty() || name.filename() != name || name == "..") {
+      throw CheckpointError(
+          fmt::format("{}: \"{}\" lies in {}, not in a file of the folder", index.string(), tensor, shard.dump()));
+    }
+    names.insert(name.string());
+  }
+  return names;
+}
+
+}  // namespace
+
+bool is_checkpoint(const fs::path& folder) {
+  try {
+    const Json json = parse_json(read_file(folder / config_name, largest_config));
+    return json.is_object() && json.contains("model_type");
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+CheckpointPlan plan_checkpoint(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path decoding = folder / "generation_config.json";
+  const CheckpointFields fields(read_object(folder / config_name, largest_config),
+                                fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
+  try {
+    CheckpointPlan plan = plan_of(fields);
+    check(plan.config);
+    for (const std::int64_t piece : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
+                                     plan.config.model.banned_id}) {
+      if (piece >= plan.config.tokenizer.vocab_size) {
+        throw CheckpointError(fmt::format("config.json: piece {} lies outside the vocabulary of {}", piece,
+                                          plan.config.tokenizer.vocab_size));
+      }
+    }
+    return plan;
+  } catch (const CheckpointError& error) {
+    throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
+  } catch (const ConfigError& error) {
+    throw CheckpointError(
+        fmt::format("{}: config.json asks for a model that is not supported: {}", folder.string(), error.what()));
+  }
+}
+
+// ---- tensors
+
+CheckpointTensors::CheckpointTensors(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / weights_name, ignored)) {
+    add_file(folder / weights_name);
+  } else if (fs::exists(folder / index_name, ignored)) {
+    for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
+  } else {
+    throw CheckpointError(
+        fmt::format("{}: there is no {} and no {}; files that can run code when they are read, as "
+                    "pytorch_model.bin, are not opened",
+                    folder.string(), weights_name, index_name));
+  }
+}
+
+void CheckpointTensors::add_file(const fs::path& path) {
+  files_.emplace_back(path);
+  for (TensorView& view : safetensors_views(files_.back().bytes(), path.string())) {
+    const std::string name = view.name;
+    if (!tensors_.emplace(name, std::move(view)).second)
+      throw CheckpointError(fmt::format("{}: tensor \"{}\" is in another file too", path.string(), name));
+  }
+}
+
+const TensorView* CheckpointTensors::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : &found->second;
+}
+
+// ---- what families are made of
+
+Config checkpoint_config(const CheckpointFields& fields, const char* family) {
+  Config config;
+  config.corpus.source.clear();
+  config.tokenizer.family = family;
+  config.tokenizer.vocab_size = fields.whole("vocab_size");
+  config.model.dropout = 0;
+  return config;
+}
+
+void add_tensor(std::vector<TensorRow>& tensors, const std::string& parameter, std::vector<std::string> names,
+                bool optional) {
+  tensors.push_back({parameter, {{std::move(names)}}, optional});
+}
+
+void add_linear(std::vector<TensorRow>& tensors, const std::string& parameter, const std::vector<LinearPart>& parts,
+                bool bias) {
+  for (const char* kind : {".weight", ".bias"}) {
+    if (!bias && std::string_view(kind) == ".bias") return;
+    TensorRow& row = tensors.emplace_back(TensorRow{parameter + kind, {}});
+    for (const LinearPart& part : parts) row.parts.push_back({{part.name + kind}, part.rows, part.change});
+  }
+}
+
+void add_projections(std::vector<TensorRow>& tensors, const std::string& attention, const std::string& prefix,
+                     const ModelConfig& model, TensorChange turned) {
+  const std::int64_t width = model.num_heads * model.head_width(), keys = model.key_heads() * model.head_width();
+  const std::array<TensorPart, 3> parts = {TensorPart{{prefix + ".q_proj"}, width, turned},
+                                           TensorPart{{prefix + ".k_proj"}, keys, turned},
+                                           TensorPart{{prefix + ".v_proj"}, keys, TensorChange::none}};
+  for (const auto& [own, theirs] : {std::pair(".in_proj_weight", ".weight"), std::pair(".in_proj_bias", ".bias")}) {
+    if (!model.biases && std::string_view(theirs) == ".bias") return;
+    TensorRow& row = tensors.emplace_back(TensorRow{attention + own, {parts.begin(), parts.end()}});
+    for (TensorPart& part : row.parts) part.names.front() += theirs;
+  }
+}
+
+void add_norm(std::vector<TensorRow>& tensors, const std::string& parameter, const std::string& name, bool bias) {
+  add_linear(tensors, parameter, {{name}}, bias);
+}
+
+}  // namespace attnscope

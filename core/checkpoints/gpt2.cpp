@@ -1,0 +1,76 @@
+// GPT-2, as transformers' modeling_gpt2.py has it: pre-norm, learned positions, GELU by tanh, matrices kept in × out.
+#include <fmt/format.h>
+
+#include "checkpoints/families.h"
+
+namespace attnscope {
+namespace {
+
+std::string activation(const CheckpointFields& fields) {
+  const std::string name = fields.text("activation_function", "gelu_new");
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu-tanh";
+  if (name == "silu") return "swish";
+  if (name == "relu" || name == "gelu" || name == "swish") return name;
+  fields.refuse("activation_function", "gelu_new, gelu_pytorch_tanh, gelu, relu, silu, swish");
+}
+
+Config config_of(const CheckpointFields& fields) {
+  for (const char* field : {"add_cross_attention", "scale_attn_by_inverse_layer_idx"}) fields.must_be_false(field);
+  Config config = checkpoint_config(fields, "gpt2");
+  ModelConfig& model = config.model;
+  model.architecture = "decoder-only";
+  model.d_model = fields.whole("n_embd");
+  model.num_heads = fields.whole("n_head");
+  model.num_decoder_layers = fields.whole("n_layer");
+  model.d_ff = fields.whole("n_inner", 4 * model.d_model);
+  model.max_length = fields.whole("n_positions");
+  model.norm = "pre";
+  model.norm_epsilon = fields.number("layer_norm_epsilon", 1e-5);
+  model.activation = activation(fields);
+  model.positions = "learned";
+  model.scaled_embeddings = false;
+  model.scaled_attention = fields.truth("scale_attn_weights", true);
+  model.tied_embeddings = fields.truth("tie_word_embeddings", true);
+  model.dropout = fields.number("resid_pdrop", 0.1);
+  model.end_id = fields.piece("eos_token_id");
+  model.start_id = fields.piece("bos_token_id", model.end_id);
+  model.padding_id = fields.piece("pad_token_id", -1);
+  model.ends_text = true;
+  return config;
+}
+
+// The original files have no prefix.
+std::vector<std::string> either(const std::string& name) {
+  return {"transformer." + name, name};
+}
+
+}  // namespace
+
+CheckpointPlan gpt2_plan(const CheckpointFields& fields) {
+  CheckpointPlan plan{config_of(fields), {}};
+  const ModelConfig& model = plan.config.model;
+  std::vector<TensorRow>& tensors = plan.tensors;
+  const auto conv1d = [&](const std::string& weight, const std::string& bias, const std::string& name) {
+    tensors.push_back({weight, {{either(name + ".weight"), 0, TensorChange::transposed}}});
+    add_tensor(tensors, bias, either(name + ".bias"));
+  };
+  const auto norm = [&](const std::string& parameter, const std::string& name) {
+    for (const char* kind : {".weight", ".bias"}) add_tensor(tensors, parameter + kind, either(name + kind));
+  };
+  add_tensor(tensors, "embedding.weight", either("wte.weight"));
+  add_tensor(tensors, "target_positions", either("wpe.weight"));
+  if (!model.tied_embeddings) add_tensor(tensors, "output_weight", {"lm_head.weight"});
+  for (std::int64_t i = 0; i < model.num_decoder_layers; ++i) {
+    const std::string layer = fmt::format("decoder.layers.{}.", i), stored = fmt::format("h.{}.", i);
+    conv1d(layer + "self_attn.in_proj_weight", layer + "self_attn.in_proj_bias", stored + "attn.c_attn");
+    conv1d(layer + "self_attn.out_proj.weight", layer + "self_attn.out_proj.bias", stored + "attn.c_proj");
+    conv1d(layer + "linear1.weight", layer + "linear1.bias", stored + "mlp.c_fc");
+    conv1d(layer + "linear2.weight", layer + "linear2.bias", stored + "mlp.c_proj");
+    norm(layer + "norm1", stored + "ln_1");
+    norm(layer + "norm2", stored + "ln_2");
+  }
+  norm("decoder.norm", "ln_f");
+  return plan;
+}
+
+}  // namespace attnscope

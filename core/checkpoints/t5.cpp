@@ -1,0 +1,100 @@
+// T5 (arXiv 1910.10683), its version 1.1 and mT5, as transformers' modeling_t5.py has them: pre-norm RMSNorm, no
+// biases, no 1/√d, a learned bias by distance that the first block keeps for its stack.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checkpoints/families.h"
+
+namespace attnscope {
+namespace {
+
+bool is_mt5(const CheckpointFields& fields) {
+  return fields.text("model_type") == "mt5";
+}
+
+std::string activation(const CheckpointFields& fields) {
+  const std::string name = fields.text("feed_forward_proj", is_mt5(fields) ? "gated-gelu" : "relu");
+  if (name == "relu") return name;
+  if (name == "gated-gelu") return "geglu";  // by tanh
+  if (name == "gated-silu") return "swiglu";
+  fields.refuse("feed_forward_proj", "relu, gated-gelu, gated-silu");
+}
+
+Config config_of(const CheckpointFields& fields) {
+  if (fields.whole("relative_attention_num_buckets", 32) != 32) fields.refuse("relative_attention_num_buckets", "32");
+  if (fields.whole("relative_attention_max_distance", 128) != 128)
+    fields.refuse("relative_attention_max_distance", "128");
+  Config config = checkpoint_config(fields, "t5");
+  ModelConfig& model = config.model;
+  model.d_model = fields.whole("d_model");
+  model.num_heads = fields.whole("num_heads");
+  model.d_head = fields.whole("d_kv");
+  model.d_ff = fields.whole("d_ff");
+  model.num_encoder_layers = fields.whole("num_layers");
+  model.num_decoder_layers = fields.whole("num_decoder_layers", model.num_encoder_layers);
+  model.norm = "pre";
+  model.norm_kind = "rms";
+  model.norm_epsilon = fields.number("layer_norm_epsilon", 1e-6);
+  model.activation = activation(fields);
+  model.biases = false;
+  model.positions = "t5";
+  model.scaled_attention = false;
+  model.scaled_embeddings = false;
+  model.tied_embeddings = fields.truth("tie_word_embeddings", !is_mt5(fields));
+  model.tied_inputs = !model.tied_embeddings;
+  model.scaled_output = model.tied_embeddings;
+  // Its positions have no end; longer texts than it was trained on are cut.
+  model.max_length = std::min<std::int64_t>(fields.whole("n_positions", 512), longest_context);
+  model.dropout = fields.number("dropout_rate", 0.1);
+  model.padding_id = fields.piece("pad_token_id", 0);
+  model.start_id = fields.piece("decoder_start_token_id", model.padding_id);
+  model.end_id = fields.piece("eos_token_id", 1);
+  return config;
+}
+
+void add_stack(std::vector<TensorRow>& tensors, const ModelConfig& model, bool decoder) {
+  const char* const stack = decoder ? "decoder" : "encoder";
+  add_tensor(tensors, fmt::format("{}.position_scheme.relative_attention_bias", stack),
+             {fmt::format("{}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", stack)});
+  for (std::int64_t i = 0; i < (decoder ? model.num_decoder_layers : model.num_encoder_layers); ++i) {
+    const std::string layer = fmt::format("{}.layers.{}.", stack, i);
+    int number = 0;
+    const auto stored = [&] { return fmt::format("{}.block.{}.layer.{}.", stack, i, number); };
+    const auto norm = [&] {
+      add_norm(tensors, fmt::format("{}norm{}", layer, number + 1), stored() + "layer_norm", false);
+      ++number;
+    };
+    const auto attention = [&](const char* own, const char* theirs) {
+      const std::int64_t width = model.num_heads * model.head_width();
+      const std::string prefix = stored() + theirs;
+      add_linear(tensors, layer + own + ".out_proj", {{prefix + ".o"}}, false);
+      TensorRow projections{layer + own + ".in_proj_weight", {}};
+      for (const char* part : {".q.weight", ".k.weight", ".v.weight"})
+        projections.parts.push_back({{prefix + part}, width});
+      tensors.push_back(std::move(projections));
+      norm();
+    };
+    attention("self_attn", "SelfAttention");
+    if (decoder) attention("multihead_attn", "EncDecAttention");
+    const std::string dense = stored() + "DenseReluDense.";
+    add_linear(tensors, layer + "linear1", {{dense + (model.is_gated() ? "wi_0" : "wi")}}, false);
+    if (model.is_gated()) add_linear(tensors, layer + "linear_v", {{dense + "wi_1"}}, false);
+    add_linear(tensors, layer + "linear2", {{dense + "wo"}}, false);
+    norm();
+  }
+  add_norm(tensors, fmt::format("{}.norm", stack), fmt::format("{}.final_layer_norm", stack), false);
+}
+
+}  // namespace
+
+CheckpointPlan t5_plan(const CheckpointFields& fields) {
+  CheckpointPlan plan{config_of(fields), {}};
+  add_tensor(plan.tensors, "embedding.weight", {"shared.weight", "encoder.embed_tokens.weight"});
+  if (!plan.config.model.tied_embeddings) add_tensor(plan.tensors, "output_weight", {"lm_head.weight"});
+  add_stack(plan.tensors, plan.config.model, false);
+  add_stack(plan.tensors, plan.config.model, true);
+  return plan;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,98 @@
+#include "engine/checkpoint_weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/checkpoint.h"
+
+namespace attnscope {
+namespace {
+
+// Where a tensor goes: its part of the parameter's rows.
+class Destination {
+ public:
+  Destination(torch::Tensor parameter, std::int64_t head_width)
+      : parameter_(std::move(parameter)), head_width_(head_width) {}
+
+  void take(const TensorView& stored, const TensorPart& part) {
+    const std::int64_t rows = part.rows > 0 ? part.rows : parameter_.size(0);
+    const torch::Tensor place = parameter_.slice(0, filled_, filled_ + rows);
+    filled_ += rows;
+    std::vector<std::int64_t> wanted = place.sizes().vec();
+    if (part.change == TensorChange::transposed && wanted.size() == 2) std::swap(wanted[0], wanted[1]);
+    std::vector<std::int64_t> shape = stored.shape;
+    if (shape.size() == wanted.size() + 1 && shape.front() == 1) shape.erase(shape.begin());  // [1, V]
+    if (shape != wanted) {
+      throw CheckpointError(fmt::format("tensor {} has shape [{}], the configuration asks for [{}]", stored.name,
+                                        fmt::join(stored.shape, ", "), fmt::join(wanted, ", ")));
+    }
+    // Only read through: from_blob has no const form.
+    void* data = const_cast<char*>(stored.bytes.data());
+    place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
+    if (!place.isfinite().all().item<bool>())
+      throw CheckpointError(fmt::format("tensor {} holds a value that is not finite", stored.name));
+  }
+
+ private:
+  static torch::ScalarType stored_type(const TensorView& stored) {
+    if (const auto type = floating_type(stored.dtype)) return *type;
+    throw CheckpointError(fmt::format("tensor {} holds {}, not floating-point numbers of a type that is supported",
+                                      stored.name, name_of(stored.dtype)));
+  }
+
+  torch::Tensor changed(const torch::Tensor& tensor, TensorChange change) const {
+    switch (change) {
+      case TensorChange::none:
+        return tensor;
+      case TensorChange::transposed:
+        return tensor.t();
+      case TensorChange::interleaved: {
+        const std::vector<std::int64_t> sizes = tensor.sizes().vec();
+        return tensor.unflatten(0, {-1, 2, head_width_ / 2}).transpose(1, 2).reshape(sizes);
+      }
+    }
+    return tensor;
+  }
+
+  torch::Tensor parameter_;
+  std::int64_t head_width_;
+  std::int64_t filled_ = 0;
+};
+
+const TensorView* first_stored(const CheckpointTensors& stored, const TensorPart& part) {
+  for (const std::string& name : part.names)
+    if (const TensorView* found = stored.find(name)) return found;
+  return nullptr;
+}
+
+}  // namespace
+
+void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow> rows, SequenceModel& model) {
+  torch::NoGradGuard no_grad;
+  std::map<std::string, torch::Tensor> places;
+  for (const auto& item : model.named_parameters()) places.emplace(item.key(), item.value());
+  const std::size_t parameters = places.size();
+  std::size_t planned = 0;
+  for (const TensorRow& row : rows) planned += places.contains(row.parameter) ? 1 : 0;
+  if (planned != parameters) throw std::logic_error("the plan of the checkpoint leaves parameters out");
+  for (const auto& item : model.named_buffers()) places.emplace(item.key(), item.value());
+  for (const TensorRow& row : rows) {
+    const auto place = places.find(row.parameter);
+    if (place == places.end()) throw std::logic_error("no parameter is called " + row.parameter);
+    Destination destination(place->second.detach(), model.config().head_width());
+    for (const TensorPart& part : row.parts) {
+      const TensorView* const found = first_stored(stored, part);
+      if (found) {
+        destination.take(*found, part);
+      } else if (!row.optional) {
+        throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.names, " or ")));
+      }
+    }
+  }
+}
+
+}  // namespace attnscope

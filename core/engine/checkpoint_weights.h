@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "checkpoints/checkpoint.h"
+#include "model/model.h"
+
+namespace attnscope {
+
+// Copies another program's tensors into the model, each looked at once. Throws CheckpointError naming the tensor that
+// is missing, of another shape, not of floating-point numbers, or not finite; the model is then partly changed.
+void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow> rows, SequenceModel& model);
+
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+#include "model/norm.h"
+
+#include "kernels/norm.h"
+
+namespace attnscope {
+
+NormImpl::NormImpl(const ModelConfig& config)
+    : epsilon_(config.norm_epsilon), weight_(register_parameter("weight", torch::ones({config.d_model}))) {
+  if (config.norm_kind == "layer") bias_ = register_parameter("bias", torch::zeros({config.d_model}));
+}
+
+torch::Tensor NormImpl::forward(const torch::Tensor& x) {
+  return bias_.defined() ? kernels::layer_norm(x, {weight_, bias_, epsilon_}) : kernels::rms_norm(x, weight_, epsilon_);
+}
+
+torch::Tensor NormImpl::of_sum(const torch::Tensor& x, const torch::Tensor& added, double dropout) {
+  return bias_.defined() ? kernels::add_and_norm(x, added, {weight_, bias_, epsilon_}, dropout)
+                         : kernels::rms_norm(kernels::add_dropped(x, added, dropout), weight_, epsilon_);
+}
+
+}  // namespace attnscope

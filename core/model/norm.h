@@ -1,0 +1,25 @@
+// The norm of the sublayers and of a stack's end: LayerNorm (1607.06450), or RMSNorm (1910.07467).
+#pragma once
+
+#include <torch/torch.h>
+
+#include "plain/config.h"
+
+namespace attnscope {
+
+// Parameters are named as torch::nn::LayerNorm's: weight (D), and bias (D) of a LayerNorm alone.
+class NormImpl : public torch::nn::Module {
+ public:
+  explicit NormImpl(const ModelConfig& config);
+
+  torch::Tensor forward(const torch::Tensor& x);  // …×D → …×D
+  // Of x + dropout(added).
+  torch::Tensor of_sum(const torch::Tensor& x, const torch::Tensor& added, double dropout);
+
+ private:
+  double epsilon_;
+  torch::Tensor weight_, bias_;  // no bias: RMSNorm
+};
+TORCH_MODULE(Norm);
+
+}  // namespace attnscope

@@ -1,0 +1,89 @@
+#include "tokenizer/families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "plain/json_text.h"
+#include "tokenizer/family_schemes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr TokenizerFile settings_file{"tokenizer_config.json", false};
+
+constexpr std::array own_files = {TokenizerFile{"tokenizer.model"}};
+constexpr std::array marian_files = {TokenizerFile{"source.spm"}, TokenizerFile{"target.spm"},
+                                     TokenizerFile{"vocab.json"}, settings_file};
+constexpr std::array t5_files = {TokenizerFile{"spiece.model"}, settings_file};
+constexpr std::array gpt2_files = {TokenizerFile{"vocab.json"}, TokenizerFile{"merges.txt"}, settings_file};
+constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
+
+struct Family {
+  std::string_view name;
+  std::span<const TokenizerFile> files;
+  std::unique_ptr<const PieceScheme> (*make)(const TokenizerFiles& files, int vocab_size);  // null: attnscope's own
+};
+
+const std::array families = {
+    Family{"sentencepiece", own_files, nullptr}, Family{"marian", marian_files, marian_pieces},
+    Family{"t5", t5_files, t5_pieces},           Family{"gpt2", gpt2_files, gpt2_pieces},
+    Family{"llama", llama_files, llama_pieces},
+};
+
+const Family& family_named(std::string_view name) {
+  const auto* const found = std::ranges::find(families, name, &Family::name);
+  if (found == families.end()) throw TokenizerError(fmt::format("tokenizers of \"{}\" cannot be read", name));
+  return *found;
+}
+
+}  // namespace
+
+std::span<const TokenizerFile> tokenizer_files(std::string_view family) {
+  return family_named(family).files;
+}
+
+Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialPieces& special,
+                         std::int64_t vocab_size) {
+  const Family& known = family_named(family);
+  if (!known.make) return Tokenizer(std::move(files.at("tokenizer.model")));
+  std::unique_ptr<const PieceScheme> scheme = known.make(files, static_cast<int>(vocab_size));
+  if (const int end = scheme->end_id(); end != special.end) {
+    throw TokenizerError(
+        fmt::format("the tokenizer ends a text with piece {}, the model with piece {}", end, special.end));
+  }
+  SpecialPieces pieces = special;
+  pieces.unknown = scheme->unknown_id();
+  return {std::move(scheme), pieces, std::move(files)};
+}
+
+nlohmann::json json_file(const TokenizerFiles& files, const std::string& name) {
+  const auto file = files.find(name);
+  if (file == files.end()) return nlohmann::json::object();
+  const auto refuse = [&](std::string_view why) { throw TokenizerError(fmt::format("{}: {}", name, why)); };
+  nlohmann::json json;
+  try {
+    json = parse_json(file->second);
+  } catch (const std::exception& error) {
+    refuse(error.what());
+  }
+  if (!json.is_object()) refuse("not a JSON object");
+  return json;
+}
+
+bool flag(const nlohmann::json& settings, const char* field, bool absent) {
+  const auto found = settings.find(field);
+  if (found == settings.end() || found->is_null()) return absent;
+  if (!found->is_boolean()) {
+    throw TokenizerError(
+        fmt::format("tokenizer_config.json: \"{}\" is {}, it should be true or false", field, found->dump()));
+  }
+  return found->get<bool>();
+}
+
+std::string unused_piece(int id) {
+  return fmt::format("<unused_{}>", id);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,416 @@
+// Other programs' checkpoints against an independent implementation: small ones of every family, which
+// data/checkpoints/make.py wrote with what it expects of them, and those of a folder that ATTNSCOPE_CHECKPOINTS names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "decoding/search.h"
+#include "engine/torch_engine.h"
+#include "probe/look_inside.h"
+#include "probe/tensors.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+Json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  return Json::parse(file);
+}
+
+double tolerance_of(const Json& expected, const char* what, double otherwise) {
+  return expected.contains("tolerance") ? expected.at("tolerance").value(what, otherwise) : otherwise;
+}
+
+// One folder, held against its expected.json.
+class Checked {
+ public:
+  explicit Checked(const fs::path& folder) : expected_(read_json(folder / "expected.json")) {
+    engine_.open_run(folder.string(), {});
+    at::set_num_threads(1);
+  }
+
+  void check_tokenizer() {
+    for (const Json& entry : expected_.value("tokenizer_only", Json::array()))
+      EXPECT_EQ(read(entry.at("text")), entry.at("ids").get<std::vector<int>>()) << entry.at("text");
+  }
+
+  void check_inputs() {
+    for (const Json& entry : expected_.at("inputs")) {
+      SCOPED_TRACE(entry.at("name").get<std::string>());
+      check_pieces(entry);
+      check_logits(entry);
+      check_greedy(entry);
+      check_attention(entry);
+    }
+  }
+
+ private:
+  bool language_model() { return engine_.config().model.is_language_model(); }
+  const Tokenizer& tokenizer() { return engine_.tokenizer(); }
+  SequenceModel& model() { return engine_.model(); }
+  torch::Tensor tensor(const std::vector<int>& ids) { return ids_tensor(ids, torch::kCPU); }
+
+  std::vector<Token> tokens(const std::string& text) {
+    std::vector<Token> read = tokenizer().encode(text);
+    const SpecialPieces special = tokenizer().special();
+    if (const int opening = tokenizer().opening(); opening >= 0)
+      read.insert(read.begin(), Token{opening, tokenizer().piece(opening)});
+    if (!language_model()) read.push_back({special.end, tokenizer().piece(special.end)});
+    return read;
+  }
+  std::vector<int> read(const std::string& text) { return ids_of(tokens(text)); }
+
+  void check_pieces(const Json& entry) {
+    const std::vector<Token> got = tokens(entry.at("text"));
+    ASSERT_EQ(ids_of(got), entry.at("ids").get<std::vector<int>>());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (got[i].unknown) continue;  // the text it stands for
+      EXPECT_EQ(got[i].piece, entry.at("pieces")[i].get<std::string>());
+    }
+    if (!language_model()) return;
+    EXPECT_EQ(prompt_ids(tokenizer(), entry.at("text").get<std::string>()),
+              entry.at("run_ids").get<std::vector<int>>());
+  }
+
+  void near(double got, double want, double tolerance, const char* what) {
+    EXPECT_NEAR(got, want, tolerance * std::max(1.0, std::abs(want))) << what;
+  }
+
+  void compare(const torch::Tensor& logits, const Json& want) {
+    const double tolerance = tolerance_of(expected_, "logits", 2e-4);
+    const torch::Tensor row = logits.to(torch::kFloat64);
+    for (const Json& best : want.at("top")) near(row[best[0].get<int>()].item<double>(), best[2], tolerance, "top");
+    ASSERT_EQ(row.size(0), want.at("count").get<std::int64_t>());
+    const torch::Tensor ramp = (torch::arange(row.size(0)).remainder(101) - 50).to(torch::kFloat64) / 50;
+    const double sums = tolerance * std::sqrt(static_cast<double>(row.size(0)));
+    near(row.sum().item<double>(), want.at("sum"), sums, "sum");
+    near(row.square().sum().item<double>(), want.at("sum_of_squares"), sums, "sum of squares");
+    near((row * ramp).sum().item<double>(), want.at("ramp"), sums, "ramp");
+    const std::int64_t stride = std::max<std::int64_t>(1, row.size(0) / 64);
+    for (std::size_t i = 0; i < want.at("every").size(); ++i)
+      near(row[static_cast<std::int64_t>(i) * stride].item<double>(), want.at("every")[i], tolerance, "every");
+  }
+
+  torch::Tensor logits(const std::vector<int>& inputs, const Memory& memory) {
+    return model().logits(model().decode(tensor(inputs), memory)[0]);
+  }
+
+  void check_logits(const Json& entry) {
+    const std::vector<int> source = entry.at("ids");
+    const std::vector<int> inputs = entry.at(language_model() ? "run_ids" : "decoder_ids");
+    const Memory memory = language_model() ? Memory() : model().encode(tensor(source), {});
+    const torch::Tensor whole = logits(inputs, memory);
+    compare(whole[-1], entry.at("last_logits"));
+    if (entry.contains("first_logits")) compare(whole[0], entry.at("first_logits"));
+
+    DecoderCache cache;
+    torch::Tensor stepwise;
+    for (const int id : inputs) stepwise = model().logits(model().decode(tensor({id}), memory, &cache)[0]);
+    EXPECT_LT((stepwise[-1] - whole[-1]).abs().max().item<double>(), 2e-4) << "with a cache";
+
+    if (language_model()) return;
+    std::vector<int> longer = source;
+    longer.insert(longer.end(), 3, tokenizer().special().padding);
+    const torch::Tensor mask = torch::arange(static_cast<std::int64_t>(longer.size()))
+                                   .ge(static_cast<std::int64_t>(source.size()))
+                                   .unsqueeze(0);
+    const torch::Tensor padded = logits(inputs, model().encode(tensor(longer), mask));
+    EXPECT_LT((padded - whole).abs().max().item<double>(), 2e-4) << "padded";
+  }
+
+  void check_greedy(const Json& entry) {
+    const std::vector<int> source = entry.at(language_model() ? "run_ids" : "ids");
+    const SearchOptions options{.beam = 1, .limit = expected_.at("max_new_tokens")};
+    Hypothesis found = beam_search(model(), tensor(source), {}, options).front().front();
+    const std::string text =
+        language_model() ? continued_text(tokenizer(), source, found.ids) : tokenizer().decode(found.ids);
+    EXPECT_EQ(text, entry.at("greedy_text").get<std::string>());
+    if (found.finished) found.ids.push_back(tokenizer().special().end);
+    EXPECT_EQ(found.ids, entry.at("greedy").at("ids").get<std::vector<int>>());
+    EXPECT_EQ(found.finished, entry.at("greedy").at("ended").get<bool>());
+  }
+
+  // As a look inside keeps it.
+  void check_attention(const Json& entry) {
+    const std::vector<int> inputs = entry.at(language_model() ? "run_ids" : "decoder_ids");
+    Inspection record;
+    const std::vector<int> source = entry.at("ids");
+    const Memory memory = language_model() ? Memory() : model().encode(tensor(source), {}, &record);
+    model().decode(tensor(inputs), memory, nullptr, &record);
+    for (const Json& want : entry.at("attention")) {
+      const std::string kind = want.at("kind");
+      const AttentionWeights& part = kind == "encoder" ? record.encoder
+                                     : kind == "cross" ? record.cross
+                                                       : record.decoder;
+      const torch::Tensor weights = part.at(want.at("layer"))[0][want.at("head").get<int>()];
+      const std::vector<int> queries = want.at("queries");
+      for (std::size_t i = 0; i < queries.size(); ++i) {
+        const std::vector<float> row = want.at("weights")[i];
+        EXPECT_LT((weights[queries[i]] - torch::tensor(row)).abs().max().item<double>(), 2e-5)
+            << kind << " query " << queries[i];
+      }
+    }
+  }
+
+  Json expected_;
+  TorchEngine engine_;
+};
+
+void check_folder(const fs::path& folder) {
+  SCOPED_TRACE(folder.filename().string());
+  try {
+    Checked checked(folder);
+    checked.check_tokenizer();
+    checked.check_inputs();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+fs::path own_checkpoint(const std::string& name) {
+  return fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name;
+}
+
+class Pretrained : public testing::TestWithParam<const char*> {};
+
+TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
+  check_folder(own_checkpoint(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1"));
+
+TEST(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
+  const char* const folders = std::getenv("ATTNSCOPE_CHECKPOINTS");
+  if (!folders) GTEST_SKIP() << "ATTNSCOPE_CHECKPOINTS names no folder of checkpoints with an expected.json each";
+  int checked = 0;
+  for (const auto& entry : fs::directory_iterator(folders)) {
+    if (!fs::exists(entry.path() / "expected.json")) continue;
+    const Json config = read_json(entry.path() / "config.json");
+    if (!config.contains("model_type")) continue;
+    check_folder(entry.path());
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+// ---- what is wrong with a folder is said
+
+// A copy of one that is right.
+class BrokenFolder : public testing::Test {
+ protected:
+  void SetUp() override { copy("marian"); }
+
+  void copy(const std::string& family) {
+    fs::remove_all(folder);
+    fs::copy(own_checkpoint(family), folder);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  void set(const std::string& field, const Json& value) {
+    Json config = read_json(folder / "config.json");
+    config[field] = value;
+    write("config.json", config.dump());
+  }
+  void drop(const std::string& field) {
+    Json config = read_json(folder / "config.json");
+    config.erase(field);
+    write("config.json", config.dump());
+  }
+  void write(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+  }
+  std::string text(const std::string& name) {
+    std::ifstream file(folder / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // Of the same length, so that the header stays whole.
+  void replace_in(const std::string& name, const std::string& old, const std::string& made) {
+    std::string bytes = text(name);
+    ASSERT_NE(bytes.find(old), std::string::npos);
+    bytes.replace(bytes.find(old), old.size(), made);
+    write(name, bytes);
+  }
+
+  std::string complaint() {
+    try {
+      TorchEngine engine;
+      engine.open_run(folder.string(), {});
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  fs::path folder = fs::path(testing::TempDir()) / ("attnscope_broken_" + std::to_string(getpid()));
+};
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST_F(BrokenFolder, IsRightBeforeItIsBroken) {
+  EXPECT_EQ(complaint(), "");
+}
+
+TEST_F(BrokenFolder, NamesAnotherFamily) {
+  set("model_type", "bert");
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("model_type"), HasSubstr("bert"), HasSubstr("marian"), HasSubstr("llama")));
+  set("model_type", 3);
+  EXPECT_THAT(complaint(), HasSubstr("\"model_type\" is 3, not a text"));
+}
+
+TEST_F(BrokenFolder, NamesTheField) {
+  struct Case {
+    const char* field;
+    Json value;
+    const char* says;
+  };
+  for (const Case& it :
+       std::vector<Case>{{"d_model", "wide", "\"d_model\" is \"wide\", not a whole number"},
+                         {"d_model", -16, "\"d_model\" is -16"},
+                         {"d_model", 16.5, "\"d_model\" is 16.5"},
+                         {"d_model", 100000, "model.d_model is 100000"},
+                         {"d_model", nullptr, "there is no \"d_model\""},
+                         {"encoder_attention_heads", 0, "\"decoder_attention_heads\" is 2, supported: 0"},
+                         {"encoder_attention_heads", 4, "\"decoder_attention_heads\" is 2, supported: 4"},
+                         {"encoder_layers", 0, "model.num_encoder_layers is 0"},
+                         {"decoder_ffn_dim", 25, "\"decoder_ffn_dim\" is 25, supported: 24"},
+                         {"activation_function", "mish", "\"activation_function\" is \"mish\", supported: swish"},
+                         {"normalize_before", true, "\"normalize_before\" is true, supported: false"},
+                         {"add_final_layer_norm", true, "\"add_final_layer_norm\" is true"},
+                         {"normalize_embedding", "no", "\"normalize_embedding\" is \"no\", not true or false"},
+                         {"share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"},
+                         {"tie_word_embeddings", false, "\"tie_word_embeddings\" is false"},
+                         {"scale_embedding", 1, "\"scale_embedding\" is 1, not true or false"},
+                         {"vocab_size", 8, "tokenizer.vocab_size is 8"},
+                         {"vocab_size", 40, "piece"},
+                         {"pad_token_id", 5000, "piece 5000 lies outside the vocabulary"},
+                         {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
+                         {"eos_token_id", Json::array({0, 1}), "\"eos_token_id\" is [0,1]"},
+                         {"eos_token_id", 1, "the tokenizer ends a text with piece 0, the model with piece 1"},
+                         {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
+                         {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},
+                         {"max_position_embeddings", 1000000, "model.max_length is 1000000"},
+                         {"dropout", "some", "\"dropout\" is \"some\", not a number"}}) {
+    copy("marian");
+    set(it.field, it.value);
+    EXPECT_THAT(complaint(), HasSubstr(it.says)) << it.field << " " << it.value;
+    EXPECT_THAT(complaint(), HasSubstr(folder.string())) << it.field;
+  }
+}
+
+TEST_F(BrokenFolder, NamesTheFieldOfALlama) {
+  struct Case {
+    const char* field;
+    Json value;
+    const char* says;
+  };
+  for (const Case& it :
+       std::vector<Case>{{"rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"},
+                         {"rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"},
+                         {"rope_parameters", {{"rope_theta", "far"}}, "\"rope_parameters\" is"},
+                         {"num_key_value_heads", 3, "model.num_kv_heads is 3, allowed: divisors of model.num_heads, 4"},
+                         {"hidden_act", "relu", "\"hidden_act\" is \"relu\""},
+                         {"head_dim", 7, "an even width"},
+                         {"attention_bias", true, "\"mlp_bias\" is absent, supported: the same as attention_bias"},
+                         {"hidden_size", 24, "shape"},
+                         {"intermediate_size", nullptr, "there is no \"intermediate_size\""},
+                         {"tie_word_embeddings", false, "tensor lm_head.weight is missing"},
+                         {"num_hidden_layers", 3, "tensor model.layers.2.self_attn.q_proj.weight is missing"}}) {
+    copy("llama");
+    set(it.field, it.value);
+    EXPECT_THAT(complaint(), HasSubstr(it.says)) << it.field;
+  }
+}
+
+TEST_F(BrokenFolder, NamesTheTensor) {
+  replace_in("model.safetensors", "model.encoder.layers.1.fc1.weight", "model.encoder.layers.1.fc9.weight");
+  EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.1.fc1.weight is missing"));
+  copy("marian");
+  set("encoder_ffn_dim", 16);
+  set("decoder_ffn_dim", 16);
+  EXPECT_THAT(complaint(), HasSubstr("tensor model.encoder.layers.0.fc1.weight has shape [24, 16], the configuration "
+                                     "asks for [16, 16]"));
+  copy("marian");
+  replace_in("model.safetensors", "\"dtype\": \"F16\"", "\"dtype\": \"I16\"");
+  EXPECT_THAT(complaint(), HasSubstr("holds I16, not floating-point numbers"));
+}
+
+TEST_F(BrokenFolder, NamesTheFile) {
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "model.safetensors"}) {
+    copy("marian");
+    fs::remove(folder / name);
+    EXPECT_THAT(complaint(), HasSubstr(name));
+  }
+  for (const char* name : {"source.spm", "vocab.json", "model.safetensors", "config.json"}) {
+    copy("marian");
+    fs::resize_file(folder / name, fs::file_size(folder / name) - 2);
+    EXPECT_NE(complaint(), "") << name;
+  }
+  copy("marian");
+  write("vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": "last"})");
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json: \"<pad>\" has the number \"last\""));
+  write("vocab.json", R"({"</s>": 0, "<unk>": 1})");
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json: there is no \"<pad>\""));
+  write("vocab.json", "[]");
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json: not a JSON object"));
+  copy("marian");
+  write("tokenizer_config.json", R"({"separate_vocabs": true})");
+  EXPECT_THAT(complaint(), HasSubstr("separate_vocabs"));
+}
+
+TEST_F(BrokenFolder, NamesTheShard) {
+  copy("llama");
+  fs::remove(folder / "model-00002-of-00002.safetensors");
+  EXPECT_THAT(complaint(), HasSubstr("model-00002-of-00002.safetensors"));
+  copy("llama");
+  write("model.safetensors.index.json", R"({"weight_map": {"a": "../other.safetensors"}})");
+  EXPECT_THAT(complaint(), HasSubstr("not in a file of the folder"));
+  write("model.safetensors.index.json", R"({"metadata": {}})");
+  EXPECT_THAT(complaint(), HasSubstr("there is no \"weight_map\""));
+}
+
+TEST_F(BrokenFolder, IsNeverWrittenOver) {
+  TorchEngine engine;
+  engine.open_run(folder.string(), {});
+  EXPECT_THROW(engine.save_run(folder.string()), FileError);
+  EXPECT_THROW(engine.go_on_with(folder.string(), {}), FileError);
+}
+
+// What is saved of it opens as a run of attnscope's and says the same.
+TEST_F(BrokenFolder, IsSavedAsARun) {
+  for (const char* family : {"marian", "llama"}) {
+    copy(family);
+    const fs::path saved = folder.string() + "_saved";
+    fs::remove_all(saved);
+    const Probe probe{.text = "The street was too wide."};
+    const auto said = [&](TorchEngine& engine) {
+      std::shared_ptr<const Snapshot> last;
+      engine.probe(probe, [&](std::shared_ptr<const Snapshot> snapshot) { last = std::move(snapshot); }, {});
+      return last->target_out;
+    };
+    TorchEngine engine;
+    engine.open_run(folder.string(), {});
+    engine.save_run(saved.string());
+    TorchEngine again;
+    const RunOpened opened = again.open_run(saved.string(), {});
+    EXPECT_EQ(opened.config.tokenizer.family, family);
+    EXPECT_EQ(opened.config.tokenizer.path, folder.string()) << "where it came from";
+    EXPECT_EQ(said(again), said(engine));
+    fs::remove_all(saved);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
