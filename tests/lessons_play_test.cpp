@@ -33,6 +33,11 @@ class LessonsOnTheShippedRun : public testing::Test {
     until_answered();
   }
 
+  ~LessonsOnTheShippedRun() override {
+    session.reset();
+    std::filesystem::remove_all(kept);
+  }
+
   // Frames and the worker's answers, until all that was asked for is there.
   void until_answered() {
     const auto end = std::chrono::steady_clock::now() + patience;
@@ -133,9 +138,11 @@ class LessonsOnTheShippedRun : public testing::Test {
     return truth;
   }
 
+  const std::filesystem::path kept =
+      std::filesystem::temp_directory_path() / ("attnscope-lessons-" + std::to_string(::getpid()));
   Scope scope;
   UiHarness ui{{1600, 1000}};
-  std::unique_ptr<Session> session = std::make_unique<Session>([] { return make_window_engine(); });
+  std::unique_ptr<Session> session = std::make_unique<Session>([this] { return make_window_engine(kept); });
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
@@ -198,6 +205,7 @@ TEST_F(LessonsOnTheShippedRun, ARunOfTheReadersOwnIsBroughtBack) {
   leave_lesson(scope);
   until_answered();
   EXPECT_FALSE(scope.lessons.reader);
+  EXPECT_EQ(scope.status.step, step);
 }
 
 }  // namespace
