@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shell/export.h"
+#include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/training.h"
 #include "snapshot_fixture.h"
