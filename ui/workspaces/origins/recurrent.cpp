@@ -230,7 +230,7 @@ const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view
         "A Transformer has no state that goes from piece to piece: choose the architecture recurrent in Setup, and "
         "Reset.";
   } else if (!look) {
-    why = is_recorded(*snapshot) ? recorded_note : "Looking at the cells\u2026";
+    why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : "Looking at the cells\u2026";
   } else if (look->h.empty()) {
     why = "Nothing was read: type a sentence below.";
   } else if (std::ranges::none_of(look->h.values, [](float value) { return std::isfinite(value); })) {
