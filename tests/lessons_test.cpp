@@ -152,7 +152,7 @@ TEST(LessonText, BothLanguagesOfWhatShipsComputeTheSame) {
     for (const Words* words : {&read.lesson.question, &read.lesson.found, &read.lesson.why}) {
       std::vector<std::string> computed[2];
       for (std::size_t language = 0; language < 2; ++language)
-        for (const TextPart& part : parts_of(words->by_language[language]))
+        for (const WordsPart& part : parts_of(words->by_language[language]))
           if (part.value) computed[language].push_back(expression_text(*part.value) + "@" + part.value->moment);
       EXPECT_EQ(computed[0], computed[1]) << entry.path();
     }

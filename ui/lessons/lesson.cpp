@@ -14,7 +14,7 @@ void add(std::vector<Expression>& all, const Expression& expression) {
 
 void add(std::vector<Expression>& all, const Words& words) {
   for (const std::string& text : words.by_language)
-    for (const TextPart& part : parts_of(text))
+    for (const WordsPart& part : parts_of(text))
       if (part.value) add(all, *part.value);
 }
 
@@ -52,11 +52,11 @@ std::string_view text_problem(std::string_view text) {
   return open ? "{ without }" : "";
 }
 
-std::vector<TextPart> parts_of(std::string_view text) {
-  std::vector<TextPart> parts;
+std::vector<WordsPart> parts_of(std::string_view text) {
+  std::vector<WordsPart> parts;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t open = text.find('{', begin);
-    TextPart part{std::string(text.substr(begin, open - begin)), {}};
+    WordsPart part{std::string(text.substr(begin, open - begin)), {}};
     const std::size_t close = open == std::string_view::npos ? open : text.find('}', open);
     if (close != std::string_view::npos) part.value = read_expression(text.substr(open + 1, close - open - 1));
     parts.push_back(std::move(part));

@@ -46,7 +46,7 @@ struct Condition {
 };
 
 // Text with expressions between braces, which are computed when it is shown.
-struct TextPart {
+struct WordsPart {
   std::string text;
   std::optional<Expression> value;  // after the text
 };
@@ -122,7 +122,7 @@ struct Lesson {
 std::vector<Expression> expressions_of(const Lesson& lesson);
 
 // The parts of a text that was read, whose braces are right.
-std::vector<TextPart> parts_of(std::string_view text);
+std::vector<WordsPart> parts_of(std::string_view text);
 
 // "weight encoder 2 1 it animal"
 std::string expression_text(const Expression& expression);

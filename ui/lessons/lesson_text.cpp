@@ -292,7 +292,7 @@ class LessonReader {
     if (code == language_codes.end()) return false;
     if (const std::string_view problem = text_problem(entry.value); !problem.empty())
       throw std::invalid_argument(std::string(problem));
-    for (const TextPart& part : parts_of(entry.value)) {
+    for (const WordsPart& part : parts_of(entry.value)) {
       const std::string complaint = part.value ? complaint_about(*part.value) : "";
       if (!complaint.empty()) throw std::invalid_argument(complaint);
     }

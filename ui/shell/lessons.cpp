@@ -462,7 +462,7 @@ bool holds(const Scope& scope, const std::vector<Condition>& conditions) {
 
 std::string filled(const Scope& scope, const std::string& text) {
   std::string result;
-  for (const TextPart& part : parts_of(text)) {
+  for (const WordsPart& part : parts_of(text)) {
     result += part.text;
     if (!part.value) continue;
     const auto value = value_of(scope, *part.value);
