@@ -270,14 +270,14 @@ TEST_F(PlotTest, bars_stand_on_zero) {
   EXPECT_GT(bars[0].high.x - bars[0].low.x, frame.width() / 4 * 0.9F);
 }
 
-TEST_F(PlotTest, needs_no_title_and_counts_in_whole_numbers) {
+TEST_F(PlotTest, NeedsNoTitleAndCountsInWholeNumbers) {
   const Series layers{{1, 2}, {3, 4}};
   PlotAxis own_axis;
   PlotView own_view;
   const PlotLine line{.name = "distance", .series = &layers, .color = 0xffffffff};
   ui.frames(2, [&] {
     draw_plot("untitled", {&line, 1}, {0, 0}, own_axis, own_view,
-              {.help = "said of a title", .x_data = PlotRange{0.7, 2.3}, .whole_x = true}, ui.skin);
+              {.help = "said of a title", .whole_x = true, .x_data = PlotRange{0.7, 2.3}}, ui.skin);
   });
   EXPECT_TRUE(ui.drew("2"));
   EXPECT_FALSE(ui.drew("1.2"));
