@@ -295,9 +295,9 @@ TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
 }
 
 TEST_F(Shell, AValueOutOfRangeIsSaidAndNotSent) {
-  enter("d_model", "4000");
+  enter("d_model", "9000");
   ui.frame(draw);
-  EXPECT_TRUE(ui.drew("model.d_model is 4000"));
+  EXPECT_TRUE(ui.drew("model.d_model is 9000"));
   ui.click_text("Apply", draw);
   ui.click_text("Reset", draw);
   EXPECT_TRUE(scope.commands.empty());

@@ -164,7 +164,8 @@ class HistoryReader {
       throw SafetensorsError(fmt::format("version is {}, allowed: {}", json.at("version").dump(), history_version));
     }
     for (const Json& token : json.at("tokens")) {
-      tokens_.push_back({token.at(0).get<int>(), token.at(1).get<std::string>()});
+      const int id = token.at(0).get<int>();
+      tokens_.push_back({id, token.at(1).get<std::string>(), id == model_.special().unknown});
     }
     check_count(json.at("sentences"));
     History history;

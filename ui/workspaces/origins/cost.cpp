@@ -48,7 +48,7 @@ void draw_table(const CostLook& look, const Skin& skin) {
       paint.text(font, {origin.x + room * columns[i], origin.y + y}, color, cells[i]);
   };
   row(0, skin.theme.text_dim,
-      {"layer", "operations", "sequential", "path", "time grows as n to the", "memory to the", "longest, ms"});
+      {"layer", "operations", "sequential", "path", "time ~ n to the", "memory ~ n to the", "longest, ms"});
   float y = line;
   for (std::size_t i = 0; i < look.curves.size(); ++i) {
     const CostCurve& curve = look.curves[i];
