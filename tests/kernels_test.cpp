@@ -152,7 +152,9 @@ TEST_P(Kernels, Norms) {
     norm->bias.normal_();
     torch::AutoGradMode grad(true);
     for (const double p : {0.0, 0.4}) {
-      expect_twins({x, added, norm->weight, norm->bias}, [&] { return kernels::add_and_norm(x, added, {norm->weight, norm->bias}, p); });
+      expect_twins({x, added, norm->weight, norm->bias}, [&] {
+        return kernels::add_and_norm(x, added, {norm->weight, norm->bias}, p);
+      });
       expect_twins({x, added}, [&] { return kernels::add_dropped(x, added, p); });
     }
     expect_twins({x, norm->weight, norm->bias}, [&] { return kernels::layer_norm(x, {norm->weight, norm->bias}); });

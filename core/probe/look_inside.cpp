@@ -235,8 +235,8 @@ void Look::decode() {
     snapshot.data_flow = std::make_shared<const DataFlow>(data_flow_of(model_, tokenizer_, *probe_.data_flow, pass));
   }
   if (probe_.recurrent && config().is_recurrent())
-    snapshot.recurrent = std::make_shared<const RecurrentLook>(
-        look_at_cells(model_, tokenizer_, *probe_.recurrent, snapshot, breathe_));
+    snapshot.recurrent =
+        std::make_shared<const RecurrentLook>(look_at_cells(model_, tokenizer_, *probe_.recurrent, snapshot, breathe_));
   follow_gold();
 }
 
