@@ -1,17 +1,25 @@
 // The command line: every command and option is declared here, and nowhere else.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "commands/commands.h"
+#include "commands/say.h"
 #ifdef ATTNSCOPE_GUI
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
@@ -23,6 +31,23 @@ namespace attnscope {
 namespace {
 
 constexpr int exit_usage = 2;
+
+// Letters to put in, take out, change or exchange with the next one until `a` is `b` (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+    }
+  }
+  return least[a.size()][b.size()];
+}
 
 // The command the line asked for, ready to be run; set by the callback of its subcommand.
 using Run = std::function<int()>;
@@ -39,11 +64,31 @@ CLI::Validator within(double least, double most) {
       allowed, "within");
 }
 
+// As CLI::PositiveNumber and CLI::NonNegativeNumber, whose message has the largest double in all its digits.
+CLI::Validator at_least(std::int64_t least) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        std::int64_t value = 0;
+        const bool read = CLI::detail::lexical_cast(text, value);
+        return read && value >= least ? "" : fmt::format("{} is not a whole number from {} on", text, least);
+      },
+      fmt::format("from {}", least), "at least");
+}
+
+// What pictures are called.
+const CLI::Validator picture_name(
+    [](std::string& name) -> std::string {
+      if (name.ends_with(".png") || name.ends_with(".svg")) return "";
+      return fmt::format("{}: pictures are .png or .svg", name);
+    },
+    "", "picture");
+
 template <typename Options>
 CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(const Options&),
                       const std::string& name, const std::string& description) {
   CLI::App* sub = app.add_subcommand(name, description);
   sub->callback([&run, &options, command] { run = [&options, command] { return command(options); }; });
+  sub->add_flag("-q,--quiet", quiet, "Say on stderr only what went wrong");
   return sub;
 }
 
@@ -56,7 +101,7 @@ CLI::Option* add_option(CLI::App* sub, const char* name, const char* form, Value
 // May be given again.
 CLI::Option* add_list(CLI::App* sub, const char* name, const char* form, std::vector<std::string>& values,
                       const std::string& help) {
-  return add_option(sub, name, form, values, help)->allow_extra_args(false);
+  return add_option(sub, name, form, values, help)->allow_extra_args(false)->default_str("");
 }
 
 CLI::Option* add_run(CLI::App* sub, std::string& run) {
@@ -82,8 +127,8 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
            "One field of the configuration, such as model.d_model=64; may be given again");
   add_list(sub, "--pin", "TEXT", o.pin,
            "A sentence to look at every training.history_interval updates, kept with the run; may be given again");
-  sub->add_option("--steps", o.steps, "Optimizer updates")->check(CLI::PositiveNumber);
-  sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(CLI::NonNegativeNumber);
+  sub->add_option("--steps", o.steps, "Optimizer updates")->check(at_least(1));
+  sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(at_least(0));
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
       ->check(CLI::Range(0, 256));
@@ -119,8 +164,7 @@ void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
   add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")->check(within(0, 5));
-  sub->add_option("--limit", o.limit, "Pieces at most; 0: source + 50, a language model's context")
-      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--limit", o.limit, "Pieces at most; 0: source + 50, a language model's context")->check(at_least(0));
   add_sampling(sub, beam, o);
   CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
   sub->get_option("--samples")->needs(json);
@@ -140,7 +184,7 @@ void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   add_target(sub, o.target);
   sub->add_option("--split", o.split, "Which part; left out: test of the run's own corpus, all of another")
       ->check(CLI::IsMember({"test", "validation", "all"}));
-  sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(CLI::NonNegativeNumber);
+  sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(at_least(0));
   sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   add_average(sub, o.average);
   sub->add_flag("--json", o.json, "One JSON object on stdout");
@@ -155,8 +199,8 @@ void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
   sub->add_option("--format", o.format, "Everything as JSON, or one map as CSV")->check(CLI::IsMember({"json", "csv"}));
   sub->add_flag("--json", json, "As --format json")->excludes("--format");
   sub->add_option("--part", o.part, "Which map, for CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  sub->add_option("--layer", o.layer, "Its layer, from 1")->check(CLI::PositiveNumber);
-  sub->add_option("--head", o.head, "Its head, from 1")->check(CLI::PositiveNumber);
+  sub->add_option("--layer", o.layer, "Its layer, from 1")->check(at_least(1));
+  sub->add_option("--head", o.head, "Its head, from 1")->check(at_least(1));
   add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
            "Switch a head off; may be given again, as the others below");
   add_list(sub, "--off-layer", "encoder.LAYER|decoder.LAYER", o.interventions.layers_off,
@@ -227,6 +271,12 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone")->excludes(training);
 }
 
+void add_names(CLI::App& app, Run& run, NamesOptions& o, int (*command)(const NamesOptions&), const char* name,
+               const char* help) {
+  CLI::App* sub = add_command(app, run, o, command, name, help);
+  sub->add_flag("--json", o.json, "One JSON array on stdout");
+}
+
 #ifdef ATTNSCOPE_GUI
 
 // "1600x1000" into the two numbers of the options.
@@ -250,7 +300,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence in the sentence bar");
   add_option(sub, "--pin-step", "STEP", o.pin_step,
              "Show what was recorded nearest to that step; the run must have the sentence pinned")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   sub->add_option_function<std::string>(
          "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
       ->type_name("WxH");
@@ -272,7 +322,9 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
     run = [&o] { return screenshot(o); };
   });
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
-  add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")->required();
+  add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")
+      ->required()
+      ->check(picture_name);
 }
 
 void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
@@ -280,8 +332,8 @@ void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
   add_list(sub, "--check", "FILE", o.check, "What is wrong with it, by line; may be given again");
 }
 
-int open_window() {
-  return window();
+int open_window(const WindowOptions& options) {
+  return window(options);
 }
 
 #else
@@ -289,22 +341,50 @@ int open_window() {
 constexpr const char* no_window =
     "attnscope: this program was built without its window (ATTNSCOPE_GUI=OFF); the commands are in attnscope --help\n";
 
-int open_window() {
+int open_window(const WindowOptions&) {
   std::fputs(no_window, stderr);
   return exit_usage;
 }
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
   CLI::App* sub = app.add_subcommand("screenshot", "(not in this build: it has no window to draw)")->allow_extras();
-  sub->callback([&run] { run = open_window; });
+  sub->callback([&run] { run = [] { return open_window({}); }; });
 }
 
 void add_lessons(CLI::App& app, Run& run, LessonsOptions&) {
   CLI::App* sub = app.add_subcommand("lessons", "(not in this build: it has no window)")->allow_extras();
-  sub->callback([&run] { run = open_window; });
+  sub->callback([&run] { run = [] { return open_window({}); }; });
 }
 
 #endif
+
+// What the window is to open stands where a command could: a word that is neither is most likely a command misspelt.
+void check_path(const CLI::App& app, const std::string& path) {
+  if (path.empty()) return;
+  if (!app.get_subcommands().empty()) throw CLI::ExtrasError({path});
+  if (std::filesystem::exists(path)) return;
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  const std::string& near =
+      *std::ranges::min_element(names, {}, [&](const std::string& name) { return edit_distance(name, path); });
+  const bool meant = edit_distance(near, path) <= 2;
+  throw CLI::ValidationError(
+      fmt::format("{}: no such command, file or folder{}", path, meant ? fmt::format("; did you mean {}?", near) : ""),
+      CLI::ExitCodes::ExtrasError);
+}
+
+// CLI11 counts what was not expected from the end.
+std::string message_of(const CLI::App* app, const CLI::Error& error) {
+  std::string what = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::vector<std::string> extras = app->remaining(true);
+    if (!extras.empty()) what = fmt::format("not expected: {}", fmt::join(extras, " "));
+  }
+  const auto chosen = app->get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  return fmt::format("attnscope: {}\n(attnscope {}--help has all that there is)\n", what, command);
+}
 
 int run_program(int argc, char** argv) {
   CLI::App app(
@@ -315,7 +395,11 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
 
-  Run run = open_window;
+  WindowOptions window_options;
+  Run run = [&] { return open_window(window_options); };
+  app.add_option("path,--run", window_options.path, "What the window opens: a run's folder, or a text to train on")
+      ->type_name("RUN|FILE");
+  app.failure_message(message_of);
   TrainOptions train_options;
   TranslateOptions translate_options;
   EvaluateOptions evaluate_options;
@@ -327,6 +411,7 @@ int run_program(int argc, char** argv) {
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
   LessonsOptions lessons_options;
+  NamesOptions names_options;
   bool attend_json = false;
   add_train(app, run, train_options);
   add_translate(app, run, translate_options);
@@ -339,13 +424,25 @@ int run_program(int argc, char** argv) {
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
   add_lessons(app, run, lessons_options);
+  add_names(app, run, names_options, fields, "fields", "The configuration's fields, as --set takes them");
+  add_names(app, run, names_options, presets, "presets", "The named configurations, as --preset takes them");
+  add_names(app, run, names_options, corpora, "corpora", "The built-in corpora, as --corpus takes them");
 
   try {
     app.parse(argc, argv);
+    check_path(app, window_options.path);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : exit_usage;
   }
   return run();
+}
+
+// What was written is there, or it is said that it is not: a full disk shows when the last of it is written.
+int finish_output(int status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return status;
+  std::fprintf(stderr, "attnscope: the output could not be written: %s\n", std::strerror(errno));
+  return status == 0 ? 1 : status;
 }
 
 // Where stdin, stdout or stderr was closed, the next file opened would take its number, and what is said would be
@@ -365,7 +462,7 @@ int main(int argc, char** argv) {
   attnscope::occupy_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, and said as one
   try {
-    return attnscope::run_program(argc, argv);
+    return attnscope::finish_output(attnscope::run_program(argc, argv));
   } catch (const attnscope::ConfigError& error) {
     std::fprintf(stderr, "attnscope: %s\n", error.what());
     return attnscope::exit_usage;

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "commands/commands.h"
+#include "commands/progress.h"
+#include "commands/say.h"
 #include "run_fixture.h"
 #include "storage/run_folder.h"
 
@@ -84,6 +86,35 @@ TEST_F(TrainThreads, AnotherNumberIsSaidAndKept) {
 TEST_F(TrainThreads, WithoutAWishAreTheConfigurations) {
   trained(beginning(1));
   EXPECT_EQ(kept_threads(), 0);
+}
+
+// ---- what it says
+
+TEST_F(TrainThreads, SaysOnWhatItTrains) {
+  EXPECT_THAT(trained(beginning(1)), HasSubstr("training pairs of attnscope-letters"));
+}
+
+TEST_F(TrainThreads, WhenQuietSaysNothingThatIsWell) {
+  quiet = true;
+  EXPECT_EQ(trained(beginning(1)), "");
+  quiet = false;
+}
+
+TEST_F(TrainThreads, ThatFailsLeavesNoFolderBehind) {
+  TrainOptions options = beginning(1);
+  options.corpus = "/nowhere/at all";
+  EXPECT_THROW(train(options), std::runtime_error);
+  EXPECT_FALSE(fs::exists(run));
+  fs::create_directory(run);
+  EXPECT_THROW(train(options), std::runtime_error);
+  EXPECT_TRUE(fs::exists(run)) << "it was there before";
+}
+
+TEST(Progress, IsCutToTheTerminalByCharacters) {
+  EXPECT_EQ(cut_to_columns("abc", 5), "abc");
+  EXPECT_EQ(cut_to_columns("abc", 2), "ab");
+  EXPECT_EQ(cut_to_columns("a·━b", 3), "a·━");
+  EXPECT_EQ(cut_to_columns("a·━b", 0), "");
 }
 
 }  // namespace

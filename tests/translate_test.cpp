@@ -94,8 +94,30 @@ TEST_F(Translate, ALineForALine) {
   EXPECT_EQ(translated("a b c\n" + too_long + "\na b c"), once + "\n" + once);
 }
 
+// So that the lines of the output still stand beside those of the input.
+TEST_F(Translate, ALineWithNothingToTranslateStaysEmpty) {
+  const std::string once = translated("a b c\n");
+  EXPECT_EQ(translated("\n \t\na b c\n"), "\n\n" + once);
+  EXPECT_EQ(json("\na b c\n")[0]["hypotheses"].size(), 0U);
+}
+
+TEST_F(Translate, ALineThatCannotBeReadIsNamedAndStaysEmpty) {
+  const std::string once = translated("a b c\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(translated("a b c\na \xff b\n" + std::string(10 << 20, 'a') + "\na b c\n"), once + "\n\n" + once);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::AllOf(testing::HasSubstr("line 2: byte 3 is not UTF-8, left empty\n"),
+                             testing::HasSubstr("line 3: longer than 1048576 bytes, left empty\n")));
+}
+
+TEST_F(Translate, AByteOrderMarkIsNoPartOfTheText) {
+  EXPECT_EQ(translated("\xEF\xBB\xBF"
+                       "a b c\n"),
+            translated("a b c\n"));
+}
+
 TEST_F(Translate, JsonHasEveryHypothesisPieceByPiece) {
-  const auto lines = json("a b c\n\xff\xfe d\n", beam_of(3));
+  const auto lines = json("a b c\nb d\n", beam_of(3));
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0]["source"], "a b c");
   for (const auto& line : lines) {

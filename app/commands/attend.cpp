@@ -43,7 +43,7 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 
 int attend(const AttendOptions& options) {
   TorchEngine engine;
-  engine.open_run(options.run, {});
+  engine.open_model(options.run);
   const ModelConfig& model = engine.config().model;
   const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
   const bool csv = options.format == "csv";

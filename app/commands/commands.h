@@ -142,6 +142,16 @@ struct LengthOptions {
 };
 int length(const LengthOptions& options);  // on stdout
 
-int window();  // only with the window
+struct NamesOptions {
+  bool json = false;
+};
+int fields(const NamesOptions& options);   // of the configuration, on stdout
+int presets(const NamesOptions& options);  // named configurations
+int corpora(const NamesOptions& options);  // that are built in
+
+struct WindowOptions {
+  std::string path;  // a run's folder, or a text to train on; empty: the run that came with the program
+};
+int window(const WindowOptions& options);  // only with the window
 
 }  // namespace attnscope

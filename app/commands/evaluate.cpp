@@ -150,8 +150,8 @@ std::string split_of(const Corpus& corpus, const TorchEngine& engine, const Eval
   const bool own = options.corpus.empty() || was_trained_on(corpus, engine, options);
   const std::string split = !options.split.empty() ? options.split : own ? "test" : "all";
   if (!options.corpus.empty()) {
-    say("{} is {}what the run was trained on: {} of it is evaluated", corpus.name, own ? "" : "not ",
-        split == "all" ? "all" : "the " + split + " part");
+    tell("{} is {}what the run was trained on: {} of it is evaluated", corpus.name, own ? "" : "not ",
+         split == "all" ? "all" : "the " + split + " part");
   }
   return split;
 }

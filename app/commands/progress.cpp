@@ -1,15 +1,19 @@
 #include "commands/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "commands/say.h"
+
 namespace attnscope {
 namespace {
 
 constexpr std::chrono::milliseconds redraw_interval{100};
+constexpr std::chrono::seconds first_pause{5};
 constexpr int bar_width = 24;
 
 std::string duration_text(double seconds) {
@@ -19,7 +23,28 @@ std::string duration_text(double seconds) {
   return fmt::format("{} s", whole);
 }
 
+std::string bar(double fraction) {
+  const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar_width);
+  return fmt::format(" [{:━<{}}{: <{}}]", "", filled, "", bar_width - filled);
+}
+
+// Of the terminal that stderr is.
+int terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 }  // namespace
+
+std::string_view cut_to_columns(std::string_view text, int columns) {
+  std::size_t end = 0;
+  while (end < text.size() && columns > 0) {
+    do ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+    --columns;
+  }
+  return text.substr(0, end);
+}
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {}
 
@@ -27,25 +52,37 @@ ProgressLine::~ProgressLine() {
   clear();
 }
 
-void ProgressLine::show(std::string_view what, double fraction, std::string_view detail) {
-  if (!terminal_) return;
+bool ProgressLine::due(std::string_view what) {
   const auto now = Clock::now();
   if (what != what_) {
     what_ = what;
     begin_ = now;
-  } else if (now - last_ < redraw_interval) {
-    return;
+    pause_ = first_pause;
+    due_ = terminal_ ? now : now + pause_;
   }
-  last_ = now;
+  if (now < due_) return false;
+  pause_ *= 2;
+  due_ = terminal_ ? now + redraw_interval : begin_ + pause_;
+  return true;
+}
+
+std::string ProgressLine::text(double fraction, std::string_view detail) const {
   std::string line = what_;
   if (fraction >= 0) {
-    const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar_width);
-    const double elapsed = std::chrono::duration<double>(now - begin_).count();
-    line += fmt::format(" [{:━<{}}{: <{}}] {:3.0f} %", "", filled, "", bar_width - filled, fraction * 100);
+    if (terminal_) line += bar(fraction);
+    const double elapsed = std::chrono::duration<double>(Clock::now() - begin_).count();
+    line += fmt::format(" {:3.0f} %", fraction * 100);
     if (fraction > 0) line += fmt::format(" · {} left", duration_text(elapsed * (1 - fraction) / fraction));
   }
   if (!detail.empty()) line += fmt::format(" · {}", detail);
-  std::fprintf(stderr, "\r\033[K%s", line.c_str());
+  return line;
+}
+
+void ProgressLine::show(std::string_view what, double fraction, std::string_view detail) {
+  if (quiet || !due(what)) return;
+  const std::string line = text(fraction, detail);
+  if (!terminal_) return say("{}", line);
+  std::fprintf(stderr, "\r\033[K%s", std::string(cut_to_columns(line, terminal_columns() - 1)).c_str());
   std::fflush(stderr);
   shown_ = true;
 }

@@ -116,6 +116,21 @@ std::string measured_text(const MetricPoint& point) {
   return fmt::format("{}", fmt::join(texts, " · "));
 }
 
+// A folder that was not there before and in which nothing came to be is none to leave behind.
+class NewFolder {
+ public:
+  explicit NewFolder(std::string path) : path_(std::filesystem::exists(path) ? "" : std::move(path)) {}
+  ~NewFolder() {
+    std::error_code ignored;  // not empty, most often
+    if (!path_.empty()) std::filesystem::remove(path_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+ private:
+  std::string path_;
+};
+
 class TrainingLoop {
  public:
   TrainingLoop(TorchEngine& engine, const TrainOptions& options)
@@ -133,9 +148,10 @@ class TrainingLoop {
       }
       if (point[metric("validation_nll")]) {
         line.clear();
-        say("step {:6} · {} · {:.0f} s", point.step, measured_text(point), seconds());
+        tell("step {:6} · {} · {:.0f} s", point.step, measured_text(point), seconds());
       }
-      line.show("Training", fraction(), fmt::format("step {} · {}", point.step, measured_text(point)));
+      line.show("Training", fraction(),
+                fmt::format("step {} of {} · {}", point.step, engine_.steps_wanted(), measured_text(point)));
     }
   }
 
@@ -182,6 +198,7 @@ int train(const TrainOptions& options) {
     line.show(news.what, news.fraction);
   };
   if (options.resume) check_is_run(options.out);
+  const NewFolder left_if_empty(options.out);
   HeldRun held(options.out);
   if (!options.resume) check_free_for_run(options.out);
   TorchEngine engine;
@@ -195,8 +212,9 @@ int train(const TrainOptions& options) {
   record_pinned(engine, {}, {});
   line.clear();
   for (const std::string& warning : opened.warnings) say("{}", warning);
-  say("{} parameters, {} pieces, {} training {}, {}", opened.num_parameters, opened.vocab_size, opened.train_pairs,
-      opened.config.model.is_language_model() ? "characters" : "pairs", engine.status().device);
+  tell("{} parameters, {} pieces, {} training {} of {}, {}", opened.num_parameters, opened.vocab_size,
+       opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs", engine.corpus()->name,
+       engine.status().device);
   engine.save_run(std::move(held));
 
   TrainingLoop loop(engine, options);
@@ -205,8 +223,8 @@ int train(const TrainOptions& options) {
   record_pinned(engine, {}, {});  // so that the history ends where the run does
   engine.save_run(options.out);
   if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
-  say("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", engine.steps_done(),
-      loop.seconds(), options.out);
+  tell("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", engine.steps_done(),
+       loop.seconds(), options.out);
   return interrupted ? exit_interrupted : 0;
 }
 

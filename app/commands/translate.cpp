@@ -10,6 +10,7 @@
 #include "commands/say.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
+#include "plain/utf8.h"
 #include "probe/readings.h"
 #include "probe/tensors.h"
 #include "tokenizer/tokenizer.h"
@@ -18,6 +19,8 @@
 namespace attnscope {
 namespace {
 
+constexpr std::size_t longest_line = 1 << 20;  // bytes; nobody writes more into one, and its pieces take far more room
+
 // One run, and lines to be translated or, by a language model, continued.
 class Writer {
  public:
@@ -25,11 +28,24 @@ class Writer {
     if (options.sample) sampler_.emplace(options.sampling);
   }
 
-  // The pieces of a line as the model is given them; nothing when they are more than it takes.
-  std::optional<std::vector<int>> read(const std::string& line) const {
+  // The pieces of a line as the model is given them. Nothing where there is nothing to translate, and where the line
+  // cannot be read, which is said.
+  std::optional<std::vector<int>> read(const std::string& line, std::int64_t number) const {
+    if (line.size() > longest_line) {
+      say("line {}: longer than {} bytes, left empty", number, longest_line);
+      return std::nullopt;
+    }
+    if (const auto fault = utf8_fault(line)) {
+      say("line {}: byte {} is not UTF-8, left empty", number, *fault + 1);
+      return std::nullopt;
+    }
     if (is_language_model()) return prompt_ids(engine_.tokenizer(), line);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
     auto pair = encode_pair(engine_.tokenizer(), {line, ""}, max_length());
-    if (!pair) return std::nullopt;
+    if (!pair) {
+      say("line {}: longer than the model's {} pieces, left empty", number, max_length());
+      return std::nullopt;
+    }
     return std::move(pair->source);
   }
 
@@ -110,6 +126,18 @@ class Writer {
   std::optional<Sampler> sampler_;  // one for all lines: the same line twice is drawn twice
 };
 
+// The next line of stdin, without a byte order mark; false at the end. Of one that is too long little more is kept.
+bool next_line(std::string& line, std::int64_t number) {
+  line.clear();
+  int c = std::cin.get();
+  if (c == EOF) return false;
+  for (; c != EOF && c != '\n'; c = std::cin.get()) {
+    if (line.size() <= longest_line) line += static_cast<char>(c);
+  }
+  if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  return true;
+}
+
 void write_json(Writer& writer, const std::string& line, const std::optional<std::vector<int>>& source,
                 bool with_tree) {
   nlohmann::json json = {{"source", line}, {"hypotheses", nlohmann::json::array()}};
@@ -135,13 +163,12 @@ void write_text(Writer& writer, std::int64_t number, const std::optional<std::ve
 int translate(const TranslateOptions& options) {
   if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
-  engine.open_run(options.run, {});
+  engine.open_model(options.run);
   if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
   std::string line;
-  for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
-    const auto source = writer.read(line);
-    if (!source) say("line {}: longer than the model's {} pieces, left empty", number, writer.max_length());
+  for (std::int64_t number = 1; next_line(line, number); ++number) {
+    const auto source = writer.read(line, number);
     if (options.json) {
       write_json(writer, line, source, options.tree);
     } else {

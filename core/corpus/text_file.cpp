@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "corpus/corpus.h"
+#include "plain/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -95,35 +96,6 @@ class LineReader {
   bool ended_ = false;
 };
 
-// The length of the UTF-8 sequence at the start of `text`, 0 if there is none. Refuses overlong forms, surrogates and
-// numbers above U+10FFFF (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
-                             : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                           : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
-}
-
-bool valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
@@ -133,7 +105,7 @@ std::string_view trimmed(std::string_view text) {
 // Why a line is not text.
 std::optional<std::string> encoding_fault(std::string_view line) {
   if (line.find('\0') != std::string_view::npos) return "contains a NUL byte";
-  if (!valid_utf8(line)) return "is not valid UTF-8";
+  if (utf8_fault(line)) return "is not valid UTF-8";
   return std::nullopt;
 }
 

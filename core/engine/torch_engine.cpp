@@ -105,6 +105,11 @@ RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback&
   return replace(read_run(path, progress));
 }
 
+RunOpened TorchEngine::open_model(const std::string& path) {
+  finish_checkpoint(path);
+  return replace(read_model(path));
+}
+
 RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallback& progress) {
   check_is_no_checkpoint(path);  // before anything is made there
   check_is_run(path);
@@ -124,7 +129,7 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   return opened;
 }
 
-TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCallback& progress) const {
+TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   if (is_checkpoint(path)) return read_checkpoint(path);
   check_is_run(path);
   Run run;
@@ -142,6 +147,11 @@ TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCa
   std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
   load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
+  return run;
+}
+
+TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCallback& progress) const {
+  Run run = read_model(path);
   if (run.config.corpus.source.empty()) return run;
   try {
     run.corpus = corpus_for(run.config, progress);

@@ -52,6 +52,9 @@ class TorchEngine final : public Engine {
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
   StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
+  // As open_run, for who only asks the model: the corpus, which may take seconds to read, is not there.
+  RunOpened open_model(const std::string& path);
+
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
   void average(std::int64_t count);
@@ -118,6 +121,7 @@ class TorchEngine final : public Engine {
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_pinned(Run& run) const;
   Run read_run(const std::string& path, const ProgressCallback& progress) const;
+  Run read_model(const std::string& path) const;       // all of a run but its corpus
   Run read_checkpoint(const std::string& path) const;  // another program's
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }
   RunOpened replace(Run run);

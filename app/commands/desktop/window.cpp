@@ -62,14 +62,14 @@ void tell_errors(const std::vector<Event>& events) {
 
 class App {
  public:
-  App();
+  explicit App(const WindowOptions& options);
   void run();
 
  private:
   // On the worker thread.
   std::unique_ptr<Engine> make_engine();
 
-  void open_first_run();
+  void open_first_run(const std::string& path);
   void hear();
   void heed_drops();
   void draw();
@@ -92,7 +92,7 @@ class App {
   Session session_;  // last: it wakes the window
 };
 
-App::App()
+App::App(const WindowOptions& options)
     : settings_file_(config_folder().empty() ? std::filesystem::path() : config_folder() / "settings.json"),
       read_(read_settings(settings_file_)),
       window_(read_.settings.window_width, read_.settings.window_height),
@@ -101,7 +101,7 @@ App::App()
       session_([this] { return make_engine(); }, GlfwWindow::wake) {
   scope_.layout = read_.settings.layout;
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
-  open_first_run();
+  open_first_run(options.path);
 }
 
 std::unique_ptr<Engine> App::make_engine() {
@@ -110,10 +110,15 @@ std::unique_ptr<Engine> App::make_engine() {
   return make_window_engine(kept_runs_folder());
 }
 
-void App::open_first_run() {
+void App::open_first_run(const std::string& path) {
   session_.post(ListKeptRuns{});
-  const std::filesystem::path shipped = shipped_run();
   std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    session_.post(OpenRun{path});
+    return;
+  }
+  if (!path.empty()) drop_path(scope_, path, false);  // asked about beside the run that came with the program
+  const std::filesystem::path shipped = shipped_run();
   if (std::filesystem::is_directory(shipped, error)) {
     session_.post(OpenRun{shipped.string()});
   } else {
@@ -224,11 +229,11 @@ void App::save_settings() {
 
 }  // namespace
 
-int window() {
+int window(const WindowOptions& options) {
   std::signal(SIGINT, on_end);
   std::signal(SIGTERM, on_end);
   if (std::signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
-  App app;
+  App app(options);
   app.run();
   return told_to_end == 0 ? 0 : 128 + told_to_end;  // as a shell counts it
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# What the command line says and how it ends: command_line_test.sh PROGRAM. Drives the program as people do.
+set -uo pipefail
+program="$1"
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# expect STATUS TEXT ARGUMENT…: the program ends so and says so, on stdout or stderr.
+expect() {
+  local status="$1" text="$2" said found
+  shift 2
+  said="$("$program" "$@" 2>&1 </dev/null)"
+  found=$?
+  if [ "$found" -ne "$status" ] || [[ "$said" != *"$text"* ]]; then
+    echo "FAILED: attnscope $*: status $found, expected $status; \"$text\" expected in:"
+    echo "$said"
+    failures=$((failures + 1))
+  fi
+}
+
+# ---- words that are not known
+expect 2 "attnscope: trian: no such command, file or folder; did you mean train?" trian
+expect 2 "attnscope: qwertyuiop: no such command, file or folder" qwertyuiop
+expect 2 "not expected: one two" train --out "$folder/run" one two
+expect 2 "not expected: --runn" cost --runn "$folder/run"
+
+# ---- numbers
+expect 2 "--steps: 0 is not a whole number from 1 on" train --out "$folder/run" --steps 0
+expect 2 "--steps: abc is not a whole number from 1 on" train --out "$folder/run" --steps abc
+expect 2 "--beam" translate --run "$folder/run" --beam 0
+
+# ---- files
+expect 2 "pictures are .png or .svg" screenshot --source a --out "$folder/a.jpg"
+expect 1 "$folder/none" translate --run "$folder/none"
+expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
+[ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
+
+# ---- help and lists
+expect 0 "--set KEY=VALUE ..." train --help
+expect 0 "model.d_model = 128" fields
+expect 0 '"key":"model.d_model"' fields --json
+expect 0 "bentrevett" presets
+expect 0 '"name":"copy"' corpora --json
+
+# ---- a disk that is full
+for arguments in "--help" "--version" "fields" "presets --json"; do
+  # shellcheck disable=SC2086
+  "$program" $arguments >/dev/full 2>"$folder/said"
+  if [ $? -ne 1 ] || ! grep -q "^attnscope: .*No space left on device" "$folder/said"; then
+    echo "FAILED: attnscope $arguments >/dev/full"
+    failures=$((failures + 1))
+  fi
+done
+[ "$failures" -eq 0 ]
