@@ -229,6 +229,8 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   add_option(sub, "--at", "WORD,…", o.at, "The figures are of these words; left out: of the circuit's");
   add_option(sub, "--exchange", "WORD,WORD", o.exchange,
              "The two words whose weights the figures exchange; left out: those that turn most");
+  sub->add_flag("--formation", o.formation,
+                "What each part of it moved, of this pair, at the steps whose weights the run keeps");
   sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");
 }
 

@@ -140,5 +140,43 @@ TEST_F(CircuitPanel, ASearchGivenUpCanBeBegunAgain) {
   EXPECT_THAT(studies(), SizeIs(2));
 }
 
+TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("When it formed", draw));
+  ui.frames(2, draw);
+  ASSERT_THAT(studies(), SizeIs(2));
+  const FormationStudy asked = std::get<FormationStudy>(studies().back().question);
+  EXPECT_EQ(asked.question, view.look->question);
+  EXPECT_EQ(asked.facts.prefix, view.look->facts.prefix);
+  Formation formation{asked.question, asked.circuit, {}};
+  formation.points = {{100, 0.2, {0.1, 0, 0.1}}, {200, 5, {4, 0.5, 2}}, {400, 8, {7.5, 6, 3}}};
+  end(formation);
+  EXPECT_TRUE(ui.drew("by step 200: the whole difference"));
+  EXPECT_TRUE(ui.drew("by step 400: encoder layer 1"));
+  EXPECT_TRUE(ui.drew("Moved, nats"));
+  ui.frames(4, draw);
+  EXPECT_THAT(studies(), SizeIs(2));
+  const auto numbers = circuit_numbers(scope.views);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->matrix.rows, 3);
+  EXPECT_FLOAT_EQ(numbers->matrix.at(2, 2), 6);
+}
+
+TEST_F(CircuitPanel, WithoutRecordedWeightsNobodyKnowsWhenItFormed) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("When it formed", draw));
+  ui.frames(2, draw);
+  Formation formation{view.look->question, view.look->found, {{400, 8, {7.5, 6, 3}}}};
+  end(formation);
+  EXPECT_TRUE(ui.drew("No earlier weights were recorded"));
+}
+
+TEST(FormedBy, IsTheStepFromWhichOnHalfIsKept) {
+  EXPECT_EQ(formed_by({{1, 2, 3, 4}, {0, 3, 1, 4}}), 4);
+  EXPECT_EQ(formed_by({{1, 2, 3, 4}, {0, 1, 2, 4}}), 3);
+  EXPECT_EQ(formed_by({{1, 2}, {5, 4}}), 1);
+  EXPECT_EQ(formed_by({{1, 2}, {5, 0.1}}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circuit/corpus_twins.h"
+#include "circuit/formation.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
 #include "circuit/twin_runs.h"
@@ -354,6 +355,38 @@ TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {
   const Circuit circuit = find_circuit(found.cases);
   EXPECT_EQ(circuit.pairs, 2);
   EXPECT_EQ(circuit.hops.front().together.turned(), 4);
+}
+
+// ---- over training
+
+// All vectors at once carry the whole difference, in whatever model; none of them nothing.
+TEST(Formation, OfAllWordsIsTheWholeDifferenceInAnyModel) {
+  Model last = wild_model(small());
+  const TwinRuns runs(*last, tokenizer(), cat_or_dog);
+  FormationStudy study{cat_or_dog, runs.facts(), {}};
+  const int words = static_cast<int>(runs.facts().words.size());
+  study.circuit.places = {{.layer = 2, .slots = all(words), .together = {}, .rest = {}, .each = {}}};
+  study.circuit.hops = {{.part = AttentionPart::cross, .layer = 1, .members = {}}};
+  for (const int seed : {3, 4, 5}) {
+    Model earlier = random_model(small(), seed);
+    const FormationPoint point = formation_point(*earlier, tokenizer(), study, 100 * seed);
+    EXPECT_EQ(point.step, 100 * seed);
+    ASSERT_THAT(point.moved, SizeIs(2));
+    EXPECT_NEAR(point.moved[0], point.difference, nothing);
+    EXPECT_NEAR(point.moved[1], 0, nothing);
+  }
+}
+
+// The step asked about is the last model's, whatever the earlier one would have written.
+TEST(Formation, IsAskedWhereTheLastModelParts) {
+  Model last = wild_model(small());
+  const TwinRuns runs(*last, tokenizer(), cat_or_dog);
+  Model earlier = random_model(small(), 9);
+  const TwinRuns before(*earlier, tokenizer(), runs.facts());
+  EXPECT_EQ(before.facts().prefix, runs.facts().prefix);
+  EXPECT_EQ(before.facts().a, runs.facts().a);
+  EXPECT_EQ(before.facts().b, runs.facts().b);
+  EXPECT_NE(before.facts().clean.margin, runs.facts().clean.margin);
 }
 
 }  // namespace

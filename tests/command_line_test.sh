@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the command line says and how it ends: command_line_test.sh PROGRAM. Drives the program as people do.
 set -uo pipefail
-program="$1"
+program="$(realpath "$1")"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 failures=0
@@ -35,6 +35,11 @@ expect 2 "pictures are .png or .svg" screenshot --source a --out "$folder/a.jpg"
 expect 1 "$folder/none" translate --run "$folder/none"
 expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 [ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
+
+# ---- a folder that is called like a built-in corpus is not meant
+mkdir "$folder/copy"
+(cd "$folder" && "$program" train --corpus copy --out "$folder/copied" --steps 1 --threads 1 --set model.d_model=16 \
+  --set tokenizer.vocab_size=64 --quiet) || { echo "FAILED: the folder copy/ was read"; failures=$((failures + 1)); }
 
 # ---- help and lists
 expect 0 "--set KEY=VALUE ..." train --help

@@ -302,6 +302,13 @@ Json circuit_json(const Circuit& circuit) {
   return json;
 }
 
+Json formation_json(const Formation& formation) {
+  Json json = Json::array();
+  for (const FormationPoint& point : formation.points)
+    json.push_back({{"step", point.step}, {"difference", point.difference}, {"moved", point.moved}});
+  return json;
+}
+
 Json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at, const std::vector<int>& exchanged) {
   const std::vector<Figure> figures = Figures(cases, at, exchanged).all();
   std::vector<ChangesOf> changes;

@@ -15,6 +15,7 @@ nlohmann::ordered_json facts_json(const TwinFacts& facts);
 nlohmann::ordered_json pairs_json(const CorpusCases& found);
 nlohmann::ordered_json sweep_json(const Sweep& sweep);
 nlohmann::ordered_json circuit_json(const Circuit& circuit);
+nlohmann::ordered_json formation_json(const Formation& formation);  // the parts: the last place, then the hops
 
 // The margins, answer − the twin's answer, under a set of named changes at the words `at` (slots): one object a
 // sentence of one pair, or the means of shares and the counts over many. `exchanged`: none, or the slots of two words.

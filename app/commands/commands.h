@@ -79,6 +79,7 @@ struct ExplainOptions {
   std::string pairs = {};     // a file of pairs to count over instead: clean, tab, corrupted a line
   std::string at = {};        // the words of the figures: "it,."; empty: those that are found
   std::string exchange = {};  // the two words exchanged in them; empty: those that are found
+  bool formation = false;     // what the circuit's parts moved at the recorded steps, of the one pair
   bool json = false;
 };
 int explain(const ExplainOptions& options);  // on stdout

@@ -118,6 +118,20 @@ void print_facts(const TwinFacts& facts) {
                without_mark(facts.b.piece), run->margin);
 }
 
+void print_formation(const Formation& formation, const TwinFacts& facts) {
+  fmt::print("moved, in nats of log p({}) − log p({}), by step:\n{:>8}  {:>10}", without_mark(facts.a.piece),
+             without_mark(facts.b.piece), "", "difference");
+  const Circuit& circuit = formation.of;
+  if (!circuit.places.empty()) fmt::print("  {:>10}", "place");
+  for (const Hop& hop : circuit.hops) fmt::print("  {:>10}", fmt::format("{} {}", part_name(hop.part), hop.layer + 1));
+  fmt::print("\n");
+  for (const FormationPoint& point : formation.points) {
+    fmt::print("{:8}  {:10.2f}", point.step, point.difference);
+    for (const double moved : point.moved) fmt::print("  {:10.2f}", moved);
+    fmt::print("\n");
+  }
+}
+
 void print_explanation(const ExplainOptions& options) {
   const TwinQuestion question{options.clean, options.corrupted, two_words(options.between)};
   TorchEngine engine;
@@ -152,11 +166,18 @@ void print_explanation(const ExplainOptions& options) {
   const std::vector<int> exchanged =
       options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
   if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
+  std::optional<Formation> formation;
+  if (options.formation) {
+    formation = engine.formation({question, facts, circuit},
+                                 [&](double fraction) { line.show("Asking the recorded steps", fraction); });
+    json["formation"] = formation_json(*formation);
+  }
   line.clear();
   if (options.json) {
     fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print_circuit(circuit);
+    if (formation) print_formation(*formation, facts);
   }
 }
 

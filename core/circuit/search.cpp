@@ -134,6 +134,16 @@ ChangesOf heads_changed(Hop hop, const PositionsOf& positions, int one = -1, int
   };
 }
 
+// Of what reads the sentence the slots are its words; of a translator's decoder 0 is the step asked about, 1 all
+// before.
+PositionsOf slots_of_part(AttentionPart part, AttentionPart reader) {
+  if (part == reader) return [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
+  return [](const TwinCase& it, int slot) {
+    const int step = it.runs->positions(AttentionPart::decoder) - 1;
+    return slot == 0 ? std::vector{step} : numbers(step);
+  };
+}
+
 std::vector<HeadRow> all_rows(int heads, const std::vector<int>& slots) {
   std::vector<HeadRow> rows;
   for (int head = 0; head < heads; ++head)
@@ -219,7 +229,7 @@ class Search {
   // What the heads of one layer bring to the words that carry the difference after it.
   void find_readers(int layer) {
     const std::vector<int>& slots = found_.places[static_cast<std::size_t>(layer) + 1].slots;
-    const PositionsOf positions = [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
+    const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
     Hop hop{.part = found_.reader, .layer = layer, .members = all_rows(heads(), slots)};
     hop.all = counter_.count(heads_changed(hop, positions));
     if (!counter_.turns(hop.all)) return;
@@ -260,10 +270,7 @@ class Search {
 
   // A translator's decoder: what comes to the step asked about.
   void find_writers(AttentionPart part, int layer) {
-    const PositionsOf positions = [](const TwinCase& it, int slot) {
-      const int step = it.runs->positions(AttentionPart::decoder) - 1;
-      return slot == 0 ? std::vector{step} : numbers(step);
-    };
+    const PositionsOf positions = slots_of_part(part, found_.reader);
     for (const std::vector<int>& slots : {std::vector{0}, std::vector{0, 1}}) {
       Hop hop{.part = part, .layer = layer, .members = all_rows(heads(), slots)};
       hop.all = counter_.count(heads_changed(hop, positions));
@@ -348,7 +355,7 @@ class Search {
   }
 
   void find_decoys() {
-    const PositionsOf positions = [](const TwinCase& it, int slot) { return positions_of(it, {slot}); };
+    const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
     const std::vector<int> all = numbers(static_cast<int>(found_.slots.size()));
     for (int layer = 0; layer < reader_layers(); ++layer) {
       for (int head = 0; head < heads(); ++head) {
@@ -391,6 +398,16 @@ TwinCase case_of(std::shared_ptr<const TwinRuns> runs) {
 
 Circuit find_circuit(const std::vector<TwinCase>& cases, const FractionCallback& progress) {
   return Search(cases, progress).run();
+}
+
+ChangesOf changes_of(const Circuit& circuit, const Place& place) {
+  return states_put(circuit.reader, place.layer, place.slots);
+}
+
+ChangesOf changes_of(const Circuit& circuit, const Hop& hop) {
+  const bool exchanges = hop.kind == ChangeKind::exchange;
+  return heads_changed(hop, slots_of_part(hop.part, circuit.reader), exchanges ? hop.read[0] : -1,
+                       exchanges ? hop.read[1] : -1);
 }
 
 std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,

@@ -26,6 +26,8 @@ Circuit find_circuit(const std::vector<TwinCase>& cases, const FractionCallback&
 
 // What each of `changes` does in all cases; called, it gives those of one case.
 using ChangesOf = std::function<std::vector<Change>(const TwinCase&)>;
+ChangesOf changes_of(const Circuit& circuit, const Place& place);
+ChangesOf changes_of(const Circuit& circuit, const Hop& hop);  // its members
 std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,
                               const Breath& breathe = {});
 

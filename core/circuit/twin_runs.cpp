@@ -104,17 +104,31 @@ torch::Tensor tensor_of(const std::vector<int>& ids, torch::Device device) {
 }  // namespace
 
 TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQuestion& question)
-    : model_(model), tokenizer_(tokenizer) {
+    : TwinRuns(model, tokenizer) {
+  read_twins(question.clean, question.corrupted);
+  write_both(question);
+  run_to_step();
+}
+
+TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinFacts& asked)
+    : TwinRuns(model, tokenizer) {
+  read_twins(asked.clean.text, asked.corrupted.text);
+  facts_.a = asked.a;
+  facts_.b = asked.b;
+  facts_.prefix = asked.prefix;
+  run_to_step();
+}
+
+void TwinRuns::read_twins(const std::string& clean, const std::string& corrupted) {
   if (config().is_recurrent()) {
     throw NotTwins(
         "A recurrent model hands one state from word to word: it has no layers × positions, and no heads, to put "
-        "values "
-        "into.");
+        "values into.");
   }
-  model.check_standing_still();
+  model_.check_standing_still();
   facts_.language_model = config().is_language_model();
-  facts_.clean = {question.clean, read_text(tokenizer, config(), question.clean), {}, 0};
-  facts_.corrupted = {question.corrupted, read_text(tokenizer, config(), question.corrupted), {}, 0};
+  facts_.clean = {clean, read_text(tokenizer_, config(), clean), {}, 0};
+  facts_.corrupted = {corrupted, read_text(tokenizer_, config(), corrupted), {}, 0};
   check_twins(facts_, config());
   facts_.words = slots_of(facts_.clean.pieces);
   for (std::size_t i = 0; i < facts_.words.size(); ++i) {
@@ -123,19 +137,23 @@ TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQ
     };
     if (std::ranges::any_of(facts_.words[i].positions, differs)) facts_.differ.push_back(static_cast<int>(i));
   }
+}
 
-  const std::vector<int> clean = greedy(model, source(Twin::clean));
-  const std::vector<int> corrupted = greedy(model, source(Twin::corrupted));
-  facts_.clean.output = tokenizer.decode(clean);
-  facts_.corrupted.output = tokenizer.decode(corrupted);
+void TwinRuns::write_both(const TwinQuestion& question) {
+  const std::vector<int> clean = greedy(model_, source(Twin::clean));
+  const std::vector<int> corrupted = greedy(model_, source(Twin::corrupted));
+  facts_.clean.output = tokenizer_.decode(clean);
+  facts_.corrupted.output = tokenizer_.decode(corrupted);
   const AskedAt step = question.between.empty() ? parting_step(clean, corrupted, config().special().end)
-                                                : step_between(tokenizer, question.between, clean, corrupted);
-  facts_.a = Token{step.a, tokenizer.piece(step.a)};
-  facts_.b = Token{step.b, tokenizer.piece(step.b)};
-  for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer.piece(id)});
-  prefix_ = step.prefix;
-  if (!facts_.language_model) prefix_.insert(prefix_.begin(), config().special().start);
+                                                : step_between(tokenizer_, question.between, clean, corrupted);
+  facts_.a = Token{step.a, tokenizer_.piece(step.a)};
+  facts_.b = Token{step.b, tokenizer_.piece(step.b)};
+  for (const int id : step.prefix) facts_.prefix.push_back({id, tokenizer_.piece(id)});
+}
 
+void TwinRuns::run_to_step() {
+  prefix_ = ids_of(facts_.prefix);
+  if (!facts_.language_model) prefix_.insert(prefix_.begin(), config().special().start);
   keep_runs();
   const std::array untouched = {ChangedRun{Twin::clean}, ChangedRun{Twin::corrupted}};
   const std::vector<Odds> odds = read(untouched);

@@ -31,6 +31,10 @@ class TwinRuns {
   // Throws NotTwins, and TokenizerError for what cannot be read.
   TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQuestion& question);
 
+  // The same asked where `asked` was, of another model: after its prefix, between its two pieces. Nothing is written by
+  // this one.
+  TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinFacts& asked);
+
   const TwinFacts& facts() const { return facts_; }
   const ModelConfig& config() const { return model_.config(); }
 
@@ -54,6 +58,10 @@ class TwinRuns {
   torch::Tensor weights(Twin twin, AttentionPart part, int layer) const;
 
  private:
+  TwinRuns(SequenceModel& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
+  void read_twins(const std::string& clean, const std::string& corrupted);
+  void write_both(const TwinQuestion& question);
+  void run_to_step();
   torch::Tensor source(Twin twin) const;
   void keep_runs();
   std::vector<Odds> read_side_by_side(std::span<const ChangedRun> runs) const;

@@ -94,10 +94,6 @@ std::string hash_of(const Parts& parts) {
   return fmt::format("{:016x}", state);
 }
 
-bool is_built_in(std::string_view name) {
-  return std::any_of(descriptions.begin(), descriptions.end(), [&](const BuiltIn& b) { return b.name == name; });
-}
-
 void require_known(const CorpusConfig& config) {
   std::error_code error;
   if (!config.target.empty() || std::filesystem::exists(config.source, error)) return;
@@ -184,6 +180,10 @@ Corpus load_text(const CorpusConfig& config, const CorpusProgress& progress) {
 }
 
 }  // namespace
+
+bool is_built_in(std::string_view name) {
+  return std::any_of(descriptions.begin(), descriptions.end(), [&](const BuiltIn& b) { return b.name == name; });
+}
 
 std::span<const BuiltIn> built_in_corpora() {
   return descriptions;

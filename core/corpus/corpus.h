@@ -68,6 +68,9 @@ struct BuiltIn {
 
 std::span<const BuiltIn> built_in_corpora();
 
+// True for their names, whatever files are called so: ./copy is a file.
+bool is_built_in(std::string_view name);
+
 // Called with 0…1 every few thousand lines; may throw to give up, and the exception passes through.
 using CorpusProgress = std::function<void(double fraction)>;
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "circuit/circuit_study.h"
+#include "circuit/formation.h"
 #include "corpus/examples.h"
 #include "engine/checkpoint.h"
 #include "engine/checkpoint_weights.h"
@@ -58,7 +59,7 @@ CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
 // A run is opened from anywhere, so a file it names must not depend on where it was made.
 Config with_absolute_paths(Config config) {
   for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path}) {
-    if (!path->empty() && std::filesystem::exists(*path))
+    if (!path->empty() && !is_built_in(*path) && std::filesystem::exists(*path))
       *path = std::filesystem::absolute(*path).lexically_normal().string();
   }
   return config;
@@ -595,6 +596,21 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
   return map;
 }
 
+Formation TorchEngine::formation(const FormationStudy& study, const FractionCallback& progress) {
+  Formation made{.question = study.question, .of = study.circuit, .points = {}};
+  const auto present = watch();  // whatever is trained meanwhile
+  std::vector<std::int64_t> steps = run_.recorded.steps();
+  std::erase(steps, present->step);
+  for (std::size_t i = 0; i <= steps.size(); ++i) {
+    const auto done = [&] { progress(static_cast<double>(i) / static_cast<double>(steps.size() + 1)); };
+    done();
+    const auto watched = i < steps.size() ? watch(steps[i]) : present;
+    if (i < steps.size() && watched->step != steps[i]) continue;  // thinned out meanwhile
+    made.points.push_back(formation_point(*watched->model, *run_.tokenizer, study, watched->step, done));
+  }
+  return made;
+}
+
 StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
   const auto watched = watch(asked.step);
   StudyResult result{.run = runs_, .step = watched->step, .answer = {}};
@@ -617,6 +633,7 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const CircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
+    void operator()(const FormationStudy& asked) { answer = engine.formation(asked, progress); }
     void operator()(const GradientQuestion& asked) {
       answer = look_at_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

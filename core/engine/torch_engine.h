@@ -76,6 +76,12 @@ class TorchEngine final : public Engine {
   std::shared_ptr<const WatchedModel> watch();
   SequenceModel& model() { return *watch()->model; }  // for a command, which does not train meanwhile
 
+  // What the parts of the study's circuit moved at every step whose weights were recorded, and now.
+  Formation formation(const FormationStudy& study, const FractionCallback& progress);
+
+  // The steps of which all weights were recorded, ascending; the present one may be among them.
+  std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
+
   // The weights recorded at that step. The present ones if there is no step, or nothing was recorded at it.
   std::shared_ptr<const WatchedModel> watch(const std::optional<std::int64_t>& step);
 

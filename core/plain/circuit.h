@@ -196,6 +196,24 @@ struct Circuit {
   std::vector<Decoy> decoys;
 };
 
+// ---- over training
+
+// The parts of a circuit at one step of the training, in nats of log p(a) − log p(b) where the two outputs part at
+// last: shares of a difference mean nothing as long as there is none.
+struct FormationPoint {
+  std::int64_t step = 0;
+  double difference = 0;      // between the two sentences: all that is to be moved
+  std::vector<double> moved;  // by the vectors at the place after the last layer, then by the members of each hop; the
+                              // mean of both directions
+};
+
+// How a circuit came to be.
+struct Formation {
+  TwinQuestion question;
+  Circuit of;
+  std::vector<FormationPoint> points;  // ascending
+};
+
 // ---- what a window is told
 
 struct CircuitLook {

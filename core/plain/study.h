@@ -40,16 +40,23 @@ struct TrialStudy {
   ChangedRun run;
 };
 
+// The parts of the circuit that was found for that question, over the steps whose weights were recorded.
+struct FormationStudy {
+  TwinQuestion question;
+  TwinFacts facts;
+  Circuit circuit;
+};
+
 // GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width cost, by
 // length. LengthQuestion: how well sources are translated by their length, beyond training too.
 using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
-                                   GradientQuestion, CostQuestion, LengthQuestion>;
+                                   FormationStudy, GradientQuestion, CostQuestion, LengthQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, GradientLook, CostLook,
-               LengthLook>
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, GradientLook,
+               CostLook, LengthLook>
       answer;
 };
 

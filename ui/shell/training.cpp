@@ -51,6 +51,9 @@ std::string text_of(const CorpusCircuit&) {
 std::string text_of(const Trial&) {
   return {};
 }
+std::string text_of(const Formation&) {
+  return {};
+}
 std::string text_of(const GradientLook&) {
   return {};
 }
@@ -153,6 +156,7 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<CircuitStudy>(question)) return "Looking for the circuit";
   if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
   if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
+  if (std::holds_alternative<FormationStudy>(question)) return "Asking the recorded steps";
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
   if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";

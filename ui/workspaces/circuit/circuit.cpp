@@ -19,8 +19,9 @@ constexpr std::array modes = {
                   "After which layer, at which word, the difference between the two sentences stands."},
     WorkspaceView{"circuit-heads", "Heads", "Which head, at which word, moves it."},
     WorkspaceView{"circuit-picture", "The circuit", "Which word reads which, by which heads, as far as the answer."},
+    WorkspaceView{"circuit-formation", "When it formed", "What each part moved at earlier steps of the training."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::picture) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::formation) + 1);
 
 template <int by>
 void change_mode(WorkspaceContext& context) {
@@ -81,6 +82,14 @@ void ask_if_new(WorkspaceContext& context, CircuitView& view) {
     view.counting_asked = true;
     context.study = CorpusCircuitStudy{view.look->question};
   }
+}
+
+// Once for each circuit, when it is looked at.
+void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
+  const bool wanted = view.mode == CircuitMode::formation && has_circuit(view) && view.look->found.problem.empty();
+  if (!wanted || view.formation_asked || is_working(context)) return;
+  view.formation_asked = true;
+  context.study = FormationStudy{view.look->question, view.look->facts, shown_circuit(view)};
 }
 
 void draw_twin(WorkspaceContext& context, CircuitView& view) {
@@ -155,6 +164,7 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   const CircuitView& view = views.of<CircuitView>();
   if (!has_circuit(view)) return std::nullopt;
   const Circuit& found = view.look->found;
+  if (view.mode == CircuitMode::formation) return formation_numbers(view);
   std::vector<std::string> rows;
   if (view.mode == CircuitMode::heads) {
     const int heads = view.rows.rows / std::max(1, static_cast<int>(found.places.size()) - 1);
@@ -215,11 +225,12 @@ void draw_circuit(WorkspaceContext& context) {
   CircuitView& view = context.views.of<CircuitView>();
   const Skin& skin = context.skin;
   ask_if_new(context, view);
+  ask_for_formation(context, view);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<CircuitMode>(i);
     if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
   }
-  if (has_circuit(view) && view.mode != CircuitMode::picture) draw_direction(view, skin);
+  if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
   draw_twin(context, view);
   const auto note = [&](const std::string& text) {
@@ -242,6 +253,7 @@ void draw_circuit(WorkspaceContext& context) {
   if (view.mode == CircuitMode::place) return draw_place(context, view);
   if (view.mode == CircuitMode::heads) return draw_circuit_heads(context, view);
   if (!view.look->found.problem.empty()) return note("There is nothing to draw: see above.");
+  if (view.mode == CircuitMode::formation) return draw_formation(context, view);
   draw_circuit_picture(context, view);
 }
 

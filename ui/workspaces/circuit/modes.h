@@ -21,6 +21,8 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views);
 void draw_place(WorkspaceContext& context, CircuitView& view);
 void draw_circuit_heads(WorkspaceContext& context, CircuitView& view);
 void draw_circuit_picture(WorkspaceContext& context, CircuitView& view);
+void draw_formation(WorkspaceContext& context, CircuitView& view);
+std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view);
 
 // Asks for what is written then; `words` tells the change.
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words);

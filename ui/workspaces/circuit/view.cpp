@@ -31,6 +31,8 @@ void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::i
   view.counted.reset();
   view.counting_asked = false;
   view.trial.reset();
+  view.formation.reset();
+  view.formation_asked = false;
   view.put.clear();
   make_matrices(view);
 }
@@ -41,6 +43,18 @@ void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, s
 
 void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t) {
   if (is_of(view, trial.question, run)) view.trial = std::move(trial);
+}
+
+void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std::int64_t) {
+  if (!is_of(view, formation.question, run)) return;
+  view.formed.assign(formation_names(formation).size(), {});
+  for (const FormationPoint& point : formation.points) {
+    for (std::size_t i = 0; i < view.formed.size(); ++i) {
+      view.formed[i].x.push_back(static_cast<double>(point.step));
+      view.formed[i].y.push_back(i == 0 ? point.difference : point.moved[i - 1]);
+    }
+  }
+  view.formation = std::move(formation);
 }
 
 bool has_circuit(const CircuitView& view) {
@@ -166,6 +180,22 @@ std::string hop_text(const Circuit& circuit, const Hop& hop) {
   return fmt::format("{} layer {}{}, {} {}{}", stack, hop.layer + 1,
                      hop.part == AttentionPart::cross ? " cross-attention" : "", heads.size() == 1 ? "head" : "heads",
                      listed(heads), reads ? " at " + slot_names(circuit, hop.slots()) : "");
+}
+
+std::vector<std::string> formation_names(const Formation& formation) {
+  std::vector<std::string> names = {"the whole difference"};
+  const Circuit& circuit = formation.of;
+  if (!circuit.places.empty()) names.push_back("vectors at " + slot_names(circuit, circuit.places.back().slots));
+  for (const Hop& hop : circuit.hops)
+    names.push_back(fmt::format("{} layer {}", hop.part == AttentionPart::cross ? "cross-attention" : part_name(hop.part), hop.layer + 1));
+  return names;
+}
+
+std::optional<std::int64_t> formed_by(const Series& line) {
+  if (line.y.empty() || line.y.back() < least_margin) return std::nullopt;
+  std::size_t first = line.y.size();
+  while (first > 0 && line.y[first - 1] >= line.y.back() / 2) --first;
+  return static_cast<std::int64_t>(line.x[first]);
 }
 
 std::string tally_text(const Tally& tally) {

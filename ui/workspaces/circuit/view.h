@@ -12,10 +12,11 @@
 #include "plain/matrix.h"
 #include "plain/study.h"
 #include "widgets/heatmap_options.h"
+#include "widgets/plot.h"
 
 namespace attnscope {
 
-enum class CircuitMode { place, heads, picture };
+enum class CircuitMode { place, heads, picture, formation };
 
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
@@ -35,9 +36,14 @@ struct CircuitView {
   std::optional<CorpusCircuit> counted;  // of the same question
   std::optional<Trial> trial;            // of the same question
   std::string tried;                     // what the trial is, in words
-  std::uint64_t version = 0;             // of the matrices below
-  Matrix places, written, rows;          // layers × words, layers × positions; heads × positions
-  std::vector<float> whole;              // of `rows`' heads, at all positions together
+  bool formation_asked = false;
+  std::optional<Formation> formation;  // of the same question
+  std::vector<Series> formed;          // what is drawn of it: the difference, then what each part moves
+  PlotAxis formation_axis;
+  PlotView formation_plot;
+  std::uint64_t version = 0;     // of the matrices below
+  Matrix places, written, rows;  // layers × words, layers × positions; heads × positions
+  std::vector<float> whole;      // of `rows`' heads, at all positions together
   HeatmapZoom places_zoom, written_zoom, rows_zoom;
 };
 
@@ -45,6 +51,7 @@ struct CircuitView {
 void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std::int64_t step);
 
 // There is a circuit to show.
 bool has_circuit(const CircuitView& view);
@@ -71,6 +78,12 @@ std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot
 
 // "layer 1 head 3 at it and ."
 std::string hop_text(const Circuit& circuit, const Hop& hop);
+
+// The lines of `CircuitView::formed` by name.
+std::vector<std::string> formation_names(const Formation& formation);
+
+// The step from which on a line keeps at least half of what it has at the end; none of a line that ends near 0.
+std::optional<std::int64_t> formed_by(const Series& line);
 
 // "60 of 60 turn, 0.93 of the effect"
 std::string tally_text(const Tally& tally);
