@@ -127,6 +127,8 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
            "One field of the configuration, such as model.d_model=64; may be given again");
   add_list(sub, "--pin", "TEXT", o.pin,
            "A sentence to look at every training.history_interval updates, kept with the run; may be given again");
+  sub->add_flag("--show-pinned", o.show_pinned,
+                "At every validation, say what the model writes for the pinned sentences");
   sub->add_option("--steps", o.steps, "Optimizer updates")->check(at_least(1));
   sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(at_least(0));
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));

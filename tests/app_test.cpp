@@ -107,15 +107,13 @@ TEST_F(SettingsFile, ComesBackAsItWasWritten) {
   settings.layout.sentence = "Où est l'âne ?";
   settings.layout.theme = ThemeName::light;
   settings.layout.workspace = find_workspace("decoding");
-  settings.window_width = 1111;
-  settings.window_height = 777;
+  settings.window = {1111, 777, WindowPlace::Point{-20, 30}, true};
   const std::filesystem::path deep = folder_ / "a" / "b" / "settings.json";
   write_settings(deep, settings);
   const SettingsRead read = read_settings(deep);
   EXPECT_EQ(read.complaint, "");
   EXPECT_EQ(read.settings.layout, settings.layout);
-  EXPECT_EQ(read.settings.window_width, 1111);
-  EXPECT_EQ(read.settings.window_height, 777);
+  EXPECT_EQ(read.settings.window, settings.window);
 }
 
 TEST_F(SettingsFile, MayBeMissing) {
@@ -143,10 +141,12 @@ TEST_F(SettingsFile, IsMovedAsideWhenBroken) {
 TEST_F(SettingsFile, HostileValuesBecomeUsableOnes) {
   std::filesystem::create_directories(folder_);
   const std::filesystem::path path = folder_ / "settings.json";
-  write_file(path, R"({"window": {"width": -5, "height": 99999999999}, "layout": {"zoom": 1e300, "sentence": 7}})");
+  write_file(path, R"({"window": {"width": -5, "height": 99999999999, "x": 1e9, "y": 3, "maximized": 7}, "layout": {"zoom": 1e300, "sentence": 7}})");
   const SettingsRead read = read_settings(path);
-  EXPECT_GE(read.settings.window_width, 320);
-  EXPECT_LE(read.settings.window_height, 16384);
+  EXPECT_GE(read.settings.window.width, 320);
+  EXPECT_LE(read.settings.window.height, 16384);
+  EXPECT_FALSE(read.settings.window.corner) << "1e9 is no whole number of the format";
+  EXPECT_FALSE(read.settings.window.maximized);
   EXPECT_LE(read.settings.layout.zoom, max_zoom);
   EXPECT_NE(read.complaint, "");
   EXPECT_TRUE(std::filesystem::exists(path));

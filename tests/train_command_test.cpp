@@ -94,6 +94,16 @@ TEST_F(TrainThreads, SaysOnWhatItTrains) {
   EXPECT_THAT(trained(beginning(1)), HasSubstr("training pairs of attnscope-letters"));
 }
 
+TEST_F(TrainThreads, SaysWhatBecomesOfThePinnedSentencesWhenAsked) {
+  TrainOptions options = beginning(2);
+  options.pin = {"a b"};
+  options.set = {"training.validation_interval=1"};
+  EXPECT_THAT(trained(options), Not(HasSubstr("→")));
+  fs::remove_all(run);
+  options.show_pinned = true;
+  EXPECT_THAT(trained(options), HasSubstr("  a b\n  → "));
+}
+
 TEST_F(TrainThreads, WhenQuietSaysNothingThatIsWell) {
   quiet = true;
   EXPECT_EQ(trained(beginning(1)), "");

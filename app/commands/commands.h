@@ -28,6 +28,7 @@ struct TrainOptions {
   bool resume = false;
   bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
   bool json = false;          // one JSON object a metric point on stdout
+  bool show_pinned = false;   // say at every validation what is written for the pinned sentences
 };
 int train(const TrainOptions& options);
 

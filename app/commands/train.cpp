@@ -14,6 +14,7 @@
 #include "engine/torch_engine.h"
 #include "plain/metrics.h"
 #include "plain/presets.h"
+#include "probe/look_inside.h"
 #include "storage/held_run.h"
 #include "storage/run_folder.h"
 
@@ -149,6 +150,7 @@ class TrainingLoop {
       if (point[metric("validation_nll")]) {
         line.clear();
         tell("step {:6} · {} · {:.0f} s", point.step, measured_text(point), seconds());
+        if (options_.show_pinned) show_pinned();
       }
       line.show("Training", fraction(),
                 fmt::format("step {} of {} · {}", point.step, engine_.steps_wanted(), measured_text(point)));
@@ -169,6 +171,15 @@ class TrainingLoop {
       line.clear();
       say("step {}: the run could not be saved; training goes on, and it is tried again: {}", engine_.steps_done(),
           error.what());
+    }
+  }
+
+  void show_pinned() const {
+    for (const PinnedSentence& pinned : engine_.history().sentences()) {
+      std::string written;
+      look_inside(engine_.model(), engine_.tokenizer(), {.text = pinned.text},
+                  [&](const Snapshot& look) { written = look.output_text; }, {});
+      tell("  {}\n  → {}", pinned.text, written);
     }
   }
 

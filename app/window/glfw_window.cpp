@@ -126,24 +126,50 @@ GlfwWindow::Library::~Library() {
   glfwTerminate();
 }
 
-// What fits on the screen; a window larger than it would hide its edges where no window manager helps.
-static GlfwWindow::Size fitting(GlfwWindow::Size wanted) {
-  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
-  if (monitor == nullptr) return wanted;
+namespace {
+
+struct Area {
   int left = 0, top = 0, width = 0, height = 0;
-  glfwGetMonitorWorkarea(monitor, &left, &top, &width, &height);
-  return width > 0 && height > 0 ? GlfwWindow::Size{std::min(wanted.width, width), std::min(wanted.height, height)}
-                                 : wanted;
+};
+
+Area work_area(GLFWmonitor* monitor) {
+  Area area;
+  if (monitor != nullptr) glfwGetMonitorWorkarea(monitor, &area.left, &area.top, &area.width, &area.height);
+  return area;
 }
 
-GlfwWindow::GlfwWindow(int width, int height) {
+// What fits on the screen; a window larger than it would hide its edges where no window manager helps.
+WindowPlace fitting(WindowPlace wanted) {
+  const Area area = work_area(glfwGetPrimaryMonitor());
+  if (area.width <= 0 || area.height <= 0) return wanted;
+  wanted.width = std::min(wanted.width, area.width);
+  wanted.height = std::min(wanted.height, area.height);
+  return wanted;
+}
+
+// A screen may be gone since: the window would open where nobody can reach it.
+bool is_on_a_screen(WindowPlace::Point point) {
+  int count = 0;
+  GLFWmonitor** monitors = glfwGetMonitors(&count);
+  return std::any_of(monitors, monitors + count, [&](GLFWmonitor* monitor) {
+    const Area area = work_area(monitor);
+    return point.x >= area.left && point.x < area.left + area.width && point.y >= area.top &&
+           point.y < area.top + area.height;
+  });
+}
+
+}  // namespace
+
+GlfwWindow::GlfwWindow(const WindowPlace& place) : opened_(fitting(place)) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "attnscope");
-  const Size size = fitting({width, height});
-  window_ = glfwCreateWindow(size.width, size.height, "attnscope", nullptr, nullptr);
+  glfwWindowHint(GLFW_MAXIMIZED, place.maximized ? GLFW_TRUE : GLFW_FALSE);
+  window_ = glfwCreateWindow(opened_.width, opened_.height, "attnscope", nullptr, nullptr);
   if (window_ == nullptr) fail("the window could not be opened with OpenGL 3.0");
+  if (place.corner && !place.maximized && is_on_a_screen(*place.corner))
+    glfwSetWindowPos(window_, place.corner->x, place.corner->y);
   glfwSetWindowSizeLimits(window_, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
   glfwSetWindowUserPointer(window_, this);
   Events::install(window_);
@@ -290,11 +316,19 @@ void GlfwWindow::show() {
   input_ = true;
 }
 
-GlfwWindow::Size GlfwWindow::size() const {
-  if (fullscreen_) return {restored_[2], restored_[3]};
-  Size size;
-  glfwGetWindowSize(window_, &size.width, &size.height);
-  return size;
+WindowPlace GlfwWindow::place() const {
+  if (fullscreen_) return {restored_[2], restored_[3], WindowPlace::Point{restored_[0], restored_[1]}};
+  WindowPlace place = opened_;
+  place.maximized = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) != 0;
+  if (place.maximized) return place;
+  glfwGetWindowSize(window_, &place.width, &place.height);
+  while (glfwGetError(nullptr) != GLFW_NO_ERROR) {
+  }
+  WindowPlace::Point corner;
+  glfwGetWindowPos(window_, &corner.x, &corner.y);
+  place.corner.reset();
+  if (glfwGetError(nullptr) == GLFW_NO_ERROR) place.corner = corner;  // Wayland does not tell
+  return place;
 }
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "window/input_queue.h"
+#include "window/place.h"
 
 struct GLFWwindow;
 
@@ -17,7 +18,7 @@ class GlfwWindow {
  public:
   // Opens the window and makes its OpenGL context current. Throws std::runtime_error saying why it cannot and what
   // works without a display.
-  GlfwWindow(int width, int height);
+  explicit GlfwWindow(const WindowPlace& place);
   ~GlfwWindow();
   GlfwWindow(const GlfwWindow&) = delete;
   GlfwWindow& operator=(const GlfwWindow&) = delete;
@@ -56,12 +57,8 @@ class GlfwWindow {
   void hide();
   void show();  // and is no longer asked to close
 
-  struct Size {
-    int width = 0;
-    int height = 0;
-  };
-  // The window's size when it is not full-screen, in screen coordinates.
-  Size size() const;
+  // Of a window that is shown. Its size as it was not maximized is known only if it has not been since it was opened.
+  WindowPlace place() const;
 
  private:
   struct Library {
@@ -79,6 +76,7 @@ class GlfwWindow {
   InputQueue queue_;
   std::array<bool, 3> buttons_{};  // that are down, as far as the queue has been taken
   std::vector<std::string> dropped_;
+  WindowPlace opened_;
   bool fullscreen_ = false;
   int restored_[4] = {0, 0, 0, 0};  // position and size before going full-screen
 };

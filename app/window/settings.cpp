@@ -22,6 +22,30 @@ int window_length(const nlohmann::json& json, const char* key, int otherwise) {
   return static_cast<int>(std::clamp<std::int64_t>(found->get<std::int64_t>(), smallest_window, largest_window));
 }
 
+WindowPlace place_from_json(const nlohmann::json& json) {
+  WindowPlace place;
+  place.width = window_length(json, "width", place.width);
+  place.height = window_length(json, "height", place.height);
+  const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
+  if (number("x") && number("y")) {
+    const auto within = [](std::int64_t value) {
+      return static_cast<int>(std::clamp<std::int64_t>(value, -largest_window, largest_window));
+    };
+    place.corner = {within(json["x"].get<std::int64_t>()), within(json["y"].get<std::int64_t>())};
+  }
+  place.maximized = json.contains("maximized") && json["maximized"].is_boolean() && json["maximized"].get<bool>();
+  return place;
+}
+
+nlohmann::json to_json(const WindowPlace& place) {
+  nlohmann::json json = {{"width", place.width}, {"height", place.height}, {"maximized", place.maximized}};
+  if (place.corner) {
+    json["x"] = place.corner->x;
+    json["y"] = place.corner->y;
+  }
+  return json;
+}
+
 SettingsRead settings_from_text(const std::string& text) {
   const nlohmann::json json = parse_json(text);
   if (!json.is_object()) throw std::runtime_error("it is not a JSON object");
@@ -31,10 +55,8 @@ SettingsRead settings_from_text(const std::string& text) {
     read.settings.layout = std::move(layout.layout);
     read.complaint = std::move(layout.complaint);
   }
-  if (const auto window = json.find("window"); window != json.end() && window->is_object()) {
-    read.settings.window_width = window_length(*window, "width", read.settings.window_width);
-    read.settings.window_height = window_length(*window, "height", read.settings.window_height);
-  }
+  if (const auto window = json.find("window"); window != json.end() && window->is_object())
+    read.settings.window = place_from_json(*window);
   return read;
 }
 
@@ -66,7 +88,7 @@ SettingsRead read_settings(const std::filesystem::path& file) {
 void write_settings(const std::filesystem::path& file, const Settings& settings) {
   const nlohmann::json json = {
       {"version", 1},
-      {"window", {{"width", settings.window_width}, {"height", settings.window_height}}},
+      {"window", to_json(settings.window)},
       {"layout", nlohmann::json::parse(layout_to_json(settings.layout))},
   };
   std::filesystem::create_directories(file.parent_path());

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "shell/layout.h"
+#include "window/place.h"
 
 namespace attnscope {
 
 struct Settings {
   Layout layout;
-  int window_width = 1440;  // in screen coordinates
-  int window_height = 900;
+  WindowPlace window = {};
 };
 
 struct SettingsRead {

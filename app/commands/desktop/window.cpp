@@ -95,7 +95,7 @@ class App {
 App::App(const WindowOptions& options)
     : settings_file_(config_folder().empty() ? std::filesystem::path() : config_folder() / "settings.json"),
       read_(read_settings(settings_file_)),
-      window_(read_.settings.window_width, read_.settings.window_height),
+      window_(read_.settings.window),
       renderer_(find_fonts()),
       input_(window_),
       session_([this] { return make_engine(); }, GlfwWindow::wake) {
@@ -133,8 +133,8 @@ void App::open_first_run(const std::string& path) {
 void App::begin_quit() {
   quitting_ = true;
   scope_.requests.quit = false;
-  window_.hide();
   save_settings();
+  window_.hide();
   // A run that is being prepared has not learned anything yet, and the one before it has been kept.
   if (scope_.run.run == 0 || scope_.status.activity == Activity::preparing) {
     scope_.requests.end = true;
@@ -161,8 +161,8 @@ void App::run() {
     const std::optional<double> now_due = pacing_.due();
     if (window_.visible() && now_due && GlfwWindow::now() >= *now_due) draw();
   }
-  if (!window_.lost()) window_.hide();
   if (!quitting_) save_settings();
+  if (!window_.lost()) window_.hide();
   tell_errors(session_.end().events);
   if (!window_.lost()) return;
   std::fputs("attnscope: the display has gone\n", stderr);
@@ -218,10 +218,9 @@ void App::serve_requests() {
 
 void App::save_settings() {
   if (settings_file_.empty()) return;
-  const GlfwWindow::Size size =
-      window_.lost() ? GlfwWindow::Size{read_.settings.window_width, read_.settings.window_height} : window_.size();
+  const WindowPlace place = window_.lost() ? read_.settings.window : window_.place();
   try {
-    write_settings(settings_file_, {readers_layout(scope_), size.width, size.height});
+    write_settings(settings_file_, {readers_layout(scope_), place});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attnscope: the settings could not be kept: %s\n", error.what());
   }
