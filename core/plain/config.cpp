@@ -363,7 +363,9 @@ Config config_before_version_3() {
   Config config;
   config.corpus.edition = 1;
   config.model.initialization = "unit";
+  config.model.num_heads = 4;
   config.training.batch_order = "both";
+  config.training.warmup_steps = 1000;
   return config;
 }
 

@@ -47,7 +47,7 @@ struct SpecialPieces {
 struct ModelConfig {
   std::string architecture = "encoder-decoder";  // or "decoder-only" (a language model), or "recurrent"
   std::int64_t d_model = 128;                    // width of every vector between layers (§3.1)
-  std::int64_t num_heads = 4;                    // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
+  std::int64_t num_heads = 2;                    // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
   std::int64_t num_encoder_layers = 2;           // §3.1
   std::int64_t num_decoder_layers = 2;           // §3.1
   std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
@@ -109,7 +109,7 @@ struct TrainingConfig {
   double noam_factor = 1.0;                 // factor on the Noam schedule (§5.3)
   double learning_rate = 0.001;             // cosine, constant: the rate after warm-up
   double min_learning_rate = 0;             // cosine: the rate at the last step
-  std::int64_t warmup_steps = 1000;         // updates until the schedule's peak (§5.3)
+  std::int64_t warmup_steps = 400;          // updates until the schedule's peak (§5.3)
   double label_smoothing = 0.1;             // ε (§5.4)
   double clip_norm = 1.0;                   // largest gradient norm; 0 turns clipping off
   std::int64_t validation_interval = 200;   // updates between two validations

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Preset table[] = {
     {"tiny", "2 + 2 layers of width 128: learns the built-in corpora within minutes on a laptop.",
-     "tokenizer.vocab_size=4000"},
+     "tokenizer.vocab_size=4000 model.num_heads=4 training.warmup_steps=1000"},
     {"small",
      "3 + 3 layers of width 256, for tens of thousands of sentence pairs: hours on a laptop, minutes on a GPU.",
      "tokenizer.vocab_size=8000 model.d_model=256 model.num_heads=8 model.num_encoder_layers=3 "
@@ -26,11 +26,12 @@ constexpr Preset table[] = {
      "What language models are made of since Llama (arXiv 2302.13971): RMSNorm before every sublayer, SwiGLU, RoPE, "
      "grouped-query attention, no biases. Two thirds of d_ff make up for its third matrix.",
      "model.norm=pre model.norm_kind=rms model.activation=swiglu model.d_ff=344 model.positions=rope "
-     "model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false training.optimizer=adamw "
-     "training.schedule=cosine training.learning_rate=0.002"},
+     "model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false training.optimizer=adamw "
+     "training.schedule=cosine training.learning_rate=0.002 training.warmup_steps=1000"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
-     "tokenizer.type=char model.architecture=decoder-only model.num_decoder_layers=4 model.initialization=unit "
+     "tokenizer.type=char model.architecture=decoder-only model.num_heads=4 model.num_decoder_layers=4 "
+     "model.initialization=unit "
      "model.norm=pre model.activation=gelu model.positions=learned model.dropout=0 model.max_length=64 "
      "training.steps=2000 training.batch_size=12 training.optimizer=adamw training.beta2=0.99 "
      "training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
@@ -55,7 +56,7 @@ constexpr Preset table[] = {
      "The tiny model of Good for Misconceived Reasons (arXiv 2105.14462): on 29 000 image captions, English to "
      "German, BLEU 41.0 with beam 5 and the mean of 10 checkpoints.",
      // The factor is 5e-3 · √(d_model · warm-up): a peak of 5e-3.
-     "corpus.lowercase=true corpus.held_out=1 tokenizer.vocab_size=10000 model.num_encoder_layers=4 "
+     "corpus.lowercase=true corpus.held_out=1 tokenizer.vocab_size=10000 model.num_heads=4 model.num_encoder_layers=4 "
      "model.num_decoder_layers=4 model.d_ff=256 model.dropout=0.3 training.steps=8000 training.batch_tokens=4096 "
      "training.noam_factor=2.5298 training.warmup_steps=2000 training.checkpoint_interval=100 "
      "training.kept_checkpoints=10"},
