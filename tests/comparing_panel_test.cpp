@@ -72,6 +72,13 @@ TEST_F(ComparingTest, BothStandSideBySideUnderTheNamesOfWhatTheyDifferIn) {
   EXPECT_TRUE(ui.drew("0.000 apart"));
 }
 
+TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
+  show_workspace_named("glance");
+  begin_comparing(other_run());
+  EXPECT_EQ(scope.layout.workspace->name, "attention");
+  EXPECT_EQ(scope.comparing.side, RunSide::difference);
+}
+
 TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
   begin_comparing(other_run());
   for (const Workspace& workspace : workspaces()) {

@@ -42,7 +42,12 @@ struct OtherReceiver {
     const bool first = !scope.other;
     scope.other = std::move(other);
     scope.saved_to.clear();  // a comparison is saved elsewhere than a run
-    if (first) scope.comparing.side = RunSide::difference;
+    if (first) show_both();
+  }
+  // Where both can be seen.
+  void show_both() {
+    scope.comparing.side = RunSide::difference;
+    if (!find_difference_view(scope.layout.workspace->name)) scope.layout.workspace = find_workspace("attention");
   }
   void operator()(const MetricPoint& point) {
     if (!scope.other) return;
