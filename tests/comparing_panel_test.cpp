@@ -149,6 +149,18 @@ TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
   EXPECT_EQ(posted<Train>().size(), 1U);
 }
 
+TEST_F(ComparingTest, EveryFieldCanBeGivenAnotherValue) {
+  scope.layout.setup_open = false;  // which has them all, too
+  find_action("compare").act(scope);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("small letters"));
+  scope.comparing.filter = "norm";
+  scope.comparing.b.model.norm = "pre";
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("layer norm: post"));
+  EXPECT_FALSE(ui.drew("small letters"));
+}
+
 TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {
   find_action("compare").act(scope);
   ui.frames(3, draw);

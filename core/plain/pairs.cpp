@@ -21,7 +21,7 @@ constexpr ClassicPair table[] = {
      "model.scaled_attention=true", "model.scaled_attention=false",
      "Without ÷ √d_k the scores of 512 dimensions are so large that softmax picks one key from the first update on, "
      "where its gradient is almost 0: B's validation loss lags behind A's and jumps."},
-    {"norm", "Pre-norm and post-norm, deep, without warm-up",
+    {"norm", "Pre-norm and post-norm, deep",
      "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 "
      "model.num_encoder_layers=6 model.num_decoder_layers=6 training.steps=400 training.batch_size=32 "
      "training.schedule=constant training.learning_rate=0.002 training.warmup_steps=1 training.validation_interval=50",

@@ -48,7 +48,7 @@ bool contains(std::string_view text, std::string_view wanted) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
-  return !std::ranges::search(text, wanted, same).empty();
+  return wanted.empty() || !std::ranges::search(text, wanted, same).empty();
 }
 
 // B's value of a field, as text; what cannot be used is not taken.
