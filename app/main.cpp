@@ -21,10 +21,12 @@
 #include "commands/commands.h"
 #include "commands/say.h"
 #ifdef ATTNSCOPE_GUI
+#include "shell/comparing.h"
 #include "shell/layout.h"
 #include "workspaces/workspaces.h"
 #endif
 #include "plain/config.h"
+#include "plain/pairs.h"
 #include "plain/presets.h"
 
 namespace attnscope {
@@ -125,6 +127,14 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
       ->excludes(config);
   add_list(sub, "--set", "KEY=VALUE", o.set,
            "One field of the configuration, such as model.d_model=64; may be given again");
+  std::vector<std::string> pairs;
+  for (const ClassicPair& pair : classic_pairs()) pairs.emplace_back(pair.name);
+  sub->add_option("--pair", o.pair, "Two runs of a classic comparison, in lockstep as with --compare")
+      ->check(CLI::IsMember(pairs))
+      ->excludes(config);
+  add_list(sub, "--compare", "KEY=VALUE", o.compare,
+           "Train a second run in lockstep, like the first but for this field; may be given again. --out then holds "
+           "both, a/ and b/, and comparison.json");
   add_list(sub, "--pin", "TEXT", o.pin,
            "A sentence to look at every training.history_interval updates, kept with the run; may be given again");
   sub->add_flag("--show-pinned", o.show_pinned,
@@ -138,6 +148,29 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
   sub->add_flag("--json", o.json, "One JSON object an update on stdout");
+}
+
+void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
+  CLI::App* sub = add_command(app, run, o, runs, "runs", "List the runs in a folder: what they differ in, and losses");
+  add_option(sub, "FOLDER", "", o.folder, "Where they are, or folders with them")->required();
+  sub->add_flag("--json", o.json, "As a JSON list");
+}
+
+void add_compare(CLI::App& app, Run& run, CompareOptions& o) {
+  CLI::App* sub = add_command(app, run, o, compare, "compare",
+                              "Two runs side by side: configuration, losses, scores, and a sentence in both");
+  CLI::Option* a = add_option(sub, "--a", "RUN", o.a, "A run's folder");
+  CLI::Option* b = add_option(sub, "--b", "RUN", o.b, "Another's")->needs(a);
+  a->needs(b);
+  CLI::Option* both = add_option(sub, "--comparison", "FOLDER", o.comparison, "Or a saved comparison")->excludes(a);
+  sub->callback([&run, &o, a, both] {
+    if (a->count() + both->count() == 0) throw CLI::RequiredError("--a and --b, or --comparison");
+    run = [&o] { return compare(o); };
+  });
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus, "What both are scored on; left out: the test part of their own");
+  add_option(sub, "--source", "TEXT", o.source, "The sentence that is looked at");
+  add_option(sub, "--limit", "N", o.limit, "Pairs at most, spread evenly")->check(CLI::PositiveNumber);
+  sub->add_flag("--json", o.json, "As one JSON object");
 }
 
 void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
@@ -314,6 +347,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   sub->add_option("--density", o.density, "How much stands in the window")
       ->check(CLI::IsMember(std::vector<std::string>(densities.begin(), densities.end())));
   sub->add_flag("--presentation", o.presentation, "As F11 shows it: for projectors");
+  sub->add_option("--side", o.side, "Of a saved comparison, which --run may also be: one of its runs, or A - B")
+      ->check(CLI::IsMember(std::vector<std::string>(side_names.begin(), side_names.end())));
   CLI::Option* lesson = add_option(sub, "--lesson", "NAME", o.lesson, "Begin that lesson, which brings its sentence");
   add_option(sub, "--part", "N", o.part, "Of the lesson: 1 question, 2 prediction, 3 touch, 4 check, 5 why")
       ->check(CLI::Range(1, 5))
@@ -405,6 +440,8 @@ int run_program(int argc, char** argv) {
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
   TrainOptions train_options;
+  RunsOptions runs_options;
+  CompareOptions compare_options;
   TranslateOptions translate_options;
   EvaluateOptions evaluate_options;
   AttendOptions attend_options;
@@ -418,6 +455,8 @@ int run_program(int argc, char** argv) {
   NamesOptions names_options;
   bool attend_json = false;
   add_train(app, run, train_options);
+  add_runs(app, run, runs_options);
+  add_compare(app, run, compare_options);
   add_translate(app, run, translate_options);
   add_evaluate(app, run, evaluate_options);
   add_attend(app, run, attend_options, attend_json);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # However training ends, nothing of it is lost: endings_test.sh PROGRAM [KILLS [SEED]]. Trains a small run once without
 # interruption, then again and again while it is killed (kill -9) at random moments and resumed, and compares the losses,
-# weights and moments byte by byte; then ends it by signals and takes its stderr away. 15 kills where nothing is said;
+# weights and moments byte by byte; the same of two in lockstep; then ends it by signals and takes its stderr away. 15 kills where nothing is said;
 # `tests/endings_test.sh build/bin/attnscope 200` is the long form.
 set -euo pipefail
 program="$1"
@@ -70,6 +70,30 @@ done 2>/dev/null # bash tells of each that was killed
 go_on || fail "after $killed kills: $(cat "$folder/said")"
 compare
 echo "killed $killed times in $((runs + 1)) runs of $whole_ms ms: same losses, weights and moments"
+
+# ---- two in lockstep, killed
+
+both=("${begin[@]}" --steps $steps --compare model.positions=alibi)
+"$program" train "${both[@]}" --out "$folder/both" 2>/dev/null
+cmp <(losses "$folder/whole") <(losses "$folder/both/a") || fail "in a comparison a run learns something else"
+for kill in 1 2 3; do
+  rm -rf "$folder/cut"
+  "$program" train "${both[@]}" --out "$folder/cut" 2>/dev/null &
+  attnscope=$!
+  for _ in $(seq 2400); do if [ -s "$folder/cut/comparison.json" ]; then break; fi; sleep 0.05; done
+  sleep "0.$((RANDOM % 1000))"
+  kill -9 "$attnscope" 2>/dev/null || true
+  wait "$attnscope" 2>/dev/null || true
+  attnscope=""
+  "$program" train --resume --out "$folder/cut" 2>"$folder/said" || fail "a comparison killed: $(cat "$folder/said")"
+  for side in a b; do
+    cmp <(losses "$folder/both/$side") <(losses "$folder/cut/$side") || fail "other losses of $side"
+    for file in model optimizer; do
+      cmp "$folder/both/$side/$file.safetensors" "$folder/cut/$side/$file.safetensors" || fail "another $file of $side"
+    done
+  done
+done
+echo "a comparison killed 3 times: same losses, weights and moments of both"
 
 # ---- ended by a signal
 

@@ -37,7 +37,8 @@ struct Script {
   std::function<void()> on_save = [] {};
   std::function<std::optional<OpenRun>()> on_keep = [] {
     return std::nullopt;
-  };  // before another run takes the place of this
+  };                              // before another run takes the place of this
+  std::shared_ptr<Script> other;  // of the engine beside this one; none: there can be none
   std::function<bool(std::int64_t step)> on_checkpoint = [](std::int64_t) { return false; };  // after each update
   std::vector<KeptRun> kept_runs;
   std::optional<KeptRun> last_saved;
@@ -80,6 +81,8 @@ class FakeEngine : public Engine {
   explicit FakeEngine(std::shared_ptr<Script> script) : script_(std::move(script)) {}
   ~FakeEngine() override { script_->note("destroyed"); }
 
+  std::unique_ptr<Engine> beside() const override { return std::make_unique<FakeEngine>(script_->other); }
+
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override {
     script_->on_prepare(progress);
     history_ = History(script_->opened_history);
@@ -92,7 +95,7 @@ class FakeEngine : public Engine {
   RunOpened reset(const Config& config, const ProgressCallback& progress) override {
     script_->on_prepare(progress);
     history_.clear();
-    return present("reset " + std::to_string(config.training.seed));
+    return present("reset " + std::to_string(config.training.seed), config);
   }
   void save_run(const std::string& path) override {
     script_->on_save();
@@ -148,12 +151,13 @@ class FakeEngine : public Engine {
   }
 
  private:
-  RunOpened present(const std::string& what) {
+  RunOpened present(const std::string& what, const Config& config = {}) {
     script_->note(what);
     step_ = 0;
     RunOpened opened;
     opened.run = ++run_;
     opened.name = what;
+    opened.config = config;
     opened.pinned = history_.sentences();
     return opened;
   }
@@ -192,6 +196,7 @@ class SessionTest : public testing::Test {
       seen.push_back(std::move(event));
     }
     snapshot = news.snapshot;
+    other_snapshot = news.other;
   }
 
   template <typename Condition>
@@ -241,6 +246,7 @@ class SessionTest : public testing::Test {
   std::vector<Event> seen;
   Status last_status;
   std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const Snapshot> other_snapshot;
   std::unique_ptr<Session> session;
 };
 

@@ -45,7 +45,7 @@ class LessonsOnTheShippedRun : public testing::Test {
       ui.frame(draw);
       post_commands(scope, *session);
       Session::News news = session->poll();
-      receive(scope, std::move(news.events), std::move(news.snapshot));
+      receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
       post_commands(scope, *session);
       quiet = is_answered() ? quiet + 1 : 0;
       if (quiet == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));

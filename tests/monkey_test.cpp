@@ -71,7 +71,7 @@ class Monkey : public testing::Test {
 
   void hear() {
     Session::News news = session->poll();
-    receive(scope, std::move(news.events), std::move(news.snapshot));
+    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
     post();
   }
 

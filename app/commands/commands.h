@@ -13,13 +13,15 @@
 namespace attnscope {
 
 struct TrainOptions {
-  std::string corpus;            // overrides the configuration's; a built-in name or a file
-  std::string target;            // the target side, when `corpus` is one of two parallel files
-  std::string out;               // the run's folder
-  std::string config_file;       // empty: the defaults, or the preset
-  std::string preset;            // a named configuration to start from; empty: none
-  std::vector<std::string> set;  // "key=value"
-  std::vector<std::string> pin;  // sentences to look at while training, besides those of a run resumed
+  std::string corpus;                // overrides the configuration's; a built-in name or a file
+  std::string target;                // the target side, when `corpus` is one of two parallel files
+  std::string out;                   // the run's folder
+  std::string config_file;           // empty: the defaults, or the preset
+  std::string pair;                  // a classic pair to train in lockstep; empty: none
+  std::string preset;                // a named configuration to start from; empty: none
+  std::vector<std::string> set;      // "key=value"
+  std::vector<std::string> compare;  // "key=value" of a second run beside it; none: it is alone
+  std::vector<std::string> pin;      // sentences to look at while training, besides those of a run resumed
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> seed;
   std::optional<std::string> device;
@@ -31,6 +33,23 @@ struct TrainOptions {
   bool show_pinned = false;   // say at every validation what is written for the pinned sentences
 };
 int train(const TrainOptions& options);
+
+struct RunsOptions {
+  std::string folder;
+  bool json = false;
+};
+int runs(const RunsOptions& options);  // on stdout
+
+struct CompareOptions {
+  std::string a = {};           // a run's folder
+  std::string b = {};           // another's
+  std::string comparison = {};  // or the folder of both
+  std::string corpus = {};      // both are scored on it; empty: each on the test part of its own
+  std::string source = "The animal didn't cross the street because it was too tired.";
+  std::int64_t limit = 200;  // pairs at most, spread evenly
+  bool json = false;
+};
+int compare(const CompareOptions& options);  // on stdout
 
 struct TranslateOptions {  // lines on stdin → lines on stdout; a language model takes them as prompts
   std::string run;
@@ -108,11 +127,12 @@ struct ScreenshotOptions {
   std::string theme = "dark";
   std::string density = "everything";
   bool presentation = false;
-  std::string lesson;    // begun; its own sentence is shown. Empty: none
-  int part = 1;          // of the lesson, its steps done for the reader before the check
-  std::string language;  // of the lesson: "en" or "fr"; empty: the system's
-  bool svg = false;      // whatever `out` ends with
-  std::string out;       // a PNG, or an SVG where it ends with .svg
+  std::string side = "difference";  // of a comparison: "a", "b" or "difference"
+  std::string lesson;               // begun; its own sentence is shown. Empty: none
+  int part = 1;                     // of the lesson, its steps done for the reader before the check
+  std::string language;             // of the lesson: "en" or "fr"; empty: the system's
+  bool svg = false;                 // whatever `out` ends with
+  std::string out;                  // a PNG, or an SVG where it ends with .svg
 };
 int screenshot(const ScreenshotOptions& options);  // only with the window
 

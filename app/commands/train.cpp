@@ -1,20 +1,29 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
+#include "plain/comparison.h"
 #include "plain/metrics.h"
+#include "plain/pairs.h"
 #include "plain/presets.h"
+#include "plain/split.h"
 #include "probe/look_inside.h"
+#include "session/lockstep.h"
+#include "storage/comparison_folder.h"
 #include "storage/held_run.h"
 #include "storage/run_folder.h"
 
@@ -42,10 +51,10 @@ void stop_if_interrupted() {
   if (interrupted) throw Cancelled();
 }
 
-// One "key=value" of --set; returns the field.
-const ConfigField& assign(Config& config, const std::string& assignment) {
+// One "key=value" of the option; returns the field.
+const ConfigField& assign(Config& config, const std::string& assignment, const char* option = "--set") {
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos) throw ConfigError(fmt::format("--set {}: it should be key=value", assignment));
+  if (equals == std::string::npos) throw ConfigError(fmt::format("{} {}: it should be key=value", option, assignment));
   const std::string key = assignment.substr(0, equals);
   set_field(config, key, assignment.substr(equals + 1));
   return config_field(key);
@@ -54,6 +63,7 @@ const ConfigField& assign(Config& config, const std::string& assignment) {
 Config configuration(const TrainOptions& options) {
   Config config;
   if (!options.config_file.empty()) config = load_config(options.config_file);
+  if (!options.pair.empty()) config = configurations(classic_pair(options.pair)).first;
   if (!options.preset.empty()) config = with_preset(preset(options.preset), config.corpus);
   if (!options.corpus.empty()) {
     config.corpus.source = options.corpus;
@@ -68,13 +78,26 @@ Config configuration(const TrainOptions& options) {
   return config;
 }
 
+// Of the run beside it, which is like it but for what --compare names.
+Config configuration_beside(const Config& config, const TrainOptions& options) {
+  Config other = config;
+  if (!options.pair.empty())
+    for (const std::string_view field : split(classic_pair(options.pair).b, " ")) assign(other, std::string(field));
+  for (const std::string& assignment : options.compare) assign(other, assignment, "--compare");
+  check(other);
+  return other;
+}
+
 // A run resumed keeps its configuration, but for what may change while training.
-RunOpened resume(TorchEngine& engine, const TrainOptions& options, const ProgressCallback& progress) {
-  if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed) {
+RunOpened resume(TorchEngine& engine, const std::string& folder, const TrainOptions& options,
+                 const ProgressCallback& progress) {
+  if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed ||
+      !options.compare.empty() || !options.pair.empty()) {
     throw ConfigError(
-        "--resume goes on with the run's own configuration: leave out --config, --preset, --corpus and --seed");
+        "--resume goes on with the run's own configuration: leave out --config, --preset, --corpus, --compare and "
+        "--seed");
   }
-  RunOpened opened = engine.open_run(options.out, progress);
+  RunOpened opened = engine.open_run(folder, progress);
   Config config = engine.config();
   for (const std::string& assignment : options.set) {
     if (!assign(config, assignment).live) {
@@ -89,7 +112,7 @@ RunOpened resume(TorchEngine& engine, const TrainOptions& options, const Progres
         "uninterrupted run",
         engine.config().training.threads, config.training.threads));
   }
-  if (opened.step > 0 && !std::filesystem::exists(RunFolder{options.out}.optimizer())) {
+  if (opened.step > 0 && !std::filesystem::exists(RunFolder{folder}.optimizer())) {
     opened.warnings.emplace_back(
         "The run came without the optimizer's state: from here on the losses differ from those of an uninterrupted "
         "run");
@@ -117,87 +140,168 @@ std::string measured_text(const MetricPoint& point) {
   return fmt::format("{}", fmt::join(texts, " · "));
 }
 
-// A folder that was not there before and in which nothing came to be is none to leave behind.
-class NewFolder {
+// Folders that were not there before, and in which nothing came to be, are none to leave behind.
+class NewFolders {
  public:
-  explicit NewFolder(std::string path) : path_(std::filesystem::exists(path) ? "" : std::move(path)) {}
-  ~NewFolder() {
-    std::error_code ignored;  // not empty, most often
-    if (!path_.empty()) std::filesystem::remove(path_, ignored);
+  // Each before those in it.
+  explicit NewFolders(const std::vector<std::filesystem::path>& paths) {
+    for (const std::filesystem::path& path : paths)
+      if (!std::filesystem::exists(path)) paths_.push_back(path);
   }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolders() {
+    std::error_code ignored;  // not empty, most often
+    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) std::filesystem::remove(*path, ignored);
+  }
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
 
  private:
-  std::string path_;
+  std::vector<std::filesystem::path> paths_;
 };
 
+// A run that is trained alone, or one of two that are trained in lockstep.
+struct TrainedRun {
+  const char* side = "";  // "a" or "b"; empty: it is alone
+  std::string folder;
+  std::optional<HeldRun> held = {};  // until it is saved there first
+  std::unique_ptr<TorchEngine> engine = std::make_unique<TorchEngine>();
+};
+
+// Their folders, held.
+std::vector<TrainedRun> held_runs(const TrainOptions& options) {
+  std::vector<TrainedRun> runs;
+  if (options.resume && is_comparison(options.out)) {
+    const ComparedRuns folders = load_comparison({options.out});
+    runs.push_back({.side = "a", .folder = folders.a.string()});
+    runs.push_back({.side = "b", .folder = folders.b.string()});
+  } else if (options.compare.empty() && options.pair.empty()) {
+    runs.push_back({.folder = options.out});
+  } else {
+    const ComparisonFolder folder{options.out};
+    check_free_for_comparison(folder.path);
+    runs.push_back({.side = "a", .folder = folder.a().string()});
+    runs.push_back({.side = "b", .folder = folder.b().string()});
+  }
+  for (TrainedRun& run : runs) {
+    if (options.resume) check_is_run(run.folder);
+    run.held.emplace(run.folder);
+    if (!options.resume) check_free_for_run(run.folder);
+  }
+  return runs;
+}
+
+// Every run with its model, in its folder.
 class TrainingLoop {
  public:
-  TrainingLoop(TorchEngine& engine, const TrainOptions& options)
-      : engine_(engine), options_(options), first_(engine.steps_done()) {}
+  TrainingLoop(const std::vector<TrainedRun>& runs, const TrainOptions& options) : runs_(runs), options_(options) {
+    for (const TrainedRun& run : runs_) engines_.push_back(run.engine.get());
+    first_ = steps_done();
+  }
 
   // Until the wanted steps are done, the minutes are over, or Ctrl-C.
   void run(ProgressLine& line) {
-    while (!interrupted && engine_.steps_done() < engine_.steps_wanted() && !out_of_time()) {
-      const MetricPoint point = engine_.train_step({});
-      if (recording_due(engine_)) record_pinned(engine_, {}, {});
-      checkpoint_if_due(line);
-      if (options_.json) {
-        fmt::print("{}\n", metrics_line(point));
-        std::fflush(stdout);
+    while (!interrupted && steps_done() < steps_wanted() && !out_of_time()) {
+      const std::vector<Engine*> next = next_in_lockstep(engines_);
+      for (const TrainedRun& run : runs_) {
+        if (std::ranges::find(next, run.engine.get()) != next.end()) update(run, line);
       }
-      if (point[metric("validation_nll")]) {
-        line.clear();
-        tell("step {:6} · {} · {:.0f} s", point.step, measured_text(point), seconds());
-        if (options_.show_pinned) show_pinned();
-      }
-      line.show("Training", fraction(),
-                fmt::format("step {} of {} · {}", point.step, engine_.steps_wanted(), measured_text(point)));
     }
   }
 
+  // Of the one that is behind.
+  std::int64_t steps_done() const { return next_in_lockstep(engines_).front()->status().step; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void update(const TrainedRun& run, ProgressLine& line) {
+    TorchEngine& engine = *run.engine;
+    const MetricPoint point = engine.train_step({});
+    if (recording_due(engine)) record_pinned(engine, {}, {});
+    checkpoint_if_due(engine, line);
+    if (options_.json) {
+      fmt::print("{}\n", side_line(run, point));
+      std::fflush(stdout);
+    }
+    const std::string named = *run.side == '\0' ? "" : fmt::format("{}: ", run.side);
+    if (point[metric("validation_nll")]) {
+      line.clear();
+      tell("{}step {:6} · {} · {:.0f} s", named, point.step, measured_text(point), seconds());
+      if (options_.show_pinned) show_pinned(engine);
+    }
+    line.show("Training", fraction(),
+              fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted(), measured_text(point)));
+  }
+
+  // The line of metrics.jsonl; of two runs with the side in front.
+  static std::string side_line(const TrainedRun& run, const MetricPoint& point) {
+    const std::string line = metrics_line(point);
+    return *run.side == '\0' ? line : fmt::format("{{\"side\":\"{}\",{}", run.side, line.substr(1));
+  }
+
   // A disk that is full costs no training: it goes on in memory, and what is due is saved later.
-  void checkpoint_if_due(ProgressLine& line) {
+  void checkpoint_if_due(TorchEngine& engine, ProgressLine& line) {
     try {
-      if (engine_.checkpoint_if_due()) checkpoint_failed_ = false;
+      if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
     } catch (const std::exception& error) {
       if (std::exchange(checkpoint_failed_, true)) return;
       line.clear();
-      say("step {}: the run could not be saved; training goes on, and it is tried again: {}", engine_.steps_done(),
+      say("step {}: the run could not be saved; training goes on, and it is tried again: {}", engine.steps_done(),
           error.what());
     }
   }
 
-  void show_pinned() const {
-    for (const PinnedSentence& pinned : engine_.history().sentences()) {
+  static void show_pinned(TorchEngine& engine) {
+    for (const PinnedSentence& pinned : engine.history().sentences()) {
       std::string written;
-      look_inside(engine_.model(), engine_.tokenizer(), {.text = pinned.text},
+      look_inside(engine.model(), engine.tokenizer(), {.text = pinned.text},
                   [&](const Snapshot& look) { written = look.output_text; }, {});
       tell("  {}\n  → {}", pinned.text, written);
     }
   }
 
+  std::int64_t steps_wanted() const { return runs_.front().engine->steps_wanted(); }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
   double fraction() const {
-    const double by_steps =
-        static_cast<double>(engine_.steps_done() - first_) / static_cast<double>(engine_.steps_wanted() - first_);
+    const double by_steps = static_cast<double>(steps_done() - first_) / static_cast<double>(steps_wanted() - first_);
     const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
     return std::max(by_steps, by_time);
   }
 
-  TorchEngine& engine_;
+  const std::vector<TrainedRun>& runs_;
   const TrainOptions& options_;
-  std::int64_t first_;
+  std::vector<Engine*> engines_;
+  std::int64_t first_ = 0;
   Clock::time_point begin_ = Clock::now();
   bool checkpoint_failed_ = false;  // and that has been said
 };
+
+// The models, made or opened; the second shares what it can with the first.
+std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOptions& options,
+                                const ProgressCallback& progress) {
+  std::vector<RunOpened> opened;
+  for (TrainedRun& run : runs) {
+    if (!opened.empty()) run.engine = runs.front().engine->sibling();
+    if (options.resume) {
+      opened.push_back(resume(*run.engine, run.folder, options, progress));
+    } else {
+      const Config config =
+          opened.empty() ? configuration(options) : configuration_beside(opened.front().config, options);
+      opened.push_back(run.engine->reset(config, progress));
+    }
+  }
+  return opened;
+}
+
+void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
+  for (const std::string& warning : opened.warnings) say("{}", warning);
+  tell("{}{} parameters, {} pieces, {} training {} of {}, {}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
+       opened.num_parameters, opened.vocab_size, opened.train_pairs,
+       opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
+       run.engine->status().device);
+}
 
 }  // namespace
 
@@ -208,34 +312,39 @@ int train(const TrainOptions& options) {
     stop_if_interrupted();
     line.show(news.what, news.fraction);
   };
-  if (options.resume) check_is_run(options.out);
-  const NewFolder left_if_empty(options.out);
-  HeldRun held(options.out);
-  if (!options.resume) check_free_for_run(options.out);
-  TorchEngine engine;
-  RunOpened opened;
+  const ComparisonFolder both{options.out};
+  const NewFolders left_if_empty({options.out, both.a(), both.b()});
+  std::vector<TrainedRun> runs = held_runs(options);
+  std::vector<RunOpened> opened;
   try {
-    opened = options.resume ? resume(engine, options, progress) : engine.reset(configuration(options), progress);
+    opened = open_all(runs, options, progress);
   } catch (const Cancelled&) {
     return exit_interrupted;  // nothing has been trained yet
   }
-  pin(engine.history(), options.pin);
-  record_pinned(engine, {}, {});
-  line.clear();
-  for (const std::string& warning : opened.warnings) say("{}", warning);
-  tell("{} parameters, {} pieces, {} training {} of {}, {}", opened.num_parameters, opened.vocab_size,
-       opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs", engine.corpus()->name,
-       engine.status().device);
-  engine.save_run(std::move(held));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    TorchEngine& engine = *runs[i].engine;
+    pin(engine.history(), options.pin);
+    record_pinned(engine, {}, {});
+    line.clear();
+    say_what_begins(runs[i], opened[i]);
+    engine.save_run(*std::exchange(runs[i].held, std::nullopt));
+  }
+  if (runs.size() > 1) {
+    tell("{}", title_of(differences(opened[0].config, opened[1].config)));
+    if (const std::string why = other_batches(opened[0].config, opened[1].config); !why.empty()) say("{}", why);
+    if (!options.resume) save_comparison({options.out});
+  }
 
-  TrainingLoop loop(engine, options);
+  TrainingLoop loop(runs, options);
   loop.run(line);
   line.clear();
-  record_pinned(engine, {}, {});  // so that the history ends where the run does
-  engine.save_run(options.out);
-  if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{options.out}.optimizer());
-  tell("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", engine.steps_done(),
-       loop.seconds(), options.out);
+  for (const TrainedRun& run : runs) {
+    record_pinned(*run.engine, {}, {});  // so that the history ends where the run does
+    run.engine->save_run(run.folder);
+    if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{run.folder}.optimizer());
+  }
+  tell("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", loop.steps_done(), loop.seconds(),
+       options.out);
   return interrupted ? exit_interrupted : 0;
 }
 

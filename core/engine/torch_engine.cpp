@@ -101,6 +101,18 @@ auto with_short_errors(const Work& work) {
 
 }  // namespace
 
+// A reset takes over what there is of the run before: this one's corpus and its pieces.
+std::unique_ptr<TorchEngine> TorchEngine::sibling() const {
+  auto other = std::make_unique<TorchEngine>();
+  other->runs_ = runs_;
+  other->autosaves_ = autosaves_;
+  other->run_.config = run_.config;
+  other->run_.corpus = run_.corpus;
+  other->run_.tokenizer = run_.tokenizer;
+  other->run_.dataset = run_.dataset;
+  return other;
+}
+
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
   finish_checkpoint(path);
   return replace(read_run(path, progress));
@@ -196,7 +208,7 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
 void TorchEngine::load_pinned(Run& run) const {
   if (!std::filesystem::exists(run.folder->history())) return;
   try {
-    run.pinned = load_history(run.folder->history(), run.config.model, runs_ + 1);
+    run.pinned = load_history(run.folder->history(), run.config.model, *runs_ + 1);
     run.pinned.truncate(run.step());
   } catch (const std::runtime_error& error) {
     run.history_unreadable = true;
@@ -281,11 +293,11 @@ RunOpened TorchEngine::replace(Run run) {
   opened.metrics = run.metrics;
   opened.pinned = run.pinned.sentences();
   opened.warnings = std::exchange(run.warnings, {});
-  if (runs_ == 0 && uses_reference_blas()) {
+  if (*runs_ == 0 && uses_reference_blas()) {
     opened.warnings.emplace_back(
         "LibTorch is using the reference BLAS, about 30 times slower than OpenBLAS: install libopenblas0-openmp");
   }
-  opened.run = ++runs_;
+  opened.run = number_ = ++*runs_;
   run_ = std::move(run);
   home_.reset();
   autosaving_ = {};
@@ -531,7 +543,7 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
   const auto watched = watch(probe.step);
   const bool recorded = watched->step != run_.step();
   const auto batch = probe.batch ? next_batch(*probe.batch, breathe) : nullptr;
-  const auto stamped = [&, run = runs_](Snapshot snapshot) {
+  const auto stamped = [&, run = number_](Snapshot snapshot) {
     snapshot.run = run;
     if (snapshot.is_whole()) snapshot.batch = batch;
     snapshot.step = watched->step;
@@ -613,7 +625,7 @@ Formation TorchEngine::formation(const FormationStudy& study, const FractionCall
 
 StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
   const auto watched = watch(asked.step);
-  StudyResult result{.run = runs_, .step = watched->step, .answer = {}};
+  StudyResult result{.run = number_, .step = watched->step, .answer = {}};
   struct Answer {
     TorchEngine& engine;
     const WatchedModel& watched;

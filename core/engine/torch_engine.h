@@ -30,6 +30,8 @@ class TorchEngine final : public Engine {
   // Keeps runs there that have no folder.
   explicit TorchEngine(Autosaves autosaves) : autosaves_(std::move(autosaves)) {}
 
+  std::unique_ptr<Engine> beside() const override { return sibling(); }
+  std::unique_ptr<TorchEngine> sibling() const;  // the same, as what it is
   RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
@@ -154,7 +156,8 @@ class TorchEngine final : public Engine {
   // What is saved: the newest.
   SequenceModel& weights();
 
-  std::uint64_t runs_ = 0;
+  std::shared_ptr<std::uint64_t> runs_ = std::make_shared<std::uint64_t>(0);  // there were, of all engines beside it
+  std::uint64_t number_ = 0;                                                  // of the present one
   Run run_;
   std::optional<Home> home_;
   std::optional<Autosaves> autosaves_;

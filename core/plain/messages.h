@@ -40,18 +40,28 @@ struct StartStudy {  // the one under way, if there is one, is taken back
   std::uint64_t study = 0;
   StudyQuestion question;
   std::optional<std::int64_t> step = {};  // of whose weights, if they were recorded; none: the present ones
+  bool of_other = false;                  // of the run that the present one is compared with
 };
 struct CancelStudy {};
 struct OpenRun {
-  std::string path;
+  std::string path;            // of a run, or of a saved comparison: both of its runs are opened
   bool go_on = false;          // it is saved there from now on, by this process alone
   bool though_unkept = false;  // as Reset's
   double rate_factor = 1;      // of the learning rate that it came with
 };
 struct KeepRun {};       // before the window closes; answered by RunKept or NotKept
 struct ListKeptRuns {};  // answered by KeptRuns
-struct SaveRun {
+struct SaveRun {         // while two runs are compared, the comparison
   std::string path;
+};
+// Another run takes its place beside the present one; both are trained in turn, whichever is behind first, and every
+// Probe, Pin, Adjust, Reset and SaveRun is of both.
+struct Compare {
+  std::variant<Config, std::string> other;  // new random weights under this configuration, or a saved run's folder
+  std::optional<Config> anew = {};          // first the present run begins anew, under this
+};
+struct EndComparison {
+  bool other_stays = false;  // instead of the present run, whose place it takes; the one that goes is kept
 };
 struct ListDirectory {  // for the file browser: the window itself never touches the disk
   std::string path;     // empty: the home directory
@@ -62,7 +72,7 @@ struct WriteFile {  // a picture or numbers; answered by FileWritten
   bool replace = false;  // what is there already; else it stays and that is the answer
 };
 using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy,
-                             OpenRun, SaveRun, KeepRun, ListKeptRuns, ListDirectory, WriteFile>;
+                             OpenRun, SaveRun, Compare, EndComparison, KeepRun, ListKeptRuns, ListDirectory, WriteFile>;
 
 // ---- events: worker → window
 
@@ -149,6 +159,7 @@ struct Diverged {
   std::int64_t step = 0;         // that it would have been
   std::string what;              // was no number first: "the gradient of encoder.layers.0.linear1.weight"
   std::optional<KeptRun> saved;  // the run as it was last saved
+  bool of_other = false;         // it is the run that the present one is compared with
 };
 
 struct StudyProgress {
@@ -160,10 +171,18 @@ struct StudyEnded {
   std::shared_ptr<const StudyResult> result;  // null: taken back, or a Message says why there is none
 };
 
+// What happened to the run that the present one is compared with. RunOpened begins a comparison, or another one.
+struct OfOther {
+  std::variant<RunOpened, MetricPoint, Status, FrameRecorded> what;
+};
+struct ComparisonEnded {
+  bool other_stays = false;  // it is the present run from here on
+};
+
 struct DirectoryEntry {
   std::string name;
   bool is_directory = false;
-  bool is_run = false;     // a folder with a config.json
+  bool is_run = false;     // a folder that OpenRun takes
   std::uint64_t size = 0;  // bytes; 0 for a directory
 };
 
@@ -178,8 +197,8 @@ struct FileWritten {
   std::string error;  // why it was not, and where; empty if it was
 };
 
-using Event =
-    std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned, FrameRecorded,
-                 KeptRuns, RunKept, NotKept, Diverged, StudyProgress, StudyEnded, DirectoryListed, FileWritten>;
+using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
+                           FrameRecorded, KeptRuns, RunKept, NotKept, Diverged, OfOther, ComparisonEnded, StudyProgress,
+                           StudyEnded, DirectoryListed, FileWritten>;
 
 }  // namespace attnscope

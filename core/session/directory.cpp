@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "storage/comparison_folder.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {
@@ -36,7 +37,7 @@ DirectoryEntry describe(const fs::directory_entry& found) {
   entry.name = found.path().filename().string();
   entry.is_directory = found.is_directory(error);
   if (entry.is_directory) {
-    entry.is_run = is_run(found.path());
+    entry.is_run = is_run(found.path()) || is_comparison(found.path());
   } else {
     const std::uintmax_t size = found.file_size(error);
     entry.size = error ? 0 : size;

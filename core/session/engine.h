@@ -21,6 +21,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  // Another engine, without a run yet, for one beside this one's: what it reads that this one has read already is
+  // shared, and the runs of both have numbers of their own (RunOpened::run).
+  virtual std::unique_ptr<Engine> beside() const = 0;
+
   // A saved run, or one built anew from its configuration. On any exception the present run stays as it was.
   virtual RunOpened open_run(const std::string& path, const ProgressCallback& progress) = 0;
   // The same, and from here on the run is saved there; nobody else may hold it.

@@ -26,7 +26,7 @@ void Session::post(Command command) {
 }
 
 Session::News Session::poll() {
-  return {worker_->events.take(), worker_->snapshot.get()};
+  return {worker_->events.take(), worker_->snapshot.get(), worker_->other_snapshot.get()};
 }
 
 }  // namespace attnscope

@@ -30,6 +30,7 @@ class Session {
   struct News {
     std::vector<Event> events;                 // all since the last poll, oldest first
     std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before when nothing is new
+    std::shared_ptr<const Snapshot> other;     // likewise, of the run that it is compared with; null: there is none
   };
   // Never waits for the worker.
   News poll();

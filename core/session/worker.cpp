@@ -6,8 +6,11 @@
 #include <new>
 #include <utility>
 
+#include "plain/comparison.h"
 #include "session/directory.h"
 #include "session/file_writing.h"
+#include "session/lockstep.h"
+#include "storage/comparison_folder.h"
 
 namespace attnscope {
 namespace {
@@ -64,6 +67,11 @@ bool is_one_of(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
 }
 
+// After it another run stands in a place.
+bool replaces_a_run(const Command& command) {
+  return is_one_of<Reset, OpenRun, Compare, EndComparison>(command);
+}
+
 }  // namespace
 
 Session::Worker::Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake)
@@ -83,6 +91,7 @@ void Session::Worker::run(std::stop_token stop) {
     }
   }
   save_what_is_left();
+  other_.reset();
   engine_.reset();
 }
 
@@ -91,10 +100,11 @@ void Session::Worker::run(std::stop_token stop) {
 void Session::Worker::save_what_is_left() {
   receive(commands.take());
   for (Command& command : waiting_) {
-    if (replacement_abandoned_ || is_one_of<Reset, OpenRun>(command)) break;
+    if (replacement_abandoned_ || replaces_a_run(command)) break;
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
   }
-  if (run_open_ && !kept_) attempt("save the run", [this] { engine_->checkpoint(); });
+  if (!run_open_ || kept_) return;
+  for (Engine* engine : engines()) attempt("save the run", [&] { engine->checkpoint(); });
 }
 
 void Session::Worker::make_engine() {
@@ -164,7 +174,7 @@ void Session::Worker::pause() {
 void Session::Worker::cancel() {
   look_cancelled_ = true;
   const auto taken_back =
-      std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun>(command); });
+      std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun, Compare>(command); });
   if (preparing_) {
     cancelled_ = true;
   } else if (taken_back > 0) {
@@ -203,23 +213,19 @@ void Session::Worker::carry_out(Command command) {
           [this](const Train&) { train(); }, [this](const Step&) { single_step(); },
           [this](const Adjust& adjusted) { adjust(adjusted.config); },
           [this](const SaveRun& save_run) { save(save_run.path); }, [this](const Pin& pinned) { pin(pinned.text); },
-          [this](const Unpin& unpinned) { unpin(unpinned.text); },
-          [this](const Reset& reset) {
-            prepare(reset, reset.though_unkept, "make the new run", AfterPreparation::train_on,
-                    [&](const ProgressCallback& progress) { return engine_->reset(reset.config, progress); });
-          },
-          [this](const OpenRun& open) {  // what is opened is to be looked at, not changed
-            prepare(open, open.though_unkept, "open the run", AfterPreparation::stand_still,
-                    [&](const ProgressCallback& progress) {
-                      RunOpened opened = open.go_on ? engine_->go_on_with(open.path, progress)
-                                                    : engine_->open_run(open.path, progress);
-                      slow_down(opened, open.rate_factor);
-                      return opened;
-                    });
-          },
+          [this](const Unpin& unpinned) { unpin(unpinned.text); }, [this](const Reset& wanted) { reset_all(wanted); },
+          [this](const OpenRun& wanted) { open_comparison(wanted); },
+          [this](const Compare& wanted) { compare(wanted); },
+          [this](const EndComparison& wanted) { end_comparison(wanted); },
           [](const auto&) {},  // took effect when it came in
       },
       command);
+}
+
+std::vector<Engine*> Session::Worker::engines() const {
+  std::vector<Engine*> all{engine_.get()};
+  if (other_) all.push_back(other_.get());
+  return all;
 }
 
 bool Session::Worker::run_is_there() {
@@ -242,14 +248,29 @@ void Session::Worker::single_step() {
 
 void Session::Worker::adjust(const Config& config) {
   if (!run_open_) return;  // the run that is opened brings its own configuration
-  attempt("change the configuration", [&] { engine_->adjust(config); });
+  attempt("change the configuration", [&] {
+    engine_->adjust(config);
+    const Config before = std::exchange(config_, with_live_fields(config_, config));
+    if (!other_) return;
+    other_config_ = moved_along(other_config_, before, config_);
+    other_->adjust(other_config_);
+  });
 }
 
 void Session::Worker::save(const std::string& path) {
   if (!run_is_there()) return;
-  if (attempt("save the run", [&] { engine_->save_run(path); })) {
-    say(Severity::info, fmt::format("Saved to {}", path));
-  }
+  const char* task = other_ ? "save the comparison" : "save the run";
+  if (attempt(task, [&] { save_all(path); })) say(Severity::info, fmt::format("Saved to {}", path));
+}
+
+// The file that joins two runs comes last: without it each of them is a run like any other.
+void Session::Worker::save_all(const std::string& path) {
+  if (!other_) return engine_->save_run(path);
+  const ComparisonFolder folder{path};
+  check_free_for_comparison(folder.path);
+  engine_->save_run(folder.a().string());
+  other_->save_run(folder.b().string());
+  save_comparison(folder);
 }
 
 void Session::Worker::pin(const std::string& text) {
@@ -258,13 +279,16 @@ void Session::Worker::pin(const std::string& text) {
     say(Severity::warning, fmt::format("{} sentences are pinned, and no more can be: unpin one first", max_pinned));
     return;
   }
+  if (other_) other_->history().pin(text);
   send(SentencePinned{text});
   recording_failed_ = false;
   record();
 }
 
 void Session::Worker::unpin(const std::string& text) {
-  if (run_is_there() && engine_->history().unpin(text)) send(SentenceUnpinned{text});
+  if (!run_is_there() || !engine_->history().unpin(text)) return;
+  if (other_) other_->history().unpin(text);
+  send(SentenceUnpinned{text});
 }
 
 void Session::Worker::slow_down(RunOpened& opened, double factor) {
@@ -275,7 +299,10 @@ void Session::Worker::slow_down(RunOpened& opened, double factor) {
 }
 
 void Session::Worker::keep_run(const KeepRun& wanted) {
-  if (!keep_or_tell(wanted, [this] { engine_->checkpoint(); })) return;
+  const auto checkpoint_all = [this] {
+    for (Engine* engine : engines()) engine->checkpoint();
+  };
+  if (!keep_or_tell(wanted, checkpoint_all)) return;
   kept_ = true;
   send(RunKept{});
 }
@@ -295,11 +322,7 @@ bool Session::Worker::keep_or_tell(const Replacement& wanted, const std::functio
   }
 }
 
-void Session::Worker::prepare(const Replacement& wanted, bool though_unkept, const char* task,
-                              AfterPreparation afterwards,
-                              const std::function<RunOpened(const ProgressCallback&)>& build) {
-  std::optional<OpenRun> before;
-  if (!though_unkept && !keep_or_tell(wanted, [&] { before = engine_->keep(); })) return;
+std::optional<RunOpened> Session::Worker::built(const char* task, const Build& build) {
   const Raised occupied(occupied_);
   preparing_ = true;
   cancelled_ = false;
@@ -321,50 +344,176 @@ void Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
     receive(commands.take());
     pause();
   }
-  if (!opened) return;
+  return opened;
+}
+
+bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, const char* task,
+                              AfterPreparation afterwards, const Build& build) {
+  std::optional<OpenRun> before;
+  const auto keep = [&] {
+    before = engine_->keep();
+    if (other_) other_->keep();
+  };
+  if (!though_unkept && !keep_or_tell(wanted, keep)) return false;
+  std::optional<RunOpened> opened = built(task, build);
+  if (!opened) return false;
   run_open_ = true;
   opened->before = std::move(before);
   const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
   if (!train_on) activity_ = Activity::idle;
+  config_ = opened->config;
   send(*std::move(opened));
+  if (!probe_asked_) probe_asked_ = present_probe_;
+  report_status();
+  recording_failed_ = false;
+  record();
+  return true;
+}
+
+bool Session::Worker::reset(const Reset& wanted) {
+  return prepare(wanted, wanted.though_unkept, "make the new run", AfterPreparation::train_on,
+                 [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
+}
+
+// What is opened is to be looked at, not changed.
+bool Session::Worker::open(const OpenRun& wanted) {
+  const bool opened = prepare(wanted, wanted.though_unkept, "open the run", AfterPreparation::stand_still,
+                              [&](const ProgressCallback& progress) {
+                                RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress)
+                                                             : engine_->open_run(wanted.path, progress);
+                                slow_down(run, wanted.rate_factor);
+                                return run;
+                              });
+  if (opened) drop_other();
+  return opened;
+}
+
+// A run that is gone leaves the other one to be looked at.
+void Session::Worker::open_comparison(const OpenRun& wanted) {
+  if (!is_comparison(wanted.path)) {
+    open(wanted);
+    return;
+  }
+  std::optional<ComparedRuns> runs;
+  if (!attempt("open the comparison", [&] { runs = load_comparison({wanted.path}); })) return;
+  OpenRun first = wanted;
+  const bool a_is_there = is_run(runs->a), b_is_there = is_run(runs->b);
+  first.path = (a_is_there || !b_is_there ? runs->a : runs->b).string();
+  if (!open(first)) return;
+  if (a_is_there && b_is_there) return compare({.other = runs->b.string()});
+  say(Severity::warning, fmt::format("Nothing can be compared: the run {} is gone. The other one is open alone",
+                                     (a_is_there ? runs->b : runs->a).string()));
+}
+
+// ---- a run beside the present one
+
+// What is compared stays different, all else is reset in both.
+void Session::Worker::reset_all(const Reset& wanted) {
+  const Config other = moved_along(other_config_, config_, wanted.config);
+  if (!reset(wanted) || !other_) return;
+  std::optional<RunOpened> opened =
+      built("make the run beside it", [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
+  if (opened) {
+    begin_comparison(*std::move(opened));
+  } else {
+    end_comparison({});
+  }
+}
+
+void Session::Worker::compare(const Compare& wanted) {
+  if (wanted.anew && !reset({*wanted.anew})) return;
+  if (!run_is_there()) return;
+  std::unique_ptr<Engine> other;
+  std::optional<RunOpened> opened = built("make the run to compare with", [&](const ProgressCallback& progress) {
+    other = engine_->beside();
+    if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
+    Config config = std::get<Config>(wanted.other);
+    config.training.threads = config_.training.threads;  // one team of threads computes both
+    config.training.device = config_.training.device;
+    return other->reset(config, progress);
+  });
+  if (!opened) return;
+  if (other_ && !attempt("keep the run that was compared with", [this] { other_->keep(); })) return;
+  other_ = std::move(other);
+  begin_comparison(*std::move(opened));
+}
+
+void Session::Worker::begin_comparison(RunOpened opened) {
+  for (const PinnedSentence& sentence : engine_->history().sentences()) other_->history().pin(sentence.text);
+  opened.pinned = other_->history().sentences();
+  other_config_ = opened.config;
+  reported_other_.reset();
+  other_snapshot.put(nullptr);
+  send(OfOther{std::move(opened)});
   if (!probe_asked_) probe_asked_ = present_probe_;
   report_status();
   recording_failed_ = false;
   record();
 }
 
+void Session::Worker::end_comparison(const EndComparison& wanted) {
+  if (!other_) return;
+  const std::unique_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
+  if (!attempt("keep the run that goes: both stay", [&] { going->keep(); })) return;
+  if (wanted.other_stays) {
+    std::swap(engine_, other_);
+    config_ = other_config_;
+    snapshot.put(other_snapshot.get());
+    if (!probe_asked_) probe_asked_ = present_probe_;
+  }
+  drop_other(wanted.other_stays);
+}
+
+void Session::Worker::drop_other(bool it_stays) {
+  if (!other_) return;
+  other_.reset();
+  other_snapshot.put(nullptr);
+  reported_other_.reset();
+  send(ComparisonEnded{it_stays});
+}
+
 // ---- training
 
+// One update, of both runs where they stand level.
 void Session::Worker::update() {
   const AtEnd end_of_update{[this] { last_update_ = Clock::now(); }};
   const Raised updating(occupied_);
-  const bool trained = attempt("train", [this] {
+  for (Engine* engine : next_in_lockstep(engines())) {
+    if (!update(*engine)) return;
+  }
+  stop_at_last_step();
+}
+
+// False: training has stopped at it.
+bool Session::Worker::update(Engine& engine) {
+  bool learned = false;
+  const bool trained = attempt("train", [&] {
     try {
-      send(engine_->train_step([this] { breathe(); }));
+      send_of(engine, engine.train_step([this] { breathe(); }));
+      learned = true;
       // What a recorded step made of the sentence does not change while the model learns on.
       if (!present_probe_ || !present_probe_->step) outdated_ = true;
       kept_ = false;
-      if (recording_due(*engine_)) record();
-      checkpoint_if_due();
-      stop_at_last_step();
+      if (recording_due(engine)) record(engine);
+      checkpoint_if_due(engine);
     } catch (const NotFinite& what) {
-      activity_ = Activity::paused;
-      send(Diverged{engine_->status().step + 1, what.what(), engine_->last_saved()});
+      send(Diverged{engine.status().step + 1, what.what(), engine.last_saved(), &engine == other_.get()});
     }
   });
-  if (!trained) activity_ = Activity::paused;
+  if (!trained || !learned) activity_ = Activity::paused;
+  return trained && learned;
 }
 
 // A disk that is full costs no training: it goes on in memory, and what is due is saved later.
-void Session::Worker::checkpoint_if_due() {
+void Session::Worker::checkpoint_if_due(Engine& engine) {
   try {
-    if (engine_->checkpoint_if_due()) checkpoint_failed_ = false;
+    if (engine.checkpoint_if_due()) checkpoint_failed_ = false;
   } catch (...) {
     const std::string why = reason();
     if (std::exchange(checkpoint_failed_, true)) return;
     say(Severity::error,
         fmt::format("The run could not be saved at step {}; training goes on, and it is tried again: {}",
-                    engine_->status().step, why));
+                    engine.status().step, why));
   }
 }
 
@@ -376,7 +525,7 @@ void Session::Worker::train_meanwhile() {
 
 // Who presses Train after that wants to go on: training ends by itself only on reaching the last step, not beyond it.
 void Session::Worker::stop_at_last_step() {
-  const std::int64_t step = engine_->status().step;
+  const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
   if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;
   say(Severity::info, fmt::format("The {} steps of this run are done. Train goes on beyond them", step));
@@ -386,12 +535,16 @@ void Session::Worker::stop_at_last_step() {
 // max_pinned, and asking every time would only give uneven frames, so it does not rest as looking again does. Typing
 // is answered at every decoded token.
 void Session::Worker::record() {
+  for (Engine* engine : engines()) record(*engine);
+}
+
+void Session::Worker::record(Engine& engine) {
   const Raised occupied(occupied_);
   if (recording_failed_) return;  // trying again at every interval would only repeat the error
-  const auto recorded = [this](Frame frame) { send(FrameRecorded{std::move(frame)}); };
+  const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
   try {
     recording_failed_ = !attempt("look at the pinned sentences",
-                                 [&] { record_pinned(*engine_, recorded, [this] { breathe_in_recording(); }); });
+                                 [&] { record_pinned(engine, recorded, [this] { breathe_in_recording(); }); });
   } catch (const Cancelled&) {  // by a stop, which ends the turn, or for a run that takes the place of this one
   }
 }
@@ -411,7 +564,7 @@ void Session::Worker::breathe_in_recording() {
 }
 
 bool Session::Worker::run_is_to_be_replaced() const {
-  return std::ranges::any_of(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun>(command); });
+  return std::ranges::any_of(waiting_, replaces_a_run);
 }
 
 void Session::Worker::breathe_in_preparation(const Progress& progress) {
@@ -437,10 +590,11 @@ void Session::Worker::study() {
   const StartStudy asked = *std::exchange(study_asked_, std::nullopt);
   study_cancelled_ = false;
   StudyEnded ended{asked.study, nullptr};
+  Engine& engine = asked.of_other && other_ ? *other_ : *engine_;
   try {
     attempt("finish the study", [&] {
       ended.result = std::make_shared<const StudyResult>(
-          engine_->study(asked, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
+          engine.study(asked, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
     });
   } catch (const Cancelled&) {  // taken back, or the run or the session ends
   }
@@ -484,11 +638,26 @@ void Session::Worker::look(const Probe& probe, Publish publish) {
     asked.decoding = false;
     outdated_ = true;
   }
+  const Clock::time_point begin = Clock::now();
+  const auto through = [&](Engine& engine, Mailbox<Snapshot>& into) {
+    return attempt("look at the sentence", [&] { look_through(engine, asked, publish, into); });
+  };
+  try {
+    look_failed_ = !through(*engine_, snapshot);
+    if (other_ && !through(*other_, other_snapshot)) look_failed_ = true;
+  } catch (const Cancelled&) {
+    return;
+  }
+  last_look_ = Clock::now();
+  look_duration_ = last_look_ - begin;
+}
+
+void Session::Worker::look_through(Engine& engine, const Probe& probe, Publish publish, Mailbox<Snapshot>& into) {
   // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
   bool shown = publish == Publish::whole;
   std::shared_ptr<const Snapshot> newest;
   const auto put = [&] {
-    snapshot.put(newest);
+    into.put(newest);
     news_ = true;
     wake_window();
   };
@@ -513,14 +682,8 @@ void Session::Worker::look(const Probe& probe, Publish publish) {
     }
     train_meanwhile();
   };
-  try {
-    look_failed_ = !attempt("look at the sentence", [&] { engine_->probe(asked, take_snapshot, breathe); });
-  } catch (const Cancelled&) {
-    return;
-  }
-  if (publish == Publish::whole && newest && !look_failed_) put();
-  last_look_ = Clock::now();
-  look_duration_ = last_look_ - begin;
+  engine.probe(probe, take_snapshot, breathe);
+  if (publish == Publish::whole && newest) put();
 }
 
 // The window already shows this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
@@ -549,15 +712,28 @@ void Session::Worker::say(Severity severity, std::string text) {
   send(Message{severity, std::move(text)});
 }
 
+// Of the present run or of the other one.
+template <typename What>
+void Session::Worker::send_of(const Engine& engine, What what) {
+  if (&engine == other_.get()) {
+    send(OfOther{std::move(what)});
+  } else {
+    send(std::move(what));
+  }
+}
+
 // While training the step rides on the metric points.
 void Session::Worker::report_status() {
-  Status status = engine_ ? engine_->status() : Status{};
-  status.activity = preparing_ ? Activity::preparing : activity_;
-  Status known = reported_.value_or(Status{});
-  if (status.activity == Activity::training) known.step = status.step;
-  if (reported_ && status == known) return;
-  reported_ = status;
-  send(std::move(status));
+  const auto report = [this](Status status, std::optional<Status>& reported) -> std::optional<Status> {
+    status.activity = preparing_ ? Activity::preparing : activity_;
+    Status known = reported.value_or(Status{});
+    if (status.activity == Activity::training) known.step = status.step;
+    if (reported && status == known) return std::nullopt;
+    return reported = std::move(status);
+  };
+  if (auto news = report(engine_ ? engine_->status() : Status{}, reported_)) send(*std::move(news));
+  if (!other_) return;
+  if (auto news = report(other_->status(), reported_other_)) send(OfOther{*std::move(news)});
 }
 
 void Session::Worker::wake_window() {

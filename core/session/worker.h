@@ -21,10 +21,11 @@ class Session::Worker {
   // The body of the worker thread, from making the engine to destroying it; returns soon after a stop is asked for.
   void run(std::stop_token stop);
 
-  // The three wires between the threads. Everything private belongs to the worker thread alone.
+  // The wires between the threads. Everything private belongs to the worker thread alone.
   Queue<Command> commands;
   Queue<Event> events;
   Mailbox<Snapshot> snapshot;
+  Mailbox<Snapshot> other_snapshot;  // of the run that the present one is compared with
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -44,11 +45,13 @@ class Session::Worker {
 
   void carry_out_next();
   void carry_out(Command command);
+  std::vector<Engine*> engines() const;  // of the runs that there are, the present one first
   bool run_is_there();
   void train();
   void single_step();
   void adjust(const Config& config);
   void save(const std::string& path);
+  void save_all(const std::string& path);
   void pin(const std::string& text);
   void unpin(const std::string& text);
   void slow_down(RunOpened& opened, double factor);  // in its learning rate
@@ -58,14 +61,31 @@ class Session::Worker {
   // False: the present run cannot be kept, and the window has been told that `wanted` was therefore not done.
   bool keep_or_tell(const Replacement& wanted, const std::function<void()>& keep);
   enum class AfterPreparation { train_on, stand_still };  // train on if it was training, and if it succeeds
-  void prepare(const Replacement& wanted, bool though_unkept, const char* task, AfterPreparation afterwards,
-               const std::function<RunOpened(const ProgressCallback&)>& build);
+  using Build = std::function<RunOpened(const ProgressCallback&)>;
+  // False: the present run stays.
+  bool prepare(const Replacement& wanted, bool though_unkept, const char* task, AfterPreparation afterwards,
+               const Build& build);
+  // What was built, with progress; none: it failed or was cancelled, and that has been said.
+  std::optional<RunOpened> built(const char* task, const Build& build);
+  bool reset(const Reset& wanted);
+  bool open(const OpenRun& wanted);
+  void open_comparison(const OpenRun& wanted);
+
+  // ---- a run beside the present one
+  void reset_all(const Reset& wanted);
+  void compare(const Compare& wanted);
+  // The engine's new run, announced; what is pinned is so in both.
+  void begin_comparison(RunOpened opened);
+  void end_comparison(const EndComparison& wanted);
+  void drop_other(bool it_stays = false);  // in the place of the present one
 
   void update();
+  bool update(Engine& engine);
   void train_meanwhile();
-  void checkpoint_if_due();
+  void checkpoint_if_due(Engine& engine);
   void stop_at_last_step();
   void record();
+  void record(Engine& engine);
 
   // What must not wait for an update, a preparation or a decoding to end.
   void breathe();
@@ -80,11 +100,14 @@ class Session::Worker {
 
   enum class Publish { early_and_whole, whole };
   void look(const Probe& probe, Publish publish);
+  void look_through(Engine& engine, const Probe& probe, Publish publish, Mailbox<Snapshot>& into);
   void look_again();
   bool looks_outdated() const;
   bool time_to_look_again() const;
 
   void send(Event event);
+  template <typename What>
+  void send_of(const Engine& engine, What what);
   void say(Severity severity, std::string text);
   void report_status();
   void wake_window();
@@ -97,7 +120,10 @@ class Session::Worker {
   const std::function<void()> wake_;
   std::stop_token stop_;
   std::unique_ptr<Engine> engine_;
-  std::string engine_error_;  // why there is no engine
+  std::string engine_error_;       // why there is no engine
+  std::unique_ptr<Engine> other_;  // of the run that the present one is compared with; null: nothing is compared
+  Config config_;                  // of the present run
+  Config other_config_;            // and of the other one
 
   std::deque<Command> waiting_;       // for the end of the present update, oldest first
   std::optional<Probe> probe_asked_;  // the newest not yet looked at
@@ -108,6 +134,7 @@ class Session::Worker {
   bool replacement_abandoned_ = false;  // by the end of the session: what was ordered after it was meant for that run
   Activity activity_ = Activity::idle;  // never `preparing`: what comes after it is kept here meanwhile
   std::optional<Status> reported_;
+  std::optional<Status> reported_other_;
   std::optional<Progress> progress_;  // the last one of the preparation under way
   bool news_ = false;                 // something was sent since the window was last woken
 

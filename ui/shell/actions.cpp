@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
 #include "shell/purposes.h"
@@ -191,6 +192,23 @@ void escape(Scope& scope) {
   }
 }
 
+// ---- two runs
+
+template <RunSide side>
+bool is_side(const Scope& scope) {
+  return scope.comparing.side == side;
+}
+
+template <RunSide side>
+void show_this_side(Scope& scope) {
+  show_side(scope, side);
+}
+
+template <RunSide side>
+void keep_this_side(Scope& scope) {
+  keep_side(scope, side);
+}
+
 // ---- the recorded steps
 
 constexpr const char* frames_title = "pinned sentence: the step recorded before, after";
@@ -278,6 +296,20 @@ constexpr std::array table = {
     Action{"step", "Step", "One optimizer update, then pause.",
            Shortcut{ctrl(Key::right), Reach::window, Chord{Key::right}}, Menu::run, step_once, can_train},
     Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
+    Action{"compare", "Compare with…",
+           "A second run beside this one, on the same batches from the same seed: a classic pair, this configuration "
+           "with other values, or a saved run.",
+           no_key, apart(Menu::run), ask_for_comparison, can_compare},
+    Action{"next-side", "A, B, A − B", "Goes on to the next of what the workspaces show of two runs.",
+           typing(ctrl_shift(Key::c)), Menu::run, show_next_side, is_comparing},
+    Action{"show-a", "Show A", "", no_key, Menu::run, show_this_side<RunSide::a>, is_comparing, is_side<RunSide::a>},
+    Action{"show-b", "Show B", "", no_key, Menu::run, show_this_side<RunSide::b>, is_comparing, is_side<RunSide::b>},
+    Action{"show-difference", "Show A − B", "", no_key, Menu::run, show_this_side<RunSide::difference>, is_comparing,
+           is_side<RunSide::difference>},
+    Action{"keep-a", "Keep A alone", "Ends the comparison. B is kept, and found under File, Open run.", no_key,
+           Menu::run, keep_this_side<RunSide::a>, is_comparing},
+    Action{"keep-b", "Keep B alone", "Ends the comparison. A is kept, and found under File, Open run.", no_key,
+           Menu::run, keep_this_side<RunSide::b>, is_comparing},
     Action{"evaluate", "Evaluate on held-out pairs",
            "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
            "runs between updates, on the weights of this moment.",
@@ -445,7 +477,8 @@ void add_line(std::vector<KeyLine>& lines, const std::string& key, std::string w
 const Snapshot* live_look(const Scope& scope) {
   const Shown& shown = shown_maps(scope).newest;
   const bool recorded = shown.snapshot && shown.snapshot->recorded_weights;
-  return recorded ? shown.snapshot.get() : scope.newest.snapshot.get();
+  const Shown& newest = shows_other(scope) ? scope.other->newest : scope.newest;
+  return recorded ? shown.snapshot.get() : newest.snapshot.get();
 }
 
 }  // namespace
@@ -540,8 +573,8 @@ WorkspaceContext context_of(Scope& scope, TextureStore& textures, const Skin& sk
   return {.maps = shown_maps(scope),
           .live = live_look(scope),
           .views = scope.views,
-          .config = scope.run.config,
-          .curves = scope.curves,
+          .config = shown_run(scope).config,
+          .curves = shown_curves(scope),
           .has_run = has_run(scope),
           .reference = scope.reference,
           .side_width = scope.layout.side_width,

@@ -5,10 +5,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "plain/comparison.h"
 #include "plain/matrix_text.h"
 #include "plain/metrics.h"
 #include "widgets/painter.h"
@@ -32,10 +34,11 @@ bool draw_toggle(const char* label, bool& on, const Skin& skin) {
 void fit_everything(CurvesView& view) {
   view.axis.window.reset();
   view.weight_plot.window.reset();
+  view.difference_plot.window.reset();
   for (PlotView& plot : view.plots) plot.window.reset();
 }
 
-void draw_controls(const Curves& curves, CurvesView& view, const Skin& skin) {
+void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
   for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + skin.px(5);
@@ -55,14 +58,17 @@ void draw_controls(const Curves& curves, CurvesView& view, const Skin& skin) {
   help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
                skin);
   next_in_row(button_width("CSV"), gap);
-  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights).c_str());
+  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
   help_tooltip("Copies all series as comma-separated values, a line a step.", skin);
   ImGui::PopStyleVar();
 }
 
-PlotRange extent(const Curves& curves, const CurvesView& view) {
+PlotRange extent(const Curves& curves, const Curves* other, const CurvesView& view) {
   std::vector<PlotLine> lines;
-  for (std::size_t i = 0; i < metric_rows.size(); ++i) lines.push_back({"", &curves[i]});
+  for (std::size_t i = 0; i < metric_rows.size(); ++i) {
+    lines.push_back({"", &curves[i]});
+    if (other) lines.push_back({"", &(*other)[i]});
+  }
   for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
   return fitted_x(lines);
 }
@@ -142,8 +148,55 @@ struct MetricLines {
   std::vector<PlotLine> lines;
 };
 
+// What the lines of two runs are called: by the metric, where they share a plot with another one's.
+struct BothNames {
+  std::string_view key, a, b;
+};
+constexpr std::array both_names = {BothNames{"loss", "A", "B"}, BothNames{"validation_nll", "A val.", "B val."}};
+
+// A in the colours of the even places, B in those of the odd ones, in every plot from the first on.
+std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const CurvesView& view, const Skin& skin) {
+  const auto& colors = skin.theme.series;
+  std::vector<MetricLines> plots;
+  for (const std::vector<std::size_t>& metrics : metrics_by_plot()) {
+    MetricLines plot{metrics.front(), {}};
+    std::size_t next_color = 0;
+    for (const std::size_t place : metrics) {
+      const MetricRow& row = metric_rows[place];
+      const auto named = std::ranges::find(both_names, row.key, &BothNames::key);
+      const BothNames names = named == both_names.end() ? BothNames{row.key, "A", "B"} : *named;
+      const double smoothing = row.line.noisy ? static_cast<double>(view.smoothing) : 0;
+      plot.lines.push_back({names.a, &a[place], colors[next_color++ % colors.size()], smoothing});
+      plot.lines.push_back({names.b, &b[place], colors[next_color++ % colors.size()], smoothing});
+    }
+    plots.push_back(std::move(plot));
+  }
+  return plots;
+}
+
+// Below 0 where A is the better one.
+void draw_loss_difference(const Curves& a, const Curves& b, CurvesView& view, ImVec2 size, PlotRange x,
+                          const Skin& skin) {
+  const Series train = difference(a[metric("loss")], b[metric("loss")]);
+  const Series validation = difference(a[metric("validation_nll")], b[metric("validation_nll")]);
+  const std::array lines = {
+      PlotLine{"train", &train, skin.theme.series[4], static_cast<double>(view.smoothing)},
+      PlotLine{"validation", &validation, skin.theme.series[3]},
+  };
+  draw_plot("loss difference", lines, size, view.axis, view.difference_plot,
+            {.title = "Loss, A \u2212 B",
+             .help = "At every step that both have. Below 0: A is less surprised. Not of the same scale where their "
+                     "label smoothing differs.",
+             .x_numbers = false,
+             .x_data = x},
+            skin);
+}
+
+constexpr float difference_height = 1.2F;  // in that of the lowest plots
+
 // The plots of what was measured; of all metrics before anything was.
-std::vector<MetricLines> plots_of(const Curves& curves, const CurvesView& view, const Skin& skin) {
+std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, const CurvesView& view, const Skin& skin) {
+  if (other) return plots_of_both(curves, *other, view, skin);
   const auto& colors = skin.theme.series;
   std::size_t next_color = 0;
   std::vector<MetricLines> measured;
@@ -167,30 +220,37 @@ void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotR
   PlotView& plot = view.plots[lines.first];
   if (std::exchange(plot.log, log) != log) plot.window.reset();
   draw_plot(row.key, lines.lines, size, view.axis, plot,
-            {.title = row.plot.title, .help = row.plot.help, .x_numbers = last, .x_data = x}, skin);
+            {.title = row.plot.title,
+             .help = row.plot.help,
+             .legend_values = lines.lines.size() < 4,  // of both runs' losses: the names alone have room
+             .x_numbers = last,
+             .x_data = x},
+            skin);
 }
 
 }  // namespace
 
-void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin) {
+void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin, const Curves* other) {
   view.plots.resize(metric_rows.size());
-  draw_controls(curves, view, skin);
+  draw_controls(curves, other, view, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float axis_height = font_size(skin.fonts.small) + skin.px(6);  // the last plot has the numbers
-  const std::vector<MetricLines> plots = plots_of(curves, view, skin);
+  const std::vector<MetricLines> plots = plots_of(curves, other, view, skin);
   const bool weights = !view.weights.empty();
   const float names = weights ? static_cast<float>(view.weights.size()) * legend_row_height(skin) + 3 * spacing : 0;
-  const float gaps = static_cast<float>(plots.size() - 1) * spacing;
-  float total = weights ? weights_height : 0;  // of the plots' heights, in that of the lowest
+  const float gaps = static_cast<float>(plots.size() - (other ? 0 : 1)) * spacing;
+  float total =
+      (weights ? weights_height : 0) + (other ? difference_height : 0);  // of the plots' heights, in that of the lowest
   for (const MetricLines& lines : plots) total += metric_rows[lines.first].plot.height;
   const float share = std::max(skin.px(44), (room.y - gaps - names - axis_height - 1) / total);
-  const PlotRange x = extent(curves, view);
+  const PlotRange x = extent(curves, other, view);
 
   for (std::size_t i = 0; i < plots.size(); ++i) {
     const bool last = i + 1 == plots.size();
     const float height = share * metric_rows[plots[i].first].plot.height + (last ? axis_height : 0);
     draw_metrics(plots[i], view, {room.x, height}, x, last, skin);
+    if (i == 0 && other) draw_loss_difference(curves, *other, view, {room.x, share * difference_height}, x, skin);
     if (i == 0 && weights) draw_weights(view, x, share * weights_height, skin);
   }
 }
@@ -210,13 +270,16 @@ void follow_history(std::vector<WeightCurve>& weights, const History& history) {
   }
 }
 
-std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights) {
+std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights, const Curves* other) {
   std::string csv = "step";
   std::vector<const Series*> series;
   for (const std::vector<std::size_t>& plot : metrics_by_plot())
     for (const std::size_t place : plot) {
       series.push_back(&curves[place]);
       csv += fmt::format(",{}", metric_rows[place].column);
+      if (!other) continue;
+      series.push_back(&(*other)[place]);
+      csv += fmt::format(",{}_b", metric_rows[place].column);
     }
   for (const WeightCurve& weight : weights) {
     series.push_back(&weight.series);

@@ -37,16 +37,18 @@ struct CurvesView {
   bool log = false;             // in the plots that can be drawn so
   std::vector<WeightCurve> weights;
   PlotView weight_plot;
-  float smoothing = 0.9F;  // weight on the past in the moving averages of what is noisy
+  PlotView difference_plot;  // of two runs' losses
+  float smoothing = 0.9F;    // weight on the past in the moving averages of what is noisy
 };
 
-// Fills what is left of the window.
-void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin);
+// Fills what is left of the window. `other`: of the run that it is compared with, in the same plots, and the
+// difference of the losses; null: nothing is compared.
+void draw_curves(const Curves& curves, CurvesView& view, const Skin& skin, const Curves* other = nullptr);
 
 // Makes those anew whose frames are others than before, and drops those whose sentence is not pinned any more.
 void follow_history(std::vector<WeightCurve>& weights, const History& history);
 
-// "step", a column a metric, plot by plot, and a column a weight; a line a step.
-std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights = {});
+// "step", a column a metric, plot by plot, of two runs also with "_b", and a column a weight; a line a step.
+std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weights = {}, const Curves* other = nullptr);
 
 }  // namespace attnscope

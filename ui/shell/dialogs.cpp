@@ -192,6 +192,7 @@ void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_help(scope, skin);
   draw_glossary(scope, skin);
   draw_palette(scope, skin);
+  draw_comparing(scope, skin);
 }
 
 }  // namespace attnscope

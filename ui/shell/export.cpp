@@ -32,6 +32,10 @@ bool draws(const Scope& scope, const HeadPlace& place, const Shown& shown) {
 }
 
 std::optional<WorkspaceNumbers> selected_map(const Scope& scope) {
+  if (scope.other && scope.comparing.side == RunSide::difference) {
+    const DifferenceView* both = find_difference_view(scope.layout.workspace->name);
+    return both && both->numbers ? both->numbers(scope.views) : std::nullopt;
+  }
   if (const auto numbers = scope.layout.workspace->numbers) return numbers(scope.views);
   const ShownMaps maps = shown_maps(scope);
   const AttentionView& view = scope.views.of<AttentionView>();

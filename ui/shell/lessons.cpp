@@ -103,6 +103,7 @@ void begin_anew(Scope& scope) {
   lessons.step.reset();
   scope.views = Views();
   show_present(scope);
+  scope.comparing.side = RunSide::a;
   scope.layout.setup_open = scope.layout.curves_open = false;
   for (const Setting& setting : open_lesson(scope).start) set(scope, setting);
   probe_sentence(scope);

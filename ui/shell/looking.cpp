@@ -48,11 +48,15 @@ void offer_run_before(Scope& scope, std::int64_t steps) {
 }
 
 void offer_way_back(Scope& scope, const Diverged& diverged) {
-  std::string text = fmt::format("The loss is not finite at step {}, where {} was no number first: training is paused.",
-                                 grouped(diverged.step), diverged.what);
-  if (!diverged.saved) text += " Lower the learning rate, and Reset.";
+  std::string text =
+      fmt::format("{}The loss is not finite at step {}, where {} was no number first: training is paused.",
+                  diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
+  if (diverged.of_other)
+    text += " Keep A, and it goes on alone.";
+  else if (!diverged.saved)
+    text += " Lower the learning rate, and Reset.";
   Toast& toast = notify(scope, Severity::error, std::move(text));
-  if (!diverged.saved) return;
+  if (!diverged.saved || diverged.of_other) return;
   toast.offer = {fmt::format("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
                  "Opens the run as it was last saved; Train goes on from there.",
                  OpenRun{.path = diverged.saved->path, .go_on = true, .though_unkept = true, .rate_factor = 0.5}};
@@ -67,6 +71,9 @@ struct Receiver {
     scope.curves.append(point);
     scope.status.step = point.step;
   }
+
+  void operator()(OfOther& event) { receive(scope, event); }
+  void operator()(const ComparisonEnded& ended) { receive(scope, ended); }
 
   void operator()(const Status& status) {
     if (scope.status.activity == Activity::preparing && status.activity != Activity::preparing) {
@@ -115,8 +122,14 @@ struct Receiver {
     probe_sentence(scope);
   }
 
-  void operator()(const SentencePinned& pinned) { scope.history.pin(pinned.text); }
-  void operator()(const SentenceUnpinned& unpinned) { scope.history.unpin(unpinned.text); }
+  void operator()(const SentencePinned& pinned) {
+    scope.history.pin(pinned.text);
+    if (scope.other) scope.other->history.pin(pinned.text);
+  }
+  void operator()(const SentenceUnpinned& unpinned) {
+    scope.history.unpin(unpinned.text);
+    if (scope.other) scope.other->history.unpin(unpinned.text);
+  }
   void operator()(FrameRecorded& recorded) { scope.history.add(std::move(recorded.frame)); }
 
   void operator()(KeptRuns& kept) {
@@ -190,9 +203,11 @@ void probe_sentence(Scope& scope) {
 
 // ---- what the session reported
 
-void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot) {
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
+             std::shared_ptr<const Snapshot> of_other) {
   Receiver receiver{scope};
   for (Event& event : events) std::visit(receiver, event);
+  receive_other(scope, std::move(of_other));
 
   if (!snapshot || snapshot == scope.newest.snapshot || snapshot == scope.timeline.look.snapshot) return;
   const bool decoded = snapshot->is_whole();

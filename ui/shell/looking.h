@@ -34,7 +34,8 @@ void probe_sentence(Scope& scope);
 // ---- what the session reported
 
 // A null snapshot leaves the present one. A new run replaces configuration and curves and is asked to look at the
-// sentence.
-void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot);
+// sentence. `of_other` is the newest of the run that the present one is compared with.
+void receive(Scope& scope, std::vector<Event> events, std::shared_ptr<const Snapshot> snapshot,
+             std::shared_ptr<const Snapshot> of_other = nullptr);
 
 }  // namespace attnscope

@@ -12,6 +12,7 @@
 
 #include "base/input.h"
 #include "base/numbers.h"
+#include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/looking.h"
 #include "widgets/words.h"
@@ -35,6 +36,10 @@ struct Row {
 void open_run(Scope& scope, const std::string& path, bool) {
   const bool kept = std::ranges::find(scope.kept_runs, path, &KeptRun::path) != scope.kept_runs.end();
   scope.commands.push_back(OpenRun{.path = path, .go_on = kept});
+}
+
+void compare_run(Scope& scope, const std::string& path, bool) {
+  compare_with_run(scope, path);
 }
 
 std::vector<PathOffer> runs_offered(const Scope& scope) {
@@ -82,6 +87,10 @@ constexpr FileChoice run_folder = {.title = "Open a run",
                                    .accept = "Open",
                                    .advice = "A run, or another program's checkpoint, is a folder with a config.json.",
                                    .runs = true};
+constexpr FileChoice other_run = {.title = "Compare with a run",
+                                  .accept = "Compare",
+                                  .advice = "It is opened as B, beside the present run.",
+                                  .runs = true};
 constexpr FileChoice new_run = {.title = "Save the run",
                                 .accept = "Save",
                                 .advice = "A new folder of that name is made here.",
@@ -104,6 +113,7 @@ constexpr FileChoice new_film = {.title = "Save the film",
 
 constexpr std::array rows = {
     Row{Purpose::open_run, run_folder, open_run},
+    Row{Purpose::compare_run, other_run, compare_run, can_compare},
     Row{Purpose::open_corpus, text_file, open_corpus},
     Row{Purpose::open_target, text_file, open_target},
     Row{Purpose::open_tokenizer, text_file, open_tokenizer},
@@ -188,7 +198,8 @@ void choose(Scope& scope, Purpose purpose) {
 }
 
 void draw_choosing(Scope& scope, const Skin& skin) {
-  if (scope.purpose == Purpose::open_run) scope.browser.offers = runs_offered(scope);
+  if (scope.purpose == Purpose::open_run || scope.purpose == Purpose::compare_run)
+    scope.browser.offers = runs_offered(scope);
   const auto chosen = draw_browser(scope.browser, scope.commands, skin);
   if (chosen) take_choice(scope, *chosen);
   if (!scope.browser.open) {

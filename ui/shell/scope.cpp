@@ -8,16 +8,39 @@ namespace {
 
 constexpr std::size_t most_toasts = 50;
 
-}  // namespace
-
-ShownMaps shown_maps(const Scope& scope) {
-  const Shown& past = scope.timeline.past;
-  if (!past.snapshot) return {scope.newest, scope.complete};
-  const Shown& look = scope.timeline.look;
+// Of a recorded frame a look through its step's weights, as soon as it is there.
+ShownMaps maps_of(const Shown& past, const Shown& look, const Shown& newest, const Shown& complete) {
+  if (!past.snapshot) return {newest, complete};
   const bool of_past = look.snapshot && look.snapshot->run == past.snapshot->run &&
                        look.snapshot->step == past.snapshot->step &&
                        look.snapshot->source_text == past.snapshot->source_text;
   return of_past ? ShownMaps{look, look} : ShownMaps{past, past};
+}
+
+}  // namespace
+
+ShownMaps shown_maps(const Scope& scope) {
+  return shown_maps(scope, shows_other(scope) ? RunSide::b : RunSide::a);
+}
+
+ShownMaps shown_maps(const Scope& scope, RunSide side) {
+  if (side == RunSide::b && scope.other) {
+    const OtherRun& other = *scope.other;
+    return maps_of(other.past, other.look, other.newest, other.complete);
+  }
+  return maps_of(scope.timeline.past, scope.timeline.look, scope.newest, scope.complete);
+}
+
+bool shows_other(const Scope& scope) {
+  return scope.other && scope.comparing.side == RunSide::b;
+}
+
+const RunOpened& shown_run(const Scope& scope) {
+  return shows_other(scope) ? scope.other->run : scope.run;
+}
+
+const Curves& shown_curves(const Scope& scope) {
+  return shows_other(scope) ? scope.other->curves : scope.curves;
 }
 
 std::optional<std::int64_t> step_looked_at(const Scope& scope) {

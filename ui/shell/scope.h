@@ -13,6 +13,7 @@
 #include "plain/history.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
+#include "shell/comparing.h"
 #include "shell/curves_panel.h"
 #include "shell/glossary.h"
 #include "shell/layout.h"
@@ -78,6 +79,7 @@ struct Requests {
 enum class Purpose {
   // In the order of the table in purposes.cpp.
   open_run,
+  compare_run,
   open_corpus,
   open_target,
   open_tokenizer,
@@ -141,6 +143,7 @@ struct Scope {
   std::uint64_t studies = 0;        // asked for so far
   Shown newest;                     // may have only pieces and encoder yet
   Shown complete;                   // the newest that was decoded to its end; shown until the next one is
+  std::optional<OtherRun> other;    // the run that it is compared with, B; none: nothing is compared
   std::uint64_t versions = 0;       // of what was shown so far: every one is another
   std::vector<Toast> toasts;        // oldest first
   std::vector<KeptRun> kept_runs;   // by other sessions, which are no more; newest first
@@ -149,9 +152,10 @@ struct Scope {
 
   // ---- the user's
   Layout layout;
-  Config edited;                   // the setup column; differs from run.config while edits wait for Reset
-  bool presentation = false;       // F11: chrome hidden; the app draws text 1.5 × as large (Skin::scale)
-  std::string dropped_file;        // waiting for "train on it?"; empty: none
+  Config edited;              // the setup column; differs from run.config while edits wait for Reset
+  bool presentation = false;  // F11: chrome hidden; the app draws text 1.5 × as large (Skin::scale)
+  std::string dropped_file;   // waiting for "train on it?"; empty: none
+  ComparingView comparing;
   std::optional<Purpose> purpose;  // of the file browser, while it is open
   std::optional<ReplaceQuestion> replace_question;
   std::string saved_to;  // where the user had the present run saved; empty: nowhere yet
@@ -179,9 +183,18 @@ struct Scope {
   Requests requests;
 };
 
-// What every workspace shows: the recorded frame that was chosen, or the present. The one place that decides it. Of a
-// frame whose step's weights were recorded it is a look through these, as soon as it is there.
+// What every workspace shows, of the side that is shown: the recorded frame that was chosen, or the present. The one
+// place that decides it. Of a frame whose step's weights were recorded it is a look through these, as soon as it is
+// there.
 ShownMaps shown_maps(const Scope& scope);
+
+// The same of one of two runs.
+ShownMaps shown_maps(const Scope& scope, RunSide side);
+
+// The run whose workspaces are shown, and what was measured of it: the other one if its side is.
+const RunOpened& shown_run(const Scope& scope);
+const Curves& shown_curves(const Scope& scope);
+bool shows_other(const Scope& scope);
 
 // The step whose weights are to be looked through; none: the present ones, or they were not recorded.
 std::optional<std::int64_t> step_looked_at(const Scope& scope);

@@ -149,7 +149,7 @@ std::string what_is_missing(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
-  const bool needs_text = workspace.needs.text && !scope.run.config.model.is_language_model();
+  const bool needs_text = workspace.needs.text && !shown_run(scope).config.model.is_language_model();
   if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
@@ -159,10 +159,13 @@ void draw_picture_caption(const Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).complete.snapshot.get();
   if (!snapshot) return;
   draw_wrapped_label(skin.fonts.bold, skin.theme.text, one_line(snapshot->source_text), skin);
+  if (scope.other && scope.comparing.side == RunSide::difference)
+    return draw_wrapped_label(skin.fonts.ui, skin.theme.text, comparison_title(scope), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "→ " + one_line(snapshot->output_text), skin);
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      fmt::format("step {}{}{}", grouped(snapshot->step), scope.run.name.empty() ? "" : " · ", scope.run.name), skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     fmt::format("step {}{}{}", grouped(snapshot->step), shown_run(scope).name.empty() ? "" : " · ",
+                                 shown_run(scope).name),
+                     skin);
   ImGui::Dummy({1, skin.px(4)});
 }
 
@@ -186,6 +189,7 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   draw_tabs(scope, skin);
   ImGui::EndGroup();
   light_item(scope, "tabs", skin);
+  draw_comparison_bar(scope, skin);
   return_focus_after_click(scope);
   if (scope.focus_workspace) ImGui::SetNextWindowFocus();
   scope.focus_workspace = false;
@@ -195,7 +199,9 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   scope.exports.area = {corner, {corner.x + size.x, corner.y + size.y}};
   if (scope.exports.captioned) draw_picture_caption(scope, skin);
   const std::string note = what_is_missing(scope);
-  if (note.empty()) {
+  if (scope.other && scope.comparing.side == RunSide::difference) {
+    draw_difference(scope, textures, skin);
+  } else if (note.empty()) {
     WorkspaceContext context = context_of(scope, textures, skin);
     scope.layout.workspace->draw(context);
     if (scope.sentence_wanted) set_sentence(scope, *std::exchange(scope.sentence_wanted, std::nullopt));
@@ -222,7 +228,7 @@ void draw_curves_column(Scope& scope, float width, float height, const Skin& ski
   draw_splitter("curves_edge", scope.layout.curves_width, height, curves_edge, skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginChild("curves", ImVec2(width, height));
-  draw_curves(scope.curves, scope.curves_view, skin);
+  draw_curves(scope.curves, scope.curves_view, skin, scope.other ? &scope.other->curves : nullptr);
   ImGui::EndChild();
   light_item(scope, "curves", skin);
 }
@@ -260,6 +266,7 @@ void draw_lit_sentence_bar(Scope& scope, const Skin& skin) {
 
 void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   settle_timeline(scope, ImGui::GetTime());
+  settle_other(scope);
   handle_keys(scope, textures, skin);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.WorkPos);

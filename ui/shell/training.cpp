@@ -144,7 +144,7 @@ void drop_path(Scope& scope, const std::string& path, bool is_folder) {
 void start_study(Scope& scope, StudyQuestion question) {
   if (!has_run(scope)) return;
   scope.study = StudyUnderWay{++scope.studies, 0, study_text(question, scope.run.config.model)};
-  scope.commands.push_back(StartStudy{scope.studies, std::move(question), step_looked_at(scope)});
+  scope.commands.push_back(StartStudy{scope.studies, std::move(question), step_looked_at(scope), shows_other(scope)});
 }
 
 void cancel_study(Scope& scope) {

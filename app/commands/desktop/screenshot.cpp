@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -11,10 +12,12 @@
 #include "commands/desktop/machine.h"
 #include "commands/paths.h"
 #include "session/session.h"
+#include "shell/comparing.h"
 #include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
+#include "storage/comparison_folder.h"
 #include "storage/file.h"
 #include "window/offscreen.h"
 
@@ -25,10 +28,17 @@ namespace {
 constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds poll_interval{5};
 
+// The run that it is compared with, too.
+bool looked_at_beside(const Scope& scope) {
+  const Snapshot* seen = (scope.asked.step ? scope.other->look : scope.other->complete).snapshot.get();
+  return seen && seen->request == scope.asked.request && (!scope.asked.decoding || seen->decodings);
+}
+
 bool looked_at_sentence(const Scope& scope) {
   const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
   if (scope.run.run == 0 || !seen.snapshot || scope.study) return false;
   const Snapshot& snapshot = *seen.snapshot;
+  if (scope.other && !looked_at_beside(scope)) return false;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
 }
 
@@ -42,7 +52,7 @@ void hear(Scope& scope, Session& session, const std::string& run) {
     std::this_thread::sleep_for(poll_interval);
     Session::News news = session.poll();
     throw_errors(news.events);
-    receive(scope, std::move(news.events), std::move(news.snapshot));
+    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
     post_commands(scope, session);
   }
   scope.toasts.clear();  // "Opened …" is no news in a picture
@@ -72,6 +82,22 @@ void draw_until_settled(Scope& scope, Session& session, const ScreenshotOptions&
     post_commands(scope, session);
     hear(scope, session, run);
   } while (request != scope.asked.request);
+}
+
+// A run that is gone is said where the comparison is opened in the window.
+void show_both(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
+  const ComparedRuns runs = load_comparison({run});
+  for (const std::filesystem::path& each : {runs.a, runs.b}) check_is_run(each);
+  while (!scope.other) {
+    Session::News news = session.poll();
+    throw_errors(news.events);
+    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    std::this_thread::sleep_for(poll_interval);
+  }
+  const auto side = std::ranges::find(side_names, options.side);
+  show_side(scope, static_cast<RunSide>(side - side_names.begin()));
+  post_commands(scope, session);
+  hear(scope, session, run);
 }
 
 // At the wanted part; what the reader should do before is done.
@@ -115,6 +141,7 @@ int screenshot(const ScreenshotOptions& options) {
     Session session([] { return make_window_engine(); });
     session.post(OpenRun{run});
     hear(scope, session, run);
+    if (is_comparison(run)) show_both(scope, session, options, run);
     check_view(of_view, options.view, scope.run.config.model);
     if (options.pin_step) show_step(scope, *options.pin_step);
     // A frame chooses what to show of the sentence, which may ask for another look, or for a study, and then another.

@@ -176,9 +176,10 @@ void App::hear() {
   }
   Session::News news = session_.poll();
   const bool looked = news.snapshot != scope_.newest.snapshot;
-  if (news.events.empty() && !looked) return;
+  const bool looked_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
+  if (news.events.empty() && !looked && !looked_beside) return;
   const std::uint64_t answered = scope_.complete.snapshot ? scope_.complete.snapshot->request : 0;
-  receive(scope_, std::move(news.events), std::move(news.snapshot));
+  receive(scope_, std::move(news.events), std::move(news.snapshot), std::move(news.other));
   pacing_.news();
   // The answer to a key typed is waited for; another look at the same sentence while training is not.
   if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());

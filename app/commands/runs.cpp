@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/commands.h"
+#include "commands/say.h"
+#include "plain/comparison.h"
+#include "plain/metrics.h"
+#include "storage/file.h"
+#include "storage/run_folder.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ListedRun {
+  std::string name;  // its path in the folder
+  Config config;
+  std::int64_t steps = 0;
+  std::optional<double> loss;               // of the last update
+  std::optional<double> validation;         // the last one
+  std::optional<double> lowest_validation;  // of all
+};
+
+void take_scores(ListedRun& run, const std::vector<MetricPoint>& points) {
+  for (const MetricPoint& point : points) {
+    run.steps = point.step;
+    if (const auto loss = point[metric("loss")]) run.loss = loss;
+    const auto validation = point[metric("validation_nll")];
+    if (!validation) continue;
+    run.validation = validation;
+    if (std::isfinite(*validation))
+      run.lowest_validation = std::min(*validation, run.lowest_validation.value_or(*validation));
+  }
+}
+
+// Folders in it that are runs, and in those that are comparisons; what cannot be read is said and left out.
+std::vector<ListedRun> runs_in(const fs::path& folder) {
+  std::vector<ListedRun> runs;
+  for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (!entry->is_directory() || !fs::exists(RunFolder{entry->path()}.metrics())) continue;
+    entry.disable_recursion_pending();
+    ListedRun run;
+    run.name = fs::relative(entry->path(), folder).string();
+    try {
+      run.config = load_config(RunFolder{entry->path()}.config());
+      take_scores(run, load_metrics(RunFolder{entry->path()}.metrics()));
+      runs.push_back(std::move(run));
+    } catch (const std::runtime_error& error) {
+      say("{} is left out: {}", run.name, error.what());
+    }
+  }
+  std::ranges::sort(runs, {}, &ListedRun::name);
+  return runs;
+}
+
+// What each has that not all have.
+std::vector<std::string_view> differing_keys(const std::vector<ListedRun>& runs) {
+  std::vector<std::string_view> keys;
+  for (const ConfigField& field : config_fields()) {
+    const auto text = [&](const ListedRun& run) { return field_text(run.config, field); };
+    const bool used = std::ranges::any_of(runs, [&](const ListedRun& run) { return is_used(run.config, field); });
+    const bool alike = std::ranges::all_of(runs, [&](const ListedRun& run) { return text(run) == text(runs.front()); });
+    if (used && !alike) keys.push_back(field.key);
+  }
+  return keys;
+}
+
+std::string value_of(const ListedRun& run, std::string_view key) {
+  const ConfigField& field = config_field(key);
+  return is_used(run.config, field) ? field_text(run.config, field) : "–";
+}
+
+nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+void print_json(const std::vector<ListedRun>& runs, const std::vector<std::string_view>& keys) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ListedRun& run : runs) {
+    nlohmann::ordered_json differing = nlohmann::ordered_json::object();
+    for (const std::string_view key : keys) differing[std::string(key)] = value_of(run, key);
+    list.push_back({{"run", run.name},
+                    {"configuration", differing},
+                    {"steps", run.steps},
+                    {"loss", number_or_null(run.loss)},
+                    {"validation_nll", number_or_null(run.validation)},
+                    {"lowest_validation_nll", number_or_null(run.lowest_validation)}});
+  }
+  fmt::print("{}\n", list.dump());
+}
+
+void print_table(const std::vector<ListedRun>& runs, const std::vector<std::string_view>& keys) {
+  std::vector<std::vector<std::string>> rows{{"run", "steps", "loss", "validation", "lowest"}};
+  rows.front().insert(rows.front().end(), keys.begin(), keys.end());
+  const auto text = [](const std::optional<double>& value) { return value ? fmt::format("{:.4f}", *value) : "–"; };
+  for (const ListedRun& run : runs) {
+    rows.push_back(
+        {run.name, fmt::to_string(run.steps), text(run.loss), text(run.validation), text(run.lowest_validation)});
+    for (const std::string_view key : keys) rows.back().push_back(value_of(run, key));
+  }
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (std::size_t col = 0; col < row.size(); ++col) {
+      std::size_t width = 0;
+      for (const std::vector<std::string>& each : rows) width = std::max(width, each[col].size());
+      line += fmt::format("{:<{}}  ", row[col], width);
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+}  // namespace
+
+int runs(const RunsOptions& options) {
+  if (!fs::is_directory(options.folder)) throw FileError(fmt::format("{} is no folder", options.folder));
+  const std::vector<ListedRun> found = runs_in(options.folder);
+  const std::vector<std::string_view> keys = differing_keys(found);
+  if (options.json) {
+    print_json(found, keys);
+  } else if (found.empty()) {
+    say("there are no runs in {}", options.folder);
+  } else {
+    print_table(found, keys);
+  }
+  return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,103 @@
+#include "plain/comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_named = 2;
+
+// "rope" speaks for itself, "0" and "true" do not.
+std::string named(const FieldDifference& difference, const std::string& value) {
+  Config scratch;
+  const FieldPointer pointer = config_field(difference.key).value(scratch);
+  const bool is_word = std::holds_alternative<std::string*>(pointer) && !value.empty();
+  return is_word ? value.substr(value.find_last_of('/') + 1) : fmt::format("{} {}", difference.label, value);
+}
+
+std::string rest_text(std::size_t count) {
+  return count > most_named ? fmt::format(" and {} more", count - most_named) : "";
+}
+
+std::string name_of(const std::vector<FieldDifference>& differences, std::string FieldDifference::*value) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(differences.size(), most_named); ++i)
+    names.push_back(named(differences[i], differences[i].*value));
+  return fmt::format("{}{}", fmt::join(names, ", "), rest_text(differences.size()));
+}
+
+// What a batch, and its order, is made from (training/batches.h); the model's own is max_length.
+constexpr std::array<std::string_view, 6> batch_fields = {
+    "model.max_length",     "training.batch_size",         "training.batch_tokens",
+    "training.batch_order", "training.accumulation_steps", "training.seed"};
+
+}  // namespace
+
+std::vector<FieldDifference> differences(const Config& a, const Config& b) {
+  std::vector<FieldDifference> found;
+  for (const ConfigField& field : config_fields()) {
+    if (!is_used(a, field) || !is_used(b, field)) continue;
+    FieldDifference difference{field.key, field.label, field_text(a, field), field_text(b, field)};
+    if (difference.a != difference.b) found.push_back(std::move(difference));
+  }
+  return found;
+}
+
+std::string title_of(const std::vector<FieldDifference>& differences) {
+  if (differences.empty()) return "no difference";
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < std::min(differences.size(), most_named); ++i)
+    titles.push_back(fmt::format("{}: {} · {}", differences[i].label, differences[i].a, differences[i].b));
+  return fmt::format("{}{}", fmt::join(titles, ", "), rest_text(differences.size()));
+}
+
+std::string name_of_a(const std::vector<FieldDifference>& differences) {
+  return name_of(differences, &FieldDifference::a);
+}
+
+std::string name_of_b(const std::vector<FieldDifference>& differences) {
+  return name_of(differences, &FieldDifference::b);
+}
+
+std::string other_batches(const Config& a, const Config& b) {
+  if (a.corpus != b.corpus) return "They read different corpora: their batches and losses are not of the same text.";
+  if (a.tokenizer != b.tokenizer)
+    return "Their tokenizers differ: the text is the same, its pieces and losses a piece are not.";
+  if (a.model.is_language_model() != b.model.is_language_model())
+    return "One reads running text, the other pairs: their losses are not of the same text.";
+  for (const FieldDifference& difference : differences(a, b)) {
+    if (std::ranges::find(batch_fields, difference.key) != batch_fields.end())
+      return fmt::format("Their {} differs, {} and {}: they do not see the same batches.", difference.label,
+                         difference.a, difference.b);
+  }
+  return {};
+}
+
+Series difference(const Series& a, const Series& b) {
+  Series apart;
+  std::size_t other = 0;
+  for (std::size_t i = 0; i < a.x.size(); ++i) {
+    while (other < b.x.size() && b.x[other] < a.x[i]) ++other;
+    if (other == b.x.size()) break;
+    if (b.x[other] != a.x[i]) continue;
+    apart.x.push_back(a.x[i]);
+    apart.y.push_back(a.y[i] - b.y[other]);
+  }
+  return apart;
+}
+
+Config moved_along(const Config& other, const Config& before, const Config& after) {
+  Config moved = other;
+  for (const ConfigField& field : config_fields()) {
+    const std::string was = field_text(before, field), is = field_text(after, field);
+    if (was != is && field_text(other, field) == was) set_field(moved, field.key, is);
+  }
+  return moved;
+}
+
+}  // namespace attnscope

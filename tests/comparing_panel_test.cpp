@@ -1,0 +1,207 @@
+// Two runs in the window: what the workspaces show of them, how a comparison begins and how it ends.
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "shell/actions.h"
+#include "shell/comparing.h"
+#include "shell/export.h"
+#include "shell/looking.h"
+#include "shell/panels.h"
+#include "snapshot_fixture.h"
+#include "ui_harness.h"
+
+namespace attnscope {
+namespace {
+
+class ComparingTest : public testing::Test {
+ protected:
+  ComparingTest() {
+    receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, animal_snapshot(1));
+    ui.frames(3, draw);
+    scope.commands.clear();
+  }
+
+  // B: as the fixture's run, told the order otherwise.
+  RunOpened other_run(std::string_view positions = "alibi") const {
+    RunOpened other = fixture_run(20);
+    other.run = 2;
+    set_field(other.config, "model.positions", positions);
+    return other;
+  }
+  std::shared_ptr<Snapshot> other_look() const {
+    auto look = animal_snapshot(scope.asked.request);
+    look->run = 2;
+    return look;
+  }
+  void begin_comparing(RunOpened other) {
+    receive(scope, {OfOther{std::move(other)}}, nullptr, other_look());
+    ui.frames(3, draw);
+  }
+  void show_workspace_named(std::string_view name) {
+    scope.layout.workspace = find_workspace(name);
+    ui.frames(3, draw);
+  }
+
+  template <typename Kind>
+  std::vector<Kind> posted() const {
+    std::vector<Kind> found;
+    for (const Command& command : scope.commands)
+      if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
+    return found;
+  }
+
+  Scope scope;
+  UiHarness ui;
+  const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
+};
+
+TEST_F(ComparingTest, NothingIsSeenOfItWhileNothingIsCompared) {
+  EXPECT_FALSE(ui.drew("Keep A"));
+  EXPECT_FALSE(applies(find_action("next-side"), scope));
+}
+
+TEST_F(ComparingTest, BothStandSideBySideUnderTheNamesOfWhatTheyDifferIn) {
+  begin_comparing(other_run());
+  EXPECT_TRUE(ui.drew("Keep A"));
+  EXPECT_TRUE(ui.drew("sinusoidal"));
+  EXPECT_TRUE(ui.drew("alibi"));
+  EXPECT_TRUE(ui.drew("All heads, A"));
+  EXPECT_TRUE(ui.drew("0.000 apart"));
+}
+
+TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
+  show_workspace_named("glance");
+  begin_comparing(other_run());
+  EXPECT_EQ(scope.layout.workspace->name, "attention");
+  EXPECT_EQ(scope.comparing.side, RunSide::difference);
+}
+
+TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
+  begin_comparing(other_run());
+  for (const Workspace& workspace : workspaces()) {
+    show_workspace_named(workspace.name);
+    EXPECT_EQ(ui.drew("Of this, choose A or B above"), find_difference_view(workspace.name) == nullptr)
+        << workspace.name;
+  }
+  show_side(scope, RunSide::b);
+  EXPECT_EQ(shown_maps(scope).newest.snapshot->run, 2U);
+  EXPECT_EQ(shown_run(scope).run, 2U);
+  show_side(scope, RunSide::a);
+  EXPECT_EQ(shown_run(scope).run, 1U);
+}
+
+TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
+  begin_comparing(other_run());
+  auto look = other_look();
+  Candidate elle{.token = {.id = 99, .piece = "▁elle"}, .probability = 0.75F};
+  look->decoding[2].candidates.insert(look->decoding[2].candidates.begin(), elle);
+  look->decoding[2].chosen = 0;
+  look->target_out[2] = elle.token;
+  look->output_text += " elle";
+  receive(scope, {}, nullptr, look);
+  show_workspace_named("decoding");
+  EXPECT_TRUE(ui.drew("They part at piece 3"));
+  EXPECT_TRUE(ui.drew("B writes elle (p = 0.750, not among the candidates of A)"));
+}
+
+TEST_F(ComparingTest, TablesOfPositionsOfOneKindAreSubtracted) {
+  begin_comparing(other_run());
+  show_workspace_named("positions");
+  EXPECT_TRUE(ui.drew("How far the heads of self-attention look"));
+}
+
+TEST_F(ComparingTest, CurvesOfBothAndTheirDifferenceAreDrawnAndCopied) {
+  begin_comparing(other_run());
+  EXPECT_TRUE(ui.drew("Loss, A"));
+  EXPECT_THAT(curves_csv(scope.curves, {}, &scope.other->curves), testing::HasSubstr("train_loss,train_loss_b"));
+}
+
+TEST_F(ComparingTest, TheNumbersTakenAwayAreTheDifference) {
+  begin_comparing(other_run());
+  ASSERT_TRUE(has_numbers(scope));
+  EXPECT_THAT(numbers_name(scope), testing::HasSubstr("A-minus-B"));
+}
+
+TEST_F(ComparingTest, OneThatIsBehindIsSaidToCatchUp) {
+  begin_comparing(other_run());
+  receive(scope, {OfOther{Status{Activity::paused, 5, "CPU"}}}, nullptr);
+  EXPECT_EQ(comparison_note(scope), "B is 15 updates behind: Train lets it catch up first.");
+}
+
+TEST_F(ComparingTest, WhatIsNotTrainedOnTheSameIsSaid) {
+  RunOpened other = other_run();
+  other.config.training.batch_size = 7;
+  begin_comparing(other);
+  EXPECT_THAT(comparison_note(scope), testing::HasSubstr("same batches"));
+}
+
+TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
+  find_action("compare").act(scope);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("Sinusoids and no positions", draw));
+  ASSERT_EQ(posted<Compare>().size(), 1U);
+  const Compare wanted = posted<Compare>().front();
+  EXPECT_EQ(wanted.anew->model.positions, "sinusoidal");
+  EXPECT_EQ(std::get<Config>(wanted.other).model.positions, "none");
+  EXPECT_EQ(posted<Train>().size(), 1U);
+}
+
+TEST_F(ComparingTest, EveryFieldCanBeGivenAnotherValue) {
+  scope.layout.setup_open = false;  // which has them all, too
+  find_action("compare").act(scope);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("small letters"));
+  scope.comparing.filter = "norm";
+  scope.comparing.b.model.norm = "pre";
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("layer norm: post"));
+  EXPECT_FALSE(ui.drew("small letters"));
+}
+
+TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {
+  find_action("compare").act(scope);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("A saved run", draw));
+  EXPECT_EQ(scope.purpose, Purpose::compare_run);
+  compare_with_run(scope, "/runs/other");
+  EXPECT_EQ(std::get<std::string>(posted<Compare>().front().other), "/runs/other");
+}
+
+TEST_F(ComparingTest, EitherSideStaysAlone) {
+  begin_comparing(other_run());
+  ASSERT_TRUE(ui.click_text("Keep B", draw));
+  ASSERT_EQ(posted<EndComparison>().size(), 1U);
+  EXPECT_TRUE(posted<EndComparison>().front().other_stays);
+  receive(scope, {ComparisonEnded{.other_stays = true}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.run.run, 2U);
+  EXPECT_EQ(scope.run.config.model.positions, "alibi");
+  EXPECT_EQ(shown_maps(scope).newest.snapshot->run, 2U);
+  EXPECT_FALSE(ui.drew("Keep A"));
+}
+
+TEST_F(ComparingTest, AnotherSentenceWithOtherPiecesSaysWhyThereIsNoDifference) {
+  begin_comparing(other_run());
+  auto look = other_look();
+  look->source.pop_back();
+  for (std::vector<Matrix>& layer : look->encoder)
+    for (Matrix& map : layer) map = Matrix(map.rows - 1, map.cols - 1);
+  receive(scope, {}, nullptr, look);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Their tokenizers cut the sentence into other pieces"));
+}
+
+TEST_F(ComparingTest, OnAProjectorBothAreThere) {
+  begin_comparing(other_run());
+  scope.presentation = ui.skin.presentation = true;
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("sinusoidal"));
+  EXPECT_TRUE(ui.drew("alibi"));
+  EXPECT_FALSE(ui.drew("Keep A"));
+}
+
+}  // namespace
+}  // namespace attnscope

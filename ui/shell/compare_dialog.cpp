@@ -1,0 +1,154 @@
+// "Compare with…": a classic pair, the present configuration with other values, or a saved run.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "base/input.h"
+#include "plain/comparison.h"
+#include "plain/pairs.h"
+#include "shell/comparing.h"
+#include "shell/purposes.h"
+#include "shell/scope.h"
+#include "shell/training.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* popup = "Compare with…";
+
+// True when one was begun.
+bool draw_pairs(Scope& scope, const Skin& skin) {
+  bold_text("A classic pair", skin);
+  ImGui::SameLine(0, skin.px(8));
+  dim_text("both from random weights, in lockstep", skin);
+  bool begun = false;
+  for (const ClassicPair& pair : classic_pairs()) {
+    if (ImGui::Button(std::string(pair.title).c_str(), {skin.px(250), 0})) {
+      const auto [a, b] = configurations(pair);
+      compare_configurations(scope, a, b);
+      begun = true;
+    }
+    help_tooltip(pair.watch, skin);
+    ImGui::SameLine(0, skin.px(8));
+    ImGui::PushTextWrapPos(skin.px(760));
+    small_text(skin.theme.text_dim, std::string(pair.watch), skin);
+    ImGui::PopTextWrapPos();
+  }
+  return begun;
+}
+
+bool contains(std::string_view text, std::string_view wanted) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return wanted.empty() || !std::ranges::search(text, wanted, same).empty();
+}
+
+// B's value of a field, as text; what cannot be used is not taken.
+void draw_value(Config& config, const ConfigField& field) {
+  const std::string id = fmt::format("##{}", field.key);
+  std::string text = field_text(config, field);
+  ImGui::SetNextItemWidth(-1);
+  bool edited = false;
+  if (!field.limits.choices.empty()) {
+    if (!ImGui::BeginCombo(id.c_str(), text.c_str())) return;
+    for (const std::string_view choice : field.limits.choices) {
+      if (!ImGui::Selectable(std::string(choice).c_str(), text == choice)) continue;
+      text = choice;
+      edited = true;
+    }
+    ImGui::EndCombo();
+  } else if (text == "true" || text == "false") {
+    bool on = text == "true";
+    edited = ImGui::Checkbox(id.c_str(), &on);
+    text = on ? "true" : "false";
+  } else {
+    edited = ImGui::InputText(id.c_str(), &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    edited |= ImGui::IsItemDeactivatedAfterEdit();
+  }
+  if (!edited) return;
+  try {
+    set_field(config, field.key, text);
+  } catch (const ConfigError&) {  // the field goes back to what it was
+  }
+}
+
+// Those that differ first, then those that the filter finds.
+void draw_fields(ComparingView& view, const Skin& skin) {
+  constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg;
+  if (!ImGui::BeginTable("fields", 3, flags, {0, skin.px(190)})) return;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn("field");
+  ImGui::TableSetupColumn("A");
+  ImGui::TableSetupColumn("B");
+  ImGui::TableHeadersRow();
+  for (const bool differing : {true, false}) {
+    for (const ConfigField& field : config_fields()) {
+      const std::string a = field_text(view.a, field), b = field_text(view.b, field);
+      if (!is_used(view.b, field) || (a != b) != differing) continue;
+      if (!differing && !contains(field.key, view.filter) && !contains(field.label, view.filter)) continue;
+      ImGui::TableNextColumn();
+      ImGui::AlignTextToFramePadding();
+      colored_text(differing ? skin.theme.text : skin.theme.text_dim, field.label);
+      help_tooltip(fmt::format("{}\n{}", field.key, field.help), skin);
+      ImGui::TableNextColumn();
+      dim_text(a, skin);
+      ImGui::TableNextColumn();
+      draw_value(view.b, field);
+    }
+  }
+  ImGui::EndTable();
+}
+
+// True when it was begun.
+bool draw_own(Scope& scope, const Skin& skin) {
+  ComparingView& view = scope.comparing;
+  bold_text("This configuration, with other values in B", skin);
+  ImGui::SetNextItemWidth(skin.px(250));
+  ImGui::InputTextWithHint("##filter", "find a field", &view.filter);
+  ImGui::SameLine(0, skin.px(8));
+  colored_text(skin.theme.text, title_of(differences(view.a, view.b)));
+  draw_fields(view, skin);
+  const std::string complaint = config_complaint(view.b);
+  if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
+  ImGui::Checkbox("A begins anew, too", &view.anew);
+  help_tooltip("Otherwise A goes on from where it is, and Train lets B catch up first.", skin);
+  ImGui::SameLine(0, skin.px(16));
+  ImGui::BeginDisabled(!complaint.empty());
+  const bool begun = ImGui::Button("Compare");
+  ImGui::EndDisabled();
+  if (begun && view.anew) compare_configurations(scope, view.a, view.b);
+  if (begun && !view.anew) scope.commands.push_back(Compare{.other = view.b});
+  return begun;
+}
+
+}  // namespace
+
+void draw_comparing(Scope& scope, const Skin& skin) {
+  if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(popup);
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize({std::min(skin.px(800), viewport.WorkSize.x * 0.96F), 0});
+  if (!ImGui::BeginPopupModal(popup, nullptr, ImGuiWindowFlags_NoResize)) return;
+  bool close = draw_pairs(scope, skin);
+  ImGui::Spacing();
+  ImGui::Separator();
+  close |= draw_own(scope, skin);
+  ImGui::Separator();
+  const bool saved = ImGui::Button("A saved run…");
+  help_tooltip("The run is opened as B, beside the present one.", skin);
+  ImGui::SameLine(0, skin.px(8));
+  close |= ImGui::Button("Cancel") || key_pressed(Key::escape);
+  if (close || saved) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+  if (saved) choose(scope, Purpose::compare_run);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,242 @@
+#include "shell/comparing.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+#include "base/numbers.h"
+#include "plain/comparison.h"
+#include "shell/scope.h"
+#include "shell/timeline.h"
+#include "shell/training.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/compare/view.h"
+#include "workspaces/workspaces.h"
+
+namespace attnscope {
+namespace {
+
+// The step that A's recorded frame is of, in B's history; null: nothing was recorded of the sentence there.
+const Frame* frame_beside(const Scope& scope) {
+  const PinnedSentence* sentence = scope.other->history.find(scope.layout.sentence);
+  if (!sentence || sentence->frames.empty()) return nullptr;
+  return &sentence->frames[nearest_frame(sentence->frames, static_cast<double>(scope.timeline.past.snapshot->step))];
+}
+
+struct OtherReceiver {
+  Scope& scope;
+
+  void operator()(RunOpened& opened) {
+    scope.progress.reset();
+    OtherRun other;
+    other.status = {.activity = scope.status.activity, .step = opened.step, .device = {}, .recorded_weights = {}};
+    for (const MetricPoint& point : opened.metrics) other.curves.append(point);
+    other.history = History(std::exchange(opened.pinned, {}));
+    for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, "B: " + warning);
+    other.run = std::move(opened);
+    const bool first = !scope.other;
+    scope.other = std::move(other);
+    scope.saved_to.clear();  // a comparison is saved elsewhere than a run
+    if (first) show_both();
+  }
+  // Where both can be seen.
+  void show_both() {
+    scope.comparing.side = RunSide::difference;
+    if (!find_difference_view(scope.layout.workspace->name)) scope.layout.workspace = find_workspace("attention");
+  }
+  void operator()(const MetricPoint& point) {
+    if (!scope.other) return;
+    scope.other->curves.append(point);
+    scope.other->status.step = point.step;
+  }
+  void operator()(const Status& status) {
+    if (scope.other) scope.other->status = status;
+  }
+  void operator()(FrameRecorded& recorded) {
+    if (scope.other) scope.other->history.add(std::move(recorded.frame));
+  }
+};
+
+std::vector<FieldDifference> present_differences(const Scope& scope) {
+  return differences(scope.run.config, scope.other->run.config);
+}
+
+// ---- the bar
+
+struct SideText {
+  RunSide side;
+  const char* title;
+  const char* help;
+};
+
+constexpr std::array side_texts = {
+    SideText{RunSide::a, "A", "Every workspace shows A, the present run."},
+    SideText{RunSide::b, "B", "Every workspace shows B, the run that it is compared with."},
+    SideText{RunSide::difference, "A \u2212 B", "Both side by side, and what they differ by."},
+};
+
+void draw_sides(Scope& scope, const Skin& skin) {
+  for (const SideText& text : side_texts) {
+    const std::string name = text.side == RunSide::difference ? "" : "  " + side_name(scope, text.side);
+    const std::string title = fmt::format("{}{}###side{}", text.title, name, static_cast<int>(text.side));
+    if (draw_choice(title.c_str(), scope.comparing.side == text.side,
+                    fmt::format("{} Ctrl+Shift+C goes on to the next.", text.help), skin))
+      show_side(scope, text.side);
+  }
+}
+
+}  // namespace
+
+bool can_compare(const Scope& scope) {
+  return has_run(scope) && scope.status.activity != Activity::preparing;
+}
+
+bool is_comparing(const Scope& scope) {
+  return scope.other.has_value();
+}
+
+void ask_for_comparison(Scope& scope) {
+  if (!can_compare(scope)) return;
+  scope.comparing.asked = true;
+  scope.comparing.a = scope.run.config;
+  scope.comparing.b = scope.other ? scope.other->run.config : scope.edited;
+}
+
+void compare_with_run(Scope& scope, const std::string& path) {
+  if (can_compare(scope)) scope.commands.push_back(Compare{.other = path});
+}
+
+void compare_configurations(Scope& scope, const Config& a, const Config& b) {
+  if (!can_compare(scope)) return;
+  scope.commands.push_back(Compare{.other = b, .anew = a});
+  scope.commands.push_back(Train{});
+}
+
+void keep_side(Scope& scope, RunSide side) {
+  if (is_comparing(scope)) scope.commands.push_back(EndComparison{.other_stays = side == RunSide::b});
+}
+
+void show_side(Scope& scope, RunSide side) {
+  scope.comparing.side = side;
+  scope.focus_workspace = true;
+}
+
+void show_next_side(Scope& scope) {
+  show_side(scope,
+            static_cast<RunSide>((static_cast<int>(scope.comparing.side) + 1) % static_cast<int>(side_texts.size())));
+}
+
+std::string side_name(const Scope& scope, RunSide side) {
+  const std::vector<FieldDifference> differing = present_differences(scope);
+  const bool b = side == RunSide::b;
+  return differing.empty() ? (b ? scope.other->run : scope.run).name : b ? name_of_b(differing) : name_of_a(differing);
+}
+
+std::string comparison_title(const Scope& scope) {
+  return title_of(present_differences(scope));
+}
+
+std::string comparison_note(const Scope& scope) {
+  if (std::string why = other_batches(scope.run.config, scope.other->run.config); !why.empty()) return why;
+  const std::int64_t a = scope.status.step, b = scope.other->status.step;
+  if (std::abs(a - b) <= 1) return {};
+  return fmt::format("{} is {} updates behind: Train lets it catch up first.", a < b ? "A" : "B",
+                     grouped(std::abs(a - b)));
+}
+
+void receive(Scope& scope, OfOther& event) {
+  std::visit(OtherReceiver{scope}, event.what);
+}
+
+void receive(Scope& scope, const ComparisonEnded& ended) {
+  if (!scope.other) return;
+  OtherRun other = *std::exchange(scope.other, std::nullopt);
+  scope.comparing.side = RunSide::a;
+  scope.saved_to.clear();
+  if (!ended.other_stays) return;
+  scope.run = std::move(other.run);
+  scope.curves = std::move(other.curves);
+  scope.history = std::move(other.history);
+  scope.status = std::move(other.status);
+  scope.newest = std::move(other.newest);
+  scope.complete = std::move(other.complete);
+  scope.edited = scope.run.config;
+  show_present(scope);
+}
+
+void receive_other(Scope& scope, std::shared_ptr<const Snapshot> snapshot) {
+  if (!scope.other || !snapshot || snapshot->run != scope.other->run.run) return;
+  OtherRun& other = *scope.other;
+  if (snapshot == other.newest.snapshot || snapshot == other.look.snapshot) return;
+  const bool decoded = snapshot->is_whole();
+  if (snapshot->recorded_weights) {
+    if (decoded) other.look = {std::move(snapshot), ++scope.versions};
+    return;
+  }
+  other.newest = {std::move(snapshot), ++scope.versions};
+  if (decoded) other.complete = other.newest;
+}
+
+void settle_other(Scope& scope) {
+  if (!scope.other) return;
+  Shown& past = scope.other->past;
+  const Frame* frame = scope.timeline.past.snapshot ? frame_beside(scope) : nullptr;
+  if (!frame) {
+    past = {};
+    return;
+  }
+  if (past.snapshot != *frame) past = {*frame, ++scope.versions};
+  past.look_comes = std::ranges::binary_search(scope.other->status.recorded_weights, past.snapshot->step) &&
+                    past.snapshot->step == scope.timeline.past.snapshot->step;
+}
+
+void draw_comparison_bar(Scope& scope, const Skin& skin) {
+  if (!scope.other) return;
+  ImGui::PushID("comparison");
+  draw_sides(scope, skin);
+  const std::string note = comparison_note(scope);
+  const std::string title = comparison_title(scope);
+  const float buttons = scope.presentation ? 0 : button_width("Keep A") + button_width("Keep B") + skin.px(16);
+  const float room = ImGui::GetContentRegionAvail().x - buttons - skin.px(8);
+  const std::string text = shortened(skin.fonts.ui, note.empty() ? title : note, room);
+  colored_text(note.empty() ? skin.theme.text_dim : skin.theme.warning, text);
+  help_tooltip(fmt::format("{}\nA: {}, step {}\nB: {}, step {}{}{}", title, scope.run.name, grouped(scope.status.step),
+                           scope.other->run.name, grouped(scope.other->status.step), note.empty() ? "" : "\n", note),
+               skin);
+  if (!scope.presentation) {
+    ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - buttons + skin.px(8), 0);
+    const bool busy = scope.status.activity == Activity::preparing;
+    ImGui::BeginDisabled(busy);
+    if (ImGui::SmallButton("Keep A")) keep_side(scope, RunSide::a);
+    help_tooltip("Ends the comparison: A goes on alone. B is kept and found under File, Open run.", skin);
+    ImGui::SameLine(0, skin.px(6));
+    if (ImGui::SmallButton("Keep B")) keep_side(scope, RunSide::b);
+    help_tooltip("Ends the comparison: B goes on alone. A is kept and found under File, Open run.", skin);
+    ImGui::EndDisabled();
+  }
+  ImGui::PopID();
+}
+
+void draw_difference(Scope& scope, TextureStore& textures, const Skin& skin) {
+  const DifferenceView* view = find_difference_view(scope.layout.workspace->name);
+  if (!view) {
+    const std::string note =
+        fmt::format("A \u2212 B is shown of {}. Of this, choose A or B above.", difference_titles());
+    return draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
+  }
+  BothContext context{shown_maps(scope, RunSide::a),
+                      shown_maps(scope, RunSide::b),
+                      side_name(scope, RunSide::a),
+                      side_name(scope, RunSide::b),
+                      scope.views,
+                      textures,
+                      skin};
+  view->draw(context);
+}
+
+}  // namespace attnscope

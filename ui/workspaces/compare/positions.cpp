@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "measures/attention_measures.h"
+#include "plain/heads.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/compare/view.h"
+
+namespace attnscope {
+namespace {
+
+float largest_of(const Matrix& matrix) {
+  float largest = 0;
+  for (const float value : matrix.values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+void draw_table(const char* side, const std::string& name, Color32 color, const Matrix& matrix, float high,
+                bool is_signed, ImVec2 size, const ComparedPositions& table, const BothContext& context,
+                std::uint64_t stamp) {
+  ImGui::BeginChild(side, size, false, ImGuiWindowFlags_NoNavInputs);
+  draw_side_name(side, name, color, context.skin);
+  HeatmapOptions options;
+  options.map = context.skin.theme.diverging;
+  options.high = std::max(1e-6F, high);
+  options.low = -options.high;
+  options.row_axis = table.first < 0 ? "distance" : "position";
+  options.col_axis = "dimension";
+  options.first_row = table.first;
+  options.square = false;
+  options.print_values = is_signed;
+  draw_heatmap("table", matrix, stamp, ImVec2(0, 0), options, context.textures, context.skin);
+  ImGui::EndChild();
+}
+
+void draw_tables(const ComparedPositions& table, float height, const BothContext& context, std::uint64_t stamp) {
+  const Skin& skin = context.skin;
+  const float gap = skin.px(10), width = std::floor((ImGui::GetContentRegionAvail().x - 2 * gap) / 3);
+  const float high = std::max(largest_of(table.a), largest_of(table.b));
+  draw_table("A", context.name_a, color_of_a(skin), table.a, high, false, {width, height}, table, context, stamp);
+  ImGui::SameLine(0, gap);
+  draw_table("B", context.name_b, color_of_b(skin), table.b, high, false, {width, height}, table, context, stamp);
+  ImGui::SameLine(0, gap);
+  draw_table("A − B", fmt::format("at most {:.3g}", largest_of(table.difference)), skin.theme.text, table.difference,
+             largest_of(table.difference), true, {width, height}, table, context, stamp);
+}
+
+// The mean over a layer's heads of how far they look; none where there is no such layer.
+std::optional<float> distance_of(const Snapshot& snapshot, AttentionPart part, std::size_t layer) {
+  const AttentionMaps& maps = maps_of(snapshot, part);
+  if (layer >= maps.size() || maps[layer].empty()) return std::nullopt;
+  float sum = 0;
+  for (const Matrix& map : maps[layer]) sum += measures_of(map, part == AttentionPart::decoder).distance;
+  return sum / static_cast<float>(maps[layer].size());
+}
+
+void draw_cell(const std::string& text, Color32 color, const Skin& skin) {
+  ImGui::TableNextColumn();
+  draw_label(skin.fonts.ui, color, text, skin);
+}
+
+void draw_distance(std::optional<float> value, const Skin& skin) {
+  draw_cell(value ? fmt::format("{:.2f}", *value) : "–", skin.theme.text, skin);
+}
+
+// Whatever tells the order, heads look so far.
+void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& context) {
+  const Skin& skin = context.skin;
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     "How far the heads of self-attention look from their own place, in pieces, mean over a layer. "
+                     "It can be compared whatever tells the order.",
+                     skin);
+  if (!ImGui::BeginTable("distances", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame)) return;
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  draw_cell("layer", skin.theme.text_dim, skin);
+  draw_cell("A  " + context.name_a, color_of_a(skin), skin);
+  draw_cell("B  " + context.name_b, color_of_b(skin), skin);
+  draw_cell("A \u2212 B", skin.theme.text, skin);
+  for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::decoder}) {
+    const std::size_t layers = std::max(maps_of(a, part).size(), maps_of(b, part).size());
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      const auto of_a = distance_of(a, part, layer), of_b = distance_of(b, part, layer);
+      draw_cell(fmt::format("{} L{}", part_name(part), layer + 1), skin.theme.text_dim, skin);
+      draw_distance(of_a, skin);
+      draw_distance(of_b, skin);
+      draw_distance(of_a && of_b ? std::optional(*of_a - *of_b) : std::nullopt, skin);
+    }
+  }
+  ImGui::EndTable();
+}
+
+void draw_choices(BothPositionsView& made, const Skin& skin) {
+  if (made.tables.size() < 2) return;
+  for (std::size_t i = 0; i < made.tables.size(); ++i)
+    if (draw_choice(made.tables[i].name.c_str(), made.table == i, "A table of positions that both have.", skin))
+      made.table = i;
+  end_choices();
+}
+
+}  // namespace
+
+void draw_both_positions(BothContext& context) {
+  const Skin& skin = context.skin;
+  BothPositionsView& made = context.views.of<BothPositionsView>();
+  const Shown& a = context.a.complete;
+  const Shown& b = context.b.complete;
+  if (!a.snapshot || !b.snapshot)
+    return draw_quiet_note("Looking at the sentence in both…", ImGui::GetContentRegionAvail(), skin);
+  if (made.made_of != versions_of(a, b)) {
+    made.made_of = versions_of(a, b);
+    made.tables = compare_positions(*a.snapshot, *b.snapshot);
+    ++made.stamp;
+  }
+  made.table = std::min(made.table, made.tables.size() - 1);
+  draw_choices(made, skin);
+  const ComparedPositions& table = made.tables[made.table];
+  if (table.why_not.empty()) {
+    draw_tables(table, ImGui::GetContentRegionAvail().y * 0.6F, context, made.stamp);
+  } else {
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text, table.why_not, skin);
+  }
+  ImGui::Dummy({1, skin.px(6)});
+  draw_distances(*a.snapshot, *b.snapshot, context);
+}
+
+std::optional<WorkspaceNumbers> both_positions_numbers(const Views& views) {
+  const BothPositionsView& made = views.of<BothPositionsView>();
+  if (made.table >= made.tables.size() || !made.tables[made.table].why_not.empty()) return std::nullopt;
+  const ComparedPositions& table = made.tables[made.table];
+  WorkspaceNumbers numbers{table.difference, {}, {}, fmt::format("positions {} A minus B", table.name)};
+  for (int row = 0; row < table.difference.rows; ++row) numbers.rows.push_back(fmt::to_string(table.first + row));
+  for (int col = 0; col < table.difference.cols; ++col) numbers.cols.push_back(fmt::to_string(col));
+  return numbers;
+}
+
+}  // namespace attnscope
