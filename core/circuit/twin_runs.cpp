@@ -105,6 +105,8 @@ torch::Tensor tensor_of(const std::vector<int>& ids, torch::Device device) {
 
 TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinQuestion& question)
     : model_(model), tokenizer_(tokenizer) {
+  if (config().is_classifier())
+    throw NotTwins("A classifier writes nothing piece by piece: there is no output to part at.");
   if (config().is_recurrent()) {
     throw NotTwins(
         "A recurrent model hands one state from word to word: it has no layers × positions, and no heads, to put "
