@@ -56,7 +56,7 @@ void draw_table(const OrderLook& look, const Skin& skin) {
   ImGui::TableNextColumn();
   draw_heading("The words", "The sentence as it stands first, then its words in other orders.", skin);
   ImGui::TableNextColumn();
-  draw_heading(fmt::format("written, positions: {}", look.positions).c_str(),
+  draw_heading(fmt::format("told: {}", look.positions).c_str(),
                "Greedy, as the model is. Orange: other than of the sentence as it stands.", skin);
   if (untold) {
     ImGui::TableNextColumn();
