@@ -113,9 +113,9 @@ class ChaptersPanel : public testing::Test {
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
-constexpr std::array with_model = {OriginsMode::cell,       OriginsMode::state_attention,
-                                   OriginsMode::bottleneck, OriginsMode::through_time,
-                                   OriginsMode::cost,       OriginsMode::lengths};
+constexpr std::array with_model = {
+    OriginsMode::cell, OriginsMode::state_attention, OriginsMode::bottleneck, OriginsMode::through_time,
+    OriginsMode::cost, OriginsMode::lengths,         OriginsMode::classes};
 
 TEST_F(ChaptersPanel, WithoutARunEachSaysWhatToDo) {
   for (const OriginsMode mode : with_model) {
@@ -223,6 +223,10 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
        {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution ends there", "d_model 128"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.cost.axis.marker, 256);
+  scope.layout.setup_open = scope.layout.curves_open = true;
+  ui.frames(3, draw);
+  for (const char* name : {"4nd\u00B2 + 2n\u00B2d", "knd\u00B2"})
+    EXPECT_TRUE(ui.drew(name)) << name << " in the legend, also where it is narrow";
   answer(CostLook());
 }
 
@@ -247,6 +251,126 @@ TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
   ui.frames(2, draw);
   ASSERT_EQ(view.lengths.looks.size(), 1U);
   EXPECT_EQ(view.lengths.looks.front().model, "Transformer, rope");
+}
+
+ModelConfig classifier_model(const std::string& reader, const std::string& pooling, std::int64_t classes = 3) {
+  ModelConfig model;
+  model.architecture = "classifier";
+  model.reader = reader;
+  model.pooling = pooling;
+  model.num_classes = classes;
+  return model;
+}
+
+Evaluation three_classes() {
+  Evaluation scores;
+  scores.pairs = 20;
+  scores.confusion = {{"complaint", "mixed", "praise"}, {9, 1, 0, 0, 4, 0, 2, 0, 4}};
+  return scores;
+}
+
+TEST_F(ChaptersPanel, AModelThatWritesHasNoLabels) {
+  receive_model(ModelConfig());
+  show(OriginsMode::classes);
+  EXPECT_TRUE(ui.drew("choose the architecture classifier"));
+  EXPECT_EQ(scope.studies, 0U);
+}
+
+TEST_F(ChaptersPanel, AClassifierShowsItsLabelsAndItsConfusion) {
+  receive_model(classifier_model("transformer", "attention"));
+  show(OriginsMode::classes);
+  ASSERT_EQ(scope.studies, 1U) << "the held-out texts, once";
+  EXPECT_TRUE(ui.drew("Classifying the held-out texts"));
+  EXPECT_TRUE(ui.drew("by the pooling"));
+  answer(three_classes());
+  for (const char* text : {"85.0 % right", "85.6 % balanced", "largest class: 50.0 %", "complaint"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_EQ(scope.studies, 1U);
+  EXPECT_FLOAT_EQ(view.classes.shares.at(2, 0), 2.0F / 6);
+  ASSERT_TRUE(ui.click_text("texts", draw));
+  const auto numbers = find_workspace("origins")->numbers(scope.views);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->rows, view.classes.confusion.labels);
+  EXPECT_EQ(numbers->matrix.at(0, 1), 1);
+}
+
+TEST_F(ChaptersPanel, WhereTheLastStateAloneCountsPiecesAreColouredByGradient) {
+  receive_model(classifier_model("recurrent", "last"));
+  show(OriginsMode::classes);
+  EXPECT_TRUE(view.classes.by_gradient);
+  answer(three_classes());
+  ui.frames(3, draw);
+  EXPECT_EQ(scope.studies, 2U) << "then how far the label's loss reaches";
+  GradientLook look;
+  look.question.text = scope.complete.snapshot->source_text;
+  look.written = {"praise"};
+  look.model = "LSTM, last pooling";
+  look.plain.encoder.pieces = pieces_of(scope.complete.snapshot->source);
+  look.plain.encoder.norms = counted(2, static_cast<int>(look.plain.encoder.pieces.size()), 0.1F, 0.1F);
+  answer(look);
+  EXPECT_FALSE(ui.drew("Following the gradient back"));
+  show(OriginsMode::through_time);
+  EXPECT_TRUE(ui.drew("by each piece"));
+}
+
+TEST_F(ChaptersPanel, OneLabelAndAThousandAreDrawn) {
+  receive_model(classifier_model("transformer", "mean", 1));
+  show(OriginsMode::classes);
+  EXPECT_TRUE(ui.drew("There is one label only"));
+  Evaluation scores;
+  scores.pairs = 1000;
+  for (int i = 0; i < 1000; ++i) scores.confusion.labels.push_back("class " + std::to_string(i));
+  scores.confusion.counts.assign(1000 * 1000, 0);
+  for (std::size_t i = 0; i < 1000; ++i) scores.confusion.counts[i * 1001] = 1;
+  answer(scores);
+  EXPECT_TRUE(ui.drew("100.0 % right"));
+  EXPECT_TRUE(ui.drew("1 000 texts"));
+}
+
+TEST_F(ChaptersPanel, WhatWritesPieceByPieceSaysWhyAClassifierDoesNot) {
+  receive_model(classifier_model("transformer", "attention"));
+  for (const char* workspace : {"decoding", "circuit"}) {
+    scope.layout.workspace = find_workspace(workspace);
+    ui.frames(2, draw);
+    EXPECT_TRUE(ui.drew("it names a label")) << workspace;
+  }
+}
+
+TEST_F(ChaptersPanel, TheTabsStandInOneRow) {
+  receive_model(ModelConfig());
+  scope.layout.setup_open = scope.layout.curves_open = true;
+  show(OriginsMode::kernels);
+  const auto first = ui.find_text("Kernels"), last = ui.find_text("Labels");
+  ASSERT_TRUE(first && last);
+  EXPECT_EQ(first->y, last->y);
+}
+
+// ---- words in other orders
+
+TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
+  scope.layout.workspace = show_view(scope.views, "shuffled");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("No run is open"));
+  receive_model(ModelConfig());
+  ui.frames(3, draw);
+  ASSERT_EQ(scope.studies, 1U);
+  OrderLook look{.question = {.text = "the cat sat"}, .positions = "sinusoidal", .orders = {}};
+  look.orders = {{"the cat sat", {"le chat", -0.5}, {{"un chien", -3}}},
+                 {"sat the cat", {"assis", -9}, {{"un chien", -3}}}};
+  answer(look);
+  for (const char* text : {"sat the cat", "assis", "un chien", "not told the order"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  const auto numbers = scope.layout.workspace->numbers(scope.views);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->matrix.at(1, 0), -9);
+  ASSERT_TRUE(ui.click_text("told the order, everywhere", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(scope.asked.interventions.no_positions);
+  ui.key(Key::home, draw);
+  EXPECT_EQ(scope.studies, 2U) << "shuffled anew";
+  look.problem = "There is nothing to shuffle: type two words or more.";
+  answer(look);
+  EXPECT_TRUE(ui.drew("nothing to shuffle"));
 }
 
 TEST_F(ChaptersPanel, HostileNumbersAreDrawn) {

@@ -328,7 +328,7 @@ std::string without_spaces(std::string text) {
 }
 
 TEST(BuiltIns, AreAllThereAndDisjoint) {
-  EXPECT_THAT(built_in_corpora(), SizeIs(6));
+  EXPECT_THAT(built_in_corpora(), SizeIs(7));
   for (const BuiltIn& built_in : built_in_corpora()) {
     const Corpus corpus = load_corpus(config_of(std::string(built_in.name)));
     EXPECT_EQ(corpus.name, built_in.name);

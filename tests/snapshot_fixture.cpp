@@ -170,6 +170,15 @@ std::shared_ptr<Snapshot> snapshot_of_model(const ModelConfig& model, std::uint6
     snapshot->forced = 2;
     snapshot->output_text = " out3 out4\n";
     snapshot->stopped_at_limit = true;
+  } else if (model.is_classifier()) {
+    snapshot->decoder.clear();
+    if (model.is_recurrent()) snapshot->encoder.clear();
+    snapshot->target_in = {{1, "<s>"}};
+    snapshot->target_out = {{1990, "praise"}};
+    snapshot->decoding.resize(1);
+    snapshot->cross.clear();
+    if (model.pools_by_weights()) snapshot->cross = maps(1, 1, 1, 5, false);
+    snapshot->output_text = "praise";
   } else if (model.is_recurrent()) {
     snapshot->encoder.clear();
     snapshot->decoder.clear();
@@ -187,6 +196,13 @@ std::vector<ModelConfig> fixture_models() {
     ModelConfig& model = models.emplace_back();
     model.architecture = "recurrent";
     model.attention = attention;
+  }
+  for (const char* reader : {"transformer", "recurrent"}) {
+    ModelConfig& model = models.emplace_back();
+    model.architecture = "classifier";
+    model.reader = reader;
+    model.pooling = model.is_recurrent() ? "last" : "attention";
+    model.num_classes = 3;
   }
   return models;
 }

@@ -47,6 +47,37 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+nlohmann::json to_json(const Evaluation& e, const Confusion& confusion) {
+  nlohmann::json json = {{"texts", e.pairs},
+                         {"too_long", e.too_long},
+                         {"unknown_label", e.unknown_label},
+                         {"nll", e.nll.per_token()},
+                         {"accuracy", confusion.accuracy()},
+                         {"balanced_accuracy", confusion.balanced_accuracy()},
+                         {"largest_class", confusion.largest_share()},
+                         {"labels", confusion.labels},
+                         {"confusion", nlohmann::json::array()}};
+  for (std::size_t truth = 0; truth < confusion.labels.size(); ++truth) {
+    nlohmann::json row = nlohmann::json::array();
+    for (std::size_t named = 0; named < confusion.labels.size(); ++named) row.push_back(confusion.at(truth, named));
+    json["confusion"].push_back(std::move(row));
+  }
+  return json;
+}
+
+void print(const Evaluation& e, const Confusion& confusion) {
+  fmt::print("texts                {}\n", e.pairs);
+  if (e.too_long > 0) fmt::print("too long, left out   {}\n", e.too_long);
+  if (e.unknown_label > 0) fmt::print("unknown label, left out {}\n", e.unknown_label);
+  fmt::print("NLL                  {:.4f} nats/label\n", e.nll.per_token());
+  fmt::print("accuracy             {:.2f} %\n", 100 * confusion.accuracy());
+  fmt::print("balanced accuracy    {:.2f} %\n", 100 * confusion.balanced_accuracy());
+  fmt::print("largest class        {:.2f} %\n", 100 * confusion.largest_share());
+  for (std::size_t i = 0; i < confusion.labels.size(); ++i)
+    fmt::print("  {:18} recall {:6.2f} %, precision {:6.2f} %, {} texts\n", confusion.labels[i],
+               100 * confusion.recall(i), 100 * confusion.precision(i), confusion.of_class(i));
+}
+
 nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& antecedents) {
   nlohmann::json json = {{"pairs", e.pairs},         {"too_long", e.too_long},
                          {"nll", e.nll.per_token()}, {"perplexity", std::exp(e.nll.per_token())},
@@ -102,6 +133,10 @@ void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const Eval
   const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs,
                                              [&](double fraction) { line.show("Looking for antecedents", fraction); });
   line.clear();
+  if (!result.confusion.labels.empty()) {
+    if (options.json) return fmt::print("{}\n", to_json(result, result.confusion).dump());
+    return print(result, result.confusion);
+  }
   if (options.json) {
     fmt::print("{}\n", to_json(result, antecedents).dump());
   } else {

@@ -78,13 +78,6 @@ ReplacedToken replaced_from(std::string_view text) {
   return {.target = side == "target", .position = position, .text = std::string(rest)};
 }
 
-// Layers that a part has in such a model.
-std::int64_t layers_of(AttentionPart part, const ModelConfig& model) {
-  if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none" ? 1 : 0;
-  if (model.is_language_model()) return part == AttentionPart::decoder ? model.num_decoder_layers : 0;
-  return part == AttentionPart::encoder ? model.num_encoder_layers : model.num_decoder_layers;
-}
-
 // `what` is a query, a key or a piece; there are `count` of them.
 void check_index(std::string_view where, std::string_view what, int index, std::size_t count) {
   if (static_cast<std::size_t>(index) < count) return;
@@ -122,8 +115,7 @@ AttentionPart part_from(std::string_view name) {
 
 void check_place(const HeadPlace& place, const ModelConfig& model) {
   const std::string_view part = part_name(place.part);
-  const std::int64_t layers = layers_of(place.part, model);
-  const std::int64_t heads = model.is_recurrent() ? 1 : model.num_heads;
+  const auto [layers, heads] = part_size(model, place.part);
   if (layers == 0) throw ConfigError(fmt::format("this model has no attention called {}", part));
   if (place.layer < 0 || place.layer >= layers) {
     throw ConfigError(fmt::format("{} has no layer {}: 1 to {}", part, place.layer + 1, layers));

@@ -120,6 +120,8 @@ TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinF
 }
 
 void TwinRuns::read_twins(const std::string& clean, const std::string& corrupted) {
+  if (config().is_classifier())
+    throw NotTwins("A classifier writes nothing piece by piece: there is no output to part at.");
   if (config().is_recurrent()) {
     throw NotTwins(
         "A recurrent model hands one state from word to word: it has no layers × positions, and no heads, to put "

@@ -19,13 +19,14 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array<BuiltIn, 6> descriptions = {{
+constexpr std::array<BuiltIn, 7> descriptions = {{
     {"english-french", "60 000 sentences of a small grammar; to translate “it”, its noun must be found"},
     {"copy", "letters, written again"},
     {"reverse", "letters, backwards"},
     {"sort", "letters, in alphabetical order"},
     {"addition", "the sum of two numbers of up to three digits"},
     {"dates", "dates as people write them, to ISO 8601"},
+    {"verdicts", "praise, complaint or mixed: for a classifier; the order of the words and “not” decide"},
 }};
 
 std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
@@ -34,6 +35,7 @@ std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress&
   if (config.source == "reverse") return reverse_drafts(config.seed);
   if (config.source == "sort") return sort_drafts(config.seed);
   if (config.source == "addition") return addition_drafts(config.seed);
+  if (config.source == "verdicts") return verdict_drafts(config.seed);
   return date_drafts(config.seed);
 }
 

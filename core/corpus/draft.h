@@ -22,5 +22,6 @@ std::vector<Draft> reverse_drafts(std::int64_t seed);   // "k a t" → "t a k"
 std::vector<Draft> sort_drafts(std::int64_t seed);      // "k a t" → "a k t"
 std::vector<Draft> addition_drafts(std::int64_t seed);  // "1 2 + 3 4 5" → "3 5 7"
 std::vector<Draft> date_drafts(std::int64_t seed);      // "May 3, 1998" → "1998-05-03"
+std::vector<Draft> verdict_drafts(std::int64_t seed);   // "the soup was not good" → "complaint"
 
 }  // namespace attnscope

@@ -156,7 +156,13 @@ std::vector<std::vector<Hypothesis>> search(const NextLogProbs& next, const torc
 // The longest output for a source of this many pieces, as asked for or by itself: there are positions for no more.
 std::int64_t limit_of(const SearchOptions& options, const ModelConfig& config, std::int64_t source_length) {
   const std::int64_t limit = options.limit == 0 ? output_limit(config, source_length) : options.limit;
+  if (config.is_classifier()) return 1;
   return config.is_language_model() ? limit : std::min(limit, config.max_length);
+}
+
+// A label needs no </s>.
+void finish(Hypothesis& hypothesis) {
+  hypothesis.finished = true;
 }
 
 // Pieces of every source without its padding: B.
@@ -186,8 +192,11 @@ std::vector<std::vector<Hypothesis>> beam_search(SequenceModel& model, const tor
   std::vector<std::int64_t> limits = lengths_of(source, padding);
   for (std::int64_t& limit : limits) limit = limit_of(options, model.config(), limit);
   Stepper stepper(model, source, padding, breathe, options.interventions);
-  return search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); }, stepper.begin(),
-                limits, options, trees);
+  auto found = search([&](const auto& rows, const auto& tokens) { return stepper.advance(rows, tokens); },
+                      stepper.begin(), limits, options, trees);
+  if (model.config().is_classifier())
+    for (auto& of_source : found) std::ranges::for_each(of_source, finish);
+  return found;
 }
 
 Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sampler, SearchOptions options,
@@ -207,10 +216,12 @@ Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sa
     append(hypothesis, piece, next[piece], options);
     tokens = torch::full({1, 1}, piece, torch::kInt64);
   }
+  if (model.config().is_classifier()) finish(hypothesis);
   return hypothesis;
 }
 
 std::int64_t output_limit(const ModelConfig& config, std::int64_t source_length) {
+  if (config.is_classifier()) return 1;
   return config.is_language_model() ? config.max_length : std::min(config.max_length, source_length + 50);
 }
 

@@ -32,7 +32,7 @@ struct Hypothesis {
   std::vector<double> log_probs;  // of each id, and of the </s> that ends it
   double log_prob = 0;            // their sum
   double score = 0;               // log_prob / ((5 + |Y|) / 6)^α, |Y| counting </s>
-  bool finished = false;          // ended by </s>, not by the limit
+  bool finished = false;          // ended by </s>, or a label; not by the limit
 };
 
 std::string_view describe(Fate fate);
@@ -74,7 +74,7 @@ Hypothesis sample(SequenceModel& model, const torch::Tensor& source, Sampler& sa
                   const Breath& breathe = {});
 
 // The longest output for a source of this many pieces: source + 50 (§6.1), and no more than the model has positions. A
-// language model has no such limit: a context's worth.
+// language model has no such limit: a context's worth. A classifier writes one label.
 std::int64_t output_limit(const ModelConfig& config, std::int64_t source_length);
 
 }  // namespace attnscope

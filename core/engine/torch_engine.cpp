@@ -20,6 +20,7 @@
 #include "measures/tsne.h"
 #include "probe/gradients.h"
 #include "probe/look_inside.h"
+#include "probe/order.h"
 #include "probe/tensors.h"
 #include "storage/file.h"
 #include "storage/history_file.h"
@@ -74,6 +75,10 @@ void add_if_any(std::vector<std::string>& warnings, std::string text) {
   if (!text.empty()) warnings.push_back(std::move(text));
 }
 
+Tokenizer own_tokenizer(const std::string& model, const Corpus& corpus, bool labelled) {
+  return labelled ? Tokenizer(model, labels_of(corpus)) : Tokenizer(model);
+}
+
 Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& config) {
   TokenizerFiles files;
   for (const TokenizerFile& file : tokenizer_files(config.tokenizer.family)) {
@@ -81,6 +86,13 @@ Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& conf
     if (file.needed || std::filesystem::exists(path)) files.emplace(file.name, read_file(path, largest_tokenizer));
   }
   return make_tokenizer(config.tokenizer.family, std::move(files), config.model.special(), config.tokenizer.vocab_size);
+}
+
+// A classifier's output has a row a label.
+void check_classes(const ModelConfig& model, const Tokenizer& tokenizer) {
+  const auto labels = static_cast<std::int64_t>(tokenizer.labels().size());
+  if (labels == (model.is_classifier() ? model.num_classes : 0)) return;
+  throw RunError(fmt::format("model.num_classes is {}, but {} has {} labels", model.num_classes, labels_file, labels));
 }
 
 // Other programs' files are never written over.
@@ -151,6 +163,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.name = is_autosave(folder) ? Autosaves::run_name(folder) : folder.filename().string();
   run.config = load_config(run.folder->config());
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
+  check_classes(run.config.model, *run.tokenizer);
   set_threads(run.config.training);
   run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
@@ -232,17 +245,21 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
   run.record = record_of(config.corpus, *run.corpus);
 
-  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer;
+  const bool labelled = config.model.is_classifier();
+  const bool same_tokenizer =
+      same_corpus && run_.config.tokenizer == run.config.tokenizer && run_.config.model.is_classifier() == labelled;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
   } else if (config.tokenizer.family != TokenizerConfig().family) {
     run.tokenizer.emplace(read_tokenizer(config.tokenizer.path, config));
   } else if (!config.tokenizer.path.empty()) {
-    run.tokenizer.emplace(read_file(config.tokenizer.path, largest_tokenizer));
+    run.tokenizer.emplace(own_tokenizer(read_file(config.tokenizer.path, largest_tokenizer), *run.corpus, labelled));
   } else {
     report("Training the tokenizer");
-    run.tokenizer.emplace(train_tokenizer(*run.corpus, config.tokenizer));
+    run.tokenizer.emplace(
+        own_tokenizer(train_tokenizer(*run.corpus, config.tokenizer, labelled), *run.corpus, labelled));
   }
+  run.config.model.num_classes = static_cast<std::int64_t>(run.tokenizer.value().labels().size());
 
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
@@ -253,11 +270,15 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
       run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces",
                                          run.dataset->too_long, config.model.max_length));
     }
+    if (run.dataset->unknown_label > 0) {
+      run.warnings.push_back(
+          fmt::format("{} held-out texts left out: training has not seen their labels", run.dataset->unknown_label));
+    }
   }
   run.pinned = run_.pinned;
   run.pinned.clear();
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
-  run.watched = with_short_errors([&] { return make_watched(config.model, run.tokenizer->vocab_size(), device); });
+  run.watched = with_short_errors([&] { return make_watched(run.config.model, run.tokenizer->vocab_size(), device); });
   return replace(std::move(run));
 }
 
@@ -648,6 +669,9 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const FormationStudy& asked) { answer = engine.formation(asked, progress); }
     void operator()(const GradientQuestion& asked) {
       answer = look_at_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
+    }
+    void operator()(const OrderQuestion& asked) {
+      answer = look_at_orders(*watched.model, *engine.run_.tokenizer, asked, progress);
     }
     void operator()(const CostQuestion& asked) { answer = measure_costs(engine.run_.config.model, asked, progress); }
     void operator()(const LengthQuestion& asked) {

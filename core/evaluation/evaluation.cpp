@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "decoding/search.h"
@@ -53,6 +54,17 @@ std::vector<std::string> translate_all(SequenceModel& model, const Tokenizer& to
   return translations;
 }
 
+// `found` and what they should be, of a tokenizer's labels.
+Confusion confusion_of(const std::vector<std::string>& labels, std::span<const std::string> found,
+                       std::span<const std::string> wanted) {
+  Confusion confusion{labels, std::vector<std::int64_t>(labels.size() * labels.size())};
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < labels.size(); ++i) places[labels[i]] = i;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ++confusion.counts[places.at(wanted[i]) * labels.size() + places.at(found[i])];
+  return confusion;
+}
+
 std::int64_t rounded_up(std::int64_t dividend, std::int64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
@@ -69,13 +81,15 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   };
   for (const Pair& pair : pairs) {
     if (encoded.size() % pairs_a_breath == 0) nothing_done_yet();
-    if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
+    if (has_unknown_label(tokenizer, pair)) {
+      ++result.unknown_label;
+    } else if (auto fits = encode_pair(tokenizer, pair, model.config().max_length)) {
       encoded.push_back(std::move(*fits));
       kept.push_back(&pair);
     }
   }
   result.pairs = static_cast<std::int64_t>(kept.size());
-  result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size());
+  result.too_long = static_cast<std::int64_t>(pairs.size() - kept.size()) - result.unknown_label;
   if (kept.empty()) return result;
   result.nll = negative_log_likelihood(model, encoded, evaluation_batch_size, nothing_done_yet);
   const std::vector<std::string> translations = translate_all(model, tokenizer, encoded, beam, progress);
@@ -98,6 +112,10 @@ Evaluation evaluate_pairs(SequenceModel& model, const Tokenizer& tokenizer, std:
   for (auto& [words, score] : by_length) {
     score.words = words;
     result.by_length.push_back(score);
+  }
+  if (model.config().is_classifier()) {
+    result.confusion = confusion_of(tokenizer.labels(), translations, references);
+    return result;
   }
   result.bleu = bleu(translations, std::vector<std::vector<std::string>>{references});
   return result;

@@ -85,7 +85,7 @@ LengthPoint point_of(SequenceModel& model, const Tokenizer& tokenizer, const std
   point.nll = negative_log_likelihood(model, encoded, point.pairs, breathe);
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < point.pairs; ++i) all.push_back(i);
-  const Batch batch = make_batch(encoded, all, model.device());
+  const Batch batch = make_batch(encoded, all, model.device(), model.config().special());
   const auto found = beam_search(model, batch.source, batch.source_padding, {.beam = 1}, breathe);
   for (std::size_t i = 0; i < references.size(); ++i)
     point.exact += tokenizer.decode(found[i].front().ids) == references[i];

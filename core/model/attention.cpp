@@ -86,8 +86,9 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   input.padding = mask.padding;
   input.look_ahead = mask.look_ahead;
   input.bias = positions.bias;
-  input.relative_k = relative_k_;
-  input.relative_v = relative_v_;
+  const bool relative = positions.distances.defined();
+  if (relative) input.relative_k = relative_k_;
+  if (relative) input.relative_v = relative_v_;
   input.distances = positions.distances;
   kernels::WeightsChange change;
   if (inspection.changes_weights(part)) {
@@ -100,13 +101,12 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   const torch::Tensor output = kernels::linear(side_by_side, out_proj_->weight, out_proj_->bias);
   inspection.keep_head(part, [&] {
     const auto [q, k, v] = kernels::heads_of(input);
-    const bool relative = relative_k_.defined();
     return HeadTensors{
         q,
         k,
         v,
         relative ? kernels::relative_scores(q * input.scale, relative_k_, positions.distances) : positions.bias,
-        relative_v_,
+        input.relative_v,
         side_by_side,
         output,
         out_proj_->weight,

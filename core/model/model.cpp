@@ -12,6 +12,8 @@
 namespace attnscope {
 namespace {
 
+constexpr double no_label = -1e4;  // a logit: e to it is 0, and no arithmetic with it is infinite
+
 void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
   if (tensor.defined()) tensor = tensor.index_select(0, rows);
 }
@@ -68,13 +70,14 @@ void SequenceModel::make_embeddings() {
 }
 
 void SequenceModel::make_output() {
-  if (config_.tied_embeddings) {
+  const std::int64_t rows = vocab_size_ - first_output();
+  if (config_.has_tied_output()) {
     output_weight_ = target_embedding_->weight;
   } else {
-    output_weight_ = register_parameter("output_weight", torch::empty({vocab_size_, config_.d_model}));
+    output_weight_ = register_parameter("output_weight", torch::empty({rows, config_.d_model}));
     torch::nn::init::xavier_uniform_(output_weight_);
   }
-  if (config_.output_bias) output_bias_ = register_parameter("output_bias", torch::zeros({vocab_size_}));
+  if (config_.output_bias) output_bias_ = register_parameter("output_bias", torch::zeros({rows}));
 }
 
 double SequenceModel::embedding_factor() const {
@@ -91,18 +94,20 @@ torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const 
 }
 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
-  return kernels::linear(output_input(features), output_weight_, output_bias_);
+  const torch::Tensor scores = kernels::linear(output_input(features), output_weight_, output_bias_);
+  return first_output() == 0 ? scores : torch::constant_pad_nd(scores, {first_output(), 0}, no_label);
 }
 
 torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Tensor& target_out,
                                   double label_smoothing) {
-  const torch::Tensor targets = target_out.flatten();
+  const torch::Tensor targets = target_out.flatten() - first_output();
+  const torch::Tensor inputs = output_input(features.flatten(0, 1));
+  const std::int64_t padding = config_.padding_id - first_output();
   if (output_bias_.defined()) {
-    return kernels::smoothed_cross_entropy(logits(features.flatten(0, 1)), targets, label_smoothing,
-                                           config_.padding_id);
+    const torch::Tensor scores = kernels::linear(inputs, output_weight_, output_bias_);
+    return kernels::smoothed_cross_entropy(scores, targets, label_smoothing, padding);
   }
-  return kernels::projected_cross_entropy(output_input(features.flatten(0, 1)), output_weight_, targets,
-                                          label_smoothing, config_.padding_id);
+  return kernels::projected_cross_entropy(inputs, output_weight_, targets, label_smoothing, padding);
 }
 
 torch::Tensor SequenceModel::embedding_rows(EmbeddingMatrix matrix) const {
@@ -111,7 +116,7 @@ torch::Tensor SequenceModel::embedding_rows(EmbeddingMatrix matrix) const {
 
 std::string embedding_parameter(EmbeddingMatrix matrix, const ModelConfig& config) {
   const bool one_embedding = config.has_one_embedding();
-  if (matrix == EmbeddingMatrix::output && !config.tied_embeddings) return "output_weight";
+  if (matrix == EmbeddingMatrix::output && !config.has_tied_output()) return "output_weight";
   if (one_embedding) return "embedding.weight";
   return matrix == EmbeddingMatrix::source ? "source_embedding.weight" : "target_embedding.weight";
 }

@@ -17,7 +17,7 @@
 
 namespace attnscope {
 
-// What the decoder knows of the source.
+// What the decoder, or a classifier, knows of the source.
 struct Memory {
   torch::Tensor states;             // B×S×D; undefined in a language model, which has no source
   torch::Tensor padding;            // bool B×S, true at padding; undefined: there is none
@@ -61,11 +61,11 @@ class SequenceModel : public torch::nn::Module {
   // What a decoder layer left (Inspection::hidden) as features, as if it had been the last: the logit lens.
   virtual torch::Tensor finished(const torch::Tensor& hidden) { return hidden; }
 
-  // …×D → …×V
+  // …×D → …×V. A classifier's are those of its labels; those of other pieces are so low that their probability is 0.
   torch::Tensor logits(const torch::Tensor& features);
 
   // The mean over targets (int64 B×T) that are not padding of their smoothed cross-entropy, from features B×T×D; see
-  // kernels/cross_entropy.h.
+  // kernels/cross_entropy.h. A classifier's targets are labels, and its smoothing is over these.
   torch::Tensor loss(const torch::Tensor& features, const torch::Tensor& target_out, double label_smoothing);
 
   virtual void set_dropout(double dropout);
@@ -79,7 +79,8 @@ class SequenceModel : public torch::nn::Module {
   // Whatever tells the order of the tokens, to be looked at; none where nothing does.
   virtual std::vector<PositionTensor> positions() { return {}; }
 
-  // The matrix with a vector a piece, V×D; of those that are one and the same, that one.
+  // The matrix with a vector a piece, V×D (a classifier has no output matrix of that kind); of those that are one and
+  // the same, that one.
   torch::Tensor embedding_rows(EmbeddingMatrix matrix) const;
 
   const ModelConfig& config() const { return config_; }
@@ -105,10 +106,12 @@ class SequenceModel : public torch::nn::Module {
   ModelConfig config_;
   std::int64_t vocab_size_;
   torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};  // one and the same when tied
-  torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4)
-  torch::Tensor output_bias_;    // V; undefined without model.output_bias
+  torch::Tensor output_weight_;  // V×D; the embedding itself when tied (§3.4); of a classifier a row a label
+  torch::Tensor output_bias_;    // V, or as many as labels; undefined without model.output_bias
 
  private:
+  // The first piece that can be written: a classifier's labels are the last of the vocabulary.
+  std::int64_t first_output() const { return config_.is_classifier() ? vocab_size_ - config_.num_classes : 0; }
   // What the output matrix is given.
   torch::Tensor output_input(const torch::Tensor& features) const;
 };

@@ -24,11 +24,14 @@ Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
   make_embeddings();
   encoder_ = register_module("encoder",
                              RecurrentStack(kind_, d_model, d_model, config.num_encoder_layers, config.bidirectional));
-  decoder_ = register_module("decoder", RecurrentStack(kind_, looks_first_ ? 2 * d_model : d_model, d_model,
-                                                       config.num_decoder_layers, false));
-  if (config.attention != "none") {
+  if (config.has_decoder()) {
+    decoder_ = register_module("decoder", RecurrentStack(kind_, looks_first_ ? 2 * d_model : d_model, d_model,
+                                                         config.num_decoder_layers, false));
+  }
+  if (config.has_decoder() && config.attention != "none") {
     attention_ = register_module("attention", RecurrentAttention(config.attention, d_model));
   }
+  if (config.pools_by_weights()) pooling_ = register_module("pooling", Pooling(config.pooling, d_model));
   make_output();
 }
 
@@ -54,6 +57,10 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
 
 torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
                                 Inspection* inspection) {
+  if (!decoder_) {
+    if (cache) cache->length += target_in.size(1);
+    return kernels::dropout(pooled(memory, target_in.size(1), inspection), dropout());
+  }
   std::vector<CellState> states = states_of(kind_, cache && cache->length > 0 ? cache->state : memory.last);
   const torch::Tensor embedded = kept_input(
       inspection, AttentionPart::decoder,
@@ -72,6 +79,11 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
     if (inspection) inspection->cross.push_back(decoded.seen.weights.detach().unsqueeze(1));
   }
   return kernels::dropout(features, dropout());
+}
+
+torch::Tensor Recurrent::pooled(const Memory& memory, std::int64_t queries, Inspection* inspection) {
+  if (pooling_) return pooling_(memory, queries, inspection);
+  return states_of(kind_, memory.last).back().h.unsqueeze(1).expand({-1, queries, -1});
 }
 
 torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) {

@@ -1,11 +1,12 @@
 // Sequence to sequence before the Transformer: recurrent networks that read the source and write the target token by
-// token, with and without attention.
+// token, with and without attention. A classifier is the encoder alone, and what a pooling makes of it.
 #pragma once
 
 #include <vector>
 
 #include "model/cells.h"
 #include "model/model.h"
+#include "model/pooling.h"
 #include "model/recurrent_attention.h"
 
 namespace attnscope {
@@ -34,6 +35,8 @@ class Recurrent final : public SequenceModel {
     std::vector<std::vector<CellState>> cells;  // Inspection::decoder_cells
   };
 
+  // A classifier's features, B×T×D, the same for each of `queries`, T.
+  torch::Tensor pooled(const Memory& memory, std::int64_t queries, Inspection* inspection);
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
   Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
                          std::vector<CellState>& states);
@@ -42,8 +45,10 @@ class Recurrent final : public SequenceModel {
 
   CellKind kind_;
   bool looks_first_;  // Bahdanau's attention asks with the state before the token, and its context enters the cell
-  RecurrentStack encoder_{nullptr}, decoder_{nullptr};
+  RecurrentStack encoder_{nullptr};
+  RecurrentStack decoder_{nullptr};  // none in a classifier
   RecurrentAttention attention_{nullptr};
+  Pooling pooling_{nullptr};  // of a classifier, unless the last state stands for the text
 };
 
 }  // namespace attnscope

@@ -23,6 +23,11 @@ bool has_relative_vectors(const ModelConfig& config) {
   return position_scheme(config.positions).form == PositionForm::vectors;
 }
 
+// Whether a stack that reads, instead of writing from a memory, is told the order.
+bool is_told_order(const Inspection* inspection) {
+  return !inspection || !inspection->interventions || !inspection->interventions->no_positions;
+}
+
 torch::Tensor* layer_cache(std::vector<torch::Tensor>* caches, std::size_t layer) {
   return caches ? &(*caches)[layer] : nullptr;
 }
@@ -129,10 +134,10 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.self_mask.padding = padding;
   // One query at the end sees all there is.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());
-  context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   context.memory = memory.states;
   context.memory_mask.padding = memory.padding;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
+  if (is_told_order(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
   const auto patched_state = [&](std::size_t after) {
     return patched(inspection, {ValueKind::state, context.part, static_cast<int>(after)}, x);
   };
@@ -188,49 +193,60 @@ void StackImpl::set_dropout(double dropout) {
 
 Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : SequenceModel(config, vocab_size) {
   make_embeddings();
-  if (!config.is_language_model()) {
+  if (config.has_encoder()) {
     source_positions_ = make_added_positions(*this, "source_positions", config);
     encoder_ = register_module("encoder", Stack(config, config.num_encoder_layers, false, false));
   }
-  target_positions_ = make_added_positions(*this, "target_positions", config);
-  decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, !config.is_language_model()));
+  if (config.has_decoder()) {
+    target_positions_ = make_added_positions(*this, "target_positions", config);
+    decoder_ = register_module("decoder", Stack(config, config.num_decoder_layers, true, config.has_encoder()));
+  } else {
+    pooling_ = register_module("pooling", Pooling(config.pooling, config.d_model));
+  }
   make_output();
 }
 
 torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                                      const torch::Tensor& ids, std::int64_t first) {
-  return embed(embedding, ids, positions ? positions(first, first + ids.size(1)) : torch::Tensor());
+                                      const torch::Tensor& ids, std::int64_t first, bool told) {
+  return embed(embedding, ids, positions && told ? positions(first, first + ids.size(1)) : torch::Tensor());
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   const torch::Tensor ids = replaced_ids(inspection, source, false, 0);
-  return {encoder_(embed_from(source_embedding_, source_positions_, ids, 0), Memory(), padding, nullptr, inspection),
-          padding,
-          {}};
+  const torch::Tensor embedded = embed_from(source_embedding_, source_positions_, ids, 0, is_told_order(inspection));
+  return {encoder_(embedded, Memory(), padding, nullptr, inspection), padding, {}};
 }
 
 torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
                                   Inspection* inspection) {
+  if (!decoder_) {
+    if (cache) cache->length += target_in.size(1);
+    return kernels::dropout(pooling_(memory, target_in.size(1), inspection), dropout());
+  }
   const std::int64_t first = cache ? cache->length : 0;
   const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
-  return decoder_(embed_from(target_embedding_, target_positions_, ids, first), memory, torch::Tensor(), cache,
+  const bool told = encoder_ || is_told_order(inspection);
+  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, told), memory, torch::Tensor(), cache,
                   inspection);
 }
 
 torch::Tensor Transformer::finished(const torch::Tensor& hidden) {
-  return decoder_->finished(hidden);
+  return decoder_ ? decoder_->finished(hidden) : hidden;
 }
 
 std::vector<PositionTensor> Transformer::positions() {
   const auto added = [&](const AddedPositions& positions) { return positions(0, config_.max_length); };
   // What is computed is the same on both sides, and shown once: vectors if they are no parameters, and rotations.
-  if (target_positions_ && named_parameters(false).contains("source_positions")) {
+  if (source_positions_ && target_positions_ && named_parameters(false).contains("source_positions")) {
     return {{"source", 0, added(source_positions_)}, {"target", 0, added(target_positions_)}};
   }
   if (target_positions_) return {{"", 0, added(target_positions_)}};
-  if (position_scheme(config_.positions).form == PositionForm::rotation) return decoder_->positions("");
+  if (source_positions_) return {{"", 0, added(source_positions_)}};
+  if (position_scheme(config_.positions).form == PositionForm::rotation)
+    return (decoder_ ? decoder_ : encoder_)->positions("");
   std::vector<PositionTensor> tables;
   if (encoder_) tables = encoder_->positions("encoder");
+  if (!decoder_) return tables;
   const std::vector<PositionTensor> decoder = decoder_->positions("decoder");
   tables.insert(tables.end(), decoder.begin(), decoder.end());
   return tables;
@@ -239,7 +255,7 @@ std::vector<PositionTensor> Transformer::positions() {
 void Transformer::set_dropout(double dropout) {
   SequenceModel::set_dropout(dropout);
   if (encoder_) encoder_->set_dropout(dropout);
-  decoder_->set_dropout(dropout);
+  if (decoder_) decoder_->set_dropout(dropout);
 }
 
 }  // namespace attnscope

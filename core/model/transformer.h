@@ -1,6 +1,7 @@
 // "Attention Is All You Need" (arXiv 1706.03762), figure 1 from top to bottom: encoder and decoder, or the decoder
-// alone as a language model. Parameters below `encoder.` and `decoder.` have torch::nn::Transformer's names and shapes;
-// the layers of a language model those of torch::nn::TransformerEncoderLayer.
+// alone as a language model, or the encoder alone, pooled, as a classifier. Parameters below `encoder.` and `decoder.`
+// have torch::nn::Transformer's names and shapes; the layers of a language model those of
+// torch::nn::TransformerEncoderLayer.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,6 +12,7 @@
 #include "model/feed_forward.h"
 #include "model/model.h"
 #include "model/norm.h"
+#include "model/pooling.h"
 #include "model/positions.h"
 #include "plain/position_schemes.h"
 
@@ -104,13 +106,14 @@ class Transformer final : public SequenceModel {
   std::vector<PositionTensor> positions() override;
 
  private:
-  // ids B×L, the first of them at position `first` → B×L×D
+  // ids B×L, the first of them at position `first` → B×L×D; told: with the positions
   torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                           const torch::Tensor& ids, std::int64_t first);
+                           const torch::Tensor& ids, std::int64_t first, bool told = true);
 
   AddedPositions source_positions_, target_positions_;  // empty if the scheme adds none
   Stack encoder_{nullptr};                              // none in a language model
-  Stack decoder_{nullptr};
+  Stack decoder_{nullptr};                              // none in a classifier
+  Pooling pooling_{nullptr};                            // of a classifier
 };
 
 }  // namespace attnscope

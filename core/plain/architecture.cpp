@@ -44,9 +44,11 @@ void add_logits(const ModelConfig& model, ArchitectureColumn& column) {
   ArchitectureBox logits{
       .box = {FlowPart::logits, true},
       .title = "Linear",
-      .help = "A score for every piece of the vocabulary: the dot product with its row (paper §3.4).",
+      .help = model.is_classifier()
+                  ? "A score for every label: the dot product with its row of the output matrix."
+                  : "A score for every piece of the vocabulary: the dot product with its row (paper §3.4).",
       .out = "B×T×V"};
-  if (model.tied_embeddings) {
+  if (model.has_tied_output()) {
     logits.help += " The matrix is the embedding's own, transposed.";
     logits.shared = {"embedding.weight"};
   } else {
@@ -165,6 +167,24 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
   return column;
 }
 
+// ---- many to one
+
+ArchitectureColumn label_column(const ModelConfig& model) {
+  ArchitectureColumn column{.input = "", .boxes = {}, .layers = 1};
+  if (model.pools_by_weights()) {
+    column.boxes.push_back({.box = {FlowPart::attention, true},
+                            .title = "Pooling, " + model.pooling,
+                            .help = "Many to one: a weighted sum of the encoder's states, of all pieces (Yang et al. "
+                                    "2016).",
+                            .parameters = {"pooling."},
+                            .out = "B×1×D",
+                            .from_source = true});
+  }
+  add_logits(model, column);
+  column.boxes[column.boxes.size() - 2].from_source = !model.pools_by_weights();
+  return column;
+}
+
 // ---- recurrent networks
 
 std::string cell_title(const ModelConfig& model, bool decoder) {
@@ -184,6 +204,12 @@ ArchitectureBox cell_box(const ModelConfig& model, bool decoder) {
   for (const char* parameter : {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"})
     box.parameters.push_back(fmt::format("{}.{}{{}}", stack, parameter));
   return box;
+}
+
+ArchitectureColumn recurrent_encoder(const ModelConfig& model) {
+  return {.input = "B×S",
+          .boxes = {embedding_box(model, false), cell_box(model, false)},
+          .layers = model.num_encoder_layers};
 }
 
 ArchitectureColumn recurrent_decoder(const ModelConfig& model) {
@@ -252,10 +278,14 @@ std::int64_t FlowParameter::count() const {
 
 Architecture architecture_of(const ModelConfig& model) {
   Architecture plan;
+  if (model.is_classifier()) {
+    plan.encoder = model.is_recurrent() ? recurrent_encoder(model) : transformer_column(model, false);
+    plan.decoder = label_column(model);
+    plan.memory = model.pools_by_weights() ? "B×S×D" : "B×D";
+    return plan;
+  }
   if (model.is_recurrent()) {
-    plan.encoder = {.input = "B×S",
-                    .boxes = {embedding_box(model, false), cell_box(model, false)},
-                    .layers = model.num_encoder_layers};
+    plan.encoder = recurrent_encoder(model);
     plan.decoder = recurrent_decoder(model);
     plan.memory = model.attention == "none" ? "B×D" : "B×S×D";
     return plan;
@@ -295,9 +325,13 @@ std::string sizes_text(const std::string& letters, const ModelConfig& model, con
 }
 
 std::string short_name(const ModelConfig& config) {
-  if (!config.is_recurrent()) return "Transformer, " + config.positions;
-  const std::string cell = config.cell == "lstm" ? "LSTM" : config.cell == "gru" ? "GRU" : "RNN";
-  return cell + ", " + (config.attention == "none" ? "no attention" : config.attention);
+  const std::string reader = !config.is_recurrent()  ? "Transformer"
+                             : config.cell == "lstm" ? "LSTM"
+                             : config.cell == "gru"  ? "GRU"
+                                                     : "RNN";
+  if (config.is_classifier()) return reader + ", " + config.pooling + " pooling";
+  if (!config.is_recurrent()) return reader + ", " + config.positions;
+  return reader + ", " + (config.attention == "none" ? "no attention" : config.attention);
 }
 
 }  // namespace attnscope

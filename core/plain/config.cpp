@@ -18,7 +18,13 @@ bool counts_pieces(const Config& config) {
   return config.tokenizer.type != "char";
 }
 bool has_encoder(const Config& config) {
-  return !config.model.is_language_model();
+  return config.model.has_encoder();
+}
+bool has_decoder(const Config& config) {
+  return config.model.has_decoder();
+}
+bool is_classifier(const Config& config) {
+  return config.model.is_classifier();
 }
 bool reads_english_french(const Config& config) {
   return config.corpus.source == "english-french";
@@ -29,6 +35,9 @@ bool is_transformer(const Config& config) {
 bool is_recurrent(const Config& config) {
   return config.model.is_recurrent();
 }
+bool attends_by_state(const Config& config) {
+  return is_recurrent(config) && has_decoder(config);
+}
 bool uses_relative_vectors(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::vectors;
 }
@@ -36,11 +45,15 @@ bool uses_rope(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::rotation;
 }
 bool has_separate_matrices(const Config& config) {
-  return has_encoder(config) && !config.model.tied_embeddings;
+  return has_encoder(config) && has_decoder(config) && !config.model.tied_embeddings;
 }
 // Facts about a vocabulary that came with a checkpoint: nothing to be chosen.
 bool has_own_pieces(const Config& config) {
   return config.tokenizer.family != "sentencepiece";
+}
+// A fact about the corpus.
+bool is_for_show(const Config&) {
+  return false;
 }
 bool may_end(const Config& config) {
   return has_own_pieces(config) && !has_encoder(config);
@@ -123,9 +136,20 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(tokenizer.family), "files of", one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
        "sentencepiece: one model, trained here; otherwise the files of a checkpoint of that family, with which it came",
        has_own_pieces},
-      {ATTNSCOPE_FIELD(model.architecture), "architecture", one_of({"encoder-decoder", "decoder-only", "recurrent"}),
-       "the Transformer that translates (paper §3.1), the decoder alone as a language model, or the recurrent networks "
-       "that came before"},
+      {ATTNSCOPE_FIELD(model.architecture), "architecture",
+       one_of({"encoder-decoder", "decoder-only", "recurrent", "classifier"}),
+       "the Transformer that translates (paper §3.1), the decoder alone as a language model, the recurrent networks "
+       "that came before, or an encoder of either kind that gives a text one of the labels of its corpus (a line: "
+       "text, tab, label)"},
+      {ATTNSCOPE_FIELD(model.reader), "reader", one_of({"transformer", "recurrent"}),
+       "what reads the text to be classified: a Transformer's encoder, or a recurrent network", is_classifier},
+      {ATTNSCOPE_FIELD(model.pooling), "pooling", one_of({"attention", "mean", "first", "last"}),
+       "many to one: what is made of the states of all pieces. attention: a weighted sum, its weights learned (Yang et "
+       "al. 2016); mean: all alike; first: the first piece's alone; last: that of the end piece, which is a recurrent "
+       "network's last state",
+       is_classifier},
+      {ATTNSCOPE_FIELD(model.num_classes), "classes", range(0, 1000000), "labels of the corpus that was read",
+       is_for_show},
       {ATTNSCOPE_FIELD(model.cell), "cell", one_of({"rnn", "lstm", "gru"}),
        "what carries the sentence from token to token: an Elman RNN, an LSTM (Hochreiter & Schmidhuber 1997) or a GRU "
        "(arXiv 1406.1078)",
@@ -134,7 +158,7 @@ const std::vector<ConfigField>& table() {
        one_of({"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"}),
        "none: the whole sentence must fit the encoder's last state (arXiv 1409.3215); Bahdanau's additive attention "
        "(1409.0473 A.1.2); Luong's three scores (1508.04025 §3.1)",
-       is_recurrent},
+       attends_by_state},
       {ATTNSCOPE_FIELD(model.bidirectional), "both ways", yes_or_no,
        "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)", is_recurrent},
       {ATTNSCOPE_FIELD(model.d_model), "d_model", range(8, 8192),
@@ -149,7 +173,7 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 64),
        "layers that read the source (paper §3.1)", has_encoder},
       {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 64),
-       "layers that write the target (paper §3.1)"},
+       "layers that write the target (paper §3.1)", has_decoder},
       {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 32768),
        "inner width of the position-wise feed-forward sublayer (paper §3.3)", is_transformer},
       {ATTNSCOPE_FIELD(model.initialization), "first weights", one_of({"xavier", "unit"}),
@@ -188,14 +212,15 @@ const std::vector<ConfigField>& table() {
        "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper §5.4)",
        always, live},
       {ATTNSCOPE_FIELD(model.tied_embeddings), "tied embeddings", yes_or_no,
-       "source embedding, target embedding and output matrix are one matrix (paper §3.4)"},
+       "source embedding, target embedding and output matrix are one matrix (paper §3.4)", has_decoder},
       {ATTNSCOPE_FIELD(model.tied_inputs), "tied inputs", yes_or_no,
        "source and target embedding are one matrix, beside an output matrix of its own", has_separate_matrices},
       {ATTNSCOPE_FIELD(model.scaled_embeddings), "embeddings × √d", yes_or_no,
        "embeddings are multiplied by √d_model (paper §3.4)", is_transformer},
       {ATTNSCOPE_FIELD(model.scaled_output), "output ÷ √d", yes_or_no,
        "what the output matrix is given is divided by √d_model, as T5 does where it is the embedding", is_transformer},
-      {ATTNSCOPE_FIELD(model.output_bias), "output bias", yes_or_no, "a learned number a piece, added to its logit"},
+      {ATTNSCOPE_FIELD(model.output_bias), "output bias", yes_or_no,
+       "a learned number a piece, or label, added to its logit"},
       {ATTNSCOPE_FIELD(model.max_length), "longest sentence", range(8, 4096, "pieces"),
        "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context"},
       {ATTNSCOPE_FIELD(model.padding_id), "padding piece", any_piece, "fills rows of a batch; −1: none",

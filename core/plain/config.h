@@ -40,18 +40,20 @@ struct SpecialPieces {
   int start = 1;  // what a decoder with an encoder begins with
   int end = 2;
   int unknown = 3;
+  bool ends_targets = true;  // `end` stands after every target; a label stands alone
   bool operator==(const SpecialPieces&) const = default;
 };
 
 // Sections cited are of Vaswani et al. 2017 (arXiv 1706.03762) where no other paper is named.
 struct ModelConfig {
-  std::string architecture = "encoder-decoder";  // or "decoder-only" (a language model), or "recurrent"
-  std::int64_t d_model = 128;                    // width of every vector between layers (§3.1)
-  std::int64_t num_heads = 2;                    // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
-  std::int64_t num_encoder_layers = 2;           // §3.1
-  std::int64_t num_decoder_layers = 2;           // §3.1
-  std::int64_t d_ff = 512;                       // inner width of the feed-forward sublayer (§3.3)
-  std::string initialization = "xavier";         // of a Transformer: "xavier", or "unit", which learns later
+  // "encoder-decoder", "decoder-only" (a language model), "recurrent", or "classifier" (a label for a text)
+  std::string architecture = "encoder-decoder";
+  std::int64_t d_model = 128;             // width of every vector between layers (§3.1)
+  std::int64_t num_heads = 2;             // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
+  std::int64_t num_encoder_layers = 2;    // §3.1
+  std::int64_t num_decoder_layers = 2;    // §3.1
+  std::int64_t d_ff = 512;                // inner width of the feed-forward sublayer (§3.3)
+  std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns later
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
   std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
   double norm_epsilon = 1e-5;       // added to the variance
@@ -67,6 +69,9 @@ struct ModelConfig {
   std::string cell = "lstm";             // recurrent: "rnn", "lstm" or "gru"
   std::string attention = "bahdanau";    // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
   bool bidirectional = false;            // recurrent: the encoder reads both ways (1409.0473 §3.2)
+  std::string reader = "transformer";    // classifier: "transformer" or "recurrent" reads the text
+  std::string pooling = "attention";     // classifier: what is made of its states, see model/pooling.h
+  std::int64_t num_classes = 0;          // classifier: labels of the corpus, the last pieces of the vocabulary
   double dropout = 0.1;                  // §5.4
   bool tied_embeddings = true;           // source embedding = target embedding = output matrix (§3.4)
   bool tied_inputs = false;              // not tied: source embedding = target embedding still
@@ -84,15 +89,21 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 
   bool is_language_model() const { return architecture == "decoder-only"; }
-  bool is_recurrent() const { return architecture == "recurrent"; }
-  bool has_one_embedding() const { return tied_embeddings || tied_inputs || is_language_model(); }
+  bool is_classifier() const { return architecture == "classifier"; }
+  bool is_recurrent() const { return architecture == "recurrent" || (is_classifier() && reader == "recurrent"); }
+  // A recurrent reader's last state stands for all of the text; any other pooling is a weighted sum of states.
+  bool pools_by_weights() const { return is_classifier() && !(is_recurrent() && pooling == "last"); }
+  bool has_encoder() const { return !is_language_model(); }
+  bool has_decoder() const { return !is_classifier(); }
+  bool has_tied_output() const { return tied_embeddings && has_decoder(); }
+  bool has_one_embedding() const { return tied_embeddings || tied_inputs || !has_encoder() || !has_decoder(); }
   bool writing_ends() const { return !is_language_model() || ends_text; }  // at the end piece
   bool is_gated() const { return activation == "swiglu" || activation == "geglu"; }
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialPieces special() const {
     return {static_cast<int>(padding_id), static_cast<int>(start_id), static_cast<int>(end_id),
-            static_cast<int>(unknown_id)};
+            static_cast<int>(unknown_id), has_decoder()};
   }
 };
 

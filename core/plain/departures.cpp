@@ -63,6 +63,7 @@ std::vector<Departure> listed(const Departures& departures, const Snapshot* seen
   if (interventions.other_scale)
     add(DepartureKind::other_scale, 0,
         named.model.scaled_attention ? "scores not divided by \u221Ad_k" : "scores divided by \u221Ad_k");
+  if (interventions.no_positions) add(DepartureKind::no_positions, 0, "not told the order");
   if (interventions.no_residuals) add(DepartureKind::no_residuals, 0, "no residual connections");
   if (!departures.prefix.empty() || !departures.prefix_ids.empty())
     add(DepartureKind::prefix, 0, prefix_text(departures, named));

@@ -28,6 +28,7 @@ enum class DepartureKind {
   hidden_keys,
   other_scale,
   no_residuals,
+  no_positions,
   prefix,
   lifted_mask,
   recorded_step

@@ -10,12 +10,13 @@ namespace attnscope {
 
 std::vector<EmbeddingMatrix> embedding_matrices(const ModelConfig& model) {
   using enum EmbeddingMatrix;
-  if (model.tied_embeddings) return {source};
+  if (model.tied_embeddings || !model.has_decoder()) return {source};
   if (model.has_one_embedding()) return {source, output};
   return {source, target, output};
 }
 
 std::string matrix_title(EmbeddingMatrix matrix, const ModelConfig& model) {
+  if (!model.has_decoder()) return "embedding";
   if (model.tied_embeddings) return model.is_language_model() ? "embedding = output" : "source = target = output";
   if (matrix == EmbeddingMatrix::output) return "output matrix";
   if (model.has_one_embedding()) return model.is_language_model() ? "embedding" : "source = target";

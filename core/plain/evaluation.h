@@ -5,6 +5,8 @@
 #include <numbers>
 #include <vector>
 
+#include "plain/classes.h"
+
 namespace attnscope {
 
 // A sum over target pieces, </s> included, without label smoothing.
@@ -24,7 +26,8 @@ struct LengthScore {
 
 struct Evaluation {
   std::int64_t pairs = 0;
-  std::int64_t too_long = 0;  // left out of everything below
+  std::int64_t too_long = 0;       // left out of everything below
+  std::int64_t unknown_label = 0;  // likewise: texts of a class that training has not seen
   NegativeLogLikelihood nll;
   double bleu = 0;                     // as sacrebleu, one reference a source
   std::int64_t exact = 0;              // translations equal to the reference
@@ -32,6 +35,7 @@ struct Evaluation {
   std::int64_t pronoun_pairs = 0;
   std::int64_t pronoun_right = 0;  // il/elle of the translation are those of the reference, in order
   std::int64_t pronoun_exact = 0;
+  Confusion confusion;  // of a classifier
 };
 
 // How well a language model predicts a text.

@@ -27,7 +27,7 @@ struct StackGradients {
 struct PassGradients {
   double loss = 0;         // −log p, nats
   StackGradients encoder;  // no pieces in a language model
-  StackGradients decoder;
+  StackGradients decoder;  // no pieces in a classifier
 };
 
 struct GradientLook {

@@ -20,13 +20,20 @@ struct HeadPlace {
   bool operator==(const HeadPlace&) const = default;
 };
 
+// How many heads a part of a model has, in so many layers; 0 where it has no such attention.
+struct PartSize {
+  int layers = 0;
+  int heads = 0;
+};
+PartSize part_size(const ModelConfig& model, AttentionPart part);
+
 // "encoder", "decoder", "cross".
 const char* part_name(AttentionPart part);
 
 // "L2 H3".
 std::string layer_and_head(int layer, int head);
 
-// "encoder L2 H3"; "cross" of a recurrent model, which has one attention alone.
+// "encoder L2 H3"; "cross" where a model has one such attention alone.
 std::string head_name(const HeadPlace& place, const ModelConfig& model);
 
 }  // namespace attnscope

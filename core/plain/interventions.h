@@ -59,10 +59,11 @@ struct Interventions {
   std::vector<HiddenKeys> hidden;  // a head at most once
   bool other_scale = false;        // scores are divided by √d_k where the model does not, and not where it does
   bool no_residuals = false;       // a sublayer's output stands alone, its input is not added to it (§3.1)
+  bool no_positions = false;       // nothing tells the order but the decoder's mask (§3.5)
 
   bool empty() const {
     return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&
-           !other_scale && !no_residuals;
+           !other_scale && !no_residuals && !no_positions;
   }
   bool operator==(const Interventions&) const = default;
 };

@@ -44,6 +44,11 @@ constexpr Preset table[] = {
      "model.positions=learned model.dropout=0.2 model.max_length=256 training.steps=5000 training.optimizer=adamw "
      "training.beta2=0.99 training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
      "training.warmup_steps=100 training.label_smoothing=0 training.validation_interval=250"},
+    {"classifier",
+     "A label for a text (corpus verdicts, or lines text, tab, label): 2 encoder layers of width 64, pooled by "
+     "attention.",
+     "model.architecture=classifier model.d_model=64 model.d_ff=256 training.steps=2000 training.schedule=constant "
+     "training.learning_rate=0.001 training.warmup_steps=100 training.label_smoothing=0"},
     {"bentrevett",
      "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "
      "epochs.",

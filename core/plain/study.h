@@ -11,6 +11,7 @@
 #include "plain/evaluation.h"
 #include "plain/gradients.h"
 #include "plain/length.h"
+#include "plain/order.h"
 
 namespace attnscope {
 
@@ -48,15 +49,16 @@ struct FormationStudy {
 };
 
 // GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width cost, by
-// length. LengthQuestion: how well sources are translated by their length, beyond training too.
+// length. LengthQuestion: how well sources are translated by their length, beyond training too. OrderQuestion: what is
+// written of a sentence whose words are shuffled.
 using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
-                                   FormationStudy, GradientQuestion, CostQuestion, LengthQuestion>;
+                                   FormationStudy, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, GradientLook,
-               CostLook, LengthLook>
+               CostLook, LengthLook, OrderLook>
       answer;
 };
 

@@ -59,7 +59,7 @@ void DataFlowBuilder::fill() {
     case FlowPart::cell:
       return add_cell();
     case FlowPart::attention:
-      return add_attention_of_states();
+      return config_.is_classifier() ? add_pooling() : add_attention_of_states();
     case FlowPart::readout:
       return add_readout();
     case FlowPart::logits:
@@ -194,7 +194,9 @@ void DataFlowBuilder::add_positions() {
 void DataFlowBuilder::add_logits(bool shares) {
   const torch::Tensor features = pass_.features[0].detach();  // T×D
   const torch::Tensor logits = model_.logits(features);       // T×V
-  const std::int64_t count = std::min(shown_pieces, logits.size(1));
+  // The pieces that can be written are the output matrix's rows; a classifier's labels are the last of the vocabulary.
+  const std::int64_t first = config_.is_classifier() ? logits.size(1) - config_.num_classes : 0;
+  const std::int64_t count = std::min(shown_pieces, logits.size(1) - first);
   const torch::Tensor best = std::get<1>(logits[flow_.asked.token].nan_to_num(-1e30).topk(count));
   std::vector<std::string> columns;
   for (std::int64_t i = 0; i < count; ++i) columns.push_back(token_of(best[i].item<int>(), tokenizer_, config_).piece);
@@ -216,15 +218,15 @@ void DataFlowBuilder::add_logits(bool shares) {
                .row_labels = rows},
               features * factor);
     }
-    const torch::Tensor table = parameter(config_.tied_embeddings ? "embedding.weight" : "output_weight");
-    weights = add({.name = config_.tied_embeddings ? "Eᵀ" : "W",
+    const torch::Tensor table = parameter(config_.has_tied_output() ? "embedding.weight" : "output_weight");
+    weights = add({.name = config_.has_tied_output() ? "Eᵀ" : "W",
                    .help = fmt::format("A column a piece of the vocabulary; these are the {} most probable after "
                                        "“{}”.",
                                        count, row),
                    .letters = fmt::format("D×{} of V", count),
                    .op = FlowOp::learned,
                    .col_labels = columns},
-                  table.index_select(0, best).t());
+                  table.index_select(0, best - first).t());
   }
   FlowMatrix logit{.name = "logits",
                    .help = fmt::format("A score a piece: {} of V, the most probable after “{}”.", count, row),
@@ -234,7 +236,7 @@ void DataFlowBuilder::add_logits(bool shares) {
   if (!shares) logit.op = FlowOp::product, logit.operands = {h, weights};
   if (!shares && config_.output_bias) {
     logit.operands.push_back(add_learned("b", "Learned, one a piece.", fmt::format("1×{} of V", count),
-                                         parameter("output_bias").index_select(0, best).unsqueeze(0)));
+                                         parameter("output_bias").index_select(0, best - first).unsqueeze(0)));
   }
   const int score = add(std::move(logit), logits.index_select(1, best));
   if (!shares) return;

@@ -84,6 +84,7 @@ class DataFlowBuilder {
   void add_cell();
   void add_attention_of_states();
   void add_readout();
+  void add_pooling();
 
   SequenceModel& model_;
   const ModelConfig& config_;

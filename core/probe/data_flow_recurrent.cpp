@@ -156,6 +156,49 @@ void DataFlowBuilder::add_attention_of_states() {
       contexts());
 }
 
+// Many to one; model/pooling.h has the papers.
+void DataFlowBuilder::add_pooling() {
+  const std::vector<std::string> queries = pieces(), keys = pieces_of(pass_.whole.source);
+  const int h = add({.name = "h", .help = "The encoder's states, one a piece.", .letters = "S×D", .row_labels = keys},
+                    pass_.memory.states[0].detach());
+  FlowMatrix weights{.name = "weights",
+                     .help = "How much of each state the sum takes: 1 together.",
+                     .letters = "T×S",
+                     .row_labels = queries,
+                     .col_labels = keys};
+  if (config_.pooling == "attention") {
+    const int inner =
+        add_linear(h, "h·W + b", "W", "b", parameter("pooling.W.weight"), parameter("pooling.W.bias"), "D×D");
+    const int active = add({.name = "tanh",
+                            .help = "Of every number.",
+                            .letters = "S×D",
+                            .op = FlowOp::tanh,
+                            .operands = {inner},
+                            .row_labels = keys},
+                           torch::tanh(of(inner)));
+    const torch::Tensor v = parameter("pooling.v.weight");
+    const int asks = add_learned("v", "Learned: what is looked for in a text, a query of its own.", "1×D", v);
+    const int scores = add({.name = "scores",
+                            .help = "v·tanh(h·W + b), of every piece (Yang et al. 2016).",
+                            .letters = "T×S",
+                            .op = FlowOp::scores,
+                            .operands = {asks, active},
+                            .row_labels = queries,
+                            .col_labels = keys},
+                           torch::mm(v, of(active).t()));
+    weights.op = FlowOp::softmax;
+    weights.operands = {scores};
+  }
+  const int weight = add(std::move(weights), pass_.record.cross.front()[0][0]);
+  add({.name = "pooled",
+       .help = "The states, mixed by the weights: all that the label is made of.",
+       .letters = "T×D",
+       .op = FlowOp::product,
+       .operands = {weight, h},
+       .row_labels = queries},
+      contexts());
+}
+
 void DataFlowBuilder::add_readout() {
   const std::vector<std::string> labels = pieces();
   const int context =

@@ -57,7 +57,7 @@ PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source,
   PassGradients pass;
   pass.loss = loss.item<double>();
   if (!config.is_language_model()) pass.encoder.norms = stack_norms(record, config, false);
-  pass.decoder.norms = stack_norms(record, config, true);
+  if (config.has_decoder()) pass.decoder.norms = stack_norms(record, config, true);
   return pass;
 }
 
@@ -83,7 +83,7 @@ GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer,
   const auto pass = [&](const Interventions& interventions) {
     PassGradients made = gradients_of(model, source, read, whole.target_out[step].id, interventions);
     made.encoder.pieces = pieces_of(whole.source);
-    made.decoder.pieces = pieces_of(std::span(whole.target_in).first(step + 1));
+    if (model.config().has_decoder()) made.decoder.pieces = pieces_of(std::span(whole.target_in).first(step + 1));
     progress(0.5);
     return made;
   };

@@ -179,7 +179,7 @@ Course Look::translation() {
   if (probe_.follow_reference) course.limit = static_cast<std::int64_t>(course.given.size());
   snapshot.prefix = course.given.size();
   for (const Token& token : course.given) {
-    if (token.id != special().end) course.inputs.push_back(token);
+    if (token.id != special().end && std::ssize(course.inputs) < course.limit) course.inputs.push_back(token);
   }
   return course;
 }
@@ -216,7 +216,7 @@ std::vector<Token> Look::reference() const {
   const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
   const std::int64_t room = config().is_language_model() ? config().max_length - typed : config().max_length - 1;
   std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, written_side(), room, Keep::beginning, cut);
-  if (!config().is_language_model()) tokens.push_back(end());
+  if (!config().is_language_model() && special().ends_targets) tokens.push_back(end());
   return tokens;
 }
 
@@ -266,7 +266,7 @@ void Look::follow() {
   snapshot.target_in = course_.inputs;
   snapshot.target_in.insert(snapshot.target_in.end(), snapshot.target_out.begin() + course_.inputs.size() - 1,
                             snapshot.target_out.end() - 1);
-  snapshot.stopped_at_limit = !ended;
+  snapshot.stopped_at_limit = !ended && !config().is_classifier();
 }
 
 // What the decoder thinks of every piece of the gold output when it is given those before it.

@@ -51,7 +51,7 @@ class CellLook {
     look_.source = pieces_of(whole_.source);
     look_.written = pieces_of(whole_.target_out);
     add_gates();
-    if (config_.attention != "none") look_.attention.push_back(attention());
+    if (config_.has_decoder() && config_.attention != "none") look_.attention.push_back(attention());
     add_handed();
     return std::move(look_);
   }
@@ -65,6 +65,7 @@ class CellLook {
   torch::Tensor parameter(const std::string& name) const { return parameters_[name].detach(); }
 
   RecurrentWanted settled(RecurrentWanted wanted) {
+    wanted.decoder = wanted.decoder && config_.has_decoder();
     look_.asked.decoder = wanted.decoder;
     wanted.layer = std::clamp(wanted.layer, 0, layers() - 1);
     wanted.reverse = wanted.reverse && directions() == 2;
@@ -209,7 +210,9 @@ std::vector<std::string> read_out(SequenceModel& model, const Tokenizer& tokeniz
 RecurrentLook look_at_cells(SequenceModel& model, const Tokenizer& tokenizer, const RecurrentWanted& wanted,
                             const Snapshot& whole, const Breath& breathe) {
   RecurrentLook look = CellLook(model, wanted, whole).made();
-  if (model.config().attention == "none") look.read_out = read_out(model, tokenizer, whole, breathe);
+  const ModelConfig& config = model.config();
+  const bool all_in_last = config.has_decoder() ? config.attention == "none" : !config.pools_by_weights();
+  if (all_in_last) look.read_out = read_out(model, tokenizer, whole, breathe);
   return look;
 }
 

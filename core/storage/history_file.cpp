@@ -135,20 +135,6 @@ Json frame_json(const Snapshot& frame) {
 
 // ---- reading
 
-// Layers and heads of a part of the model; none where it has no such attention.
-std::pair<int, int> layers_and_heads(const ModelConfig& model, AttentionPart part) {
-  const int heads = static_cast<int>(model.num_heads);
-  if (model.is_recurrent()) {
-    const int one = part == AttentionPart::cross && model.attention != "none" ? 1 : 0;
-    return {one, one};
-  }
-  if (part == AttentionPart::encoder) {
-    return {model.is_language_model() ? 0 : static_cast<int>(model.num_encoder_layers), heads};
-  }
-  const bool there = part == AttentionPart::decoder || !model.is_language_model();
-  return {there ? static_cast<int>(model.num_decoder_layers) : 0, heads};
-}
-
 class HistoryReader {
  public:
   HistoryReader(const Safetensors& file, const ModelConfig& model, std::uint64_t run) : model_(model), run_(run) {
@@ -267,7 +253,7 @@ class HistoryReader {
   }
 
   AttentionMaps maps(const char* what, AttentionPart part, int rows, int cols) const {
-    const auto [layers, heads] = layers_and_heads(model_, part);
+    const auto [layers, heads] = part_size(model_, part);
     if (layers == 0) return {};
     const std::vector<float> values = shaped<float>(what, {layers, heads, rows, cols});
     AttentionMaps read(layers, std::vector<Matrix>(heads, Matrix(rows, cols)));

@@ -29,7 +29,8 @@ struct RunFolder {
   std::filesystem::path model() const { return path / "model.safetensors"; }
   std::filesystem::path optimizer() const { return path / "optimizer.safetensors"; }
   std::filesystem::path tokenizer() const { return path / "tokenizer.model"; }
-  // Instead of it, or beside it, of a run that began as another program's checkpoint (tokenizer/families.h).
+  // Instead of it, or beside it, of a run that began as another program's checkpoint, and of a classifier
+  // (tokenizer/families.h).
   std::vector<std::filesystem::path> other_tokenizer_files() const;
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
   std::filesystem::path corpus() const { return path / "corpus.json"; }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr TokenizerFile settings_file{"tokenizer_config.json", false};
 
-constexpr std::array own_files = {TokenizerFile{"tokenizer.model"}};
+constexpr std::array own_files = {TokenizerFile{"tokenizer.model"}, TokenizerFile{labels_file, false}};
 constexpr std::array marian_files = {TokenizerFile{"source.spm"}, TokenizerFile{"target.spm"},
                                      TokenizerFile{"vocab.json"}, settings_file};
 constexpr std::array t5_files = {TokenizerFile{"spiece.model"}, settings_file};
@@ -32,6 +32,20 @@ const std::array families = {
     Family{"llama", llama_files, llama_pieces},
 };
 
+// One a line.
+std::vector<std::string> labels_of(std::string_view text) {
+  std::vector<std::string> labels;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end == 0) throw TokenizerError(fmt::format("{}: an empty line is no label", labels_file));
+    labels.emplace_back(text.substr(0, end));
+    if (std::ranges::count(labels, labels.back()) > 1)
+      throw TokenizerError(fmt::format("{}: \"{}\" comes twice", labels_file, labels.back()));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return labels;
+}
+
 const Family& family_named(std::string_view name) {
   const auto* const found = std::ranges::find(families, name, &Family::name);
   if (found == families.end()) throw TokenizerError(fmt::format("tokenizers of \"{}\" cannot be read", name));
@@ -47,7 +61,11 @@ std::span<const TokenizerFile> tokenizer_files(std::string_view family) {
 Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialPieces& special,
                          std::int64_t vocab_size) {
   const Family& known = family_named(family);
-  if (!known.make) return Tokenizer(std::move(files.at("tokenizer.model")));
+  if (!known.make) {
+    const auto labels = files.find(std::string(labels_file));
+    if (labels == files.end()) return Tokenizer(std::move(files.at("tokenizer.model")));
+    return {std::move(files.at("tokenizer.model")), labels_of(labels->second)};
+  }
   std::unique_ptr<const PieceScheme> scheme = known.make(files, static_cast<int>(vocab_size));
   if (const int end = scheme->end_id(); end != special.end) {
     throw TokenizerError(

@@ -32,6 +32,11 @@ void strip_beside_specials(std::vector<TextPart>& parts) {
 
 }  // namespace
 
+const std::vector<std::string>& PieceScheme::labels() const {
+  static const std::vector<std::string> none;
+  return none;
+}
+
 std::vector<TextPart> split_at_specials(std::string_view text, std::span<const std::string> specials, bool strip) {
   std::vector<TextPart> parts;
   while (!text.empty()) {

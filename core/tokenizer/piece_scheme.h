@@ -36,6 +36,9 @@ class PieceScheme {
   virtual int unknown_id() const = 0;
   virtual int end_id() const = 0;
   virtual int opening_id() const { return -1; }  // before every text
+
+  // What a target can be, where it is one of a few: the last pieces of the vocabulary. None: it is a text.
+  virtual const std::vector<std::string>& labels() const;
 };
 
 // A piece of a text: plain, or a special piece that was written out in it.

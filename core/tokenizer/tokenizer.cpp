@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -75,6 +77,54 @@ class OwnPieces final : public PieceScheme {
   SentencePiece model_;
 };
 
+// The same for texts with a label each: the labels follow the model's own pieces.
+class LabelledPieces final : public PieceScheme {
+ public:
+  LabelledPieces(std::string_view model, std::vector<std::string> labels) : texts_(model), labels_(std::move(labels)) {
+    for (std::size_t i = 0; i < labels_.size(); ++i) ids_.emplace(labels_[i], first() + static_cast<int>(i));
+  }
+
+  std::vector<Token> encode(std::string_view text, Side side) const override {
+    if (side == Side::source) return texts_.encode(text, side);
+    if (text.empty()) return {};
+    const auto found = ids_.find(text);
+    return {{found == ids_.end() ? unknown_id() : found->second, std::string(text)}};
+  }
+
+  std::string decode(std::span<const int> ids) const override {
+    std::string text;
+    std::vector<int> own;
+    for (const int id : ids) {
+      if (id < first())
+        own.push_back(id);
+      else
+        text += (text.empty() ? "" : " ") + piece(id);
+    }
+    return texts_.decode(own) + text;
+  }
+
+  int vocab_size() const override { return first() + static_cast<int>(labels_.size()); }
+  std::string piece(int id) const override {
+    return id < first() ? texts_.piece(id) : labels_[static_cast<std::size_t>(id - first())];
+  }
+  int unknown_id() const override { return texts_.unknown_id(); }
+  int end_id() const override { return texts_.end_id(); }
+  const std::vector<std::string>& labels() const override { return labels_; }
+
+ private:
+  int first() const { return texts_.vocab_size(); }
+
+  OwnPieces texts_;
+  std::vector<std::string> labels_;
+  std::map<std::string, int, std::less<>> ids_;
+};
+
+std::string as_lines(const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += label + '\n';
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string_view> passages(std::string_view text) {
@@ -108,6 +158,10 @@ std::string Tokenizer::train(std::span<const std::string> sentences, const Token
 
 Tokenizer::Tokenizer(std::string model)
     : Tokenizer(std::make_unique<OwnPieces>(model), SpecialPieces(), {{"tokenizer.model", model}}) {}
+
+Tokenizer::Tokenizer(std::string model, const std::vector<std::string>& labels)
+    : Tokenizer(std::make_unique<LabelledPieces>(model, labels), SpecialPieces(),
+                {{"tokenizer.model", model}, {std::string(labels_file), as_lines(labels)}}) {}
 
 Tokenizer::Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files)
     : files_(std::make_shared<const TokenizerFiles>(std::move(files))), scheme_(std::move(scheme)), special_(special) {}

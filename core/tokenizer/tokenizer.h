@@ -29,6 +29,9 @@ std::vector<std::string_view> passages(std::string_view text);
 // A tokenizer's files: what they hold, by their names in a run's folder.
 using TokenizerFiles = std::map<std::string, std::string>;
 
+// Of a classifier, beside tokenizer.model.
+inline constexpr std::string_view labels_file = "labels.txt";
+
 // Immutable once made; copies share the model. Any number of threads may use it at once.
 class Tokenizer {
  public:
@@ -56,6 +59,10 @@ class Tokenizer {
   // differently from above.
   explicit Tokenizer(std::string model);
 
+  // The same for a classifier, whose targets are one of these labels: a piece each, the last of the vocabulary, in this
+  // order. No label is empty, holds a line feed or comes twice.
+  Tokenizer(std::string model, const std::vector<std::string>& labels);
+
   // Another program's: decoding passes over the special pieces.
   Tokenizer(std::unique_ptr<const PieceScheme> scheme, const SpecialPieces& special, TokenizerFiles files);
 
@@ -78,7 +85,10 @@ class Tokenizer {
   // The piece that stands before every text, −1: none. encode() leaves it out.
   int opening() const { return scheme_->opening_id(); }
 
-  // What is to be saved: for SentencePiece, tokenizer.model.
+  // Of a classifier; none otherwise.
+  const std::vector<std::string>& labels() const { return scheme_->labels(); }
+
+  // What is to be saved: for SentencePiece, tokenizer.model, and where there are labels labels.txt, one a line.
   const TokenizerFiles& files() const { return *files_; }
 
  private:

@@ -84,16 +84,17 @@ std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
 
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialPieces& special) {
+  const std::size_t end = special.ends_targets ? 1 : 0;
   std::size_t source_length = 0;
-  std::size_t target_length = 0;
+  std::size_t target_length = 1;
   Batch batch;
   bool padded = false;
   for (const std::int64_t i : indices) {
     padded |= source_length != 0 && source_length != pairs[i].source.size();
     source_length = std::max(source_length, pairs[i].source.size());
-    target_length = std::max(target_length, pairs[i].target.size() + 1);
-    batch.targets += static_cast<std::int64_t>(pairs[i].target.size() + 1);
-    batch.tokens += static_cast<std::int64_t>(pairs[i].source.size() + pairs[i].target.size() + 1);
+    target_length = std::max(target_length, pairs[i].target.size() + end);
+    batch.targets += static_cast<std::int64_t>(pairs[i].target.size() + end);
+    batch.tokens += static_cast<std::int64_t>(pairs[i].source.size() + pairs[i].target.size() + end);
   }
   const auto rows = static_cast<std::int64_t>(indices.size());
   const auto table = [&](std::size_t length) {
@@ -109,9 +110,9 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
     const EncodedPair& pair = pairs[i];
     std::copy(pair.source.begin(), pair.source.end(), source);
     *target_in = special.start;
-    std::copy(pair.target.begin(), pair.target.end(), target_in + 1);
+    if (!pair.target.empty()) std::copy_n(pair.target.begin(), pair.target.size() + end - 1, target_in + 1);
     std::copy(pair.target.begin(), pair.target.end(), target_out);
-    target_out[pair.target.size()] = special.end;
+    if (special.ends_targets) target_out[pair.target.size()] = special.end;
     source += source_length;
     target_in += target_length;
     target_out += target_length;

@@ -17,7 +17,7 @@ struct Batch {
   torch::Tensor source;          // int64 B×S
   torch::Tensor source_padding;  // bool B×S, true at padding; undefined if there is none
   torch::Tensor target_in;       // int64 B×T: <s> y1 … yn (teacher forcing)
-  torch::Tensor target_out;      // int64 B×T: y1 … yn </s>
+  torch::Tensor target_out;      // int64 B×T: y1 … yn </s>; of a classifier B×1: the label
   std::int64_t tokens = 0;       // source + target positions that are not padding
   std::int64_t targets = 0;      // target positions that are not padding: what the loss is the mean of
 };

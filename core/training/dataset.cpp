@@ -3,22 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t pairs_a_breath = 256;
 constexpr std::int64_t lines_a_breath = 256;
+constexpr std::size_t most_labels = 5000;
 
 std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
-                                      std::int64_t max_length, std::int64_t& too_long, const Breath& breathe) {
+                                      std::int64_t max_length, Dataset& dataset, const Breath& breathe) {
   std::vector<EncodedPair> encoded;
   encoded.reserve(pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (auto pair = encode_pair(tokenizer, pairs[i], max_length)) {
       encoded.push_back(std::move(*pair));
     } else {
-      ++too_long;
+      ++(has_unknown_label(tokenizer, pairs[i]) ? dataset.unknown_label : dataset.too_long);
     }
     if (breathe && i % pairs_a_breath == 0) breathe();
   }
@@ -28,8 +30,8 @@ std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Toke
 std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenizer& tokenizer, std::int64_t max_length,
                                             const Breath& breathe) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, dataset->too_long, breathe);
-  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, dataset->too_long, breathe);
+  dataset->train = encode_pairs(corpus.train, tokenizer, max_length, *dataset, breathe);
+  dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, breathe);
   if (dataset->train.empty()) {
     throw CorpusError(
         fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
@@ -70,11 +72,28 @@ void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t
 
 }  // namespace
 
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config) {
+bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair) {
+  return !tokenizer.labels().empty() &&
+         std::ranges::any_of(tokenizer.encode(pair.target, Side::target), &Token::unknown);
+}
+
+std::vector<std::string> labels_of(const Corpus& corpus) {
+  std::set<std::string> labels;
+  for (const Pair& pair : corpus.train) labels.insert(pair.target);
+  if (labels.size() > most_labels) {
+    throw CorpusError(fmt::format(
+        "{}: {} different targets, a classifier takes {} labels: choose texts with a label each, such as the built-in "
+        "verdicts",
+        corpus.name, labels.size(), most_labels));
+  }
+  return {labels.begin(), labels.end()};
+}
+
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, bool labelled) {
   std::vector<std::string> sentences = lines_of(corpus.text.train);
   for (const Pair& pair : corpus.train) {
     sentences.push_back(pair.source);
-    sentences.push_back(pair.target);
+    if (!labelled) sentences.push_back(pair.target);
   }
   return Tokenizer::train(sentences, config);
 }
@@ -86,6 +105,7 @@ std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokeniz
 }
 
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length) {
+  if (has_unknown_label(tokenizer, pair)) return std::nullopt;
   const auto ids = [&](const std::string& text, Side side) {
     std::vector<int> encoded;
     for (const Token& token : tokenizer.encode(text, side)) encoded.push_back(token.id);

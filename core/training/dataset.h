@@ -24,21 +24,31 @@ struct EncodedPair {
 struct Dataset {
   std::vector<EncodedPair> train;
   std::vector<EncodedPair> validation;
-  std::int64_t too_long = 0;  // pairs left out because a side exceeds max_length
+  std::int64_t too_long = 0;       // pairs left out because a side exceeds max_length
+  std::int64_t unknown_label = 0;  // texts left out of validation because training has not seen their label
   std::vector<int> train_stream;
   std::vector<int> validation_stream;
 
   bool can_validate() const { return !validation.empty() || !validation_stream.empty(); }
 };
 
-// A SentencePiece model of the corpus's training part, as Tokenizer takes it.
-std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config);
+// A SentencePiece model of the corpus's training part, as Tokenizer takes it. Of a classifier's corpus, the texts
+// alone.
+std::string train_tokenizer(const Corpus& corpus, const TokenizerConfig& config, bool labelled = false);
+
+// What the targets of the training part are, each once, in the order of their bytes. Throws CorpusError where they are
+// too many to be labels.
+std::vector<std::string> labels_of(const Corpus& corpus);
 
 // Throws CorpusError when nothing is left to train on.
 std::shared_ptr<const Dataset> encode_corpus(const Corpus& corpus, const Tokenizer& tokenizer, const ModelConfig& model,
                                              const Breath& breathe);
 
-// `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks.
+// Whether the pair's target is none of the labels that the tokenizer has, which has some.
+bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair);
+
+// `pair` as pieces, </s> after the source; empty when a side is longer than max_length with its marks, or is a label
+// that the tokenizer does not know.
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
 
 // A text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.

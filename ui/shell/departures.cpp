@@ -28,6 +28,8 @@ constexpr std::array help_texts = {
     "was. Click: shows it.",
     "A sublayer's output stands alone, its input is not added to it (paper \u00A73.1). Click: shows what that does to "
     "gradients.",
+    "What is read comes without its positions: in every order of the words it is the same (paper \u00A73.5). Click: "
+    "shows what is then written of the words shuffled.",
     "The decoder is given this beginning, and goes on by itself. Click: shows it.",
     "Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it.",
     "What the model made of the sentence at that step of its training, not what it makes of it now.",
@@ -70,6 +72,9 @@ void show(Scope& scope, const Departure& departure) {
       return;
     case DepartureKind::other_scale:
       scope.layout.workspace = show_view(scope.views, "scaling");
+      return;
+    case DepartureKind::no_positions:
+      scope.layout.workspace = show_view(scope.views, "shuffled");
       return;
     case DepartureKind::no_residuals:
       scope.layout.workspace = show_view(scope.views, "through-time");
@@ -152,6 +157,9 @@ void take_back(Scope& scope, const Departure& departure) {
       return drop(attention.interventions.hidden, departure.index);
     case DepartureKind::other_scale:
       attention.interventions.other_scale = false;
+      return;
+    case DepartureKind::no_positions:
+      attention.interventions.no_positions = false;
       return;
     case DepartureKind::no_residuals:
       attention.interventions.no_residuals = false;

@@ -102,7 +102,9 @@ void draw_output(const Scope& scope, const Skin& skin) {
   if (snapshot == nullptr) return;
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
-    return dim_text("There is nothing to translate.", skin);
+    return dim_text(
+        scope.run.config.model.is_classifier() ? "There is nothing to classify." : "There is nothing to translate.",
+        skin);
   }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
   ImGui::AlignTextToFramePadding();

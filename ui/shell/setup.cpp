@@ -16,11 +16,13 @@ namespace attnscope {
 namespace {
 
 // What is changed first; the other fields are there at Density::everything.
-constexpr std::array<std::string_view, 15> basic_fields = {
+constexpr std::array<std::string_view, 17> basic_fields = {
     "corpus.source",
     "corpus.target",
     "tokenizer.vocab_size",
     "model.architecture",
+    "model.reader",
+    "model.pooling",
     "model.cell",
     "model.attention",
     "model.d_model",
@@ -258,7 +260,9 @@ void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
                          grouped(run.test_pairs), text ? " characters" : ""),
              skin);
   help_tooltip(text ? "Characters of running text. It is split once: the test part is never trained on."
-                    : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
+               : run.config.model.is_classifier()
+                   ? "Texts with a label each. They are split once, by the seed: the test part is never trained on."
+                   : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
                skin);
 }
 

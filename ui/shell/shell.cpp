@@ -146,6 +146,8 @@ std::string waiting_text(const Scope& scope) {
 std::string what_is_missing(const Scope& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.needs.look) return "";
+  if (workspace.needs.writer && scope.run.config.model.is_classifier())
+    return "A classifier writes nothing piece by piece, it names a label: see Origins, Many to one";
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);

@@ -8,6 +8,7 @@
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/origins/view.h"
+#include "workspaces/positions/view.h"
 
 namespace attnscope {
 namespace {
@@ -20,6 +21,11 @@ double percent(std::int64_t part, std::int64_t whole) {
 
 std::string text_of(const Evaluation& scores) {
   if (scores.pairs == 0) return "There is no held-out pair that the model has room for.";
+  if (!scores.confusion.labels.empty()) {
+    return fmt::format("{} held-out texts: {:.1f} % right, {:.1f} % as the mean of the classes, {:.3f} nats a label",
+                       grouped(scores.pairs), 100 * scores.confusion.accuracy(),
+                       100 * scores.confusion.balanced_accuracy(), scores.nll.per_token());
+  }
   std::string text =
       fmt::format("{} held-out pairs: BLEU {:.1f}, {:.1f} % exactly right, {:.3f} nats/token", grouped(scores.pairs),
                   scores.bleu, percent(scores.exact, scores.pairs), scores.nll.per_token());
@@ -63,6 +69,9 @@ std::string text_of(const CostLook&) {
 std::string text_of(const LengthLook&) {
   return {};
 }
+std::string text_of(const OrderLook&) {
+  return {};
+}
 
 // To whoever shows it.
 struct HandOver {
@@ -80,7 +89,13 @@ struct HandOver {
   void operator()(const LengthLook& look) const {
     take_lengths(views.of<OriginsView>().lengths, look, result.run, result.step);
   }
-  void operator()(const Evaluation&) const {}
+  void operator()(const OrderLook& look) const {
+    take_orders(views.of<PositionsView>().orders, look, result.run, result.step);
+  }
+  void operator()(const Evaluation& scores) const {
+    if (!scores.confusion.labels.empty())
+      take_confusion(views.of<OriginsView>().classes, scores.confusion, result.run, result.step);
+  }
   void operator()(const TextEvaluation&) const {}
 };
 
@@ -160,6 +175,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
   if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";
+  if (std::holds_alternative<OrderQuestion>(question)) return "Shuffling the words";
+  if (model.is_classifier()) return "Classifying the held-out texts";
   return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
 }
 

@@ -217,29 +217,88 @@ void draw_legend_entry(const PlotLine& line, bool hidden, ImVec2 at, const std::
   paint.text(font, {x + name_width + skin.px(5), at.y}, hidden ? ink : skin.theme.text, value);
 }
 
-// Right of the title, from the right edge leftwards while there is room.
-void draw_plot_legend(std::span<const PlotLine> lines, ImVec2 right_top, float left, const PlotAxis& axis,
-                      PlotView& view, bool values, const Skin& skin) {
-  ImFont* font = skin.fonts.small;
-  const std::vector<PlotLine> entries(lines.begin(), lines.end());
-  float x = right_top.x;
-  for (auto line = entries.rbegin(); line != entries.rend(); ++line) {
-    const std::string value = values ? legend_value(*line, axis) : "";
-    const float width = skin.px(19) + text_size(font, line->name).x + text_size(font, value).x;
-    x -= width;
+// Where the entries of a legend stand, below and right of the plot's corner.
+struct Legend {
+  struct Entry {
+    std::size_t line;
+    ImVec2 at;
+    float width;
+    std::string value;
+  };
+  std::vector<Entry> entries;
+  float below = 0;  // height of its own rows, where there is no room for all beside the title
+};
+
+float legend_line(const Skin& skin) {
+  return font_size(skin.fonts.small) + skin.px(3);
+}
+
+// Right of the title, from the right edge leftwards, while there is room.
+void place_beside_title(Legend& legend, float left, float right, float gap) {
+  float x = right;
+  std::size_t kept = legend.entries.size();
+  for (auto entry = legend.entries.rbegin(); entry != legend.entries.rend(); ++entry, --kept) {
+    x -= entry->width;
     if (x < left) break;
-    ImGui::PushID(line->name.data(), line->name.data() + line->name.size());
-    ImGui::SetCursorScreenPos({x, right_top.y});
-    const bool hidden = is_hidden(view, line->name);
-    const bool pressed = ImGui::InvisibleButton("line", {width, font_size(font) + skin.px(3)});
+    entry->at = {x, 0};
+    x -= gap;
+  }
+  legend.entries.erase(legend.entries.begin(), legend.entries.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+// In rows beneath the title.
+void place_below_title(Legend& legend, float right, float gap, const Skin& skin) {
+  ImVec2 at{0, legend_line(skin) + skin.px(2)};
+  for (Legend::Entry& entry : legend.entries) {
+    if (at.x > 0 && at.x + entry.width > right) at = {0, at.y + legend_line(skin)};
+    entry.at = at;
+    at.x += entry.width + gap;
+  }
+  legend.below = at.y;
+}
+
+// `size` is that of the plot.
+Legend placed_legend(std::span<const PlotLine> lines, ImVec2 size, const PlotAxis& axis, const PlotOptions& options,
+                     const Skin& skin) {
+  Legend legend;
+  if (!options.legend) return legend;
+  ImFont* font = skin.fonts.small;
+  const float gap = skin.px(12), right = size.x - skin.px(right_margin);
+  const float left = text_size(font, options.title).x + skin.px(10);
+  float all = -gap;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string value = options.legend_values ? legend_value(lines[i], axis) : "";
+    const float width = skin.px(19) + text_size(font, lines[i].name).x + text_size(font, value).x;
+    // A value may change with every move of the mouse, and nothing should jump then.
+    const float steady = options.legend_values ? skin.px(44) - text_size(font, value).x : 0;
+    all += width + steady + gap;
+    legend.entries.push_back({i, {}, width, std::move(value)});
+  }
+  const float rows = std::ceil(all / std::max(1.0F, right)) * legend_line(skin);
+  const bool has_height = rows < 0.2F * size.y;  // else the lines themselves matter more
+  if (all > right - left && has_height)
+    place_below_title(legend, right, gap, skin);
+  else
+    place_beside_title(legend, left, right, gap);
+  return legend;
+}
+
+void draw_plot_legend(std::span<const PlotLine> lines, const Legend& legend, ImVec2 origin, PlotView& view,
+                      const Skin& skin) {
+  for (const Legend::Entry& entry : legend.entries) {
+    const PlotLine& line = lines[entry.line];
+    const ImVec2 at{origin.x + entry.at.x, origin.y + entry.at.y};
+    ImGui::PushID(line.name.data(), line.name.data() + line.name.size());
+    ImGui::SetCursorScreenPos(at);
+    const bool hidden = is_hidden(view, line.name);
+    const bool pressed = ImGui::InvisibleButton("line", {entry.width, legend_line(skin)});
     const bool by_key = pressed && !ImGui::IsMouseReleased(ImGuiMouseButton_Left);
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-      solo_line(view, line->name, entries);
+      solo_line(view, line.name, lines);
     else if (ImGui::IsItemClicked() || by_key)
-      toggle_line(view, line->name);
-    draw_legend_entry(*line, hidden, {x, right_top.y}, value, skin);
+      toggle_line(view, line.name);
+    draw_legend_entry(line, hidden, at, entry.value, skin);
     ImGui::PopID();
-    x -= skin.px(12);
   }
 }
 
@@ -247,11 +306,12 @@ bool has_points(std::span<const PlotLine> lines) {
   return std::any_of(lines.begin(), lines.end(), [](const PlotLine& line) { return !line.series->x.empty(); });
 }
 
-PlotFrame make_frame(ImVec2 origin, ImVec2 size, std::span<const PlotLine> lines, PlotAxis& axis, const PlotView& view,
-                     const PlotOptions& options, const Skin& skin) {
+// legend: the height of its own rows.
+PlotFrame make_frame(ImVec2 origin, ImVec2 size, float legend, std::span<const PlotLine> lines, PlotAxis& axis,
+                     const PlotView& view, const PlotOptions& options, const Skin& skin) {
   const float line = font_size(skin.fonts.small);
   const float gutter = skin.px(44);
-  const float top = font_size(skin.fonts.small) + skin.px(7);
+  const float top = font_size(skin.fonts.small) + skin.px(7) + legend;
   const float bottom =
       (options.x_numbers ? line + skin.px(4) : skin.px(2)) + (options.x_label.empty() ? 0 : line + skin.px(2));
   PlotFrame frame;
@@ -293,7 +353,8 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Painter paint(skin);
   const std::vector<PlotLine> visible = visible_lines(lines, view);
-  const PlotFrame frame = make_frame(origin, size, visible, axis, view, options, skin);
+  const Legend legend = placed_legend(lines, size, axis, options, skin);
+  const PlotFrame frame = make_frame(origin, size, legend.below, visible, axis, view, options, skin);
 
   paint.text(skin.fonts.small, origin, skin.theme.text, options.title);
   const float title_width = text_size(skin.fonts.small, options.title).x;
@@ -301,9 +362,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     ImGui::Dummy({title_width, font_size(skin.fonts.small)});
     help_tooltip(options.help, skin);
   }
-  if (options.legend)
-    draw_plot_legend(lines, {frame.high.x, origin.y}, origin.x + title_width + skin.px(10), axis, view,
-                     options.legend_values, skin);
+  draw_plot_legend(lines, legend, origin, view, skin);
   if (has_points(visible) || options.over) {
     draw_axes(frame, options, skin);
     draw_lines(frame, visible, skin);

@@ -96,6 +96,7 @@ struct WorkspaceNeeds {
   bool text = true;       // a sentence; a language model writes without one
   bool decoding = false;  // a decoding that came to its end, not the sentence's pieces and encoder alone
   bool present = false;   // what recorded frames do not hold
+  bool writer = false;    // a model that writes piece by piece: no classifier
 };
 
 struct Workspace {

@@ -63,6 +63,11 @@ std::string title_of(const HeadPlace& place, const ModelConfig& model) {
 }
 
 std::string no_attention_text(const ModelConfig& model) {
+  if (model.is_classifier())
+    return fmt::format(
+        "No attention: the whole text passes through the last state, {} numbers, however long it is. Choose another "
+        "pooling in the setup to see what it adds.",
+        model.d_model);
   return fmt::format(
       "No attention: the whole sentence passes through the encoder's last state, {} numbers, however long it is "
       "(arXiv 1409.3215). Choose an attention in the setup to see what it adds.",

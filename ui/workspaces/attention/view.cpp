@@ -24,9 +24,7 @@ HeadChoice AttentionView::choice() const {
 }
 
 bool has_part(const ModelConfig& model, AttentionPart part) {
-  if (model.is_language_model()) return part == AttentionPart::decoder;
-  if (model.is_recurrent()) return part == AttentionPart::cross && model.attention != "none";
-  return true;
+  return part_size(model, part).layers > 0;
 }
 
 void settle(AttentionView& view, const ModelConfig& model) {

@@ -236,15 +236,19 @@ void Diagram::draw_way(const ColumnPlace& column) {
   for (std::size_t i = 0; i < end; ++i) {
     const Place& place = column.boxes[i];
     if (place.box->beside) continue;  // the way passes it
+    const bool begins = i == 0 && letters.empty();
     const ImVec2 to{column.line, place.high.y};
-    arrow({column.line, y}, to);
-    const float from_low = std::min(y, to.y + arrow_);
-    label(column, (from_low + to.y) / 2, letters);
+    if (!begins) {
+      arrow({column.line, y}, to);
+      const float from_low = std::min(y, to.y + arrow_);
+      label(column, (from_low + to.y) / 2, letters);
+    }
     y = place.low.y;
     letters = place.box->out;
   }
   arrow({column.line, y}, {column.line, y - arrow_});
   label(column, y - arrow_ / 2, letters);
+  if (column.column->input.empty()) return;  // all that it is given comes from the encoder
   const char* what = snapshot_.model.is_language_model() ? "text" : column.decoder ? "output so far" : "source";
   const std::string ids = shortened(skin_.fonts.small, fmt::format("{}, as ids", what), column.width);
   const float left =

@@ -385,7 +385,9 @@ void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, con
   const Snapshot& snapshot = *shown.snapshot;
   if (!settle_on_attention(view, snapshot.model)) {
     const char* text =
-        snapshot.model.attention == "none"
+        snapshot.model.is_classifier() ? "A recurrent reader looks nothing up: what its pooling takes of each state "
+                                         "stands in Origins, Many to one."
+        : snapshot.model.attention == "none"
             ? "Without attention nothing is looked up: choose an attention or the encoder\u2013decoder in "
               "the setup, then Reset."
             : "A recurrent decoder looks up in the encoder's states, which are keys and values at once: "

@@ -100,7 +100,7 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
                     .help = fmt::format("Of up to {} pairs of each length: those whose greedy translation is the "
                                         "reference, word for word.",
                                         look.question.pairs_a_length),
-                    .y_limits = PlotRange{0, 100}},
+                    .y_limits = PlotRange{-3, 103}},
                    {0, height}, skin);
   draw_by_length(
       "loss", view.loss, view, view.loss_plot,

@@ -204,4 +204,23 @@ void take_lengths(LengthsView& view, LengthLook look, std::uint64_t run, std::in
   }
 }
 
+void take_confusion(ClassesView& view, Confusion confusion, std::uint64_t run, std::int64_t step) {
+  const auto classes = static_cast<int>(confusion.labels.size());
+  view.shares = view.counts = Matrix(classes, classes);
+  for (int row = 0; row < classes; ++row) {
+    const auto truth = static_cast<std::size_t>(row);
+    const auto of_class = static_cast<float>(std::max<std::int64_t>(1, confusion.of_class(truth)));
+    for (int col = 0; col < classes; ++col) {
+      const auto count = static_cast<float>(confusion.at(truth, static_cast<std::size_t>(col)));
+      view.counts.at(row, col) = count;
+      view.shares.at(row, col) = count / of_class;
+    }
+  }
+  if (confusion.labels != view.confusion.labels) view.zoom = {};
+  view.confusion = std::move(confusion);
+  view.run = run;
+  view.step = step;
+  ++view.version;
+}
+
 }  // namespace attnscope

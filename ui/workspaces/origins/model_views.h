@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/classes.h"
 #include "plain/cost.h"
 #include "plain/gradients.h"
 #include "plain/length.h"
@@ -101,5 +102,23 @@ struct LengthsView {
 inline constexpr std::size_t most_looks = 7;  // as many as there are colours
 
 void take_lengths(LengthsView& view, LengthLook look, std::uint64_t run, std::int64_t step);
+
+// ---- classes
+
+struct ClassesView {
+  std::uint64_t asked_of = 0;  // run that was asked about last
+  std::uint64_t run = 0;       // that the confusion is of
+  std::int64_t step = 0;
+  Confusion confusion;
+  bool by_gradient = false;  // pieces by how far the label's loss reaches, not by what the pooling takes of them
+  bool as_counts = false;    // texts, not shares of their class
+  HeatmapZoom zoom;
+
+  // ---- made of it
+  Matrix shares, counts;
+  std::uint64_t version = 0;
+};
+
+void take_confusion(ClassesView& view, Confusion confusion, std::uint64_t run, std::int64_t step);
 
 }  // namespace attnscope

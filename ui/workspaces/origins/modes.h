@@ -31,16 +31,21 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& view);
 void draw_through_time(WorkspaceContext& context, OriginsView& view);
 void draw_cost(WorkspaceContext& context, OriginsView& view);
 void draw_lengths(WorkspaceContext& context, OriginsView& view);
+void draw_classes(WorkspaceContext& context, OriginsView& view);
 // Of the query that is drawn, a row a key.
 std::optional<WorkspaceNumbers> scaling_numbers(const ScalingView& view);
 std::optional<WorkspaceNumbers> gradient_numbers(const GradientsView& view);
 std::optional<WorkspaceNumbers> cost_numbers(const CostView& view);
 std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view);
+std::optional<WorkspaceNumbers> class_numbers(const ClassesView& view);
 
 // Worked out for what is open now, in place of what is worked out for other chapters.
 void ask_for_gradients(WorkspaceContext& context, GradientsView& view, int output);
+// Once for each sentence and run, when nothing else is worked out.
+void ask_for_new_gradients(WorkspaceContext& context, GradientsView& view);
 void ask_for_cost(WorkspaceContext& context, CostView& view);
 void ask_for_lengths(WorkspaceContext& context, LengthsView& view);
+void ask_for_classes(WorkspaceContext& context, ClassesView& view);
 
 // ---- what both chapters on pooling draw
 

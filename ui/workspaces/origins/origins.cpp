@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <array>
@@ -27,8 +28,16 @@ constexpr std::array modes = {
                   "How far a loss reaches back: gradients by every piece that was read, and by layer."},
     WorkspaceView{"cost", "Cost", "Self-attention, recurrence and convolution, measured by length (paper table 1)."},
     WorkspaceView{"length", "Length", "How well sentences are translated by their length, beyond training too."},
+    WorkspaceView{"classes", "Many to one",
+                  "A classifier: the probability of every label as you type, what it is made of, and which classes are "
+                  "taken for which."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::lengths) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
+
+// In the order of the modes.
+constexpr std::array short_titles = {"Kernels", "Learned", "\u221Ad_k", "Rate",   "Cell",  "States",
+                                     "Vector",  "Time",    "Cost",      "Length", "Labels"};
+static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
 
@@ -95,6 +104,7 @@ void begin_anew(WorkspaceContext& context) {
   if (view.mode == OriginsMode::through_time) return ask_for_gradients(context, view.gradients, -1);
   if (view.mode == OriginsMode::cost) return ask_for_cost(context, view.cost);
   if (view.mode == OriginsMode::lengths) return ask_for_lengths(context, view.lengths);
+  if (view.mode == OriginsMode::classes) return ask_for_classes(context, view.classes);
   if (view.mode == OriginsMode::schedule && context.has_run) return take_run(view.schedule, context.config);
   if (view.mode == OriginsMode::scaling) ++view.scaling.seed;
   if (view.mode == OriginsMode::kernels) draw_anew(view.points);
@@ -195,11 +205,19 @@ std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
   return WorkspaceNumbers{look.attention.front().energies, look.written, look.source, "energies"};
 }
 
+// One row of them, by their short names where there is no room for the whole ones.
 void draw_modes(OriginsView& view, const Skin& skin) {
+  float whole = 0;
+  for (const WorkspaceView& mode : modes) whole += button_width(mode.title) + skin.px(4);
+  const bool brief = whole > ImGui::GetContentRegionAvail().x;
+  const ImVec2 padding = ImGui::GetStyle().FramePadding;
+  if (brief) ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(4), padding.y});
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<OriginsMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    const std::string help = brief ? fmt::format("{}. {}", modes[i].title, modes[i].help) : modes[i].help;
+    if (draw_choice(brief ? short_titles[i] : modes[i].title, view.mode == mode, help, skin)) view.mode = mode;
   }
+  if (brief) ImGui::PopStyleVar();
   end_choices();
 }
 
@@ -234,6 +252,7 @@ std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
   if (view.mode == OriginsMode::through_time) return gradient_numbers(view.gradients);
   if (view.mode == OriginsMode::cost) return cost_numbers(view.cost);
   if (view.mode == OriginsMode::lengths) return length_numbers(view.lengths);
+  if (view.mode == OriginsMode::classes) return class_numbers(view.classes);
   if (view.mode == OriginsMode::kernels) {
     if (view.kernels.version == 0 || !fits(view.kernels.fit.weights)) return std::nullopt;
     return pooling_numbers(known, view.kernels.estimate, view.kernels.fit.weights, "kernel regression");
@@ -251,8 +270,9 @@ void draw_origins(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   draw_modes(view, context.skin);
   // In the order of OriginsMode.
-  constexpr std::array draws = {draw_kernels,         draw_learned,    draw_scaling,      draw_schedule, draw_cell,
-                                draw_state_attention, draw_bottleneck, draw_through_time, draw_cost,     draw_lengths};
+  constexpr std::array draws = {draw_kernels, draw_learned,         draw_scaling,    draw_schedule,
+                                draw_cell,    draw_state_attention, draw_bottleneck, draw_through_time,
+                                draw_cost,    draw_lengths,         draw_classes};
   static_assert(draws.size() == modes.size());
   draws[static_cast<std::size_t>(view.mode)](context, view);
 }

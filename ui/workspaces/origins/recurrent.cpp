@@ -76,7 +76,7 @@ void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& s
     if (draw_choice(title, look.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
   };
   stack("encoder", false, "Reads the source, piece by piece.");
-  stack("decoder", true, "Reads what was written so far, and goes on.");
+  if (view.snapshot->model.has_decoder()) stack("decoder", true, "Reads what was written so far, and goes on.");
   if (look.layers > 1) {
     break_choices("layer 00");
     dim_text("layer", skin);
@@ -340,8 +340,11 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
   if (!look) return;
   if (look->attention.empty())
     return draw_quiet_note(
-        "This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has bahdanau and "
-        "luong, for the next Reset.",
+        context.maps.complete.snapshot->model.is_classifier()
+            ? "A classifier has no decoder that asks: the weights of its pooling stand in Many to one."
+            : "This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has "
+              "bahdanau and "
+              "luong, for the next Reset.",
         ImGui::GetContentRegionAvail(), skin);
   const StateAttention& attention = look->attention.front();
   const bool first = attention.score == "bahdanau";
@@ -386,13 +389,18 @@ void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Sk
   if (look.read_out.empty())
     return draw_wrapped_label(
         skin.fonts.small, skin.theme.text_dim,
-        "This decoder looks back at every state of the source besides (Attention of states): the vector is where it "
-        "begins, not all that it has.",
+        snapshot.model.is_classifier()
+            ? "The label is made of all states, pooled, not of the last alone: choose the pooling last in the setup."
+            : "This decoder looks back at every state of the source besides (Attention of states): the vector is where "
+              "it begins, not all that it has.",
         skin);
   ImGui::Dummy({1, skin.px(4)});
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      "Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece.", skin);
+      snapshot.model.is_classifier()
+          ? "Had the text ended earlier: the label of the vector after each piece."
+          : "Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece.",
+      skin);
   for (std::size_t i = 0; i < look.read_out.size(); ++i)
     draw_label(
         skin.fonts.small, skin.theme.text,
@@ -409,11 +417,12 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   const Skin& skin = context.skin;
   const RecurrentLook* look = look_or_note(context, view);
   if (!look) return;
-  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     fmt::format("The encoder\u2019s last states, {} numbers, are what decoding begins with: without "
-                                 "attention all that is known of the {} pieces (1409.3215).",
-                                 grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
-                     skin);
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      fmt::format("The encoder\u2019s last states, {} numbers, are what decoding or a label begins with: "
+                  "without attention all that is known of the {} pieces (1409.3215).",
+                  grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
+      skin);
   float largest = 0;
   for (const float value : look->handed.values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));

@@ -120,14 +120,13 @@ void draw_layers(GradientsView& view, const Skin& skin) {
             view.layers_plot, options, skin);
 }
 
-// Once for each sentence and run, when nothing else is worked out.
-void ask_if_new(WorkspaceContext& context, GradientsView& view) {
-  if (!context.live || context.studying || context.live->source_text.empty()) return;
+}  // namespace
+
+void ask_for_new_gradients(WorkspaceContext& context, GradientsView& view) {
+  if (!context.live || context.studying || context.study || context.live->source_text.empty()) return;
   const bool same = view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
   if (!same) ask_for_gradients(context, view, -1);
 }
-
-}  // namespace
 
 void ask_for_gradients(WorkspaceContext& context, GradientsView& view, int output) {
   if (!context.live) return;
@@ -153,7 +152,7 @@ std::optional<WorkspaceNumbers> gradient_numbers(const GradientsView& view) {
 void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
   GradientsView& view = origins.gradients;
   const Skin& skin = context.skin;
-  ask_if_new(context, view);
+  ask_for_new_gradients(context, view);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
   if (!context.has_run) return note("No run is open: open one, and the gradient of what it writes is followed back.");
   if (context.live && context.live->source_text.empty())

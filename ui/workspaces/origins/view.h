@@ -26,6 +26,7 @@ enum class OriginsMode {
   through_time,
   cost,
   lengths,
+  classes,
 };
 
 // ---- points, which the chapters on pooling share
@@ -171,6 +172,7 @@ struct OriginsView {
   GradientsView gradients;
   CostView cost;
   LengthsView lengths;
+  ClassesView classes;
 };
 
 }  // namespace attnscope

@@ -20,5 +20,10 @@ std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views);
 void draw_turning(WorkspaceContext& context, PositionsView& view);
 void draw_wavelengths(WorkspaceContext& context, PositionsView& view);
 void draw_locality(WorkspaceContext& context, PositionsView& view);
+void draw_shuffled(WorkspaceContext& context, PositionsView& view);
+std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view);
+
+// What is written of the sentence of this moment, its words in other orders.
+void ask_for_orders(WorkspaceContext& context, OrdersView& view);
 
 }  // namespace attnscope

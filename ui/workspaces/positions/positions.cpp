@@ -23,8 +23,11 @@ constexpr std::array modes = {
     WorkspaceView{"locality", "How far heads look",
                   "The mean distance from a query to what it attends to, layer by "
                   "layer."},
+    WorkspaceView{"shuffled", "Shuffle the words",
+                  "What the model writes when the words come in another order, told it and not told it (paper "
+                  "\u00A73.5)."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(PositionsMode::locality) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(PositionsMode::shuffled) + 1);
 
 // ---- the keys
 
@@ -54,6 +57,13 @@ void move_together(WorkspaceContext& context) {
   if (view.mode == PositionsMode::turning) move_both(view.turning);
 }
 
+void shuffle_anew(WorkspaceContext& context) {
+  PositionsView& view = context.views.of<PositionsView>();
+  if (view.mode != PositionsMode::shuffled) return;
+  ++view.orders.seed;
+  ask_for_orders(context, view.orders);
+}
+
 constexpr const char* next_mode = "the next view, the one before";
 constexpr const char* query = "the query's position; how far waves are drawn";
 constexpr std::array keys = {
@@ -64,6 +74,7 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::up, .repeats = true}, "the key's position", move_key<1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, "the key's position", move_key<-1>},
     WorkspaceKey{{.key = Key::enter, .repeats = true}, "query and key move together", move_together},
+    WorkspaceKey{{.key = Key::home}, "shuffle the words anew", shuffle_anew},
 };
 
 // ---- the numbers
@@ -146,6 +157,7 @@ std::optional<WorkspaceNumbers> position_mode_numbers(const Views& views) {
   if (view.mode == PositionsMode::wavelengths && view.wavelengths.of_width > 0)
     return wavelength_numbers(view.wavelengths);
   if (view.mode == PositionsMode::locality && !view.locality.heads.empty()) return locality_numbers(view.locality);
+  if (view.mode == PositionsMode::shuffled) return order_numbers(view.orders);
   return std::nullopt;
 }
 
@@ -153,7 +165,7 @@ void draw_positions(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
   draw_modes(view, context.skin);
   // In the order of PositionsMode.
-  constexpr std::array draws = {draw_numbers, draw_turning, draw_wavelengths, draw_locality};
+  constexpr std::array draws = {draw_numbers, draw_turning, draw_wavelengths, draw_locality, draw_shuffled};
   static_assert(draws.size() == modes.size());
   draws[static_cast<std::size_t>(view.mode)](context, view);
 }

@@ -121,4 +121,10 @@ void settle(LocalityView& view, const std::shared_ptr<const Snapshot>& snapshot)
   if (!(view.highest > 0)) view.highest = 1;
 }
 
+void take_orders(OrdersView& view, OrderLook look, std::uint64_t run, std::int64_t step) {
+  view.look = std::move(look);
+  view.run = run;
+  view.step = step;
+}
+
 }  // namespace attnscope

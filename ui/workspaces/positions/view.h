@@ -2,15 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "plain/order.h"
 #include "plain/snapshot.h"
 #include "widgets/plot.h"
 
 namespace attnscope {
 
-enum class PositionsMode { numbers, turning, wavelengths, locality };
+enum class PositionsMode { numbers, turning, wavelengths, locality, shuffled };
 
 // ---- RoPE
 
@@ -83,11 +85,24 @@ struct LocalityView {
 
 void settle(LocalityView& view, const std::shared_ptr<const Snapshot>& snapshot);
 
+// ---- the words in other orders
+
+struct OrdersView {
+  std::optional<OrderQuestion> asked;  // of the run and step beneath
+  std::uint64_t run = 0;
+  std::int64_t step = 0;
+  std::int64_t seed = 1;
+  std::optional<OrderLook> look;
+};
+
+void take_orders(OrdersView& view, OrderLook look, std::uint64_t run, std::int64_t step);
+
 struct PositionsView {
   PositionsMode mode = PositionsMode::numbers;
   TurningView turning;
   WavelengthsView wavelengths;
   LocalityView locality;
+  OrdersView orders;
 };
 
 }  // namespace attnscope

@@ -1,0 +1,101 @@
+#include "probe/order.h"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <utility>
+
+#include "probe/look_inside.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+class OrderReader {
+ public:
+  OrderReader(SequenceModel& model, const Tokenizer& tokenizer, const Breath& breathe)
+      : model_(model), tokenizer_(tokenizer), breathe_(breathe) {}
+
+  // What is written of the text, and how probable `expected` is; nothing expected: what is written.
+  OrderReading read(const std::string& text, const Interventions& interventions, std::vector<int>& expected) {
+    Snapshot whole;
+    look_inside(
+        model_, tokenizer_, {.text = text, .interventions = interventions},
+        [&](Snapshot latest) { whole = std::move(latest); }, breathe_);
+    if (expected.empty()) expected = ids_of(whole.target_out);
+    return {whole.output_text, log_prob(whole, interventions, expected)};
+  }
+
+ private:
+  double log_prob(const Snapshot& whole, const Interventions& interventions, const std::vector<int>& expected) {
+    Inspection inspection{.interventions = &interventions};
+    std::vector<int> inputs = {model_.config().special().start};
+    inputs.insert(inputs.end(), expected.begin(), expected.end() - 1);
+    const Memory memory = model_.encode(ids_tensor(ids_of(whole.source), model_.device()), {}, &inspection);
+    const torch::Tensor features = model_.decode(ids_tensor(inputs, model_.device()), memory, nullptr, &inspection);
+    const torch::Tensor log_probs = torch::log_softmax(model_.logits(features)[0], -1);  // T×V
+    const torch::Tensor written = ids_tensor(expected, model_.device()).t();             // T×1
+    return log_probs.gather(1, written).sum().item<double>();
+  }
+
+  SequenceModel& model_;
+  const Tokenizer& tokenizer_;
+  const Breath& breathe_;
+};
+
+std::string problem_of(const ModelConfig& model, const std::string& text) {
+  if (!model.has_encoder())
+    return "A language model reads in order, its mask sees to that: shuffle a translator's words.";
+  if (words_of(text).size() < 2) return "There is nothing to shuffle: type two words or more.";
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> shuffled_words(const std::string& text, std::int64_t count, std::int64_t seed) {
+  std::vector<std::string> words = words_of(text), orders = {joined(words)};
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  // A few words have few orders: what is drawn again and again is all there is.
+  for (std::int64_t tries = 0; tries < 20 * count && std::ssize(orders) < count; ++tries) {
+    for (std::size_t i = words.size(); i > 1; --i) std::swap(words[i - 1], words[random() % i]);
+    const std::string order = joined(words);
+    if (std::ranges::find(orders, order) == orders.end()) orders.push_back(order);
+  }
+  return orders;
+}
+
+OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
+                         const FractionCallback& progress) {
+  OrderLook look{.question = question, .positions = model.config().positions, .orders = {}};
+  look.problem = problem_of(model.config(), question.text);
+  if (!look.problem.empty()) return look;
+  const bool can_be_untold = !model.config().is_recurrent() && model.config().positions != "none";
+  const std::vector<std::string> texts = shuffled_words(question.text, question.orders + 1, question.seed);
+  const auto breathe = [&] { progress(static_cast<double>(look.orders.size()) / static_cast<double>(texts.size())); };
+  OrderReader reader(model, tokenizer, breathe);
+  Interventions untold;
+  untold.no_positions = true;
+  std::vector<int> expected, expected_untold;
+  for (const std::string& text : texts) {
+    WordOrder order{.text = text, .told = reader.read(text, {}, expected), .untold = {}};
+    if (can_be_untold) order.untold.push_back(reader.read(text, untold, expected_untold));
+    look.orders.push_back(std::move(order));
+    breathe();
+  }
+  return look;
+}
+
+}  // namespace attnscope

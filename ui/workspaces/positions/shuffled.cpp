@@ -1,0 +1,125 @@
+// The words of the sentence in other orders, and what the model writes of each: as it is told the order, and untold.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/attention/view.h"
+#include "workspaces/positions/modes.h"
+
+namespace attnscope {
+namespace {
+
+void draw_controls(WorkspaceContext& context, OrdersView& view) {
+  const Skin& skin = context.skin;
+  ImGui::BeginDisabled(context.studying || !context.live);
+  if (ImGui::Button("Shuffle again")) {
+    ++view.seed;
+    ask_for_orders(context, view);
+  }
+  ImGui::EndDisabled();
+  help_tooltip("Other orders, with the weights of this moment. Key: Home.", skin);
+  if (!context.live || context.live->model.is_recurrent() || context.live->model.positions == "none") return;
+  next_in_row(checkbox_width("told the order, everywhere"), skin.px(12));
+  AttentionView& attention = context.views.of<AttentionView>();
+  bool told = !attention.interventions.no_positions;
+  if (ImGui::Checkbox("told the order, everywhere", &told)) attention.interventions.no_positions = !told;
+  help_tooltip(
+      "Off: what is read comes without its positions in all workspaces, while the model is looked at. Attention then "
+      "reads a bag of words: it is the same in every order.",
+      skin);
+}
+
+void draw_reading(const OrderReading& reading, const OrderReading& own, const Skin& skin) {
+  const bool same = reading.output == own.output;
+  draw_wrapped_label(skin.fonts.ui, same ? skin.theme.text : skin.theme.warning,
+                     reading.output.empty() ? "(nothing)" : one_line(reading.output), skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     fmt::format("ln p of the first row\u2019s output: {}", number_text(reading.log_prob, 4)), skin);
+}
+
+void draw_heading(const char* text, const char* help, const Skin& skin) {
+  draw_label(skin.fonts.bold, skin.theme.text, text, skin);
+  help_tooltip(help, skin);
+}
+
+void draw_table(const OrderLook& look, const Skin& skin) {
+  const bool untold = !look.orders.front().untold.empty();
+  constexpr ImGuiTableFlags flags =
+      ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
+  if (!ImGui::BeginTable("orders", untold ? 3 : 2, flags, {0, 0})) return;
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  draw_heading("The words", "The sentence as it stands first, then its words in other orders.", skin);
+  ImGui::TableNextColumn();
+  draw_heading(fmt::format("told: {}", look.positions).c_str(),
+               "Greedy, as the model is. Orange: other than of the sentence as it stands.", skin);
+  if (untold) {
+    ImGui::TableNextColumn();
+    draw_heading("not told the order",
+                 "Nothing tells the encoder the positions: every order gives the same keys and values, so the output "
+                 "cannot differ (paper \u00A73.5).",
+                 skin);
+  }
+  for (const WordOrder& order : look.orders) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    draw_wrapped_label(&order == &look.orders.front() ? skin.fonts.bold : skin.fonts.ui, skin.theme.text, order.text,
+                       skin);
+    ImGui::TableNextColumn();
+    draw_reading(order.told, look.orders.front().told, skin);
+    if (!untold) continue;
+    ImGui::TableNextColumn();
+    draw_reading(order.untold.front(), look.orders.front().untold.front(), skin);
+  }
+  ImGui::EndTable();
+}
+
+}  // namespace
+
+void ask_for_orders(WorkspaceContext& context, OrdersView& view) {
+  if (!context.live) return;
+  view.asked = OrderQuestion{.text = context.live->source_text, .seed = view.seed};
+  view.run = context.live->run;
+  context.study = *view.asked;
+}
+
+std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view) {
+  if (!view.look || view.look->orders.empty()) return std::nullopt;
+  const OrderLook& look = *view.look;
+  const bool untold = !look.orders.front().untold.empty();
+  WorkspaceNumbers numbers{
+      Matrix(static_cast<int>(look.orders.size()), untold ? 2 : 1), {}, {"ln p, told the order"}, "shuffled words"};
+  if (untold) numbers.cols.emplace_back("ln p, not told");
+  int row = 0;
+  for (const WordOrder& order : look.orders) {
+    numbers.rows.push_back(fmt::format("{} \u2192 {}", order.text, order.told.output));
+    numbers.matrix.at(row, 0) = static_cast<float>(order.told.log_prob);
+    if (untold) numbers.matrix.at(row, 1) = static_cast<float>(order.untold.front().log_prob);
+    ++row;
+  }
+  return numbers;
+}
+
+void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
+  OrdersView& view = positions.orders;
+  const Skin& skin = context.skin;
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
+  if (!context.has_run) return note("No run is open: open one, and the words of a sentence are shuffled for it.");
+  if (context.live && context.live->source_text.empty()) return note("Type a sentence below: its words are shuffled.");
+  const bool same =
+      context.live && view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
+  if (context.live && !context.studying && !same) ask_for_orders(context, view);
+  draw_controls(context, view);
+  if (!view.look)
+    return note(context.studying || context.study ? "Shuffling the words\u2026"
+                                                  : "Nothing was shuffled: \u201CShuffle again\u201D does.");
+  if (!view.look->problem.empty()) return note(view.look->problem.c_str());
+  draw_table(*view.look, skin);
+}
+
+}  // namespace attnscope
