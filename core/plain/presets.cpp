@@ -47,7 +47,8 @@ constexpr Preset table[] = {
     {"classifier",
      "A label for a text (corpus verdicts, or lines text, tab, label): 2 encoder layers of width 64, pooled by "
      "attention.",
-     "model.architecture=classifier model.d_model=64 model.d_ff=256 training.steps=2000 training.schedule=constant "
+     "model.architecture=classifier model.d_model=64 model.num_heads=4 model.d_ff=256 training.steps=2000 "
+     "training.schedule=constant "
      "training.learning_rate=0.001 training.warmup_steps=100 training.label_smoothing=0"},
     {"bentrevett",
      "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "
