@@ -141,7 +141,9 @@ TEST_F(SettingsFile, IsMovedAsideWhenBroken) {
 TEST_F(SettingsFile, HostileValuesBecomeUsableOnes) {
   std::filesystem::create_directories(folder_);
   const std::filesystem::path path = folder_ / "settings.json";
-  write_file(path, R"({"window": {"width": -5, "height": 99999999999, "x": 1e9, "y": 3, "maximized": 7}, "layout": {"zoom": 1e300, "sentence": 7}})");
+  write_file(
+      path,
+      R"({"window": {"width": -5, "height": 99999999999, "x": 1e9, "y": 3, "maximized": 7}, "layout": {"zoom": 1e300, "sentence": 7}})");
   const SettingsRead read = read_settings(path);
   EXPECT_GE(read.settings.window.width, 320);
   EXPECT_LE(read.settings.window.height, 16384);

@@ -59,7 +59,7 @@ std::string allowed_text(const ConfigField& field) {
   return type_name(field) == "boolean" ? "true, false" : "";
 }
 
-void print(const ConfigField& field) {
+void print_field(const ConfigField& field) {
   const Config config;
   const std::string value = field_text(config, field);
   const std::string allowed = allowed_text(field);
@@ -85,7 +85,7 @@ int list(const Rows& rows, bool json, ToJson to_json) {
 
 int fields(const NamesOptions& options) {
   if (!options.json) {
-    std::ranges::for_each(config_fields(), print);
+    std::ranges::for_each(config_fields(), print_field);
     return 0;
   }
   Json all = Json::array();

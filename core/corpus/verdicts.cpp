@@ -1,6 +1,7 @@
 // Verdicts of guests, with what they come to: praise, a complaint, or something of both. Which words there are does not
 // tell it: "not cold but fresh" and "not fresh but cold" are the same words.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "corpus/draft.h"
 #include "corpus/random.h"
@@ -63,6 +65,16 @@ std::string_view drawn(Random& random, const std::array<std::string_view, N>& wo
   return words[random.below(N)];
 }
 
+// Of the words that stand in the text: the same ones in another order stay in the same part of the split.
+std::string key_of(std::string_view form, std::string_view thing, std::string_view other, std::string_view first,
+                   std::string_view second) {
+  std::vector<std::string_view> words = {thing, first};
+  if (form.find("{t}") != std::string_view::npos) words.push_back(other);
+  if (form.find("{b}") != std::string_view::npos) words.push_back(second);
+  std::ranges::sort(words);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 }  // namespace
 
 std::vector<Draft> verdict_drafts(std::int64_t seed) {
@@ -78,10 +90,8 @@ std::vector<Draft> verdict_drafts(std::int64_t seed) {
     const auto text = fmt::format(fmt::runtime(form.text), fmt::arg("s", thing), fmt::arg("t", other),
                                   fmt::arg("a", first), fmt::arg("b", second));
     if (thing == other || !texts.insert(text).second) continue;
-    // The same words in the other order stay in the same part of the split.
-    drafts.push_back(
-        {.pair = {.source = text, .target = verdict(form.says, first_is_good)},
-         .key = fmt::format("{} {} {} {}", std::min(thing, other), std::max(thing, other), praise, blame)});
+    drafts.push_back({.pair = {.source = text, .target = verdict(form.says, first_is_good)},
+                      .key = key_of(form.text, thing, other, first, second)});
   }
   return drafts;
 }

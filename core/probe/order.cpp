@@ -43,7 +43,7 @@ class OrderReader {
   double log_prob(const Snapshot& whole, const Interventions& interventions, const std::vector<int>& expected) {
     Inspection inspection{.interventions = &interventions};
     std::vector<int> inputs = {model_.config().special().start};
-    inputs.insert(inputs.end(), expected.begin(), expected.end() - 1);
+    if (!expected.empty()) inputs.insert(inputs.end(), expected.begin(), expected.end() - 1);
     const Memory memory = model_.encode(ids_tensor(ids_of(whole.source), model_.device()), {}, &inspection);
     const torch::Tensor features = model_.decode(ids_tensor(inputs, model_.device()), memory, nullptr, &inspection);
     const torch::Tensor log_probs = torch::log_softmax(model_.logits(features)[0], -1);  // T×V
@@ -79,7 +79,8 @@ std::vector<std::string> shuffled_words(const std::string& text, std::int64_t co
 
 OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
                          const FractionCallback& progress) {
-  OrderLook look{.question = question, .positions = model.config().positions, .orders = {}};
+  const std::string told = model.config().is_recurrent() ? "by reading" : model.config().positions;
+  OrderLook look{.question = question, .positions = told, .orders = {}};
   look.problem = problem_of(model.config(), question.text);
   if (!look.problem.empty()) return look;
   const bool can_be_untold = !model.config().is_recurrent() && model.config().positions != "none";

@@ -187,7 +187,8 @@ std::vector<std::string> formation_names(const Formation& formation) {
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) names.push_back("vectors at " + slot_names(circuit, circuit.places.back().slots));
   for (const Hop& hop : circuit.hops)
-    names.push_back(fmt::format("{} layer {}", hop.part == AttentionPart::cross ? "cross-attention" : part_name(hop.part), hop.layer + 1));
+    names.push_back(fmt::format(
+        "{} layer {}", hop.part == AttentionPart::cross ? "cross-attention" : part_name(hop.part), hop.layer + 1));
   return names;
 }
 
