@@ -354,9 +354,17 @@ TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
   receive_model(ModelConfig());
   ui.frames(3, draw);
   ASSERT_EQ(scope.studies, 1U);
-  OrderLook look{.question = {.text = "the cat sat"}, .positions = "sinusoidal", .orders = {}};
-  look.orders = {{"the cat sat", {"le chat", -0.5}, {{"un chien", -3}}},
-                 {"sat the cat", {"assis", -9}, {{"un chien", -3}}}};
+  OrderLook look;
+  look.question.text = "the cat sat";
+  look.positions = "sinusoidal";
+  const auto add = [&look](const std::string& text, const std::string& output, double log_prob) {
+    WordOrder& order = look.orders.emplace_back();
+    order.text = text;
+    order.told = {output, log_prob};
+    order.untold = {{"un chien", -3}};
+  };
+  add("the cat sat", "le chat", -0.5);
+  add("sat the cat", "assis", -9);
   answer(look);
   for (const char* text : {"sat the cat", "assis", "un chien", "not told the order"})
     EXPECT_TRUE(ui.drew(text)) << text;

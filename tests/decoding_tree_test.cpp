@@ -144,13 +144,14 @@ TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
   EXPECT_TRUE(ui.drew("pruned: the beam was full") || ui.drew("kept: among the best"));
 }
 
-TEST_F(BeamTree, TheScoresNameTheBestThoughThereIsNoRoomForAll) {
+TEST_F(BeamTree, TheScoresNameTheBest) {
   show({5, 3, 2});
   ASSERT_GT(decoding.tree.scores.size(), 2U);
   const auto title = ui.find_text("Score by step");
   const auto best = ui.find_text("best", 1);  // the first one is in the tree's key
   ASSERT_TRUE(title && best);
-  EXPECT_NEAR(best->y, title->y, 4);
+  EXPECT_GT(best->y, title->y - 4);
+  EXPECT_LT(best->y, title->y + 60) << "beside the title or in the rows beneath it";
 }
 
 TEST_F(BeamTree, PrunedNodesCanBeHidden) {

@@ -57,6 +57,9 @@ class DeparturesTest : public testing::Test {
       case DepartureKind::no_residuals:
         interventions.no_residuals = true;
         return;
+      case DepartureKind::no_positions:
+        interventions.no_positions = true;
+        return;
       case DepartureKind::lifted_mask:
         attention.inside.lifted = CellMask(3, 3);
         return;
@@ -96,6 +99,7 @@ constexpr std::array kinds = {
     std::pair{DepartureKind::hidden_keys, "encoder L2 H3 masked"},
     std::pair{DepartureKind::other_scale, "scores not divided by √d_k"},
     std::pair{DepartureKind::no_residuals, "no residual connections"},
+    std::pair{DepartureKind::no_positions, "not told the order"},
     std::pair{DepartureKind::prefix, "begins with “zq”"},
     std::pair{DepartureKind::lifted_mask, "mask lifted"},
     std::pair{DepartureKind::recorded_step, "recorded step 400"},

@@ -59,7 +59,15 @@ std::vector<DecodingStep> decoding(int count) {
   return made;
 }
 
-Snapshot look(std::int64_t step, const std::string& text = sentence, const ModelConfig& model = {}, int written = 4) {
+// Layers and heads differ in number: neither is taken for the other unseen.
+ModelConfig model_with_four_heads() {
+  ModelConfig model;
+  model.num_heads = 4;
+  return model;
+}
+
+Snapshot look(std::int64_t step, const std::string& text = sentence, const ModelConfig& model = model_with_four_heads(),
+              int written = 4) {
   Snapshot made;
   made.run = 3;
   made.step = step;
@@ -266,7 +274,8 @@ TEST(History, TwoThatAreToldTheSameHoldTheSameFrames) {
 TEST(WeightCurve, FollowsOneCellAndPassesOverFramesWithoutIt) {
   std::vector<Frame> frames;
   for (const int written : {2, 5, 3}) {
-    Snapshot seen = look(100 * static_cast<std::int64_t>(frames.size() + 1), sentence, {}, written);
+    Snapshot seen =
+        look(100 * static_cast<std::int64_t>(frames.size() + 1), sentence, model_with_four_heads(), written);
     seen.encoder[1][3].at(2, 0) = 0.25F * static_cast<float>(written);
     if (written > 2) seen.cross[0][2].at(2, 1) = 0.125F * static_cast<float>(written);
     frames.push_back(frame_of(seen));
@@ -298,7 +307,7 @@ TEST(WeightCurve, OfWhatDoesNotExistIsEmpty) {
 class HistoryFile : public testing::Test {
  protected:
   fs::path file = fs::temp_directory_path() / ("attnscope-history-" + std::to_string(::getpid()) + ".safetensors");
-  ModelConfig model;
+  ModelConfig model = model_with_four_heads();
 
   void TearDown() override { fs::remove(file); }
 
@@ -356,11 +365,11 @@ void set_first(TensorBytes& tensor, Number value) {
 }
 
 TEST_F(HistoryFile, LoadedFramesEqualThoseSaved) {
-  ModelConfig language_model;
+  ModelConfig language_model = model_with_four_heads();
   language_model.architecture = "decoder-only";
-  ModelConfig recurrent;
+  ModelConfig recurrent = model_with_four_heads();
   recurrent.architecture = "recurrent";
-  for (const ModelConfig& config : {ModelConfig(), language_model, recurrent}) {
+  for (const ModelConfig& config : {model_with_four_heads(), language_model, recurrent}) {
     History saved;
     for (const std::string text : {sentence, "été \"x\"\n\t", ""}) {
       saved.pin(text);
