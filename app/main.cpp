@@ -20,6 +20,7 @@
 
 #include "commands/commands.h"
 #include "commands/say.h"
+#include "completion.h"
 #ifdef ATTNSCOPE_GUI
 #include "shell/comparing.h"
 #include "shell/layout.h"
@@ -314,6 +315,17 @@ void add_names(CLI::App& app, Run& run, NamesOptions& o, int (*command)(const Na
   sub->add_flag("--json", o.json, "One JSON array on stdout");
 }
 
+void add_completion(CLI::App& app, Run& run, std::string& shell) {
+  CLI::App* sub = app.add_subcommand("completion", "Print the script by which a shell completes all this");
+  add_option(sub, "SHELL", "", shell, "Whose")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  sub->callback([&app, &run, &shell] {
+    run = [&app, &shell] {
+      fmt::print("{}", completion_script(app, shell));
+      return 0;
+    };
+  });
+}
+
 #ifdef ATTNSCOPE_GUI
 
 // "1600x1000" into the two numbers of the options.
@@ -453,6 +465,7 @@ int run_program(int argc, char** argv) {
   BenchOptions bench_options;
   LessonsOptions lessons_options;
   NamesOptions names_options;
+  std::string completion_shell;
   bool attend_json = false;
   add_train(app, run, train_options);
   add_runs(app, run, runs_options);
@@ -470,6 +483,7 @@ int run_program(int argc, char** argv) {
   add_names(app, run, names_options, fields, "fields", "The configuration's fields, as --set takes them");
   add_names(app, run, names_options, presets, "presets", "The named configurations, as --preset takes them");
   add_names(app, run, names_options, corpora, "corpora", "The built-in corpora, as --corpus takes them");
+  add_completion(app, run, completion_shell);
 
   try {
     app.parse(argc, argv);

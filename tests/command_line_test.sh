@@ -2,6 +2,7 @@
 # What the command line says and how it ends: command_line_test.sh PROGRAM. Drives the program as people do.
 set -uo pipefail
 program="$(realpath "$1")"
+readme="$(dirname "$(realpath "$0")")/../README.md"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 failures=0
@@ -40,6 +41,11 @@ expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 mkdir "$folder/copy"
 (cd "$folder" && "$program" train --corpus copy --out "$folder/copied" --steps 1 --threads 1 --set model.d_model=16 \
   --set tokenizer.vocab_size=64 --quiet) || { echo "FAILED: the folder copy/ was read"; failures=$((failures + 1)); }
+
+# ---- every field of what a run is made of is described
+for key in $(grep -oh '"[a-z_]*":' "$folder/copied/metrics.jsonl" "$folder/copied/corpus.json" | tr -d '":' | sort -u); do
+  grep -q "^|.*\`$key\`.* |" "$readme" || { echo "FAILED: $key is not described in README.md"; failures=$((failures + 1)); }
+done
 
 # ---- help and lists
 expect 0 "--set KEY=VALUE ..." train --help
