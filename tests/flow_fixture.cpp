@@ -84,7 +84,7 @@ BatchLook fixture_batch() {
   batch.padding_sorted = 0.125;
   batch.padding_unsorted = 0.375;
   batch.label_smoothing = 0.1;
-  batch.vocab_size = 10;
+  batch.num_outputs = 10;
   batch.dropout = 0.5;
   batch.kept = Matrix(4, width);
   for (std::size_t i = 0; i < batch.kept.values.size(); i += 2) batch.kept.values[i] = 2;

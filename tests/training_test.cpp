@@ -11,8 +11,9 @@
 #include "evaluation/evaluation.h"
 #include "kernels/team.h"
 #include "losses.h"
-#include "run_fixture.h"
 #include "plain/schedule.h"
+#include "run_fixture.h"
+#include "training/teacher_forcing.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 
@@ -114,6 +115,67 @@ TEST(Training, ThePartsOfATextsBatchAreTheWholeToo) {
 }
 
 // A look that is waited for need not wait for the rest of an update, and a session that ends need not either.
+// ---- teacher forcing
+
+class TeacherForcing : public testing::TestWithParam<const char*> {
+ protected:
+  TeacherForcing() {
+    config.model.architecture = GetParam();
+    torch::manual_seed(4);
+    model = make_model(config.model, 20);
+    memory = model->encode(torch::randint(4, 20, {3, 6}, torch::kInt64), {});
+    target_in = torch::randint(4, 20, {3, 7}, torch::kInt64);
+    target_in[1].slice(0, 4) = 0;  // padding
+  }
+
+  torch::Tensor given(double teacher_forcing, std::int64_t seed = 1) {
+    return told_or_own(*model, target_in, memory, teacher_forcing, Random(seed));
+  }
+
+  Config config = config_without_dropout();
+  Model model;
+  Memory memory;
+  torch::Tensor target_in;
+};
+
+TEST_P(TeacherForcing, RunningFreeItReadsWhatItWrites) {
+  const torch::Tensor own = given(0);
+  const torch::Tensor written = model->logits(model->decode(own, memory)).argmax(-1);
+  const torch::Tensor is_padding = target_in == 0;
+  EXPECT_TRUE(own.select(1, 0).equal(target_in.select(1, 0)));
+  EXPECT_TRUE(own.slice(1, 1).equal(torch::where(is_padding, target_in, written.roll(1, 1)).slice(1, 1)));
+  EXPECT_FALSE(own.equal(target_in));
+  EXPECT_FALSE(own.requires_grad());
+}
+
+TEST_P(TeacherForcing, ToldEverythingItReadsTheTarget) {
+  EXPECT_TRUE(given(1).is_same(target_in));
+}
+
+TEST_P(TeacherForcing, BetweenTheyTakeTurnsByChance) {
+  int told = 0, mixed = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    const torch::Tensor same = (given(0.5, seed) == target_in).all(0).slice(0, 1);
+    const auto count = same.sum().item<int>();
+    told += count;
+    mixed += count > 0 && count < 6;
+    EXPECT_TRUE(given(0.5, seed).equal(given(0.5, seed)));
+  }
+  EXPECT_NEAR(told, 120, 30);
+  EXPECT_GT(mixed, 30);
+}
+
+TEST_P(TeacherForcing, PartsOfABatchAreToldTheSamePositions) {
+  config.training.teacher_forcing = 0.5;
+  expect_same(first_update(config, 1), first_update(config, 3));
+  const double half = first_update(config, 1).loss;
+  config.training.teacher_forcing = 1;
+  EXPECT_NE(half, first_update(config, 1).loss);
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, TeacherForcing, testing::Values("encoder-decoder", "recurrent"),
+                         [](const auto& each) { return std::string(each.param).substr(0, 7); });
+
 TEST(Training, AnUpdateBreathesOftenAndCanBeEndedAtAnyBreath) {
   const Config config = config_without_dropout();
   const int breaths = first_update(config, 2).breaths;

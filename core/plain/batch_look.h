@@ -37,7 +37,9 @@ struct BatchLook {
   double padding_sorted = 0;    // share of padding in batches as they are made (training.batch_order)
   double padding_unsorted = 0;  // and had they been drawn by chance
   double label_smoothing = 0;   // ε
-  std::int64_t vocab_size = 0;
+  std::int64_t first_output = 0;  // the id of the first piece that can be written: a classifier's first label
+  std::int64_t num_outputs = 0;   // V, or as many as labels: what label smoothing spreads over
+  double teacher_forcing = 1;     // share of positions at which the decoder is really told target_in
   double dropout = 0;
   Matrix kept;          // of the first row of the part: pieces × D of what the first stack is given, 0 where dropout
                         // puts a zero, else 1/(1−p)

@@ -23,6 +23,9 @@ bool has_encoder(const Config& config) {
 bool has_decoder(const Config& config) {
   return config.model.has_decoder();
 }
+bool is_taught(const Config& config) {
+  return has_encoder(config) && has_decoder(config);
+}
 bool is_classifier(const Config& config) {
   return config.model.is_classifier();
 }
@@ -45,7 +48,7 @@ bool uses_rope(const Config& config) {
   return is_transformer(config) && position_scheme(config.model.positions).form == PositionForm::rotation;
 }
 bool has_separate_matrices(const Config& config) {
-  return has_encoder(config) && has_decoder(config) && !config.model.tied_embeddings;
+  return is_taught(config) && !config.model.tied_embeddings;
 }
 // Facts about a vocabulary that came with a checkpoint: nothing to be chosen.
 bool has_own_pieces(const Config& config) {
@@ -267,6 +270,10 @@ const std::vector<ConfigField>& table() {
        "updates until the learning rate reaches its peak (paper §5.3)"},
       {ATTNSCOPE_FIELD(training.label_smoothing), "label smoothing", range(0, 0.9),
        "share of the target probability spread over the whole vocabulary (paper §5.4)", always, live},
+      {ATTNSCOPE_FIELD(training.teacher_forcing), "teacher forcing", range(0, 1),
+       "share of positions at which the decoder, while it trains, is told the target's piece; at the others it goes on "
+       "from what it wrote itself, as when it translates (arXiv 1506.03099), which takes longer",
+       is_taught, live},
       {ATTNSCOPE_FIELD(training.clip_norm), "gradient clipping", range(0, 1000),
        "longer gradients are scaled down to this norm; 0 turns clipping off", always, live},
       {ATTNSCOPE_FIELD(training.validation_interval), "validate every", range(1, 1000000, "updates"),

@@ -122,6 +122,7 @@ struct TrainingConfig {
   double min_learning_rate = 0;             // cosine: the rate at the last step
   std::int64_t warmup_steps = 400;          // updates until the schedule's peak (§5.3)
   double label_smoothing = 0.1;             // ε (§5.4)
+  double teacher_forcing = 1;               // share of positions at which the decoder is told the target's piece
   double clip_norm = 1.0;                   // largest gradient norm; 0 turns clipping off
   std::int64_t validation_interval = 200;   // updates between two validations
   std::int64_t history_interval = 50;       // updates between two looks at the pinned sentences

@@ -16,8 +16,8 @@ namespace {
 constexpr ClassicPair table[] = {
     {"scale", "÷ √d_k, on and off",
      "corpus.source=reverse tokenizer.type=char model.d_model=512 model.num_heads=1 model.d_ff=128 "
-     "model.initialization=unit model.num_encoder_layers=1 model.num_decoder_layers=1 training.steps=120 "
-     "training.batch_size=16 training.warmup_steps=100 training.validation_interval=30",
+     "model.initialization=unit model.num_encoder_layers=1 model.num_decoder_layers=1 training.steps=500 "
+     "training.batch_size=16 training.warmup_steps=100 training.validation_interval=50",
      "model.scaled_attention=true", "model.scaled_attention=false",
      "Without ÷ √d_k the scores of 512 dimensions are so large that softmax picks one key from the first update on, "
      "where its gradient is almost 0: B's validation loss lags behind A's and jumps."},
@@ -29,13 +29,13 @@ constexpr ClassicPair table[] = {
      "Post-norm's gradients are largest near the output: without a warm-up six layers of it hardly learn, while "
      "pre-norm goes down from the first update."},
     {"positions", "Sinusoids and no positions",
-     "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 training.steps=600 "
-     "training.batch_size=32 training.warmup_steps=200 training.validation_interval=50",
+     "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 training.steps=2000 "
+     "training.batch_size=32 training.warmup_steps=200 training.validation_interval=100",
      "model.positions=sinusoidal", "model.positions=none",
      "Without positions the encoder sees a bag of letters: B knows which ones to write and not in what order, and its "
      "loss stays where A's passes through."},
     {"smoothing", "Label smoothing 0 and 0.1",
-     "model.d_model=64 model.num_heads=2 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=1000 "
+     "model.d_model=64 model.num_heads=2 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 "
      "training.batch_size=32 training.warmup_steps=300 training.validation_interval=100",
      "training.label_smoothing=0", "training.label_smoothing=0.1",
      "B's training loss ends far above A's and yet it translates as well: look at the candidates in Decoding, whose "
@@ -48,8 +48,15 @@ constexpr ClassicPair table[] = {
      "model.attention=none", "model.attention=bahdanau",
      "A must put the whole word into one vector; B looks back at every letter, and its map becomes the other "
      "diagonal."},
+    {"forcing", "Teacher forcing always and never",
+     "corpus.source=reverse tokenizer.type=char model.architecture=recurrent model.cell=gru model.d_model=64 "
+     "training.steps=1500 training.batch_size=32 training.schedule=constant training.learning_rate=0.002 "
+     "training.warmup_steps=100 training.validation_interval=100",
+     "training.teacher_forcing=1", "training.teacher_forcing=0",
+     "A is told every letter before it writes the next one and learns from the first update on; B goes on from its own "
+     "letters, which are wrong at first, so that it learns late."},
     {"heads", "One head and eight",
-     "model.d_model=64 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=1000 training.batch_size=32 "
+     "model.d_model=64 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 training.batch_size=32 "
      "training.warmup_steps=300 training.validation_interval=100",
      "model.num_heads=1", "model.num_heads=8",
      "The same number of weights: B's eight narrow heads share the work, one looks at the word before, another at the "

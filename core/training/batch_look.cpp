@@ -58,7 +58,9 @@ BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, con
   look.padding_sorted = padding_sorted_;
   look.padding_unsorted = padding_unsorted_;
   look.label_smoothing = config.training.label_smoothing;
-  look.vocab_size = tokenizer.vocab_size();
+  look.num_outputs = config.model.is_classifier() ? config.model.num_classes : tokenizer.vocab_size();
+  look.first_output = tokenizer.vocab_size() - look.num_outputs;
+  look.teacher_forcing = config.training.teacher_forcing;
   look.dropout = config.model.dropout;
   look.kept = matrix_of(dropout_of_embedding(part, config, look.batch, look.asked.part));
   return look;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t pairs_a_breath = 256;
 constexpr std::int64_t lines_a_breath = 256;
-constexpr std::size_t most_labels = 5000;
+constexpr std::size_t most_labels = 1000;
 
 std::vector<EncodedPair> encode_pairs(const std::vector<Pair>& pairs, const Tokenizer& tokenizer,
                                       std::int64_t max_length, Dataset& dataset, const Breath& breathe) {

@@ -12,6 +12,7 @@
 #include "kernels/team.h"
 #include "plain/metrics.h"
 #include "plain/schedule.h"
+#include "training/teacher_forcing.h"
 #include "training/validation.h"
 
 namespace attnscope {
@@ -77,13 +78,21 @@ std::vector<std::vector<Batch>> Trainer::next_batches() {
   return batches;
 }
 
+torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
+                                     std::int64_t number) const {
+  if (!memory.states.defined() || !model.config().has_decoder()) return batch.target_in;
+  // All parts of a batch are told the same positions.
+  const Random random(static_cast<std::int64_t>(lot(fmt::format("batch {}", number), config_.training.seed)));
+  return told_or_own(model, batch.target_in, memory, config_.training.teacher_forcing, random);
+}
+
 double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
   SequenceModel& model = *models_[part];
   const kernels::DropoutScope dropout(config_.training.seed, number, part);
   const kernels::Breathing breathing(breathe);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
-  const torch::Tensor loss =
-      model.loss(model.decode(batch.target_in, memory), batch.target_out, config_.training.label_smoothing);
+  const torch::Tensor loss = model.loss(model.decode(decoder_input(model, batch, memory, number), memory),
+                                        batch.target_out, config_.training.label_smoothing);
   if (breathe) breathe();
   loss.backward(torch::full_like(loss, share));
   if (breathe) breathe();

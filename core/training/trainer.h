@@ -40,6 +40,9 @@ class Trainer {
  private:
   // The parts of the accumulation_steps batches of the coming update, by batch and part.
   std::vector<std::vector<Batch>> next_batches();
+  // What the decoder is given in batch `number`, by training.teacher_forcing.
+  torch::Tensor decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
+                              std::int64_t number) const;
   // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss.
   double add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
   // The loss of the update, whose gradients are made by all models at once.

@@ -295,16 +295,16 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
       skin);
   if (id == 0)
     return small_text(skin.theme.text_dim, "The chosen position is padding: it has no target and no loss.", skin);
-  const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.vocab_size);
-  small_text(
-      skin.theme.text_dim,
-      fmt::format("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} pieces: ε/V = {:.2g}{}", row + 1,
-                  position, without_mark(batch.target_out.piece(row, position)), target.right,
-                  grouped(batch.vocab_size), target.other, batch.label_smoothing == 0 ? " (label smoothing is 0)" : ""),
-      skin);
+  const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.num_outputs);
+  small_text(skin.theme.text_dim,
+             fmt::format("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} {}: ε/V = {:.2g}{}",
+                         row + 1, position, without_mark(batch.target_out.piece(row, position)), target.right,
+                         grouped(batch.num_outputs), batch.first_output > 0 ? "labels" : "pieces", target.other,
+                         batch.label_smoothing == 0 ? " (label smoothing is 0)" : ""),
+             skin);
   if (view.smoothed_id != id) {
     view.smoothed = {};
-    for (std::int64_t piece = 0; piece < batch.vocab_size; ++piece) {
+    for (std::int64_t piece = batch.first_output; piece < batch.first_output + batch.num_outputs; ++piece) {
       view.smoothed.x.push_back(static_cast<double>(piece));
       view.smoothed.y.push_back(piece == id ? target.right : target.other);
     }
@@ -368,6 +368,12 @@ void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
   end_choices();
 }
 
+// At the other positions the decoder goes on from what it writes, which is known in the update alone.
+std::string input_title(const BatchLook& batch) {
+  if (batch.teacher_forcing >= 1) return "Decoder input";
+  return fmt::format("Decoder input, told at {:.0f} % of the positions", 100 * batch.teacher_forcing);
+}
+
 // A window for each; they scroll together, so that the same pairs stand in all.
 void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
   struct Side {
@@ -377,9 +383,10 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
     const char* letters;
     const char* help;
   };
+  const std::string told = input_title(batch);
   const std::array sides = {
       Side{batch.source, false, "Source", "B×S", "What the encoder reads, with </s> at the end."},
-      Side{batch.target_in, true, "Decoder input", "B×T",
+      Side{batch.target_in, true, told.c_str(), "B×T",
            "What the decoder reads: the target shifted right, so that each position knows only what came before "
            "(teacher forcing)."},
       Side{batch.target_out, true, "Target", "B×T",
@@ -405,8 +412,8 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
 
 }  // namespace
 
-SmoothedTarget smoothed_target(double label_smoothing, std::int64_t vocab_size) {
-  const double other = label_smoothing / static_cast<double>(vocab_size);
+SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs) {
+  const double other = label_smoothing / static_cast<double>(num_outputs);
   return {1 - label_smoothing + other, other};
 }
 

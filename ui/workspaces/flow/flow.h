@@ -53,7 +53,7 @@ struct SmoothedTarget {
   double right = 1;
   double other = 0;
 };
-SmoothedTarget smoothed_target(double label_smoothing, std::int64_t vocab_size);
+SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs);
 
 // Queries × keys of one row: 0 where the key is seen, else the sum of the masks that hide it.
 inline constexpr int mask_ahead = 1;
