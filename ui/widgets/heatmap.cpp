@@ -232,11 +232,12 @@ void draw_axes(const Canvas& canvas) {
   if (!canvas.options.col_axis.empty())
     canvas.paint.text(skin.fonts.small, {layout.body.x, layout.origin.y}, skin.theme.text_dim, canvas.options.col_axis);
   if (!canvas.options.row_axis.empty()) {
-    const float length = text_size(skin.fonts.small, canvas.options.row_axis).x;
-    canvas.paint.slanted_text(
-        skin.fonts.small,
-        {layout.origin.x + font_size(skin.fonts.small) / 2, layout.body.y + (layout.sight.y + length) / 2}, 90,
-        skin.theme.text_dim, canvas.options.row_axis);
+    // Beneath the name of the other axis; of few rows it begins beside the column labels.
+    ImFont* font = skin.fonts.small;
+    const std::string name =
+        shortened(font, canvas.options.row_axis, layout.end().y - layout.origin.y - font_size(font) - skin.px(4));
+    const float bottom = std::min(layout.end().y, layout.body.y + (layout.sight.y + text_size(font, name).x) / 2);
+    canvas.paint.slanted_text(font, {layout.origin.x + font_size(font) / 2, bottom}, 90, skin.theme.text_dim, name);
   }
 }
 
