@@ -75,23 +75,27 @@ TEST_F(ShippedRun, SomeHeadLooksFromThePronounAtItsAntecedent) {
 }
 
 // The curve of its training stays on the screen when training goes on from it.
-TEST_F(ShippedRun, RemembersHowItCameToLookAtTheAnimal) {
-  ASSERT_THAT(opened.pinned, testing::SizeIs(1));
+TEST_F(ShippedRun, RemembersHowItCameToLookWhereItDoes) {
+  ASSERT_THAT(opened.pinned, testing::SizeIs(2));
   EXPECT_EQ(opened.pinned[0].text, "The animal didn't cross the street because it was too tired.");
-  const auto weight_at = [&](std::int64_t step, std::size_t head) {  // from "it" to "animal", layer 2
-    const auto frame = std::ranges::find(opened.pinned[0].frames, step, [](const Frame& each) { return each->step; });
-    if (frame == opened.pinned[0].frames.end()) throw std::out_of_range("nothing was recorded at that step");
+  EXPECT_EQ(opened.pinned[1].text, "The animal didn't cross the street because it was too wide.");
+  // From "it" in layer 2.
+  const auto weight_on = [&](const char* key, std::size_t sentence, std::int64_t step, std::size_t head) {
+    const auto& frames = opened.pinned[sentence].frames;
+    const auto frame = std::ranges::find(frames, step, [](const Frame& each) { return each->step; });
+    if (frame == frames.end()) throw std::out_of_range("nothing was recorded at that step");
     const auto position = [&](const char* piece) {
       return static_cast<int>(std::ranges::find((*frame)->source, piece, &Token::piece) - (*frame)->source.begin());
     };
-    return (*frame)->encoder.at(1).at(head).at(position("▁it"), position("▁animal"));
+    return (*frame)->encoder.at(1).at(head).at(position("▁it"), position(key));
   };
-  EXPECT_LT(weight_at(400, 0), 0.1);
-  EXPECT_GT(weight_at(1600, 0), 0.9);
-  EXPECT_LT(weight_at(2000, 1), 0.1) << "the second reader comes later";
-  EXPECT_GT(weight_at(2800, 1), 0.9);
-  EXPECT_GT(weight_at(10000, 0), 0.9);
-  EXPECT_GT(weight_at(10000, 1), 0.9);
+  EXPECT_LT(weight_on("▁animal", 0, 400, 0), 0.1);
+  EXPECT_GT(weight_on("▁animal", 0, 1600, 0), 0.9);
+  EXPECT_LT(weight_on("▁animal", 0, 2000, 1), 0.1) << "the second reader comes later";
+  EXPECT_GT(weight_on("▁animal", 0, 2800, 1), 0.9);
+  for (const std::size_t head : {0U, 1U}) EXPECT_GT(weight_on("▁animal", 0, 10000, head), 0.9);
+  EXPECT_GT(weight_on("▁animal", 1, 800, 0), 0.8) << "whatever the last word is";
+  EXPECT_GT(weight_on("▁street", 1, 4000, 0), 0.9) << "the last word decides";
 }
 
 // What the model says of "it" stands in one vector, and older weights tell when that came to be so.
