@@ -357,6 +357,10 @@ TEST_F(LessonWindow, AClickerWalksThroughItOnAProjector) {
   EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
   ui.key(Key::page_up, draw);
   EXPECT_EQ(lesson_progress(scope).part, LessonPart::question);
+  scope.commands.clear();
+  ui.key(Key::space, draw);
+  EXPECT_EQ(lesson_progress(scope).part, LessonPart::prediction);
+  EXPECT_THAT(scope.commands, testing::Not(Contains(testing::VariantWith<Train>(testing::_)))) << "as Space does else";
 }
 
 TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {

@@ -56,9 +56,9 @@ std::string_view text_problem(std::string_view text);  // what is wrong with its
 
 // One line of what a lesson sets before it begins, or does for a reader who asks: "off: encoder 2 1".
 struct Setting {
-  enum class Kind { show, sentence, word, sense, head, query, plain, off, scores, width, turn, warmup };
+  enum class Kind { show, sentence, word, sense, head, query, plain, off, mask, scores, width, turn, warmup };
   Kind kind = Kind::show;
-  std::string text;             // of show, sentence, word, sense, query; of plain nothing counts
+  std::string text;             // of show, sentence, word, sense, query; of plain and mask nothing counts
   HeadPlace place;              // of head and off
   std::vector<double> numbers;  // of the others
 };

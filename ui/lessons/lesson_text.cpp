@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> areas = {"sentence", "workspace", "tabs", "setup", "curves"};
 constexpr std::array<std::string_view, 5> kinds = {"choose", "mark", "number", "order", "curve"};
-constexpr std::array<std::string_view, 12> settings = {"show",  "sentence", "word",   "sense", "head", "query",
-                                                       "plain", "off",      "scores", "width", "turn", "warmup"};
+constexpr std::array<std::string_view, 13> settings = {"show", "sentence", "word",   "sense", "head", "query", "plain",
+                                                       "off",  "mask",     "scores", "width", "turn", "warmup"};
 constexpr std::array<std::string_view, 7> signs = {"=", "!=", "<", ">", "<=", ">=", "has"};  // as Relation
 
 std::string_view trimmed(std::string_view text) {
@@ -202,6 +202,7 @@ Setting read_setting(Setting::Kind kind, const std::string& text) {
   if (text.empty()) throw std::invalid_argument("nothing stands after the colon");
   if (kind == show && !is_view(text)) throw std::invalid_argument(fmt::format("there is no view \"{}\"", text));
   if (kind == plain && text != "all") throw std::invalid_argument("what can be made plain is \"all\"");
+  if (kind == mask && text != "none") throw std::invalid_argument("a mask can be set to \"none\"");
   if (kind == head || kind == off) return {kind, text, read_head(text), {}};
   Setting setting{kind, text, {}, {}};
   if (kind < scores) return setting;

@@ -6,9 +6,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "measures/attention_measures.h"
 #include "plain/decodings.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/origins/view.h"
@@ -89,6 +91,32 @@ Answer is_off(const LessonSight& sight, Arguments arguments) {
 
 Answer heads_off(const LessonSight& sight, Arguments) {
   return sight.look ? number(static_cast<double>(sight.look->interventions.heads_off.size())) : Answer();
+}
+
+// The mean, over the queries of the decoder's head that have a later piece, of the weight that later pieces get under
+// the mask that stands in Inside one head.
+Answer share_after(const LessonSight& sight, Arguments arguments) {
+  const HeadNumbers* numbers = sight.views.of<AttentionView>().inside.numbers.get();
+  const auto place = head_from("decoder", arguments[0], arguments[1]);
+  if (!numbers || !place || numbers->head().place != *place) return {};
+  const Matrix& weights = numbers->of(Stage::weights);
+  double sum = 0;
+  for (int query = 0; query < weights.rows; ++query)
+    for (int key = query + 1; key < weights.cols; ++key) sum += weights.at(query, key);
+  return weights.rows < 2 ? Answer() : number(sum / (weights.rows - 1));
+}
+
+// ‖FFN(x)‖ of the word's first piece (§3.3).
+Answer feed_forward(const LessonSight& sight, Arguments arguments) {
+  const bool decoder = arguments[0] == "decoder";
+  const auto layer = number_from(arguments[1]);
+  if (!sight.look || !layer) return {};
+  const auto found = std::ranges::find_if(sight.look->sublayers, [&](const SublayerEffect& each) {
+    return each.sublayer == Sublayer::feed_forward && each.decoder == decoder && each.layer + 1 == *layer;
+  });
+  const int at = position_of(decoder ? sight.look->target_in : sight.look->source, arguments[2]);
+  if (found == sight.look->sublayers.end() || at < 0 || std::cmp_greater_equal(at, found->norm_added.size())) return {};
+  return number(found->norm_added[static_cast<std::size_t>(at)]);
 }
 
 // ---- the text
@@ -227,6 +255,60 @@ Answer peak_rate(const LessonSight& sight, Arguments) {
   return number(rate_at(view, view.warmup));
 }
 
+// The pass that Through time followed back, of the sentence looked at.
+const PassGradients* pass_of(const LessonSight& sight, const std::string& which) {
+  const auto& look = sight.views.of<OriginsView>().gradients.look;
+  if (!look || !look->problem.empty() || !sight.look || look->question.text != sight.look->source_text) return nullptr;
+  if (which == "plain") return &look->plain;
+  return which == "bare" && !look->bare.empty() ? &look->bare.front() : nullptr;
+}
+
+Answer gradient(const LessonSight& sight, Arguments arguments) {
+  const PassGradients* pass = pass_of(sight, arguments[0]);
+  const auto layer = number_from(arguments[2]);
+  if (!pass || !layer) return {};
+  const StackGradients& stack = arguments[1] == "decoder" ? pass->decoder : pass->encoder;
+  return *layer >= 0 && *layer < stack.norms.rows ? number(stack.of_layer(static_cast<int>(*layer))) : Answer();
+}
+
+Answer gradient_loss(const LessonSight& sight, Arguments arguments) {
+  const PassGradients* pass = pass_of(sight, arguments[0]);
+  return pass ? number(pass->loss) : Answer();
+}
+
+std::optional<CostLayer> cost_layer_from(const std::string& name) {
+  const auto found = std::ranges::find(cost_layers, name, [](CostLayer each) { return complexity(each).name; });
+  return found == cost_layers.end() ? std::nullopt : std::optional(*found);
+}
+
+// How many times as much 2n pieces cost as n: counted, with the width of the model looked at.
+Answer work_doubled(const LessonSight& sight, Arguments arguments) {
+  const auto layer = cost_layer_from(arguments[0]);
+  const auto n = number_from(arguments[1]);
+  if (!layer || !n || !(*n >= 1 && *n <= longest_cost) || !sight.look) return {};
+  const auto work = [&](double length) {
+    return multiplications(*layer, static_cast<std::int64_t>(length), sight.look->model.d_model,
+                           sight.look->model.cell);
+  };
+  return number(work(2 * *n) / work(*n));
+}
+
+// The same of the memory that was measured in Cost.
+Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
+  const auto& look = sight.views.of<OriginsView>().cost.look;
+  const auto layer = cost_layer_from(arguments[0]);
+  const auto n = number_from(arguments[1]);
+  if (!look || !layer || !n) return {};
+  const auto curve = std::ranges::find(look->curves, *layer, &CostCurve::layer);
+  if (curve == look->curves.end()) return {};
+  const auto held = [&](double length) {
+    const auto point = std::ranges::find(curve->points, length,
+                                         [](const CostPoint& each) { return static_cast<double>(each.length); });
+    return point == curve->points.end() ? 0 : point->megabytes;
+  };
+  return held(*n) > 0 && held(2 * *n) > 0 ? number(held(2 * *n) / held(*n)) : Answer();
+}
+
 // ---- positions
 
 Answer turn_query(const LessonSight& sight, Arguments) {
@@ -257,6 +339,11 @@ constexpr std::array table = {
     Measure{"entropy", "PART LAYER HEAD", "mean entropy of the head's rows, in nats", entropy},
     Measure{"distance", "PART LAYER HEAD", "how far the head looks, in pieces", distance},
     Measure{"future", "LAYER HEAD", "largest weight that the decoder's head gives a piece not yet written", future},
+    Measure{"share-after", "LAYER HEAD",
+            "mean weight that the decoder's head gives to later pieces, under the mask in Inside one head",
+            share_after},
+    Measure{"feed-forward", "encoder|decoder LAYER WORD", "length of what the feed-forward adds to the word's vector",
+            feed_forward},
     Measure{"is-off", "PART LAYER HEAD", "1 while the head is switched off, else 0", is_off},
     Measure{"heads-off", "", "how many heads are switched off", heads_off},
     Measure{"sentence", "", "the sentence looked at", sentence},
@@ -278,6 +365,14 @@ constexpr std::array table = {
     Measure{"kernel-error", "WIDTH", "mean squared error of the kernel regression with that width", kernel_error},
     Measure{"warmup", "", "updates of warm-up in Origins", warmup},
     Measure{"peak-rate", "", "the highest learning rate with it", peak_rate},
+    Measure{"gradient", "plain|bare encoder|decoder LAYER",
+            "length of the loss's gradient after that layer (0: embedding), in Through time; bare: without residuals",
+            gradient},
+    Measure{"gradient-loss", "plain|bare", "the loss that it is of, in nats", gradient_loss},
+    Measure{"work-doubled", "self-attention|recurrent|convolution N",
+            "how many times as many multiplications 2N pieces take as N, with the model's width", work_doubled},
+    Measure{"memory-doubled", "self-attention|recurrent|convolution N", "the same of the memory measured in Cost",
+            memory_doubled},
     Measure{"turn-query", "", "the query's position in Turning vectors", turn_query},
     Measure{"turn-key", "", "the key's", turn_key},
     Measure{"turn-distance", "", "how far the query stands after the key", turn_distance},

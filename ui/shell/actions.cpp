@@ -448,10 +448,12 @@ bool handle_workspace_keys(Scope& scope, TextureStore& textures, const Skin& ski
   return used;
 }
 
-// On a projector the page keys, which presenters' clickers send, walk through the lesson. True when one did.
+// On a projector the page keys and Space, which presenters' clickers send, walk through the lesson. True when one did.
 bool handle_clicker(Scope& scope) {
   if (!scope.presentation || !in_lesson(scope)) return false;
-  const bool on = pressed({.key = Key::page_down}), back = pressed({.key = Key::page_up});
+  if (!is_reached(Reach::not_walking) || scope.timeline.focused) return false;
+  const bool on = pressed({.key = Key::page_down}) || pressed({.key = Key::space});
+  const bool back = pressed({.key = Key::page_up});
   if (on || back) move_part(scope, on ? 1 : -1);
   return on || back;
 }
@@ -496,11 +498,12 @@ bool applies(const Action& action, const Scope& scope) {
 }
 
 void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
+  if (handle_clicker(scope)) return;
   for (const Action& action : table)
     if (is_pressed(action, scope)) perform(action, scope);
   handle_groups(scope);
   if (!is_reached(Reach::not_walking) || scope.timeline.focused) return;
-  if (handle_clicker(scope) || handle_workspace_keys(scope, textures, skin)) return;
+  if (handle_workspace_keys(scope, textures, skin)) return;
   for (const Action& action : table)
     if (action.key.also && pressed(*action.key.also)) perform(action, scope);
 }

@@ -10,6 +10,7 @@
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
+#include "workspaces/attention/inside_cards.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/flow/view.h"
@@ -19,6 +20,8 @@
 
 namespace attnscope {
 namespace {
+
+const Snapshot* settled_look(const Scope& scope);
 
 // ---- what is set
 
@@ -53,6 +56,12 @@ void switch_off(Scope& scope, const HeadPlace& place) {
   if (std::ranges::find(off, place) == off.end()) off.push_back(place);
 }
 
+// Of the head that stands in Inside one head.
+void lift_its_mask(Scope& scope) {
+  const Snapshot* look = settled_look(scope);
+  if (look && look->inside) lift_mask(scope.views.of<AttentionView>(), *look->inside);
+}
+
 void set_warmup(Scope& scope, int warmup) {
   ScheduleView& view = scope.views.of<OriginsView>().schedule;
   if (!view.begun) take_run(view, scope.run.config);
@@ -80,6 +89,8 @@ void set(Scope& scope, const Setting& setting) {
       return back_to_plain_model(scope);
     case Setting::Kind::off:
       return switch_off(scope, setting.place);
+    case Setting::Kind::mask:
+      return lift_its_mask(scope);
     case Setting::Kind::scores:
       scope.views.of<OriginsView>().scaling.d = number(0);
       return;

@@ -29,6 +29,9 @@ void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& sk
 // The mask to compute with: the model's, with what is painted into it.
 CellMask shown_mask(const AttentionView& view, const HeadInside& head);
 
+// Hides no key from that head. What the decoder has not written yet is then shown to the numbers here alone.
+void lift_mask(AttentionView& view, const HeadInside& head);
+
 // What the mouse does on the picture of the mask: a click turns a cell, dragging goes on with the same.
 void paint_mask(AttentionView& view, const HeadNumbers& numbers, const HeatmapResult& mouse);
 

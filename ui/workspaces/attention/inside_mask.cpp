@@ -76,6 +76,10 @@ constexpr float effect_map_height = 92;  // at scale 1
 
 }  // namespace
 
+void lift_mask(AttentionView& view, const HeadInside& head) {
+  use_mask(view, head, CellMask(head.q.rows, head.k.rows));
+}
+
 CellMask shown_mask(const AttentionView& view, const HeadInside& head) {
   CellMask mask = mask_with(head, view.interventions);
   const std::optional<CellMask>& lifted = view.inside.lifted;
