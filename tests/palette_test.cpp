@@ -107,6 +107,17 @@ TEST_F(PaletteWindow, ASettingIsOpenedAndAPresetTaken) {
   EXPECT_EQ(scope.edited.corpus.source, "copy");
 }
 
+TEST_F(PaletteWindow, ADialogThatItOpensStaysOpen) {
+  open();
+  ui.type("compare with", draw);
+  ui.key(Key::enter, draw);
+  ui.frames(5, draw);
+  EXPECT_TRUE(ui.drew("A begins anew, too"));
+  ui.key(Key::escape, draw);
+  ui.frames(3, draw);
+  EXPECT_FALSE(ui.drew("A begins anew, too"));
+}
+
 TEST_F(PaletteWindow, WhatDoesNotApplyIsNotDone) {
   scope.status.activity = Activity::idle;
   open();

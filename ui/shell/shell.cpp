@@ -193,8 +193,10 @@ void draw_workspace(Scope& scope, TextureStore& textures, const Skin& skin) {
   light_item(scope, "tabs", skin);
   draw_comparison_bar(scope, skin);
   return_focus_after_click(scope);
-  if (scope.focus_workspace) ImGui::SetNextWindowFocus();
-  scope.focus_workspace = false;
+  // The focus would close a dialog that was opened meanwhile: it comes when that is closed.
+  const bool waits = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+  if (scope.focus_workspace && !waits) ImGui::SetNextWindowFocus();
+  scope.focus_workspace &= waits;
   ImGui::BeginChild(workspace_id(scope).c_str(), ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   const ImVec2 corner = ImGui::GetWindowPos();
   const ImVec2 size = ImGui::GetWindowSize();
