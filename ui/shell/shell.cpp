@@ -171,13 +171,15 @@ void draw_picture_caption(const Scope& scope, const Skin& skin) {
   ImGui::Dummy({1, skin.px(4)});
 }
 
-// A frame around the last item, over all that was drawn there, if the open lesson speaks of it.
+// A frame around the last item, if the open lesson speaks of it.
 void light_item(const Scope& scope, std::string_view anchor, const Skin& skin) {
   const std::vector<std::string> lit = lit_anchors(scope);
   if (std::ranges::find(lit, anchor) == lit.end()) return;
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+  const float gap = skin.px(3);  // so that it does not cross what is drawn at the edge
   ImGui::GetWindowDrawList()->PushClipRectFullScreen();
-  ImGui::GetWindowDrawList()->AddRect(low, high, skin.theme.warning, skin.px(4), 0, skin.px(2));
+  ImGui::GetWindowDrawList()->AddRect({low.x - gap, low.y - gap}, {high.x + gap, high.y + gap}, skin.theme.warning,
+                                      skin.px(4), 0, skin.px(2));
   ImGui::GetWindowDrawList()->PopClipRect();
 }
 
