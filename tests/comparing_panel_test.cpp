@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "measures/model_comparison.h"
+#include "plain/pairs.h"
 #include "shell/actions.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
@@ -147,6 +149,15 @@ TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
   EXPECT_EQ(wanted.anew->model.positions, "sinusoidal");
   EXPECT_EQ(std::get<Config>(wanted.other).model.positions, "none");
   EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(scope.layout.sentence, classic_pair("positions").sentence) << "one of its corpus";
+}
+
+TEST_F(ComparingTest, ASideThatIsNotYetLookedAtIsNotSaidToHaveNoAttention) {
+  Snapshot bare;
+  bare.model.architecture = "recurrent";
+  EXPECT_EQ(why_no_map(bare, "B", {AttentionPart::cross, 0, 0}), "B has not been looked at yet.");
+  bare.model.attention = "none";
+  EXPECT_EQ(why_no_map(bare, "B", {AttentionPart::cross, 0, 0}), "B has no attention.");
 }
 
 TEST_F(ComparingTest, EveryFieldCanBeGivenAnotherValue) {

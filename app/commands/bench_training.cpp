@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <thread>
 
 #include "commands/measurement.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr int update_rounds = 9;
 constexpr int busy_rounds = 3;
 constexpr int warm_up_rounds = 2;
+constexpr int lockstep_rounds = 7;
+constexpr int lockstep_updates = 8;
 
 // What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
 class Peer : public torch::nn::Module {
@@ -208,6 +211,27 @@ void measure(const Workload& workload, std::vector<Measurement>& out) {
   out.push_back({"  torch::nn::Transformer, likewise", median(busy.theirs), "ms"});
 }
 
+// Two runs of one corpus, update for update, against each of them alone.
+void measure_lockstep(const std::string& run, std::vector<Measurement>& out) {
+  TorchEngine a;
+  a.open_run(run, {});
+  const std::unique_ptr<TorchEngine> b = a.sibling();
+  b->open_run(run, {});
+  const auto updates = [](const std::vector<TorchEngine*>& engines) {
+    return milliseconds([&] {
+      for (int update = 0; update < lockstep_updates; ++update)
+        for (TorchEngine* engine : engines) engine->train_step({});
+    });
+  };
+  std::vector<double> shares;
+  for (int round = -warm_up_rounds; round < lockstep_rounds; ++round) {
+    const double both = updates({&a, b.get()});
+    const double alone = updates({&a}) + updates({b.get()});
+    if (round >= 0) shares.push_back(both / alone);
+  }
+  out.push_back({"two runs in lockstep, of the time of both alone", median(shares), "×"});
+}
+
 }  // namespace
 
 std::vector<Measurement> measure_training(const std::string& run) {
@@ -216,6 +240,7 @@ std::vector<Measurement> measure_training(const std::string& run) {
   measure(random_workload("tiny", 4000, 64, {}), measured);
   measure(random_workload("small", 8000, 32, small_model()), measured);
   measure(workload_of_run(run), measured);
+  measure_lockstep(run, measured);
   kernels::set_team_size(1);  // its threads have this thread's priority
   return measured;
 }

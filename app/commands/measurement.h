@@ -41,7 +41,8 @@ struct Dataset;
 std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size);
 
 // Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
-// its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns.
+// its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns; and
+// two runs in lockstep against each of them alone.
 std::vector<Measurement> measure_training(const std::string& run);
 
 // Decoding with the key-value cache against decoding without it, in turns, with the model everyone measures with;

@@ -16,17 +16,6 @@ namespace {
 
 // ---- attention
 
-// Why that model has no such map; empty: it has.
-std::string lacks(const Snapshot& snapshot, std::string_view side, const HeadPlace& place) {
-  if (map_at(snapshot, place)) return {};
-  if (maps_of(snapshot, place.part).empty()) {
-    const bool bare = snapshot.encoder.empty() && snapshot.decoder.empty() && snapshot.cross.empty();
-    return bare ? fmt::format("{} has no attention.", side)
-                : fmt::format("{} has no {} attention.", side, part_name(place.part));
-  }
-  return fmt::format("{} has no layer {}, head {} there.", side, place.layer + 1, place.head + 1);
-}
-
 // Leading decoder inputs that both have: the rows of them saw the same.
 int shared_inputs(const Snapshot& a, const Snapshot& b) {
   return static_cast<int>(std::ranges::mismatch(a.target_in, b.target_in).in1 - a.target_in.begin());
@@ -94,6 +83,18 @@ void mark_shared(std::vector<ComparedNeighbour>& list, const std::vector<Compare
 
 }  // namespace
 
+std::string why_no_map(const Snapshot& snapshot, std::string_view side, const HeadPlace& place) {
+  if (map_at(snapshot, place)) return {};
+  if (maps_of(snapshot, place.part).empty()) {
+    const bool bare = snapshot.encoder.empty() && snapshot.decoder.empty() && snapshot.cross.empty();
+    if (!bare) return fmt::format("{} has no {} attention.", side, part_name(place.part));
+    const ModelConfig& model = snapshot.model;
+    const bool never = model.is_recurrent() && (model.attention == "none" || model.is_classifier());
+    return fmt::format("{} {}.", side, never ? "has no attention" : "has not been looked at yet");
+  }
+  return fmt::format("{} has no layer {}, head {} there.", side, place.layer + 1, place.head + 1);
+}
+
 float total_variation(const Matrix& a, const Matrix& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i)
@@ -103,7 +104,7 @@ float total_variation(const Matrix& a, const Matrix& b) {
 
 ComparedMaps compare_maps(const Snapshot& a, const Snapshot& b, const HeadPlace& place) {
   ComparedMaps maps;
-  for (std::string why : {lacks(a, "A", place), lacks(b, "B", place), other_pieces(a, b)}) {
+  for (std::string why : {why_no_map(a, "A", place), why_no_map(b, "B", place), other_pieces(a, b)}) {
     if (maps.why_not.empty()) maps.why_not = std::move(why);
   }
   if (!maps.why_not.empty()) return maps;

@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measures/look_difference.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
+
+// In one sentence why `side` ("A") has no such map; empty: it has.
+std::string why_no_map(const Snapshot& snapshot, std::string_view side, const HeadPlace& place);
 
 // One head's map in both.
 struct ComparedMaps {

@@ -10,12 +10,13 @@
 namespace attnscope {
 
 struct ClassicPair {
-  std::string_view name;    // as --pair takes it
-  std::string_view title;   // what is held against what
-  std::string_view fields;  // of both, where they are not the defaults: "key=value" between spaces
-  std::string_view a;       // A's own
-  std::string_view b;       // B's own
-  std::string_view watch;   // one sentence
+  std::string_view name;      // as --pair takes it
+  std::string_view title;     // what is held against what
+  std::string_view fields;    // of both, where they are not the defaults: "key=value" between spaces
+  std::string_view a;         // A's own
+  std::string_view b;         // B's own
+  std::string_view watch;     // one sentence
+  std::string_view sentence;  // to look at: of their corpus, and hard for one of them
 };
 
 std::span<const ClassicPair> classic_pairs();

@@ -12,6 +12,7 @@
 #include "plain/comparison.h"
 #include "plain/pairs.h"
 #include "shell/comparing.h"
+#include "shell/looking.h"
 #include "shell/purposes.h"
 #include "shell/scope.h"
 #include "shell/training.h"
@@ -33,6 +34,7 @@ bool draw_pairs(Scope& scope, const Skin& skin) {
     if (ImGui::Button(std::string(pair.title).c_str(), {skin.px(250), 0})) {
       const auto [a, b] = configurations(pair);
       compare_configurations(scope, a, b);
+      set_sentence(scope, std::string(pair.sentence));
       begun = true;
     }
     help_tooltip(pair.watch, skin);

@@ -198,7 +198,7 @@ void draw_both_attention(BothContext& context) {
   view.pointed_row = view.pointed_col = -1;
   const auto draw_side = [&](const char* side, const std::string& name, Color32 color, const Snapshot& look) {
     draw_panel({side, name, color, map_at(look, place), row_tokens(look, place.part), col_tokens(look, place.part),
-                made.maps.why_not, false},
+                why_no_map(look, side, place), false},
                size, made, view, context);
   };
   draw_side("A", context.name_a, color_of_a(skin), *a.snapshot);
