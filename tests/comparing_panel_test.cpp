@@ -7,6 +7,7 @@
 
 #include "measures/model_comparison.h"
 #include "plain/pairs.h"
+#include "posted.h"
 #include "shell/actions.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
@@ -45,14 +46,6 @@ class ComparingTest : public testing::Test {
   void show_workspace_named(std::string_view name) {
     scope.layout.workspace = find_workspace(name);
     ui.frames(3, draw);
-  }
-
-  template <typename Kind>
-  std::vector<Kind> posted() const {
-    std::vector<Kind> found;
-    for (const Command& command : scope.commands)
-      if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
-    return found;
   }
 
   Scope scope;
@@ -144,11 +137,11 @@ TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
   find_action("compare").act(scope);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("Sinusoids and no positions", draw));
-  ASSERT_EQ(posted<Compare>().size(), 1U);
-  const Compare wanted = posted<Compare>().front();
+  ASSERT_EQ(posted<Compare>(scope).size(), 1U);
+  const Compare wanted = posted<Compare>(scope).front();
   EXPECT_EQ(wanted.anew->model.positions, "sinusoidal");
   EXPECT_EQ(std::get<Config>(wanted.other).model.positions, "none");
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
   EXPECT_EQ(scope.layout.sentence, classic_pair("positions").sentence) << "one of its corpus";
 }
 
@@ -178,14 +171,14 @@ TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {
   ASSERT_TRUE(ui.click_text("A saved run", draw));
   EXPECT_EQ(scope.purpose, Purpose::compare_run);
   compare_with_run(scope, "/runs/other");
-  EXPECT_EQ(std::get<std::string>(posted<Compare>().front().other), "/runs/other");
+  EXPECT_EQ(std::get<std::string>(posted<Compare>(scope).front().other), "/runs/other");
 }
 
 TEST_F(ComparingTest, EitherSideStaysAlone) {
   begin_comparing(other_run());
   ASSERT_TRUE(ui.click_text("Keep B", draw));
-  ASSERT_EQ(posted<EndComparison>().size(), 1U);
-  EXPECT_TRUE(posted<EndComparison>().front().other_stays);
+  ASSERT_EQ(posted<EndComparison>(scope).size(), 1U);
+  EXPECT_TRUE(posted<EndComparison>(scope).front().other_stays);
   receive(scope, {ComparisonEnded{.other_stays = true}}, nullptr);
   ui.frames(3, draw);
   EXPECT_EQ(scope.run.run, 2U);

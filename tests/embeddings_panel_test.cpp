@@ -9,6 +9,7 @@
 
 #include "embeddings_fixture.h"
 #include "measures/matrix_algebra.h"
+#include "posted.h"
 #include "shell/export.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
@@ -44,14 +45,6 @@ class EmbeddingsPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
-  template <typename Kind>
-  std::vector<Kind> posted() const {
-    std::vector<Kind> found;
-    for (const Command& command : scope.commands)
-      if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
-    return found;
-  }
-
   std::uint64_t request = 0;
   Scope scope;
   EmbeddingsView& view = scope.views.of<EmbeddingsView>();
@@ -64,7 +57,8 @@ TEST_F(EmbeddingsPanel, ShowsTheKingHisNeighboursAndTheAnalogyFirst) {
   ASSERT_TRUE(scope.asked.embeddings);
   EXPECT_EQ(scope.asked.embeddings->chosen, "king");
   EXPECT_THAT(scope.asked.embeddings->analogy, ElementsAre("man", "king", "woman"));
-  for (const char* text : {"king", "0.875", "0.500", "neighbours by cosine", "0.750", "axis 1:", "masculine in French", "not told"})
+  for (const char* text :
+       {"king", "0.875", "0.500", "neighbours by cosine", "0.750", "axis 1:", "masculine in French", "not told"})
     EXPECT_TRUE(ui.drew(text)) << text;
 }
 
@@ -88,7 +82,7 @@ TEST_F(EmbeddingsPanel, AClickOnANeighbourChoosesIt) {
   show(fixture_embeddings());
   ASSERT_TRUE(ui.click_text("0.500", draw));
   EXPECT_EQ(view.wanted.chosen, "man");
-  EXPECT_EQ(posted<Probe>().back().embeddings->chosen, "man");
+  EXPECT_EQ(posted<Probe>(scope).back().embeddings->chosen, "man");
 }
 
 TEST_F(EmbeddingsPanel, KeysGoToTheNearestPieceAndToTheNextView) {
@@ -159,8 +153,8 @@ TEST_F(EmbeddingsPanel, TsneIsAStudyWhoseMapIsShownWhenItEnds) {
   ASSERT_TRUE(ui.click_text("t-SNE", draw));
   EXPECT_TRUE(ui.drew("t-SNE takes some seconds"));
   ASSERT_TRUE(ui.click_text("Place the pieces", draw));
-  ASSERT_EQ(posted<StartStudy>().size(), 1U);
-  const auto asked = posted<StartStudy>().front();
+  ASSERT_EQ(posted<StartStudy>(scope).size(), 1U);
+  const auto asked = posted<StartStudy>(scope).front();
   EXPECT_EQ(std::get<TsneStudy>(asked.question).perplexity, 30);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Placing the pieces by t-SNE"));
@@ -211,7 +205,7 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
        {"embedding + position", "layer 2", "separation 0.000", "separation 0.750", "banque (20)", "40 sentences"})
     EXPECT_TRUE(ui.drew(text)) << text;
   ASSERT_TRUE(ui.click_text("bat", draw));
-  EXPECT_EQ(posted<Probe>().back().senses, "bat");
+  EXPECT_EQ(posted<Probe>(scope).back().senses, "bat");
   EXPECT_TRUE(ui.drew("Looking through the corpus")) << "the answer is of another word";
   auto none = std::make_shared<SenseLook>();
   none->word = "bat";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plain/matrix_text.h"
+#include "posted.h"
 #include "shell/export.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
@@ -33,15 +34,6 @@ class ExportTest : public testing::Test {
     scope.commands.clear();
   }
 
-  template <typename Wanted>
-  std::vector<Wanted> posted() const {
-    std::vector<Wanted> found;
-    for (const Command& command : scope.commands) {
-      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
-    }
-    return found;
-  }
-
   void record(std::initializer_list<std::int64_t> steps) {
     receive(scope, {SentencePinned{"src1 src2"}}, nullptr);
     for (const std::int64_t step : steps) {
@@ -56,7 +48,7 @@ class ExportTest : public testing::Test {
   void save_as(const char* item, const char* name, std::vector<DirectoryEntry> entries = {}) {
     ASSERT_TRUE(ui.click_text("Export", draw));
     ASSERT_TRUE(ui.click_text(item, draw)) << item;
-    ASSERT_EQ(posted<ListDirectory>().size(), 1U);
+    ASSERT_EQ(posted<ListDirectory>(scope).size(), 1U);
     receive(scope, {DirectoryListed{"/data", std::move(entries), ""}}, nullptr);
     ui.frames(3, draw);
     ui.key(Key::a, draw, {.ctrl = true});
@@ -79,10 +71,10 @@ class ExportTest : public testing::Test {
 
 TEST_F(ExportTest, NumbersAreThoseOfTheSelectedHead) {
   save_as("Numbers as CSV", "mine.csv");
-  ASSERT_EQ(posted<WriteFile>().size(), 1U);
-  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.csv");
-  EXPECT_EQ(posted<WriteFile>()[0].bytes, csv_of_head());
-  EXPECT_FALSE(posted<WriteFile>()[0].replace);
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  EXPECT_EQ(posted<WriteFile>(scope)[0].path, "/data/mine.csv");
+  EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, csv_of_head());
+  EXPECT_FALSE(posted<WriteFile>(scope)[0].replace);
 }
 
 TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
@@ -98,8 +90,8 @@ TEST_F(ExportTest, NumbersHaveTheirQueriesAsRowsAndTheirKeysAsColumns) {
     EXPECT_EQ(std::string(ImGui::GetClipboardText()), expected);
     scope.commands.clear();
     save_as("Numbers as CSV", "mine.csv");
-    ASSERT_EQ(posted<WriteFile>().size(), 1U);
-    EXPECT_EQ(posted<WriteFile>()[0].bytes, expected);
+    ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+    EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, expected);
   }
 }
 
@@ -114,9 +106,9 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
     for (const Matrix& head : scope.newest.snapshot->encoder[1]) sum += head.values[i];
     mean.values[i] = sum / static_cast<float>(scope.newest.snapshot->encoder[1].size());
   }
-  ASSERT_EQ(posted<WriteFile>().size(), 1U);
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
   const std::vector<std::string> labels = pieces_of(scope.newest.snapshot->source);
-  EXPECT_EQ(posted<WriteFile>()[0].bytes, matrix_csv(mean, labels, labels));
+  EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, matrix_csv(mean, labels, labels));
 
   choose(scope, Purpose::save_json);
   EXPECT_EQ(scope.browser.name, "encoder-L2-H3-layer-mean.json");
@@ -127,9 +119,9 @@ TEST_F(ExportTest, NumbersOfSeveralHeadsAreThoseShown) {
 
 TEST_F(ExportTest, JsonHasItsEndingWhateverWasTyped) {
   save_as("Numbers as JSON", "mine");
-  ASSERT_EQ(posted<WriteFile>().size(), 1U);
-  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.json");
-  EXPECT_THAT(posted<WriteFile>()[0].bytes, HasSubstr("\"values\""));
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  EXPECT_EQ(posted<WriteFile>(scope)[0].path, "/data/mine.json");
+  EXPECT_THAT(posted<WriteFile>(scope)[0].bytes, HasSubstr("\"values\""));
 }
 
 TEST_F(ExportTest, ANameIsProposed) {
@@ -142,20 +134,20 @@ TEST_F(ExportTest, ANameIsProposed) {
 TEST_F(ExportTest, WhatIsThereIsAskedAbout) {
   const std::vector<DirectoryEntry> there = {{"mine.csv", false, false, 10}};
   save_as("Numbers as CSV", "mine.csv", there);
-  EXPECT_TRUE(posted<WriteFile>().empty());
+  EXPECT_TRUE(posted<WriteFile>(scope).empty());
   EXPECT_TRUE(ui.drew("This file is there already"));
   ASSERT_TRUE(ui.click_text("Keep it", draw));
-  EXPECT_TRUE(posted<WriteFile>().empty());
+  EXPECT_TRUE(posted<WriteFile>(scope).empty());
   EXPECT_FALSE(ui.drew("This file is there already"));
   scope.commands.clear();
   save_as("Numbers as CSV", "mine", there);
   ASSERT_TRUE(ui.click_text("Replace", draw) && ui.find_text("x") != std::nullopt);
-  for (int nth = 0; nth < 4 && posted<WriteFile>().empty(); ++nth) {  // "Replace what is there?" is the title
+  for (int nth = 0; nth < 4 && posted<WriteFile>(scope).empty(); ++nth) {  // "Replace what is there?" is the title
     const auto button = ui.find_text("Replace", nth);
     if (button) ui.click(*button, draw);
   }
-  ASSERT_EQ(posted<WriteFile>().size(), 1U);
-  EXPECT_TRUE(posted<WriteFile>()[0].replace);
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  EXPECT_TRUE(posted<WriteFile>(scope)[0].replace);
 }
 
 TEST_F(ExportTest, AnswersAreSaid) {
@@ -190,9 +182,9 @@ TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
   EXPECT_TRUE(scope.exports.taking);
   deliver(scope, *order, "pixels");
   EXPECT_FALSE(scope.exports.taking);
-  ASSERT_EQ(posted<WriteFile>().size(), 1U);
-  EXPECT_EQ(posted<WriteFile>()[0].path, "/data/mine.png");
-  EXPECT_EQ(posted<WriteFile>()[0].bytes, "pixels");
+  ASSERT_EQ(posted<WriteFile>(scope).size(), 1U);
+  EXPECT_EQ(posted<WriteFile>(scope)[0].path, "/data/mine.png");
+  EXPECT_EQ(posted<WriteFile>(scope)[0].bytes, "pixels");
   EXPECT_FALSE(next_picture(scope));
 }
 
@@ -231,8 +223,8 @@ TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
       EXPECT_EQ(order->path, "/data/film/film-0000" + std::to_string(steps.size()) + ".png");
       deliver(scope, *order, "png");
     }
-    EXPECT_LE(posted<WriteFile>().size() - answered, 3U);
-    if (i % 3 == 2) receive(scope, {FileWritten{posted<WriteFile>()[answered++].path, ""}}, nullptr);
+    EXPECT_LE(posted<WriteFile>(scope).size() - answered, 3U);
+    if (i % 3 == 2) receive(scope, {FileWritten{posted<WriteFile>(scope)[answered++].path, ""}}, nullptr);
   }
   EXPECT_THAT(steps, testing::ElementsAre(0, 100, 200, 300, 400));
   EXPECT_FALSE(scope.exports.film);

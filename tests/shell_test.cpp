@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "plain/metrics.h"
+#include "posted.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/purposes.h"
@@ -34,15 +35,6 @@ class Shell : public testing::Test {
 
   static Status status(Activity activity) { return {activity, 20, "CPU"}; }
 
-  template <typename Wanted>
-  std::vector<Wanted> posted() const {
-    std::vector<Wanted> found;
-    for (const Command& command : scope.commands) {
-      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
-    }
-    return found;
-  }
-
   // Types into the field of that label in the setup column, instead of what it holds.
   void enter(const char* label, const char* text) {
     ui.frame(draw);
@@ -62,15 +54,15 @@ class Shell : public testing::Test {
 
 TEST_F(Shell, ButtonsPostWhatTheySay) {
   ASSERT_TRUE(ui.click_text("Train", draw));
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
   ASSERT_TRUE(ui.click_text("Step", draw));
-  EXPECT_EQ(posted<attnscope::Step>().size(), 1U);
+  EXPECT_EQ(posted<attnscope::Step>(scope).size(), 1U);
   ASSERT_TRUE(ui.click_text("Reset", draw));
-  ASSERT_EQ(posted<Reset>().size(), 1U);
-  EXPECT_EQ(posted<Reset>()[0].config, scope.run.config);
+  ASSERT_EQ(posted<Reset>(scope).size(), 1U);
+  EXPECT_EQ(posted<Reset>(scope)[0].config, scope.run.config);
   receive(scope, {status(Activity::training)}, nullptr);
   ASSERT_TRUE(ui.click_text("Pause", draw));
-  EXPECT_EQ(posted<Pause>().size(), 1U);
+  EXPECT_EQ(posted<Pause>(scope).size(), 1U);
 }
 
 TEST_F(Shell, APauseIsSaidAtOnce) {
@@ -99,15 +91,15 @@ TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
 TEST_F(Shell, TrainingGoesOnPastItsPlannedEnd) {
   receive(scope, {Status{Activity::finished, scope.run.config.training.steps, "CPU"}}, nullptr);
   ASSERT_TRUE(ui.click_text("Train", draw));
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
 }
 
 TEST_F(Shell, SpacePlaysAndPauses) {
   ui.key(Key::space, draw);
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
   receive(scope, {status(Activity::training)}, nullptr);
   ui.key(Key::space, draw);
-  EXPECT_EQ(posted<Pause>().size(), 1U);
+  EXPECT_EQ(posted<Pause>(scope).size(), 1U);
 }
 
 TEST_F(Shell, ShortcutsOfTheWindow) {
@@ -120,14 +112,14 @@ TEST_F(Shell, ShortcutsOfTheWindow) {
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("embeddings"));
   ui.key(Key::right, draw);
-  EXPECT_EQ(posted<attnscope::Step>().size(), 1U) << "which has no other use for it";
+  EXPECT_EQ(posted<attnscope::Step>(scope).size(), 1U) << "which has no other use for it";
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("flow"));
   ui.key(Key::digit_1, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("positions"));
   ui.key(Key::digit_1, draw);
   ui.key(Key::right, draw, {.ctrl = true});
-  EXPECT_EQ(posted<attnscope::Step>().size(), 2U);
+  EXPECT_EQ(posted<attnscope::Step>(scope).size(), 2U);
   EXPECT_EQ(attention.head, 0);
   ui.key(Key::plus, draw, {.ctrl = true});
   EXPECT_FLOAT_EQ(scope.layout.zoom, 1.1F);
@@ -179,12 +171,12 @@ TEST_F(Shell, EveryKeystrokeAsksForALook) {
     scope.commands.clear();
     ui.type(letter, draw);
     text += letter;
-    ASSERT_EQ(posted<Probe>().size(), 1U);
-    EXPECT_EQ(posted<Probe>()[0].text, text);
-    EXPECT_GT(posted<Probe>()[0].request, last);
-    last = posted<Probe>()[0].request;
+    ASSERT_EQ(posted<Probe>(scope).size(), 1U);
+    EXPECT_EQ(posted<Probe>(scope)[0].text, text);
+    EXPECT_GT(posted<Probe>(scope)[0].request, last);
+    last = posted<Probe>(scope)[0].request;
   }
-  EXPECT_TRUE(posted<Train>().empty());                            // the space was typed
+  EXPECT_TRUE(posted<Train>(scope).empty());                       // the space was typed
   EXPECT_EQ(scope.layout.workspace, find_workspace("attention"));  // and so was the digit
   ui.key(Key::enter, draw);
   ASSERT_FALSE(scope.layout.recent.empty());
@@ -200,14 +192,14 @@ TEST_F(Shell, SpacePlaysInTheFrameAfterEnterLeftAField) {
   feed_key(ui.io(), Key::enter, false);
   feed_key(ui.io(), Key::space, true);
   ui.frame(draw);
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
 }
 
 TEST_F(Shell, ProbesThatHaveNotLeftAreReplaced) {
   set_sentence(scope, "a");
   set_sentence(scope, "ab");
-  ASSERT_EQ(posted<Probe>().size(), 1U);
-  EXPECT_EQ(posted<Probe>()[0].text, "ab");
+  ASSERT_EQ(posted<Probe>(scope).size(), 1U);
+  EXPECT_EQ(posted<Probe>(scope)[0].text, "ab");
 }
 
 TEST_F(Shell, AnExampleBecomesTheSentence) {
@@ -217,8 +209,8 @@ TEST_F(Shell, AnExampleBecomesTheSentence) {
   ui.click(ImVec2(1280 * 0.545F, label->y), draw);
   ASSERT_TRUE(ui.click_text("The cat sleeps.", draw));
   EXPECT_EQ(scope.layout.sentence, "The cat sleeps.");
-  ASSERT_EQ(posted<Probe>().size(), 1U);
-  EXPECT_EQ(posted<Probe>()[0].text, "The cat sleeps.");
+  ASSERT_EQ(posted<Probe>(scope).size(), 1U);
+  EXPECT_EQ(posted<Probe>(scope)[0].text, "The cat sleeps.");
 }
 
 TEST_F(Shell, ALiveFieldAppliesAtOnce) {
@@ -227,23 +219,23 @@ TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   const auto label = ui.find_text("label smoothing");
   ASSERT_TRUE(label) << ui.drawn_text();
   ui.click(ImVec2(220, label->y), draw);
-  ASSERT_FALSE(posted<Adjust>().empty());
-  EXPECT_GT(posted<Adjust>().back().config.training.label_smoothing, 0.3);
-  EXPECT_EQ(posted<Adjust>().back().config.model.d_model, 128);
+  ASSERT_FALSE(posted<Adjust>(scope).empty());
+  EXPECT_GT(posted<Adjust>(scope).back().config.training.label_smoothing, 0.3);
+  EXPECT_EQ(posted<Adjust>(scope).back().config.model.d_model, 128);
   EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);  // d_model still, the other is in force
-  EXPECT_TRUE(posted<Reset>().empty());
+  EXPECT_TRUE(posted<Reset>(scope).empty());
 }
 
 TEST_F(Shell, AStructuralFieldWaitsForReset) {
   enter("d_model", "64");
   EXPECT_EQ(scope.edited.model.d_model, 64);
-  EXPECT_TRUE(posted<Adjust>().empty());
+  EXPECT_TRUE(posted<Adjust>(scope).empty());
   EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);
   ui.frame(draw);
   EXPECT_TRUE(ui.drew("1 change waits for Reset"));
   ASSERT_TRUE(ui.click_text("Apply", draw));
-  ASSERT_EQ(posted<Reset>().size(), 1U);
-  EXPECT_EQ(posted<Reset>()[0].config.model.d_model, 64);
+  ASSERT_EQ(posted<Reset>(scope).size(), 1U);
+  EXPECT_EQ(posted<Reset>(scope)[0].config.model.d_model, 64);
 }
 
 TEST_F(Shell, RevertTakesTheEditsBack) {
@@ -261,7 +253,7 @@ TEST_F(Shell, APresetFillsTheSetupAndKeepsTheCorpus) {
   EXPECT_EQ(scope.edited.model.max_length, 64);
   EXPECT_EQ(scope.edited.corpus.source, "copy");
   EXPECT_EQ(scope.run.config.model.architecture, "encoder-decoder");
-  EXPECT_TRUE(posted<Adjust>().empty());
+  EXPECT_TRUE(posted<Adjust>(scope).empty());
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("nanogpt-cpu"));
   EXPECT_TRUE(ui.drew("changes wait for Reset"));
@@ -321,11 +313,11 @@ TEST_F(Shell, DragsOfASliderCoalesce) {
   adjust(scope);
   scope.edited.model.dropout = 0.3;
   adjust(scope);
-  ASSERT_EQ(posted<Adjust>().size(), 1U);
-  EXPECT_EQ(posted<Adjust>()[0].config.model.dropout, 0.3);
+  ASSERT_EQ(posted<Adjust>(scope).size(), 1U);
+  EXPECT_EQ(posted<Adjust>(scope)[0].config.model.dropout, 0.3);
   scope.edited.model.dropout = 3;
   adjust(scope);
-  EXPECT_EQ(posted<Adjust>()[0].config.model.dropout, 0.3);
+  EXPECT_EQ(posted<Adjust>(scope)[0].config.model.dropout, 0.3);
 }
 
 TEST_F(Shell, TheStatusLineSaysWhereTheRunStands) {
@@ -351,7 +343,7 @@ TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
   receive(scope, {next}, nullptr);
   EXPECT_EQ(scope.edited.model.d_model, 256);
   EXPECT_EQ(scope.curves[metric("loss")].x.size(), 5U);
-  ASSERT_EQ(posted<Probe>().size(), 1U);
+  ASSERT_EQ(posted<Probe>(scope).size(), 1U);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("3 lines left out"));
 }
@@ -383,7 +375,7 @@ TEST_F(Shell, LongWorkCanBeCancelled) {
   receive(scope, {Progress{"Reading pairs", 0.5}}, nullptr);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("Cancel", draw));
-  EXPECT_EQ(posted<Cancel>().size(), 1U);
+  EXPECT_EQ(posted<Cancel>(scope).size(), 1U);
   receive(scope, {Progress{"Reading pairs", 1}}, nullptr);
   ui.frames(2, draw);
   EXPECT_FALSE(ui.drew("Reading pairs"));
@@ -391,8 +383,8 @@ TEST_F(Shell, LongWorkCanBeCancelled) {
 
 TEST_F(Shell, ADroppedFolderIsOpened) {
   drop_path(scope, "/data/run", true);
-  ASSERT_EQ(posted<OpenRun>().size(), 1U);
-  EXPECT_EQ(posted<OpenRun>()[0].path, "/data/run");
+  ASSERT_EQ(posted<OpenRun>(scope).size(), 1U);
+  EXPECT_EQ(posted<OpenRun>(scope)[0].path, "/data/run");
 }
 
 TEST_F(Shell, ADroppedFileAsksBeforeTraining) {
@@ -401,9 +393,9 @@ TEST_F(Shell, ADroppedFileAsksBeforeTraining) {
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("/data/pairs.tsv"));
   ASSERT_TRUE(ui.click_text("Reset and train on it", draw));
-  ASSERT_EQ(posted<Reset>().size(), 1U);
-  EXPECT_EQ(posted<Reset>()[0].config.corpus.source, "/data/pairs.tsv");
-  EXPECT_EQ(posted<Train>().size(), 1U);
+  ASSERT_EQ(posted<Reset>(scope).size(), 1U);
+  EXPECT_EQ(posted<Reset>(scope)[0].config.corpus.source, "/data/pairs.tsv");
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
   EXPECT_TRUE(scope.dropped_file.empty());
 }
 
@@ -423,19 +415,19 @@ TEST_F(Shell, ADroppedFileCanBeKeptForLaterOrForgotten) {
 
 TEST_F(Shell, ARunIsFoundInTheBrowser) {
   ui.key(Key::o, draw, {.ctrl = true});
-  ASSERT_EQ(posted<ListDirectory>().size(), 1U);
+  ASSERT_EQ(posted<ListDirectory>(scope).size(), 1U);
   receive(scope, {DirectoryListed{"/data", {{"english-french", true, true, 0}}, ""}}, nullptr);
   ui.frames(3, draw);
   const auto entry = ui.find_text("english-french/");
   ASSERT_TRUE(entry);
   ui.click(*entry, draw);
   // "Open a run" is the title.
-  for (int nth = 0; nth < 6 && posted<OpenRun>().empty(); ++nth) {
+  for (int nth = 0; nth < 6 && posted<OpenRun>(scope).empty(); ++nth) {
     const auto button = ui.find_text("Open", nth);
     if (button) ui.click(*button, draw);
   }
-  ASSERT_EQ(posted<OpenRun>().size(), 1U);
-  EXPECT_EQ(posted<OpenRun>()[0].path, "/data/english-french");
+  ASSERT_EQ(posted<OpenRun>(scope).size(), 1U);
+  EXPECT_EQ(posted<OpenRun>(scope)[0].path, "/data/english-french");
   EXPECT_FALSE(scope.purpose);
 }
 
@@ -446,12 +438,12 @@ TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   ui.frames(3, draw);
   ui.type("mine", draw);
   ui.key(Key::enter, draw);
-  ASSERT_EQ(posted<SaveRun>().size(), 1U);
+  ASSERT_EQ(posted<SaveRun>(scope).size(), 1U);
   ui.frames(2, draw);
 
   ui.key(Key::s, draw, {.ctrl = true});
-  ASSERT_EQ(posted<SaveRun>().size(), 2U);
-  EXPECT_EQ(posted<SaveRun>()[1].path, "/data/mine");
+  ASSERT_EQ(posted<SaveRun>(scope).size(), 2U);
+  EXPECT_EQ(posted<SaveRun>(scope)[1].path, "/data/mine");
   EXPECT_FALSE(scope.purpose);
 
   ui.key(Key::s, draw, {.ctrl = true, .shift = true});
@@ -464,7 +456,7 @@ TEST_F(Shell, SavingAgainAsksOnlyForAnotherPlaceOrAnotherRun) {
   scope.purpose.reset();
   ui.frames(2, draw);
   ui.key(Key::s, draw, {.ctrl = true});
-  EXPECT_EQ(posted<SaveRun>().size(), 2U);
+  EXPECT_EQ(posted<SaveRun>(scope).size(), 2U);
   EXPECT_EQ(scope.purpose, Purpose::save_run);
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "posted.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/training.h"
@@ -35,14 +36,6 @@ class StudyTest : public testing::Test {
     scope.commands.clear();
   }
 
-  template <typename Kind>
-  std::vector<Kind> posted() const {
-    std::vector<Kind> found;
-    for (const Command& command : scope.commands)
-      if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
-    return found;
-  }
-
   Scope scope;
   UiHarness ui;
   const UiHarness::Draw draw = [&] { draw_shell(scope, ui.textures, ui.skin); };
@@ -52,8 +45,8 @@ TEST_F(StudyTest, IsBegunInTheMenuAndSeenUntilItEnds) {
   ASSERT_TRUE(ui.click_text("Run", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("Evaluate on held-out pairs", draw));
-  ASSERT_EQ(posted<StartStudy>().size(), 1U);
-  const std::uint64_t study = posted<StartStudy>().front().study;
+  ASSERT_EQ(posted<StartStudy>(scope).size(), 1U);
+  const std::uint64_t study = posted<StartStudy>(scope).front().study;
   receive(scope, {StudyProgress{study, 0.42}}, nullptr);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("Translating the held-out pairs"));
@@ -71,10 +64,10 @@ TEST_F(StudyTest, CancelGivesItUp) {
   start_study(scope, HeldOutStudy{});
   ui.frames(3, draw);
   ASSERT_TRUE(ui.click_text("Cancel", draw));
-  EXPECT_EQ(posted<CancelStudy>().size(), 1U);
-  EXPECT_TRUE(posted<Cancel>().empty()) << "a decoding under way is another matter";
+  EXPECT_EQ(posted<CancelStudy>(scope).size(), 1U);
+  EXPECT_TRUE(posted<Cancel>(scope).empty()) << "a decoding under way is another matter";
   const std::size_t messages = scope.toasts.size();
-  receive(scope, {StudyEnded{posted<StartStudy>().front().study, nullptr}}, nullptr);
+  receive(scope, {StudyEnded{posted<StartStudy>(scope).front().study, nullptr}}, nullptr);
   EXPECT_FALSE(scope.study);
   EXPECT_EQ(scope.toasts.size(), messages);
 }
@@ -82,7 +75,7 @@ TEST_F(StudyTest, CancelGivesItUp) {
 TEST_F(StudyTest, WhatAnOlderOneStillSaysIsNotTakenForTheNewOnes) {
   start_study(scope, HeldOutStudy{});
   start_study(scope, HeldOutStudy{});
-  const auto asked = posted<StartStudy>();
+  const auto asked = posted<StartStudy>(scope);
   ASSERT_EQ(asked.size(), 2U);
   receive(scope, {StudyProgress{asked[0].study, 0.9}, StudyEnded{asked[0].study, nullptr}}, nullptr);
   ASSERT_TRUE(scope.study);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "flow_fixture.h"
+#include "posted.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/timeline.h"
@@ -51,15 +52,6 @@ class TimelineTest : public testing::Test {
   const std::vector<Frame>& frames() const { return scope.history.find(sentence)->frames; }
   const Snapshot* shown() const { return shown_maps(scope).complete.snapshot.get(); }
 
-  template <typename Wanted>
-  std::vector<Wanted> posted() const {
-    std::vector<Wanted> found;
-    for (const Command& command : scope.commands) {
-      if (const auto* wanted = std::get_if<Wanted>(&command)) found.push_back(*wanted);
-    }
-    return found;
-  }
-
   Scope scope;
   AttentionView& attention = scope.views.of<AttentionView>();
   DecodingView& decoding = scope.views.of<DecodingView>();
@@ -69,12 +61,12 @@ class TimelineTest : public testing::Test {
 
 TEST_F(TimelineTest, TheSentenceIsPinnedAndUnpinned) {
   ASSERT_TRUE(ui.click_text("Pin", draw));
-  ASSERT_EQ(posted<Pin>().size(), 1U);
-  EXPECT_EQ(posted<Pin>()[0].text, sentence);
+  ASSERT_EQ(posted<Pin>(scope).size(), 1U);
+  EXPECT_EQ(posted<Pin>(scope)[0].text, sentence);
   receive(scope, {SentencePinned{sentence}}, nullptr);
   ui.key(Key::d, draw, {.ctrl = true});
-  ASSERT_EQ(posted<Unpin>().size(), 1U);
-  EXPECT_EQ(posted<Unpin>()[0].text, sentence);
+  ASSERT_EQ(posted<Unpin>(scope).size(), 1U);
+  EXPECT_EQ(posted<Unpin>(scope)[0].text, sentence);
 }
 
 TEST_F(TimelineTest, NothingIsPinnedWithoutARunOrASentence) {
@@ -145,7 +137,7 @@ TEST_F(TimelineTest, APinnedSentenceIsChosen) {
   ASSERT_TRUE(ui.click_text("a pinned sentence", draw));
   ASSERT_TRUE(ui.click_text("another one", draw));
   EXPECT_EQ(scope.layout.sentence, "another one");
-  EXPECT_FALSE(posted<Probe>().empty());
+  EXPECT_FALSE(posted<Probe>(scope).empty());
 }
 
 TEST_F(TimelineTest, TheSpeedIsChosen) {
@@ -299,7 +291,7 @@ TEST_F(TimelineTest, CurvesFollowTheirFramesAlone) {
 TEST_F(TimelineTest, AWeightOfASentenceNotPinnedPinsIt) {
   attention.pinned_row = attention.pinned_col = 0;
   plot_weight(scope);
-  ASSERT_EQ(posted<Pin>().size(), 1U);
+  ASSERT_EQ(posted<Pin>(scope).size(), 1U);
   ui.frames(2, draw);
   ASSERT_EQ(scope.curves_view.weights.size(), 1U);
   record({20});
@@ -418,10 +410,10 @@ TEST_F(RecordedWeights, ALookOfAnotherStepIsNotShown) {
 TEST_F(RecordedWeights, StudiesAreAboutThem) {
   go_to(400);
   start_study(scope, HeldOutStudy{});
-  EXPECT_EQ(posted<StartStudy>().back().step, 400);
+  EXPECT_EQ(posted<StartStudy>(scope).back().step, 400);
   show_present(scope);
   start_study(scope, HeldOutStudy{});
-  EXPECT_FALSE(posted<StartStudy>().back().step);
+  EXPECT_FALSE(posted<StartStudy>(scope).back().step);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "measures/matrix_algebra.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace attnscope {
 namespace {
 
@@ -37,6 +40,18 @@ Matrix product_transposed(const Matrix& a, const Matrix& b) {
   for (int row = 0; row < a.rows; ++row)
     for (int col = 0; col < b.rows; ++col) result.at(row, col) = dot(a, row, b, col);
   return result;
+}
+
+float largest_size(std::span<const float> values) {
+  float largest = 0;
+  for (const float value : values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+float color_range(std::span<const float> values) {
+  const float largest = largest_size(values);
+  return largest > 0 ? largest : 1;
 }
 
 }  // namespace attnscope

@@ -59,7 +59,7 @@ struct Interventions {
   std::vector<HiddenKeys> hidden;  // a head at most once
   bool other_scale = false;        // scores are divided by √d_k where the model does not, and not where it does
   bool no_residuals = false;       // a sublayer's output stands alone, its input is not added to it (§3.1)
-  bool no_positions = false;       // nothing tells the order but the decoder's mask (§3.5)
+  bool no_positions = false;       // what is read comes without them (§3.5); a translator still writes in order
 
   bool empty() const {
     return heads_off.empty() && layers_off.empty() && forced.empty() && replaced.empty() && hidden.empty() &&

@@ -1,10 +1,10 @@
 #include "probe/order.h"
 
 #include <algorithm>
-#include <random>
 #include <sstream>
 #include <utility>
 
+#include "corpus/random.h"
 #include "probe/look_inside.h"
 #include "probe/tensors.h"
 
@@ -67,10 +67,10 @@ std::string problem_of(const ModelConfig& model, const std::string& text) {
 
 std::vector<std::string> shuffled_words(const std::string& text, std::int64_t count, std::int64_t seed) {
   std::vector<std::string> words = words_of(text), orders = {joined(words)};
-  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  Random random(seed);
   // A few words have few orders: what is drawn again and again is all there is.
   for (std::int64_t tries = 0; tries < 20 * count && std::ssize(orders) < count; ++tries) {
-    for (std::size_t i = words.size(); i > 1; --i) std::swap(words[i - 1], words[random() % i]);
+    random.shuffle(words);
     const std::string order = joined(words);
     if (std::ranges::find(orders, order) == orders.end()) orders.push_back(order);
   }

@@ -307,9 +307,9 @@ constexpr std::array table = {
     Action{"show-difference", "Show A − B", "", no_key, Menu::run, show_this_side<RunSide::difference>, is_comparing,
            is_side<RunSide::difference>},
     Action{"keep-a", "Keep A alone", "Ends the comparison. B is kept, and found under File, Open run.", no_key,
-           Menu::run, keep_this_side<RunSide::a>, is_comparing},
+           Menu::run, keep_this_side<RunSide::a>, can_keep_side},
     Action{"keep-b", "Keep B alone", "Ends the comparison. A is kept, and found under File, Open run.", no_key,
-           Menu::run, keep_this_side<RunSide::b>, is_comparing},
+           Menu::run, keep_this_side<RunSide::b>, can_keep_side},
     Action{"evaluate", "Evaluate on held-out pairs",
            "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
            "runs between updates, on the weights of this moment.",

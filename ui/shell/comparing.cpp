@@ -10,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "plain/comparison.h"
+#include "shell/actions.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
@@ -100,6 +101,10 @@ bool is_comparing(const Scope& scope) {
   return scope.other.has_value();
 }
 
+bool can_keep_side(const Scope& scope) {
+  return is_comparing(scope) && can_compare(scope);
+}
+
 void ask_for_comparison(Scope& scope) {
   if (!can_compare(scope)) return;
   scope.comparing.asked = true;
@@ -118,7 +123,7 @@ void compare_configurations(Scope& scope, const Config& a, const Config& b) {
 }
 
 void keep_side(Scope& scope, RunSide side) {
-  if (is_comparing(scope)) scope.commands.push_back(EndComparison{.other_stays = side == RunSide::b});
+  if (can_keep_side(scope)) scope.commands.push_back(EndComparison{.other_stays = side == RunSide::b});
 }
 
 void show_side(Scope& scope, RunSide side) {
@@ -210,14 +215,11 @@ void draw_comparison_bar(Scope& scope, const Skin& skin) {
                skin);
   if (!scope.presentation) {
     ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - buttons + skin.px(8), 0);
-    const bool busy = scope.status.activity == Activity::preparing;
-    ImGui::BeginDisabled(busy);
-    if (ImGui::SmallButton("Keep A")) keep_side(scope, RunSide::a);
-    help_tooltip("Ends the comparison: A goes on alone. B is kept and found under File, Open run.", skin);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});  // as high as the choices
+    draw_action_button(scope, find_action("keep-a"), skin, "Keep A");
     ImGui::SameLine(0, skin.px(6));
-    if (ImGui::SmallButton("Keep B")) keep_side(scope, RunSide::b);
-    help_tooltip("Ends the comparison: B goes on alone. A is kept and found under File, Open run.", skin);
-    ImGui::EndDisabled();
+    draw_action_button(scope, find_action("keep-b"), skin, "Keep B");
+    ImGui::PopStyleVar();
   }
   ImGui::PopID();
 }

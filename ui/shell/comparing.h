@@ -47,6 +47,7 @@ struct ComparingView {
 
 bool can_compare(const Scope& scope);
 bool is_comparing(const Scope& scope);
+bool can_keep_side(const Scope& scope);
 void ask_for_comparison(Scope& scope);  // opens the dialog
 void compare_with_run(Scope& scope, const std::string& path);
 void compare_configurations(Scope& scope, const Config& a, const Config& b);  // both from random weights, and trains

@@ -1,10 +1,10 @@
 #include "workspaces/attention/head_map.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "measures/attention_mix.h"
+#include "measures/matrix_algebra.h"
 
 namespace attnscope {
 namespace {
@@ -84,8 +84,7 @@ void summarise(HeadMap& made) {
   const bool sums = has_distributions(made.choice.mix);
   made.entropies = sums ? row_entropies(made.map) : std::vector<float>();
   made.received = made.is_signed() ? std::vector<float>() : received(made.map, made.causal);
-  made.largest = 0;
-  for (const float value : made.map.values) made.largest = std::max(made.largest, std::abs(value));
+  made.largest = largest_size(made.map.values);
 }
 
 // From a map in pieces to what is drawn.

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <span>
 
+#include "measures/matrix_algebra.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
@@ -106,14 +106,6 @@ std::span<const std::string> labels_along(const HeadCards& cards, Axis axis) {
   return {};
 }
 
-float largest_size(const Matrix& matrix) {
-  float largest = 0;
-  for (const float value : matrix.values) {
-    if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
-  }
-  return largest > 0 ? largest : 1;
-}
-
 // Rows and columns that made the cell under the mouse or, without one, those that were chosen.
 Linked highlighted(const Context& context, Stage stage) {
   const HeadInside& head = context.cards.numbers.head();
@@ -179,7 +171,7 @@ void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
   const HeadNumbers& numbers = context.cards.numbers;
   ImGui::PushID(text_of(stage).id);
   const Matrix& matrix = numbers.of(stage);
-  HeatmapOptions options = options_of(context, stage, stage == Stage::weights ? 1 : largest_size(matrix));
+  HeatmapOptions options = options_of(context, stage, stage == Stage::weights ? 1 : color_range(matrix.values));
   std::vector<int> marked;
   outline_own(context, stage, options, marked);
   ImGui::SetCursorScreenPos(at);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measures/matrix_algebra.h"
 #include "plain/heads.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
@@ -12,12 +13,6 @@
 
 namespace attnscope {
 namespace {
-
-float largest_of(const Matrix& matrix) {
-  float largest = 0;
-  for (const float value : matrix.values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
 
 // Brings what was made of the two looks up to date.
 void settle(BothAttentionView& made, const Snapshot& a, const Snapshot& b, BothVersions versions,
@@ -29,7 +24,7 @@ void settle(BothAttentionView& made, const Snapshot& a, const Snapshot& b, BothV
     made.largest = 0.01F;
     for (const HeadApart& head : made.heads) {
       made.differences.push_back(compare_maps(a, b, head.place).difference);
-      made.largest = std::max(made.largest, largest_of(made.differences.back()));
+      made.largest = std::max(made.largest, largest_size(made.differences.back().values));
     }
   }
   if (made.maps_of == versions && made.place == place && made.stamp > 0) return;
@@ -95,7 +90,7 @@ void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, Attent
   options.selected_col = std::min(view.pinned_col.value_or(-1), panel.matrix->cols - 1);
   if (panel.is_signed) {
     options.map = skin.theme.diverging;
-    options.high = std::max(0.01F, largest_of(*panel.matrix));
+    options.high = std::max(0.01F, largest_size(panel.matrix->values));
     options.low = -options.high;
   }
   options.tooltip = [&](int row, int col) { tell_cell(panel, made.maps, row, col); };

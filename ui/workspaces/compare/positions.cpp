@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "measures/attention_measures.h"
+#include "measures/matrix_algebra.h"
 #include "plain/heads.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -13,12 +14,6 @@
 
 namespace attnscope {
 namespace {
-
-float largest_of(const Matrix& matrix) {
-  float largest = 0;
-  for (const float value : matrix.values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
 
 void draw_table(const char* side, const std::string& name, Color32 color, const Matrix& matrix, float high,
                 bool is_signed, ImVec2 size, const ComparedPositions& table, const BothContext& context,
@@ -41,13 +36,13 @@ void draw_table(const char* side, const std::string& name, Color32 color, const 
 void draw_tables(const ComparedPositions& table, float height, const BothContext& context, std::uint64_t stamp) {
   const Skin& skin = context.skin;
   const float gap = skin.px(10), width = std::floor((ImGui::GetContentRegionAvail().x - 2 * gap) / 3);
-  const float high = std::max(largest_of(table.a), largest_of(table.b));
+  const float high = std::max(largest_size(table.a.values), largest_size(table.b.values));
   draw_table("A", context.name_a, color_of_a(skin), table.a, high, false, {width, height}, table, context, stamp);
   ImGui::SameLine(0, gap);
   draw_table("B", context.name_b, color_of_b(skin), table.b, high, false, {width, height}, table, context, stamp);
   ImGui::SameLine(0, gap);
-  draw_table("A − B", fmt::format("at most {:.3g}", largest_of(table.difference)), skin.theme.text, table.difference,
-             largest_of(table.difference), true, {width, height}, table, context, stamp);
+  draw_table("A − B", fmt::format("at most {:.3g}", largest_size(table.difference.values)), skin.theme.text,
+             table.difference, largest_size(table.difference.values), true, {width, height}, table, context, stamp);
 }
 
 // The mean over a layer's heads of how far they look; none where there is no such layer.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "measures/head_stages.h"
+#include "measures/matrix_algebra.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -50,13 +51,6 @@ void refresh(LookupView& view, const std::shared_ptr<const Snapshot>& snapshot, 
     for (int col = 0; col < head.v.cols; ++col) view.table.at(row, 2 + col) = view.shown.sums.at(row, col);
   }
   ++view.version;
-}
-
-float largest_size(std::span<const float> values) {
-  float largest = 0;
-  for (const float value : values)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  return largest > 0 ? largest : 1;
 }
 
 // How alike two rows are; 0 where one is all zeros.
@@ -176,7 +170,7 @@ void Table::draw_query(const Columns& at, float y, float height) {
   const float text_y = y + (height - font_size(skin_.fonts.mono)) / 2;
   paint.text(skin_.fonts.mono, {at.key, text_y}, skin_.theme.accent,
              shortened(skin_.fonts.mono, "q: " + name, at.key_width));
-  strip("q", {at.k, y + 1}, {at.k + at.strip, y + height - 1}, q, largest_size(q.values));
+  strip("q", {at.k, y + 1}, {at.k + at.strip, y + height - 1}, q, color_range(q.values));
   paint.text(
       skin_.fonts.small, {at.match, y + (height - font_size(skin_.fonts.small)) / 2}, skin_.theme.text_dim,
       shortened(skin_.fonts.small, "the query's vector, compared with every k below", at.sum + at.strip - at.match));
@@ -206,7 +200,7 @@ void Table::draw_row(const Columns& at, int row, float y, float height) {
   paint.text(skin_.fonts.mono, {at.key, text_y}, dim ? skin_.theme.text_dim : skin_.theme.text,
              shortened(skin_.fonts.mono, key(row), at.key_width));
   const float match = shown_.match[index];
-  const float largest = largest_size(shown_.match);
+  const float largest = color_range(shown_.match);
   draw_number(at.match, y, height, at.number, hidden(row) ? "−∞" : fmt::format("{:.2f}", match),
               hidden(row) ? 0 : std::abs(match) / largest, match < 0 ? skin_.theme.series[1] : skin_.theme.series[0],
               dim);
@@ -254,7 +248,7 @@ void Table::tooltip(const Columns& at, int row) {
 void Table::draw_outputs(const Columns& at, float y, float height) {
   Painter paint(skin_);
   constexpr std::array names = {"soft: every value a little", "exact: the best match's value alone"};
-  const float largest = largest_size(lookup_.outputs.values);
+  const float largest = color_range(lookup_.outputs.values);
   for (int row = 0; row < 2; ++row) {
     Matrix one(1, lookup_.outputs.cols);
     for (int col = 0; col < one.cols; ++col) one.at(0, col) = lookup_.outputs.at(row, col);
@@ -288,9 +282,9 @@ void Table::draw_body(const Columns& at, float height) {
     draw_row(at, row, y, height);
     if (ImGui::IsItemHovered()) tooltip(at, row);
   }
-  strip("k", {at.k, origin.y}, {at.k + at.strip, bottom}, lookup_.keys, largest_size(lookup_.keys.values));
-  strip("v", {at.value, origin.y}, {at.value + at.strip, bottom}, shown_.values, largest_size(shown_.values.values));
-  strip("sums", {at.sum, origin.y}, {at.sum + at.strip, bottom}, shown_.sums, largest_size(lookup_.outputs.values));
+  strip("k", {at.k, origin.y}, {at.k + at.strip, bottom}, lookup_.keys, color_range(lookup_.keys.values));
+  strip("v", {at.value, origin.y}, {at.value + at.strip, bottom}, shown_.values, color_range(shown_.values.values));
+  strip("sums", {at.sum, origin.y}, {at.sum + at.strip, bottom}, shown_.sums, color_range(lookup_.outputs.values));
   // What is not added up yet.
   const float reached = origin.y + height * static_cast<float>(added());
   if (reached < bottom) paint.filled_rect({at.sum, reached}, {at.sum + at.strip, bottom}, skin_.theme.background);

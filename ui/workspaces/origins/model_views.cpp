@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "measures/cell_memory.h"
+#include "measures/matrix_algebra.h"
 
 namespace attnscope {
 namespace {
@@ -24,10 +24,7 @@ Matrix by_unit(const Matrix& values, const std::vector<int>& order) {
 CellMap cell_map(std::string name, const Matrix& values, const std::vector<int>& order, bool share) {
   CellMap map{.name = std::move(name), .values = by_unit(values, order)};
   if (share) return map;
-  float largest = 0;
-  for (const float value : values.values)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  map.high = largest > 0 ? largest : 1;
+  map.high = color_range(values.values);
   map.low = -map.high;
   map.is_signed = true;
   return map;

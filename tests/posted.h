@@ -1,0 +1,20 @@
+// What the window has ordered of the worker so far.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "shell/scope.h"
+
+namespace attnscope {
+
+// The commands of one kind, in their order.
+template <typename Kind>
+std::vector<Kind> posted(const Scope& scope) {
+  std::vector<Kind> found;
+  for (const Command& command : scope.commands)
+    if (const auto* kind = std::get_if<Kind>(&command)) found.push_back(*kind);
+  return found;
+}
+
+}  // namespace attnscope
