@@ -1,7 +1,12 @@
 // The batch that is shown is the one that the trainer takes next, with the zeros that its dropout draws.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "kernels/dropout.h"
+#include "model/dropout_places.h"
 #include "model/inspection.h"
 #include "probe/tensors.h"
 #include "run_fixture.h"
@@ -135,6 +140,156 @@ TEST_P(DropoutOf, TheEmbeddingIsTheModelsOwn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, DropoutOf, testing::Values("encoder-decoder", "decoder-only"));
+
+// ---- dropout's places
+
+Config dropping(const std::string& architecture) {
+  Config config = tiny_config();
+  config.model.architecture = architecture;
+  config.model.dropout = 0.3;
+  return config;
+}
+
+DroppedPass pass_of(const Batch& part) {
+  return {part.target_in.size(0), part.source.defined() ? part.source.size(1) : 0, part.target_in.size(1)};
+}
+
+Batch first_part(TorchEngine& engine, const Config& config, int parts) {
+  return BatchSource(config, engine.dataset()).parts(0, parts, torch::kCPU).front();
+}
+
+// How many dropouts a pass over that part draws.
+std::int64_t drawn_by(SequenceModel& model, const Batch& part, double p) {
+  const torch::NoGradGuard no_grad;
+  model.train(true);
+  const kernels::DropoutScope scope(1, 0, 0);
+  const Memory memory = part.source.defined() ? model.encode(part.source, part.source_padding) : Memory();
+  model.decode(part.target_in, memory);
+  return kernels::next_dropout(p).key.words[3];
+}
+
+TEST(DropoutPlaces, ArePlaceForPlaceWhatAPassDraws) {
+  std::vector<Config> ways;
+  for (const char* architecture : {"encoder-decoder", "decoder-only"}) {
+    ways.push_back(dropping(architecture));
+    ways.push_back(dropping(architecture));
+    ways.back().model.norm = "pre";
+    ways.back().model.activation = "swiglu";
+    ways.back().model.num_encoder_layers = ways.back().model.num_decoder_layers = 3;
+  }
+  for (const char* attention : {"none", "luong-general", "bahdanau"}) {
+    ways.push_back(dropping("recurrent"));
+    ways.back().model.attention = attention;
+    ways.back().model.num_encoder_layers = 2;
+    ways.back().model.num_decoder_layers = 3;
+  }
+  for (const Config& config : ways) {
+    TorchEngine engine;
+    engine.reset(config, {});
+    const Batch part = first_part(engine, config, 1);
+    const auto places = dropout_places(config.model, pass_of(part));
+    EXPECT_EQ(places.back().drawn + 1, drawn_by(engine.model(), part, 0.3))
+        << config.model.architecture << " " << config.model.attention;
+    for (const PlacedDropout& dropout : places) {
+      const torch::Tensor mask = dropout_of_row(dropout, config.model, pass_of(part), {});
+      EXPECT_NEAR(mask.eq(0).to(torch::kFloat64).mean().item<double>(), 0.3, 0.25) << dropout.place.name;
+    }
+  }
+}
+
+// The decoder draws for every piece that it writes before it is given them.
+TEST(DropoutPlaces, ComeAfterWhatFreeRunningDraws) {
+  const Config config = dropping("encoder-decoder");
+  DroppedPass told{2, 4, 5}, free{2, 4, 5, 4};
+  const auto before = dropout_places(config.model, told), after = dropout_places(config.model, free);
+  ASSERT_EQ(before.size(), after.size());
+  const auto of_target = std::ranges::count(before, true, [](const PlacedDropout& d) { return d.place.of_target; });
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(after[i].drawn - before[i].drawn, before[i].place.of_target ? 4 * of_target : 0) << before[i].place.name;
+}
+
+// A pass of one layer each by hand, each dropout a multiplication with the mask that the page shows.
+class ByHand {
+ public:
+  ByHand(SequenceModel& model, const Config& config, const Batch& part) : config_(config.model) {
+    for (const auto& parameter : model.named_parameters()) tensors_[parameter.key()] = parameter.value();
+    const DroppedPass pass = pass_of(part);
+    for (const PlacedDropout& dropout : dropout_places(config.model, pass))
+      masks_.push_back(dropout_of_row(dropout, config.model, pass, {config.training.seed, 0, 0}));
+  }
+
+  // x: L×D, dropped as it comes. A statement a mask: they are drawn in this order.
+  torch::Tensor layer(const std::string& name, torch::Tensor x, const torch::Tensor& memory, bool look_ahead) {
+    torch::Tensor added = attend(name + "self_attn.", x, x, look_ahead);
+    x = norm(name + "norm1", x + dropped(added));
+    if (memory.defined()) {
+      added = attend(name + "multihead_attn.", x, memory, false);
+      x = norm(name + "norm2", x + dropped(added));
+    }
+    const torch::Tensor hidden = dropped(torch::relu(linear(name + "linear1", x)));
+    added = linear(name + "linear2", hidden);
+    return norm(name + (memory.defined() ? "norm3" : "norm2"), x + dropped(added));
+  }
+
+  torch::Tensor dropped(const torch::Tensor& x) { return x * masks_.at(next_++).view(x.sizes()); }
+  torch::Tensor finished(const std::string& name, const torch::Tensor& x) {
+    return config_.final_norm ? norm(name, x) : x;
+  }
+
+ private:
+  torch::Tensor linear(const std::string& name, const torch::Tensor& x) {
+    return torch::linear(x, tensors_.at(name + ".weight"), tensors_.at(name + ".bias"));
+  }
+  torch::Tensor norm(const std::string& name, const torch::Tensor& x) {
+    return torch::layer_norm(x, {x.size(1)}, tensors_.at(name + ".weight"), tensors_.at(name + ".bias"), 1e-5);
+  }
+  torch::Tensor attend(const std::string& name, const torch::Tensor& x, const torch::Tensor& memory, bool look_ahead) {
+    const auto w = tensors_.at(name + "in_proj_weight").chunk(3), b = tensors_.at(name + "in_proj_bias").chunk(3);
+    const auto heads = [&](const torch::Tensor& of, int i) {
+      return torch::linear(of, w[i], b[i]).view({of.size(0), config_.num_heads, -1}).transpose(0, 1);
+    };
+    const torch::Tensor q = heads(x, 0), k = heads(memory, 1), v = heads(memory, 2);
+    torch::Tensor scores = q.matmul(k.transpose(1, 2)) / std::sqrt(static_cast<double>(q.size(2)));
+    if (look_ahead) scores = scores + torch::full({x.size(0), x.size(0)}, -1e9).triu(1);
+    const torch::Tensor weights = torch::softmax(scores, -1);
+    const torch::Tensor mixed = dropped(weights).matmul(v);
+    return linear(name + "out_proj", mixed.transpose(0, 1).flatten(1));
+  }
+
+  const ModelConfig& config_;
+  std::map<std::string, torch::Tensor> tensors_;
+  std::vector<torch::Tensor> masks_;
+  std::size_t next_ = 0;
+};
+
+TEST(DropoutPlaces, AreMultipliedWithInThePass) {
+  Config config = dropping("encoder-decoder");
+  config.model.num_encoder_layers = config.model.num_decoder_layers = 1;
+  TorchEngine engine;
+  engine.reset(config, {});
+  SequenceModel& model = engine.model();
+  Batch part = first_part(engine, config, 1);
+  part.source_padding = torch::Tensor();  // by hand nothing is masked but what comes later
+
+  const torch::NoGradGuard no_grad;
+  model.train(false);
+  Inspection bare{.sublayers_wanted = true};
+  const Memory plain = model.encode(part.source, {}, &bare);
+  model.decode(part.target_in, plain, nullptr, &bare);
+  ASSERT_EQ(bare.sublayers.size(), 2U + 3U);
+  const torch::Tensor source = bare.sublayers[0].x[0], target = bare.sublayers[2].x[0];
+  ByHand hand(model, config, part);
+  const torch::Tensor memory =
+      hand.finished("encoder.norm", hand.layer("encoder.layers.0.", hand.dropped(source), {}, false));
+  const torch::Tensor expected =
+      hand.finished("decoder.norm", hand.layer("decoder.layers.0.", hand.dropped(target), memory, true));
+
+  model.train(true);
+  const kernels::DropoutScope scope(config.training.seed, 0, 0);
+  const Memory encoded = model.encode(part.source, {});
+  EXPECT_LE((encoded.states[0] - memory).abs().max().item<double>(), 1e-5);
+  EXPECT_LE((model.decode(part.target_in, encoded)[0] - expected).abs().max().item<double>(), 1e-5);
+}
 
 TEST(BatchLook, IsMadeOnlyWhenItIsAskedFor) {
   TorchEngine engine;

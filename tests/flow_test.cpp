@@ -304,6 +304,19 @@ TEST_F(Flow, TheBatchShowsPiecesPaddingAndShares) {
   EXPECT_EQ(scope.asked.batch->part, 1);
 }
 
+TEST_F(Flow, TheZerosOfAnyPlaceAreAskedForAndLabelledByHeadAndPiece) {
+  show(FlowMode::batch);
+  EXPECT_EQ(scope.asked.batch->dropout_place, 0);
+  ASSERT_TRUE(ui.click_text("embedding of the source", draw));
+  ASSERT_TRUE(ui.click_text("weights of cross-attention", draw));
+  EXPECT_EQ(scope.asked.batch->dropout_place, 1);
+  batch.asked.dropout_place = 1;
+  batch.kept = Matrix(2 * 3, 4);  // two heads, three pieces, four keys
+  show(FlowMode::batch);
+  EXPECT_TRUE(ui.drew("row 1, 6×4: 100.0 %"));
+  EXPECT_TRUE(ui.drew("2: " + std::string(without_mark(batch.target_in.piece(0, 1)))));
+}
+
 TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
   show(FlowMode::batch);
   EXPECT_TRUE(ui.drew("pair 1, position 1:"));

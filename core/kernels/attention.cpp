@@ -34,11 +34,7 @@ std::int64_t padded(std::int64_t keys) {
 
 torch::Tensor dropped_weights(const torch::Tensor& weights, double p) {
   if (p == 0 || !weights.device().is_cpu()) return torch::dropout(weights, p, true);
-  const std::int64_t columns = padded(weights.size(3));
-  const torch::Tensor mask = dropout_mask(next_dropout(p), weights.size(0) * weights.size(1), weights.size(2) * columns)
-                                 .view({weights.size(0), weights.size(1), weights.size(2), columns})
-                                 .slice(3, 0, weights.size(3));
-  return weights * mask.to(weights.scalar_type());
+  return weights * weights_mask(weights.sizes(), p).to(weights.scalar_type());
 }
 
 Attended composed(const AttentionInput& input, const WeightsChange& change) {
@@ -252,6 +248,13 @@ torch::Tensor composed_rotation(const torch::Tensor& x, std::int64_t num_heads, 
 }
 
 }  // namespace
+
+torch::Tensor weights_mask(at::IntArrayRef sizes, double p) {
+  const std::int64_t columns = padded(sizes[3]);
+  return dropout_mask(next_dropout(p), sizes[0] * sizes[1], sizes[2] * columns)
+      .view({sizes[0], sizes[1], sizes[2], columns})
+      .slice(3, 0, sizes[3]);
+}
 
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t num_heads) {
   return x.unflatten(2, {num_heads, x.size(2) / num_heads}).transpose(1, 2);  // B×H×L×d

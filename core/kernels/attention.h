@@ -36,6 +36,9 @@ using WeightsChange = std::function<torch::Tensor(torch::Tensor weights)>;
 // With a change, the attention is composed.
 Attended attend(const AttentionInput& input, const WeightsChange& change = {});
 
+// 0 or 1/(1−p) for the weights of the next attention, drawn as it draws them: B×H×Q×K, on the CPU.
+torch::Tensor weights_mask(at::IntArrayRef sizes, double p);
+
 // B×L×D → B×H×L×d
 torch::Tensor split_heads(const torch::Tensor& x, std::int64_t num_heads);
 

@@ -46,11 +46,11 @@ class Dropout : public torch::autograd::Function<Dropout> {
 
 }  // namespace
 
-DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part) {
+DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn) {
   const auto words = static_cast<std::uint64_t>(seed);
   scope_key = DropoutKey{{static_cast<std::uint32_t>(words),
                           static_cast<std::uint32_t>(words >> 32U) ^ static_cast<std::uint32_t>(part << 16),
-                          static_cast<std::uint32_t>(number), 0}};
+                          static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(drawn)}};
 }
 
 DropoutScope::~DropoutScope() {

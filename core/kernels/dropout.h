@@ -10,11 +10,11 @@
 
 namespace attnscope::kernels {
 
-// While it lives, the dropouts of this thread draw from (seed, number, part), one after the other; without one, from
-// torch's random generator.
+// While it lives, the dropouts of this thread draw from (seed, number, part), one after the other, as if `drawn` had
+// been already; without one, from torch's random generator.
 class DropoutScope {
  public:
-  DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part);
+  DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn = 0);
   ~DropoutScope();
   DropoutScope(const DropoutScope&) = delete;
   DropoutScope& operator=(const DropoutScope&) = delete;

@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-// Which part of the batch: each thread of the trainer takes one.
 struct BatchWanted {
-  int part = 0;
+  int part = 0;           // of the batch: each thread of the trainer takes one
+  int dropout_place = 0;  // of BatchLook::dropout_places
   bool operator==(const BatchWanted&) const = default;
 };
 
@@ -26,23 +26,32 @@ struct BatchSide {
   const std::string& piece(int row, int col) const { return pieces[static_cast<std::size_t>(row) * cols + col]; }
 };
 
+// What one dropout of a pass zeroes, of a row of the batch.
+struct DropoutPlace {
+  enum class Columns { dimensions, hidden_units, source, target };
+
+  std::string name;                       // "encoder layer 1: hidden units"
+  bool of_target = false;                 // the rows are pieces of target_in, else of the source
+  Columns columns = Columns::dimensions;  // source, target: attention weights, each head's rows below another's
+};
+
 struct BatchLook {
-  BatchWanted asked;            // with a part that there is
-  int parts = 1;                // of the batch
-  std::int64_t step = 0;        // the update that the batch is for, 1 the first
-  std::int64_t batch = 0;       // its number, from 0
-  BatchSide source;             // empty in a language model
-  BatchSide target_in;          // shifted right: <s> y1 … yn
-  BatchSide target_out;         // y1 … yn </s>
-  double padding_sorted = 0;    // share of padding in batches as they are made (training.batch_order)
-  double padding_unsorted = 0;  // and had they been drawn by chance
-  double label_smoothing = 0;   // ε
+  BatchWanted asked;              // with a part and a place that there are
+  int parts = 1;                  // of the batch
+  std::int64_t step = 0;          // the update that the batch is for, 1 the first
+  std::int64_t batch = 0;         // its number, from 0
+  BatchSide source;               // empty in a language model
+  BatchSide target_in;            // shifted right: <s> y1 … yn
+  BatchSide target_out;           // y1 … yn </s>
+  double padding_sorted = 0;      // share of padding in batches as they are made (training.batch_order)
+  double padding_unsorted = 0;    // and had they been drawn by chance
+  double label_smoothing = 0;     // ε
   std::int64_t first_output = 0;  // the id of the first piece that can be written: a classifier's first label
   std::int64_t num_outputs = 0;   // V, or as many as labels: what label smoothing spreads over
   double teacher_forcing = 1;     // share of positions at which the decoder is really told target_in
   double dropout = 0;
-  Matrix kept;          // of the first row of the part: pieces × D of what the first stack is given, 0 where dropout
-                        // puts a zero, else 1/(1−p)
+  std::vector<DropoutPlace> dropout_places;  // in the order in which a pass draws them
+  Matrix kept;          // at the asked one, of the first row of the part: 0 where dropout puts a zero, else 1/(1−p)
   std::string problem;  // why there is none, in one sentence
 };
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/dropout.h"
-#include "kernels/embedding.h"
+#include "model/dropout_places.h"
 
 namespace attnscope {
 namespace {
@@ -27,6 +26,22 @@ Matrix matrix_of(const torch::Tensor& rows) {
   Matrix matrix(static_cast<int>(host.size(0)), static_cast<int>(host.size(1)));
   std::copy_n(host.data_ptr<float>(), matrix.values.size(), matrix.values.begin());
   return matrix;
+}
+
+// Of the decoder, before it is given what it has written (training/teacher_forcing.h).
+std::int64_t free_steps(const Batch& part, const Config& config) {
+  const bool writes = part.source.defined() && config.model.has_decoder() && config.training.teacher_forcing < 1;
+  return writes ? part.target_in.size(1) - 1 : 0;
+}
+
+void add_dropout(BatchLook& look, const Batch& part, int wanted, const Config& config) {
+  const DroppedPass pass{part.target_in.size(0), part.source.defined() ? part.source.size(1) : 0,
+                         part.target_in.size(1), free_steps(part, config)};
+  const std::vector<PlacedDropout> places = dropout_places(config.model, pass);
+  for (const PlacedDropout& dropout : places) look.dropout_places.push_back(dropout.place);
+  look.asked.dropout_place = std::clamp(wanted, 0, static_cast<int>(places.size()) - 1);
+  look.kept = matrix_of(dropout_of_row(places[static_cast<std::size_t>(look.asked.dropout_place)], config.model, pass,
+                                       {config.training.seed, look.batch, look.asked.part}));
 }
 
 }  // namespace
@@ -62,19 +77,8 @@ BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, con
   look.first_output = tokenizer.vocab_size() - look.num_outputs;
   look.teacher_forcing = config.training.teacher_forcing;
   look.dropout = config.model.dropout;
-  look.kept = matrix_of(dropout_of_embedding(part, config, look.batch, look.asked.part));
+  add_dropout(look, part, wanted.dropout_place, config);
   return look;
-}
-
-torch::Tensor dropout_of_embedding(const Batch& part, const Config& config, std::int64_t number, int part_number) {
-  const bool time_first = config.model.is_recurrent();
-  const torch::Tensor& ids = part.source.defined() ? part.source : part.target_in;
-  const kernels::DropoutScope scope(config.training.seed, number, part_number);
-  // A table of ones, whose only row every piece has: what is left is the mask.
-  const torch::Tensor rows = torch::zeros_like(time_first ? ids.t() : ids, torch::MemoryFormat::Contiguous);
-  const torch::Tensor mask =
-      kernels::embed(rows, torch::ones({1, config.model.d_model}), 1, {}, -1, config.model.dropout);
-  return mask.select(time_first ? 1 : 0, 0);
 }
 
 }  // namespace attnscope

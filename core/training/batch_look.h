@@ -26,8 +26,4 @@ class BatchLooker {
   double padding_unsorted_ = 0;
 };
 
-// What dropout (probability config.model.dropout) does to what the first stack is given of row 0 of that part: pieces ×
-// D, 0 or 1/(1−p), as the model's embedding draws it in that batch.
-torch::Tensor dropout_of_embedding(const Batch& part, const Config& config, std::int64_t number, int part_number);
-
 }  // namespace attnscope

@@ -28,6 +28,10 @@ float share_of(const BatchSide& side) {
   return side.ids.empty() ? 0 : static_cast<float>(padding_of(side)) / static_cast<float>(side.ids.size());
 }
 
+std::string shown_piece(const BatchSide& side, int row, int col) {
+  return side.id(row, col) == 0 ? "<pad>" : std::string(without_mark(side.piece(row, col)));
+}
+
 // Pieces of a row that are no padding.
 int length_of(const BatchSide& side, int row) {
   int length = 0;
@@ -212,9 +216,7 @@ class Mask {
   }
 
  private:
-  std::string named(const BatchSide& side, int col) const {
-    return side.id(row_, col) == 0 ? "<pad>" : std::string(without_mark(side.piece(row_, col)));
-  }
+  std::string named(const BatchSide& side, int col) const { return shown_piece(side, row_, col); }
 
   Color32 color(int cell) const {
     const Theme& theme = skin_.theme;
@@ -322,35 +324,80 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
 
 // ---- dropout
 
-void draw_dropout(const BatchLook& batch, const BatchView& view, TextureStore& textures, const Skin& skin) {
+// The pieces of the first row, once for each head of a matrix that has them below one another.
+std::vector<std::string> dropout_rows(const BatchLook& batch, const DropoutPlace& place) {
+  const BatchSide& side = place.of_target ? batch.target_in : batch.source;
+  const int heads = side.cols > 0 ? std::max(1, batch.kept.rows / side.cols) : 1;
+  std::vector<std::string> labels;
+  for (int head = 0; head < heads; ++head) {
+    for (int col = 0; col < side.cols; ++col) {
+      const std::string piece = shown_piece(side, 0, col);
+      labels.push_back(heads > 1 ? fmt::format("{}: {}", head + 1, piece) : piece);
+    }
+  }
+  return labels;
+}
+
+std::vector<std::string> dropout_columns(const BatchLook& batch, const DropoutPlace& place) {
+  using Columns = DropoutPlace::Columns;
+  if (place.columns != Columns::source && place.columns != Columns::target) return {};
+  const BatchSide& side = place.columns == Columns::source ? batch.source : batch.target_in;
+  std::vector<std::string> labels;
+  for (int col = 0; col < side.cols; ++col) labels.push_back(shown_piece(side, 0, col));
+  return labels;
+}
+
+void choose_dropout(const BatchLook& batch, BatchView& view) {
+  const DropoutPlace& shown = batch.dropout_places[static_cast<std::size_t>(batch.asked.dropout_place)];
+  ImGui::SetNextItemWidth(-1);
+  if (!ImGui::BeginCombo("##dropout", shown.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
+  for (std::size_t i = 0; i < batch.dropout_places.size(); ++i) {
+    const bool chosen = static_cast<int>(i) == batch.asked.dropout_place;
+    if (ImGui::Selectable(batch.dropout_places[i].name.c_str(), chosen)) view.dropout_place = static_cast<int>(i);
+    if (chosen) ImGui::SetItemDefaultFocus();
+  }
+  ImGui::EndCombo();
+}
+
+// What is multiplied in that cell, in words.
+std::string dropout_cell(const DropoutPlace& place, const std::vector<std::string>& rows,
+                         const std::vector<std::string>& columns, int row, int col) {
+  const std::string& piece = rows[static_cast<std::size_t>(row)];
+  if (!columns.empty()) return fmt::format("{} \u2192 {}", piece, columns[static_cast<std::size_t>(col)]);
+  const bool hidden = place.columns == DropoutPlace::Columns::hidden_units;
+  return fmt::format("{}, {} {}", piece, hidden ? "hidden unit" : "dimension", col);
+}
+
+void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
   bold_text("Dropout's zeros", skin);
   help_tooltip(
-      "Of what the first layer is given of this part's first row, in this update: drawn from seed, update and "
-      "place, so the backward pass draws the same (paper §5.4).",
+      "Of this part's first row, in this update, wherever a pass drops numbers: drawn from seed, update and place, so "
+      "the backward pass draws the same (paper §5.4). Of attention weights the heads stand below one another.",
       skin);
   if (batch.dropout == 0) return small_text(skin.theme.text_dim, "Dropout is 0 in the setup: nothing is zeroed.", skin);
+  choose_dropout(batch, view);
   const auto zeros = std::ranges::count(batch.kept.values, 0.0F);
   small_text(
       skin.theme.text_dim,
-      fmt::format("x of row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
+      fmt::format("row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
                   batch.kept.rows, batch.kept.cols,
                   100 * static_cast<double>(zeros) / static_cast<double>(batch.kept.values.size()), batch.dropout,
                   1 / (1 - batch.dropout)),
       skin);
-  const BatchSide& side = batch.source.rows > 0 ? batch.source : batch.target_in;
-  std::vector<std::string> labels;
-  for (int col = 0; col < side.cols; ++col) labels.push_back(side.id(0, col) == 0 ? "<pad>" : side.piece(0, col));
+  const DropoutPlace& place = batch.dropout_places[static_cast<std::size_t>(batch.asked.dropout_place)];
   HeatmapOptions options;
-  options.row_labels = labels;
+  const std::vector<std::string> rows = dropout_rows(batch, place), columns = dropout_columns(batch, place);
+  options.row_labels = rows;
+  options.col_labels = columns;
   options.square = false;
   options.legend = false;
   options.high = static_cast<float>(1 / (1 - batch.dropout));
   options.tooltip = [&](int row, int col) {
     const float kept = batch.kept.at(row, col);
-    ImGui::Text("%s, dimension %d", labels[static_cast<std::size_t>(row)].c_str(), col);
+    ImGui::TextUnformatted(dropout_cell(place, rows, columns, row, col).c_str());
     ImGui::TextUnformatted(kept == 0 ? "x · 0: dropped" : fmt::format("x · {:.4f}: kept", kept).c_str());
   };
-  const float height = std::clamp(static_cast<float>(batch.kept.rows) * skin.px(13), skin.px(90), skin.px(320));
+  const float height = std::clamp(static_cast<float>(batch.kept.rows) * skin.px(16), skin.px(90), skin.px(360));
   draw_heatmap("kept", batch.kept, view.version, {ImGui::GetContentRegionAvail().x, height}, options, textures, skin);
 }
 

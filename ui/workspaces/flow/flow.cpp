@@ -131,7 +131,7 @@ void show_flow_mode(Views& views, std::size_t mode) {
 void ask_for_flow(const Views& views, Probe& probe) {
   const FlowView& view = views.of<FlowView>();
   if (view.mode == FlowMode::batch) {
-    probe.batch = BatchWanted{view.batch.part};
+    probe.batch = BatchWanted{view.batch.part, view.batch.dropout_place};
     return;
   }
   probe.data_flow = FlowWanted{.box = view.box,

@@ -47,6 +47,7 @@ struct BatchView {
   int row = 0;       // the pair
   int position = 1;  // of its target
   BatchMask mask = BatchMask::decoder;
+  int dropout_place = 0;  // of BatchLook::dropout_places
   PlotAxis smoothing_axis;
   PlotView smoothing_plot;
 
