@@ -210,7 +210,7 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
   receive_model(ModelConfig());
   show(OriginsMode::cost);
   ASSERT_EQ(scope.studies, 1U);
-  CostLook look{128, 4, "lstm", "CPU, 1 thread", {}};
+  CostLook look{128, 4, "lstm", "CPU, 1 thread", {}, 1};
   for (const CostLayer layer : cost_layers) {
     CostCurve curve{layer, {}};
     for (std::int64_t n = 16; n <= 256; n *= 2)
@@ -223,6 +223,10 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
        {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution ends there", "d_model 128"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.cost.axis.marker, 256);
+  EXPECT_FALSE(ui.drew("Other work"));
+  look.processor_share = 0.6;
+  answer(look);
+  EXPECT_TRUE(ui.drew("Other work had the processor for 40 % of the time"));
   scope.layout.setup_open = scope.layout.curves_open = true;
   ui.frames(3, draw);
   for (const char* name : {"4nd\u00B2 + 2n\u00B2d", "knd\u00B2"})
@@ -340,7 +344,7 @@ TEST_F(ChaptersPanel, TheTabsStandInOneRow) {
   receive_model(ModelConfig());
   scope.layout.setup_open = scope.layout.curves_open = true;
   show(OriginsMode::kernels);
-  const auto first = ui.find_text("Kernels"), last = ui.find_text("Labels");
+  const auto first = ui.find_text("Kernels"), last = ui.find_text("To one");
   ASSERT_TRUE(first && last);
   EXPECT_EQ(first->y, last->y);
 }

@@ -18,6 +18,8 @@ TEST(Cost, EveryLayerIsMeasuredAtEveryLength) {
   const CostLook look = measure_costs(config, {.longest = 64}, [&](double) { ++told; });
   EXPECT_EQ(told, 9);
   ASSERT_EQ(look.curves.size(), 3U);
+  EXPECT_GT(look.processor_share, 0);
+  EXPECT_LE(look.processor_share, 1);
   for (const CostCurve& curve : look.curves) {
     ASSERT_EQ(curve.points.size(), 3U);
     EXPECT_EQ(curve.points.front().length, 16);

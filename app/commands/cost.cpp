@@ -7,6 +7,7 @@
 
 #include "commands/commands.h"
 #include "commands/progress.h"
+#include "commands/say.h"
 #include "evaluation/cost.h"
 #include "plain/split.h"
 #include "storage/run_folder.h"
@@ -25,8 +26,13 @@ ModelConfig model_of(const CostOptions& options) {
 }
 
 nlohmann::json to_json(const CostLook& look) {
-  nlohmann::json json = {{"d_model", look.d_model}, {"heads", look.heads},   {"cell", look.cell},
-                         {"kernel", cost_kernel},   {"device", look.device}, {"crossing", crossing(look.d_model)}};
+  nlohmann::json json = {{"d_model", look.d_model},
+                         {"heads", look.heads},
+                         {"cell", look.cell},
+                         {"kernel", cost_kernel},
+                         {"device", look.device},
+                         {"crossing", crossing(look.d_model)},
+                         {"processor_share", look.processor_share}};
   for (const CostCurve& curve : look.curves) {
     const LayerComplexity& of = complexity(curve.layer);
     nlohmann::json layer = {{"layer", of.name},
@@ -68,6 +74,7 @@ int cost(const CostOptions& options) {
   const CostLook look = measure_costs(model_of(options), {.longest = options.longest, .seconds = options.seconds},
                                       [&](double fraction) { line.show("Measuring", fraction); });
   line.clear();
+  if (const std::string warning = disturbed(look); !warning.empty()) say("{}", warning);
   if (options.json) {
     fmt::print("{}\n", to_json(look).dump());
   } else {

@@ -4,6 +4,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <fmt/format.h>
+#include <time.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -27,6 +28,19 @@ constexpr double enough_ms = 300;  // of one point: what is slow needs no more r
 double ms_since(CostClock::time_point begin) {
   return std::chrono::duration<double, std::milli>(CostClock::now() - begin).count();
 }
+
+// That this thread has had a processor for, in all.
+double processor_ms() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+}
+
+// Milliseconds of measuring.
+struct Spent {
+  double all = 0, processor = 0;
+  double share() const { return all > 0 ? std::min(1.0, processor / all) : 1; }
+};
 
 double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
@@ -76,11 +90,12 @@ Pass make_layer(CostLayer layer, const ModelConfig& config) {
   return {};
 }
 
-CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width) {
+CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spent& spent) {
   const torch::Tensor x = torch::randn({1, length, width}).requires_grad_();
   std::vector<double> forward, backward;
   CostPoint point{.length = length};
   const CostClock::time_point first = CostClock::now();
+  const double had = processor_ms();
   for (int round = 0; round <= cost_rounds; ++round) {
     x.mutable_grad() = torch::Tensor();
     const auto held = std::make_shared<HeldMemory>();
@@ -97,6 +112,8 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width) {
     point.megabytes = held->peak_megabytes();
     if (ms_since(first) > enough_ms) break;
   }
+  spent.all += ms_since(first);
+  spent.processor += processor_ms() - had;
   point.forward_ms = middle_of(forward);
   point.backward_ms = middle_of(backward);
   return point;
@@ -134,6 +151,7 @@ CostLook measure_costs(const ModelConfig& given, const CostQuestion& question, c
     look.curves.push_back({.layer = layer, .points = {}});
   }
   const CostClock::time_point begin = CostClock::now();
+  Spent spent;
   const double lengths = std::log2(static_cast<double>(question.longest) / shortest_cost) + 1;
   double done = 0;
   for (std::int64_t length = shortest_cost; length <= question.longest; length *= 2) {
@@ -141,9 +159,10 @@ CostLook measure_costs(const ModelConfig& given, const CostQuestion& question, c
       progress(std::min(1.0, done++ / (lengths * static_cast<double>(passes.size()))));
       CostCurve& curve = look.curves[i];
       if (curve.ended.empty()) curve.ended = why_not_next(curve, question, question.seconds - ms_since(begin) / 1000);
-      if (curve.ended.empty()) curve.points.push_back(measure(passes[i], length, config.d_model));
+      if (curve.ended.empty()) curve.points.push_back(measure(passes[i], length, config.d_model, spent));
     }
   }
+  look.processor_share = spent.share();
   return look;
 }
 

@@ -1,5 +1,7 @@
 #include "plain/cost.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace attnscope {
@@ -43,6 +45,13 @@ double time_exponent(const CostCurve& curve) {
 
 double memory_exponent(const CostCurve& curve) {
   return exponent_of(curve, [](const CostPoint& point) { return point.megabytes; });
+}
+
+std::string disturbed(const CostLook& look) {
+  constexpr double quiet = 0.85;
+  if (look.processor_share >= quiet) return {};
+  return fmt::format("Other work had the processor for {:.0f} % of the time: times and exponents are too large.",
+                     100 * (1 - look.processor_share));
 }
 
 const LayerComplexity& complexity(CostLayer layer) {

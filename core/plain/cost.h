@@ -45,7 +45,12 @@ struct CostLook {
   std::string cell;    // of the recurrent layer
   std::string device;  // it was measured on, with the number of threads
   std::vector<CostCurve> curves;
+  double processor_share =
+      1;  // of the time, how much the measuring thread had a processor: less, and times are too long
 };
+
+// In one sentence that others had too much of the processor; empty: they had not.
+std::string disturbed(const CostLook& look);
 
 // e of the fitted cost ~ size^e over the upper half of the points, where what does not grow counts least; 0: no cost,
 // or fewer than two points.

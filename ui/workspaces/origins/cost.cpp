@@ -112,6 +112,8 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
                        look.cell, cost_kernel, look.device),
            skin);
   draw_table(look, skin);
+  if (const std::string warning = disturbed(look); !warning.empty())
+    draw_wrapped_label(skin.fonts.small, skin.theme.warning, warning, skin);
   for (const CostCurve& curve : look.curves)
     if (!curve.ended.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,

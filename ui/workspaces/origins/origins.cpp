@@ -36,7 +36,7 @@ static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1
 
 // In the order of the modes.
 constexpr std::array short_titles = {"Kernels", "Learned", "\u221Ad_k", "Rate",   "Cell",  "States",
-                                     "Vector",  "Time",    "Cost",      "Length", "Labels"};
+                                     "Vector",  "Time",    "Cost",      "Length", "To one"};
 static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
