@@ -159,7 +159,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   dropped(rule, input.stream, size, weights, scratch.mask, kept);
   small_product(shape.keys, shape.d, shape.queries, {kept, 1, keys}, output_gradient, shape.output_stride, gradients.v,
                 shape.memory_stride, false);
-  if (input.relative_v) {
+  if (gradients.relative_v) {
     gather(shape, kept, scratch.by_distance);
     small_product(num_distances(shape), shape.d, shape.queries, {scratch.by_distance, 1, columns}, output_gradient,
                   shape.output_stride, gradients.relative_v, shape.d, true);
@@ -189,6 +189,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   gather(shape, scores, scratch.by_distance);
   small_product(shape.queries, shape.d, num_distances(shape), {scratch.by_distance, columns, 1}, input.relative_k,
                 shape.d, gradients.q, shape.query_stride, true);
+  if (!gradients.relative_k) return;
   small_product(num_distances(shape), shape.d, shape.queries, {scratch.by_distance, 1, columns}, input.q,
                 shape.query_stride, gradients.relative_k, shape.d, true);
 }

@@ -50,7 +50,7 @@ struct HeadInput {
 struct HeadGradients {
   float *q = nullptr, *k = nullptr, *v = nullptr;
   float* bias = nullptr;
-  float *relative_k = nullptr, *relative_v = nullptr;
+  float *relative_k = nullptr, *relative_v = nullptr;  // null: they are not learned
 };
 
 enum class Activation { none, relu, gelu };
