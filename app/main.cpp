@@ -267,6 +267,12 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
              "The two words whose weights the figures exchange; left out: those that turn most");
   sub->add_flag("--formation", o.formation,
                 "What each part of it moved, of this pair, at the steps whose weights the run keeps");
+  CLI::Option* attribution = sub->add_flag("--attribution", o.attribution,
+                                           "Instead, of the sentence alone: what one piece written comes from, by head "
+                                           "and layer and by the pieces read");
+  add_option(sub, "--token", "N", o.token, "Which of the pieces written, counted from 0; left out: the last")
+      ->needs(attribution)
+      ->check(CLI::NonNegativeNumber);
   sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");
 }
 

@@ -58,4 +58,31 @@ CircuitLook fixture_look(const std::string& sentence) {
   return look;
 }
 
+AttributionLook fixture_attribution(const AttributionQuestion& question) {
+  AttributionLook look{.question = question};
+  look.written = {"\u2581parce", "\u2581il"};
+  look.output = question.output < 0 ? 1 : question.output;
+  look.logit = 4;
+  const auto part = [&](LogitPartKind kind, AttentionPart attention, int head, double logit) {
+    look.parts.push_back({kind, {attention, 0, head}, logit});
+  };
+  part(LogitPartKind::biases, AttentionPart::encoder, 0, 0.25);
+  part(LogitPartKind::embedding, AttentionPart::encoder, 0, 0.5);
+  for (const AttentionPart attention : {AttentionPart::decoder, AttentionPart::cross}) {
+    part(LogitPartKind::head, attention, 0, 0.5);
+    part(LogitPartKind::head, attention, 1, attention == AttentionPart::cross ? 3 : -1);
+  }
+  part(LogitPartKind::feed_forward, AttentionPart::decoder, 0, 0.25);
+  look.pieces = {"\u2581the", "\u2581zebra", "</s>"};
+  look.log_prob = -0.5;
+  look.baseline_log_prob = -4.5;
+  look.heads = {{{AttentionPart::cross, 0, 0}, {0.5, 0.25, 0.25}, {0.6, 0.2, 0.1}},
+                {{AttentionPart::cross, 0, 1}, {0.1, 0.8, 0.1}, {0.2, 1.6, 0.1}}};
+  look.rollout = {0.3, 0.4, 0.3};
+  look.gradient_input = {0.2, 0.9, -0.1};
+  look.integrated = {1, 2.75, 0.25};
+  look.deletion = {0.5, 3.5, 0.1};
+  return look;
+}
+
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/attribution.h"
 #include "plain/circuit.h"
 
 namespace attnscope {
@@ -14,5 +15,8 @@ Circuit fixture_circuit(const std::vector<Slot>& words, int pairs);
 
 // Of that sentence and a twin.
 CircuitLook fixture_look(const std::string& sentence);
+
+// Of one layer with two heads that read three pieces; "il" is the last of two pieces written.
+AttributionLook fixture_attribution(const AttributionQuestion& question);
 
 }  // namespace attnscope

@@ -171,6 +171,50 @@ TEST_F(CircuitPanel, WithoutRecordedWeightsNobodyKnowsWhenItFormed) {
   EXPECT_TRUE(ui.drew("No earlier weights were recorded"));
 }
 
+TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Attribution", draw));
+  ui.frames(3, draw);
+  ASSERT_THAT(studies(), SizeIs(2));
+  const auto asked = std::get<AttributionQuestion>(studies().back().question);
+  EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, -1}));
+  EXPECT_TRUE(ui.drew("Taking the answer apart"));
+  end(fixture_attribution(asked));
+  // The head that adds most is the one whose weights are shown.
+  for (const char* text : {"embedding 0.5", "feed-forward", "cross 2", "weights of cross layer 1 head 2", "rollout",
+                           "moves log p(il) most, by -3.500"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_FALSE(ui.drew("take from"));
+  ui.frames(3, draw);
+  EXPECT_THAT(studies(), SizeIs(2));
+  const auto numbers = circuit_numbers(scope.views);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->rows.front(), "left out");
+  EXPECT_FLOAT_EQ(numbers->matrix.at(0, 1), 3.5F);
+  EXPECT_FLOAT_EQ(numbers->matrix.at(3, 1), 0.8F);
+
+  ASSERT_TRUE(ui.click_text("parce", draw));
+  ui.frames(2, draw);
+  ASSERT_THAT(studies(), SizeIs(3));
+  EXPECT_EQ(std::get<AttributionQuestion>(studies().back().question).output, 0);
+}
+
+TEST_F(CircuitPanel, WhatHasNoPartsIsSaidAndThePiecesAreShown) {
+  ASSERT_TRUE(ui.click_text("Attribution", draw));
+  scope.commands.clear();
+  receive(scope, {StudyEnded{1, nullptr}}, nullptr);
+  ui.frames(3, draw);
+  AttributionLook look = fixture_attribution(std::get<AttributionQuestion>(studies().back().question));
+  look.parts.clear();
+  look.heads.clear();
+  look.rollout.clear();
+  look.parts_problem = "A recurrent network has no residual stream.";
+  end(look);
+  EXPECT_TRUE(ui.drew("no residual stream"));
+  EXPECT_TRUE(ui.drew("gradient \u00D7 input"));
+  EXPECT_FALSE(ui.drew("rollout"));
+}
+
 TEST(FormedBy, IsTheStepFromWhichOnHalfIsKept) {
   EXPECT_EQ(formed_by({{1, 2, 3, 4}, {0, 3, 1, 4}}), 4);
   EXPECT_EQ(formed_by({{1, 2, 3, 4}, {0, 1, 2, 4}}), 3);

@@ -100,6 +100,8 @@ struct ExplainOptions {
   std::string at = {};        // the words of the figures: "it,."; empty: those that are found
   std::string exchange = {};  // the two words exchanged in them; empty: those that are found
   bool formation = false;     // what the circuit's parts moved at the recorded steps, of the one pair
+  bool attribution = false;   // of the clean sentence alone: where one piece that is written comes from
+  int token = -1;             // which of them, from 0; -1: the last before </s>
   bool json = false;
 };
 int explain(const ExplainOptions& options);  // on stdout

@@ -11,6 +11,7 @@
 #include "commands/attention_json.h"
 #include "commands/circuit_json.h"
 #include "commands/commands.h"
+#include "commands/explain_attribution.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
@@ -184,6 +185,10 @@ void print_explanation(const ExplainOptions& options) {
 }  // namespace
 
 int explain(const ExplainOptions& options) {
+  if (options.attribution) {
+    print_attribution(options);
+    return 0;
+  }
   try {
     print_explanation(options);
   } catch (const NoDifference& found) {

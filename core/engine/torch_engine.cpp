@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "attribution/attribution.h"
 #include "circuit/circuit_study.h"
 #include "circuit/formation.h"
 #include "corpus/examples.h"
@@ -667,6 +668,9 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const FormationStudy& asked) { answer = engine.formation(asked, progress); }
+    void operator()(const AttributionQuestion& asked) {
+      answer = look_at_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
+    }
     void operator()(const GradientQuestion& asked) {
       answer = look_at_gradients(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

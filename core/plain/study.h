@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "plain/attribution.h"
 #include "plain/circuit.h"
 #include "plain/cost.h"
 #include "plain/embeddings.h"
@@ -48,17 +49,18 @@ struct FormationStudy {
   Circuit circuit;
 };
 
-// GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width cost, by
-// length. LengthQuestion: how well sources are translated by their length, beyond training too. OrderQuestion: what is
-// written of a sentence whose words are shuffled.
-using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
-                                   FormationStudy, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
+// AttributionQuestion: why a piece was written. GradientQuestion: how far a written piece's loss reaches back.
+// CostQuestion: what layers of the run's width cost, by length. LengthQuestion: how well sources are translated by
+// their length, beyond training too. OrderQuestion: what is written of a sentence whose words are shuffled.
+using StudyQuestion =
+    std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy,
+                 AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, GradientLook,
-               CostLook, LengthLook, OrderLook>
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, AttributionLook,
+               GradientLook, CostLook, LengthLook, OrderLook>
       answer;
 };
 

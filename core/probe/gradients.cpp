@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "plain/architecture.h"
-#include "probe/look_inside.h"
 #include "probe/tensors.h"
+#include "probe/written_step.h"
 
 namespace attnscope {
 namespace {
@@ -64,26 +64,17 @@ PassGradients gradients_of(SequenceModel& model, const std::vector<int>& source,
 GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer, const GradientQuestion& question,
                                const FractionCallback& progress) {
   GradientLook look{.question = question, .written = {}, .model = short_name(model.config()), .plain = {}, .bare = {}};
-  Snapshot whole;
-  look_inside(
-      model, tokenizer, {.text = question.text}, [&](Snapshot latest) { whole = std::move(latest); },
-      [&] { progress(0); });
-  const auto first = static_cast<std::size_t>(whole.first_output());
-  look.written = pieces_of(std::span(whole.target_out).subspan(first));
+  const WrittenStep step = written_step(model, tokenizer, question.text, question.output, [&] { progress(0); });
+  look.written = step.written;
+  look.output = step.output;
   if (look.written.empty()) {
     look.problem = "Nothing is written of this sentence.";
     return look;
   }
-  const int last = static_cast<int>(look.written.size()) - 1;
-  const int before_end = whole.target_out.back().id == Tokenizer::eos_id ? std::max(0, last - 1) : last;
-  look.output = question.output < 0 ? before_end : std::min(question.output, last);
-  const std::size_t step = first + static_cast<std::size_t>(look.output);
-  const std::vector<int> source = ids_of(whole.source);
-  const std::vector<int> read = ids_of(std::span(whole.target_in).first(step + 1));
   const auto pass = [&](const Interventions& interventions) {
-    PassGradients made = gradients_of(model, source, read, whole.target_out[step].id, interventions);
-    made.encoder.pieces = pieces_of(whole.source);
-    if (model.config().has_decoder()) made.decoder.pieces = pieces_of(std::span(whole.target_in).first(step + 1));
+    PassGradients made = gradients_of(model, ids_of(step.source), ids_of(step.read), step.piece, interventions);
+    made.encoder.pieces = pieces_of(step.source);
+    if (model.config().has_decoder()) made.decoder.pieces = pieces_of(step.read);
     progress(0.5);
     return made;
   };

@@ -60,6 +60,9 @@ std::string text_of(const Trial&) {
 std::string text_of(const Formation&) {
   return {};
 }
+std::string text_of(const AttributionLook&) {
+  return {};
+}
 std::string text_of(const GradientLook&) {
   return {};
 }
@@ -82,6 +85,9 @@ struct HandOver {
     take_circuit(views.of<CircuitView>(), about_circuit, result.run, result.step);
   }
   void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
+  void operator()(const AttributionLook& look) const {
+    take_attribution(views.of<CircuitView>().attribution, look, result.run, result.step);
+  }
   void operator()(const GradientLook& look) const {
     take_gradients(views.of<OriginsView>().gradients, look, result.run, result.step);
   }
@@ -172,6 +178,7 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
   if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
   if (std::holds_alternative<FormationStudy>(question)) return "Asking the recorded steps";
+  if (std::holds_alternative<AttributionQuestion>(question)) return "Taking the answer apart";
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
   if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";

@@ -20,8 +20,10 @@ constexpr std::array modes = {
     WorkspaceView{"circuit-heads", "Heads", "Which head, at which word, moves it."},
     WorkspaceView{"circuit-picture", "The circuit", "Which word reads which, by which heads, as far as the answer."},
     WorkspaceView{"circuit-formation", "When it formed", "What each part moved at earlier steps of the training."},
+    WorkspaceView{"circuit-attribution", "Attribution",
+                  "What one written piece comes from: by head and layer, and by the pieces read."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::formation) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::attribution) + 1);
 
 template <int by>
 void change_mode(WorkspaceContext& context) {
@@ -162,6 +164,7 @@ void show_circuit_mode(Views& views, std::size_t mode) {
 
 std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   const CircuitView& view = views.of<CircuitView>();
+  if (view.mode == CircuitMode::attribution) return attribution_numbers(view.attribution);
   if (!has_circuit(view)) return std::nullopt;
   const Circuit& found = view.look->found;
   if (view.mode == CircuitMode::formation) return formation_numbers(view);
@@ -224,7 +227,8 @@ void share_tooltip(const CircuitView& view, const Effect& effect, const Skin& sk
 void draw_circuit(WorkspaceContext& context) {
   CircuitView& view = context.views.of<CircuitView>();
   const Skin& skin = context.skin;
-  ask_if_new(context, view);
+  const bool of_twins = view.mode != CircuitMode::attribution;
+  if (of_twins) ask_if_new(context, view);
   ask_for_formation(context, view);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<CircuitMode>(i);
@@ -232,6 +236,7 @@ void draw_circuit(WorkspaceContext& context) {
   }
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
+  if (!of_twins) return draw_attribution(context, view.attribution);
   draw_twin(context, view);
   const auto note = [&](const std::string& text) {
     draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);

@@ -13,10 +13,11 @@
 #include "plain/study.h"
 #include "widgets/heatmap_options.h"
 #include "widgets/plot.h"
+#include "workspaces/circuit/attribution.h"
 
 namespace attnscope {
 
-enum class CircuitMode { place, heads, picture, formation };
+enum class CircuitMode { place, heads, picture, formation, attribution };
 
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
@@ -45,6 +46,8 @@ struct CircuitView {
   Matrix places, written, rows;  // layers × words, layers × positions; heads × positions
   std::vector<float> whole;      // of `rows`' heads, at all positions together
   HeatmapZoom places_zoom, written_zoom, rows_zoom;
+
+  AttributionView attribution;  // of the sentence alone
 };
 
 // What comes of a study; nothing of another run or question.

@@ -1,0 +1,94 @@
+#include "plain/attribution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "plain/rank_correlation.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+namespace {
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+std::vector<double> sizes_of(std::vector<double> values) {
+  for (double& value : values) value = std::abs(value);
+  return values;
+}
+
+}  // namespace
+
+double parts_sum(const AttributionLook& look) {
+  double sum = 0;
+  for (const LogitPart& part : look.parts) sum += part.logit;
+  return sum;
+}
+
+double completeness_error(const AttributionLook& look) {
+  constexpr double least = 1e-3;  // nats
+  const double change = look.log_prob - look.baseline_log_prob;
+  return std::abs(sum_of(look.integrated) - change) / std::max(std::abs(change), least);
+}
+
+std::size_t strongest_head(const AttributionLook& look) {
+  std::size_t strongest = 0;
+  double most = 0;
+  for (const LogitPart& part : look.parts) {
+    const auto head = std::ranges::find(look.heads, part.place, &ReadingHead::place);
+    if (part.kind != LogitPartKind::head || head == look.heads.end() || std::abs(part.logit) <= most) continue;
+    most = std::abs(part.logit);
+    strongest = static_cast<std::size_t>(head - look.heads.begin());
+  }
+  return strongest;
+}
+
+std::vector<PieceMethod> piece_methods(const AttributionLook& look, std::size_t head) {
+  std::vector<PieceMethod> methods = {{"left out", look.deletion},
+                                      {"integrated gradients", look.integrated},
+                                      {"gradient \u00D7 input", look.gradient_input}};
+  if (head < look.heads.size()) {
+    methods.push_back({"weights", look.heads[head].weights});
+    methods.push_back({"\u2016weight \u00B7 v W_O\u2016", look.heads[head].norms});
+  }
+  methods.push_back({"rollout", look.rollout});
+  std::erase_if(methods, [](const PieceMethod& method) { return method.values.empty(); });
+  return methods;
+}
+
+Matrix method_agreement(const std::vector<PieceMethod>& methods) {
+  const int count = static_cast<int>(methods.size());
+  Matrix agreement(count, count);
+  for (int row = 0; row < count; ++row)
+    for (int col = 0; col < count; ++col)
+      agreement.at(row, col) =
+          static_cast<float>(rank_correlation(sizes_of(methods[static_cast<std::size_t>(row)].values),
+                                              sizes_of(methods[static_cast<std::size_t>(col)].values)));
+  return agreement;
+}
+
+std::string attribution_sentence(const AttributionLook& look, std::size_t head) {
+  const std::vector<PieceMethod> methods = piece_methods(look, head);
+  if (look.pieces.size() < 3) return "Of fewer than three pieces there are no ranks to compare.";
+  const std::vector<double> sizes = sizes_of(look.deletion);
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin());
+  const Matrix agreement = method_agreement(methods);
+  std::vector<std::size_t> order(methods.size() - 1);
+  std::iota(order.begin(), order.end(), 1U);
+  const auto with_deletion = [&](std::size_t i) { return agreement.at(0, static_cast<int>(i)); };
+  std::ranges::stable_sort(order, std::ranges::greater(), with_deletion);
+  std::string ranked;
+  for (const std::size_t i : order)
+    ranked += fmt::format("{}{} {:.2f}", ranked.empty() ? "" : ", ", methods[i].name, with_deletion(i));
+  return fmt::format(
+      "Leaving out \u201C{}\u201D moves log p({}) most, by {:+.3f}; how far the others rank the pieces as that does: "
+      "{}.",
+      without_mark(look.pieces[most]), without_mark(look.written[static_cast<std::size_t>(look.output)]),
+      -look.deletion[most], ranked);
+}
+
+}  // namespace attnscope

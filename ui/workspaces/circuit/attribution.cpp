@@ -1,0 +1,294 @@
+#include "workspaces/circuit/attribution.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "plain/snapshot.h"
+#include "widgets/heatmap.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+// ---- numbers
+
+std::string part_title(const LogitPart& part) {
+  if (part.kind == LogitPartKind::feed_forward) return fmt::format("feed-forward of layer {}", part.place.layer + 1);
+  return fmt::format("{} layer {} head {}",
+                     part.place.part == AttentionPart::cross ? "cross-attention" : "self-attention",
+                     part.place.layer + 1, part.place.head + 1);
+}
+
+bool has_place(const LogitPart& part) {
+  return part.kind == LogitPartKind::head || part.kind == LogitPartKind::feed_forward;
+}
+
+double logit_of(const AttributionLook& look, LogitPartKind kind) {
+  const auto part = std::ranges::find(look.parts, kind, &LogitPart::kind);
+  return part == look.parts.end() ? 0 : part->logit;
+}
+
+// The parts of a layer stand in the order of the pass, in every layer the same.
+void make_parts(AttributionView& view) {
+  view.cells.clear();
+  std::ranges::copy_if(view.look->parts, std::back_inserter(view.cells), has_place);
+  view.parts = {};
+  if (view.cells.empty()) return;
+  const int layers = view.cells.back().place.layer + 1;
+  view.parts = Matrix(layers, static_cast<int>(view.cells.size()) / layers);
+  for (std::size_t i = 0; i < view.parts.values.size(); ++i)
+    view.parts.values[i] = static_cast<float>(view.cells[i].logit);
+}
+
+void make_pieces(AttributionView& view) {
+  view.methods = piece_methods(*view.look, view.head);
+  view.agreement = method_agreement(view.methods);
+  view.pieces = Matrix(static_cast<int>(view.methods.size()), static_cast<int>(view.look->pieces.size()));
+  for (int row = 0; row < view.pieces.rows; ++row) {
+    const std::vector<double>& values = view.methods[static_cast<std::size_t>(row)].values;
+    double most = 0;
+    for (const double value : values) most = std::max(most, std::abs(value));
+    for (int col = 0; col < view.pieces.cols; ++col)
+      view.pieces.at(row, col) = most > 0 ? static_cast<float>(values[static_cast<std::size_t>(col)] / most) : 0;
+  }
+}
+
+void make_numbers(AttributionView& view) {
+  ++view.version;
+  if (!view.look->problem.empty()) return;
+  make_parts(view);
+  make_pieces(view);
+}
+
+// ---- what is asked
+
+void ask(WorkspaceContext& context, AttributionView& view, int output) {
+  if (!context.live) return;
+  view.asked = AttributionQuestion{context.live->source_text, output};
+  view.run = context.live->run;
+  context.study = *view.asked;
+}
+
+void ask_if_new(WorkspaceContext& context, AttributionView& view) {
+  if (!context.live || context.studying || context.study || context.live->source_text.empty()) return;
+  const bool same = view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
+  if (!same) ask(context, view, -1);
+}
+
+void draw_written(WorkspaceContext& context, AttributionView& view) {
+  const Skin& skin = context.skin;
+  ImGui::AlignTextToFramePadding();
+  quiet_words("why", "The written piece that is taken apart, those before it given.", skin);
+  for (std::size_t i = 0; i < view.look->written.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SameLine(0, skin.px(4));
+    const std::string piece(without_mark(view.look->written[i]));
+    if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
+                    "Take this piece apart.", skin))
+      ask(context, view, static_cast<int>(i));
+    ImGui::PopID();
+  }
+  end_choices();
+  ImGui::BeginDisabled(context.studying || !context.live);
+  if (ImGui::Button("again")) ask(context, view, view.look->output);
+  ImGui::EndDisabled();
+  help_tooltip("With the sentence and the weights of this moment.", skin);
+}
+
+// ---- pictures
+
+HeatmapOptions signed_options(const Matrix& matrix, float high, const Skin& skin) {
+  HeatmapOptions options;
+  options.map = skin.theme.diverging;
+  for (const float value : matrix.values) high = std::max(high, std::abs(value));
+  options.low = -high;
+  options.high = high;
+  options.square = false;
+  return options;
+}
+
+void choose_head(AttributionView& view, const LogitPart& part) {
+  const auto head = std::ranges::find(view.look->heads, part.place, &ReadingHead::place);
+  if (part.kind != LogitPartKind::head || head == view.look->heads.end()) return;
+  view.head = static_cast<std::size_t>(head - view.look->heads.begin());
+  make_numbers(view);
+}
+
+void draw_parts(WorkspaceContext& context, AttributionView& view, float height) {
+  const Skin& skin = context.skin;
+  const AttributionLook& look = *view.look;
+  const std::string piece(without_mark(look.written[static_cast<std::size_t>(look.output)]));
+  draw_caption("What each part adds to the logit",
+               fmt::format("{} = {}: embedding {}, biases {}, and these", piece, number_text(look.logit, 3),
+                           number_text(logit_of(look, LogitPartKind::embedding), 3),
+                           number_text(logit_of(look, LogitPartKind::biases), 3)),
+               "The stream at this step is a sum. With the scale of every norm held as it was in this pass, so is the "
+               "logit: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3), and all parts together are the logit. "
+               "What a part does to the scales, and through later layers, is in none of them.",
+               skin);
+  std::vector<std::string> rows, cols;
+  for (int row = 0; row < view.parts.rows; ++row) rows.push_back(fmt::format("layer {}", row + 1));
+  for (int col = 0; col < view.parts.cols; ++col) {
+    const LogitPart& part = view.cells[static_cast<std::size_t>(col)];
+    cols.push_back(
+        part.kind == LogitPartKind::feed_forward
+            ? "feed-forward"
+            : fmt::format("{} {}", part.place.part == AttentionPart::cross ? "cross" : "self", part.place.head + 1));
+  }
+  HeatmapOptions options = signed_options(view.parts, 1e-6F, skin);
+  options.row_labels = rows;
+  options.col_labels = cols;
+  options.row_axis = "layer";
+  options.col_axis = "part";
+  options.zoom = &view.parts_zoom;
+  const auto cell = [&](int row, int col) -> const LogitPart& {
+    return view.cells[static_cast<std::size_t>(row * view.parts.cols + col)];
+  };
+  if (view.head < look.heads.size()) {
+    for (int i = 0; i < static_cast<int>(view.cells.size()); ++i)
+      if (view.cells[static_cast<std::size_t>(i)].kind == LogitPartKind::head &&
+          view.cells[static_cast<std::size_t>(i)].place == look.heads[view.head].place) {
+        options.selected_row = i / view.parts.cols;
+        options.selected_col = i % view.parts.cols;
+      }
+  }
+  options.tooltip = [&](int row, int col) {
+    bold_text(part_title(cell(row, col)), skin);
+    dim_text(fmt::format("adds {:+.4f} of the logit {:.4f}", cell(row, col).logit, look.logit), skin);
+    dim_text(fmt::format("all parts: {:.4f}", parts_sum(look)), skin);
+    if (std::ranges::count(look.heads, cell(row, col).place, &ReadingHead::place) > 0)
+      dim_text("click: its weights, below", skin);
+  };
+  const HeatmapResult mouse =
+      draw_heatmap("parts", view.parts, view.version, {0, height}, options, context.textures, skin);
+  if (mouse.clicked) choose_head(view, cell(mouse.row, mouse.col));
+}
+
+const char* method_help(const std::string& name) {
+  if (name == "left out") return "log p \u2212 log p of a run without the piece";
+  if (name == "integrated gradients")
+    return "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x on the way from x\u2032, unknown pieces "
+           "(1703.01365)";
+  if (name == "weights") return "\u03B1 of the chosen head, at this step";
+  if (name == "rollout") return "\u220F (\u00BD W + \u00BD I), mean over heads (2005.00928)";
+  if (name.find("input") != std::string::npos) return "\u2202 log p/\u2202x \u00B7 x, x as embedded";
+  return "\u2016\u03B1 v W_O\u2016 of the chosen head (2004.10102)";
+}
+
+void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names, ImVec2 size) {
+  const Skin& skin = context.skin;
+  const AttributionLook& look = *view.look;
+  std::vector<std::string> cols;
+  for (const std::string& piece : look.pieces) cols.emplace_back(without_mark(piece));
+  HeatmapOptions options = signed_options({}, 1, skin);
+  options.row_labels = names;
+  options.col_labels = cols;
+  options.row_axis = "share of the row\u2019s largest";
+  options.col_axis = "piece read";
+  options.zoom = &view.pieces_zoom;
+  options.tooltip = [&](int row, int col) {
+    const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
+    bold_text(fmt::format("{}, \u201C{}\u201D: {:.4f}", method.name, cols[static_cast<std::size_t>(col)],
+                          method.values[static_cast<std::size_t>(col)]),
+              skin);
+    dim_text(method_help(method.name), skin);
+    if (method.name == "integrated gradients")
+      dim_text(fmt::format("all pieces: log p {:.3f} \u2212 {:.3f}, but for {:.2f} %", look.log_prob,
+                           look.baseline_log_prob, 100 * completeness_error(look)),
+               skin);
+  };
+  draw_heatmap("pieces", view.pieces, view.version, size, options, context.textures, skin);
+}
+
+void draw_agreement(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names) {
+  const Skin& skin = context.skin;
+  HeatmapOptions options = signed_options({}, 1, skin);
+  options.row_labels = names;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) numbers.push_back(std::to_string(i + 1));
+  options.col_labels = numbers;
+  options.row_axis = "rank correlation";
+  options.col_axis = "with";
+  options.legend = false;  // beside another of the same range
+  options.zoom = &view.agreement_zoom;
+  options.tooltip = [&](int row, int col) {
+    bold_text(fmt::format("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,
+                          view.methods[static_cast<std::size_t>(col)].name, view.agreement.at(row, col)),
+              skin);
+    dim_text("Spearman\u2019s \u03C1 of how much each piece matters, whatever its sign", skin);
+  };
+  draw_heatmap("agreement", view.agreement, view.version, {0, 0}, options, context.textures, skin);
+}
+
+void draw_look(WorkspaceContext& context, AttributionView& view) {
+  const Skin& skin = context.skin;
+  const AttributionLook& look = *view.look;
+  if (context.live && context.live->step != view.step)
+    draw_label(
+        skin.fonts.small, skin.theme.text_dim,
+        fmt::format("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
+        skin);
+  if (view.parts.empty())
+    draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, look.parts_problem, skin);
+  else
+    draw_parts(context, view, std::floor(ImGui::GetContentRegionAvail().y * 0.38F));
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(look, view.head), skin);
+  const std::string of =
+      view.head < look.heads.size()
+          ? fmt::format("weights of {} layer {} head {}", part_name(look.heads[view.head].place.part),
+                        look.heads[view.head].place.layer + 1, look.heads[view.head].place.head + 1)
+          : std::string();
+  draw_caption("What each piece read counts for, by every method", of,
+               "Of log p of the chosen piece, in nats, those of the weights without a unit; each row as a share of its "
+               "largest. Attention weights are no explanation by themselves (1902.10186, 1908.04626): the numbers on "
+               "the right tell how far they rank the pieces as leaving them out does.",
+               skin);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < view.methods.size(); ++i)
+    names.push_back(fmt::format("{} {}", i + 1, view.methods[i].name));
+  draw_pieces(context, view, names, {std::floor(ImGui::GetContentRegionAvail().x * 0.66F), 0});
+  ImGui::SameLine(0, skin.px(10));
+  draw_agreement(context, view, names);
+}
+
+}  // namespace
+
+void take_attribution(AttributionView& view, AttributionLook look, std::uint64_t run, std::int64_t step) {
+  if (!view.asked || *view.asked != look.question || view.run != run) return;
+  view.step = step;
+  view.head = strongest_head(look);
+  view.look = std::move(look);
+  make_numbers(view);
+}
+
+std::optional<WorkspaceNumbers> attribution_numbers(const AttributionView& view) {
+  if (!view.look || view.methods.empty()) return std::nullopt;
+  WorkspaceNumbers numbers{view.pieces, {}, view.look->pieces, "attribution"};
+  for (int row = 0; row < numbers.matrix.rows; ++row) {
+    const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
+    numbers.rows.push_back(method.name);
+    for (int col = 0; col < numbers.matrix.cols; ++col)
+      numbers.matrix.at(row, col) = static_cast<float>(method.values[static_cast<std::size_t>(col)]);
+  }
+  return numbers;
+}
+
+void draw_attribution(WorkspaceContext& context, AttributionView& view) {
+  ask_if_new(context, view);
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), context.skin); };
+  if (context.live && context.live->source_text.empty())
+    return note("Type a sentence below: where does what is written of it come from?");
+  const bool answered = view.look && context.live && view.run == context.live->run && view.asked &&
+                        view.look->question.text == view.asked->text;
+  if (!answered) return note("Taking the answer apart\u2026");
+  draw_written(context, view);
+  if (!view.look->problem.empty()) return note(view.look->problem.c_str());
+  draw_look(context, view);
+}
+
+}  // namespace attnscope
