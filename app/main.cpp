@@ -265,6 +265,9 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   add_option(sub, "--at", "WORD,…", o.at, "The figures are of these words; left out: of the circuit's");
   add_option(sub, "--exchange", "WORD,WORD", o.exchange,
              "The two words whose weights the figures exchange; left out: those that turn most");
+  add_option(sub, "--score", "FROM,TO[,OTHER]", o.score,
+             "Why the circuit's heads look there: the score of FROM's query with TO's key, less that with OTHER's, as "
+             "the sum of what each part of the two words brings");
   sub->add_flag("--formation", o.formation,
                 "What each part of it moved, of this pair, at the steps whose weights the run keeps");
   CLI::Option* attribution = sub->add_flag("--attribution", o.attribution,
@@ -284,6 +287,13 @@ void add_cost(CLI::App& app, Run& run, CostOptions& o) {
   add_option(sub, "--longest", "N", o.longest, "Pieces of the longest sentence, doubled from 16 on")
       ->check(CLI::Range(16, 65536));
   add_option(sub, "--seconds", "S", o.seconds, "For all together, at most")->check(within(1, 3600));
+  sub->add_flag("--json", o.json, "One JSON object on stdout");
+}
+
+void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
+  CLI::App* sub =
+      add_command(app, run, o, heads, "heads", "What a run loses without each head, and without more and more of them");
+  add_run(sub, o.run);
   sub->add_flag("--json", o.json, "One JSON object on stdout");
 }
 
@@ -464,6 +474,7 @@ int run_program(int argc, char** argv) {
   EvaluateOptions evaluate_options;
   AttendOptions attend_options;
   ExplainOptions explain_options;
+  HeadsOptions heads_options;
   EmbeddingsOptions embeddings_options;
   CostOptions cost_options;
   LengthOptions length_options;
@@ -480,6 +491,7 @@ int run_program(int argc, char** argv) {
   add_evaluate(app, run, evaluate_options);
   add_attend(app, run, attend_options, attend_json);
   add_explain(app, run, explain_options);
+  add_heads(app, run, heads_options);
   add_embeddings(app, run, embeddings_options);
   add_cost(app, run, cost_options);
   add_length(app, run, length_options);

@@ -7,9 +7,10 @@ EffectGrid grid(int rows, int cols, float share) {
   return {rows, cols, std::vector<Effect>(static_cast<std::size_t>(rows) * cols, {share, 1.5F, 7})};
 }
 
-Sweep fixture_sweep(Twin of, int positions, int steps) {
+Sweep fixture_sweep(Twin of, ChangeKind kind, int positions, int steps) {
   Sweep sweep;
   sweep.of = of;
+  sweep.kind = kind;
   sweep.encoder_states = grid(2, positions, 0.25F);
   sweep.decoder_states = grid(2, steps, 0.125F);
   sweep.encoder_heads = sweep.cross_heads = sweep.decoder_heads = grid(1, 2, 0.5F);
@@ -52,8 +53,8 @@ CircuitLook fixture_look(const std::string& sentence) {
   look.facts.a = {21, "il"};
   look.facts.b = {22, "elle"};
   look.facts.words = slots_of(pieces);
-  look.denoising = fixture_sweep(Twin::corrupted, 4, 2);
-  look.noising = fixture_sweep(Twin::clean, 4, 2);
+  for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::zero, ChangeKind::mean})
+    for (const Twin of : {Twin::clean, Twin::corrupted}) look.sweeps.push_back(fixture_sweep(of, kind, 4, 2));
   look.found = fixture_circuit(look.facts.words, 1);
   return look;
 }

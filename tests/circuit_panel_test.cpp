@@ -11,6 +11,7 @@
 #include "shell/panels.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/circuit/modes.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/workspaces.h"
@@ -115,6 +116,75 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   ASSERT_THAT(run.changes, SizeIs(1));
   EXPECT_EQ(run.changes[0].site, (ValueSite{ValueKind::heads, AttentionPart::encoder, 0}));
   EXPECT_THAT(run.changes[0].heads, ElementsAre(1));
+}
+
+TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
+  CircuitLook look = fixture_look(snapshot->source_text);
+  for (Sweep& sweep : look.sweeps)
+    if (sweep.kind == ChangeKind::mean)
+      for (Effect& effect : sweep.encoder_rows[0].effects) effect.share = 0.5F;
+  end(look);
+  ASSERT_TRUE(ui.click_text("Heads", draw));
+  EXPECT_FLOAT_EQ(view.rows.at(1, 1), 0.75F);
+  ASSERT_TRUE(ui.click_text("its mean", draw));
+  EXPECT_FLOAT_EQ(view.rows.at(1, 1), 0.5F);
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("L1 H2", draw));
+  const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
+  ASSERT_THAT(run.changes, SizeIs(1));
+  EXPECT_EQ(run.changes[0].kind, ChangeKind::mean);
+}
+
+TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Why there?", draw));
+  ui.frames(2, draw);
+  ASSERT_TRUE(std::holds_alternative<ScoreQuestion>(studies().back().question));
+  ScoreSplit split{
+      std::get<ScoreQuestion>(studies().back().question), "", {"the word", "L1 H1", "biases"}, Matrix(3, 3), 10};
+  EXPECT_EQ(split.question.place, (HeadPlace{AttentionPart::encoder, 0, 1}));
+  EXPECT_EQ(split.question.from, 1);
+  EXPECT_EQ(split.question.to, 2);
+  EXPECT_EQ(split.question.other, -1);
+  split.terms.at(1, 0) = 7.5F;
+  split.terms.at(2, 2) = 2.5F;
+  const std::size_t asked = studies().size();
+  end(split);
+  EXPECT_TRUE(ui.drew("= 10.00, the sum of all cells: L1 H1 × the word 7.50 (75 %)"));
+  EXPECT_THAT(studies(), SizeIs(asked));
+  view.score_wanted->other = 0;
+  ui.frames(3, draw);
+  EXPECT_THAT(studies(), SizeIs(asked + 1));
+  EXPECT_TRUE(circuit_numbers(scope.views));
+}
+
+TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Which heads matter", draw));
+  ui.frames(3, draw);
+  ASSERT_TRUE(std::holds_alternative<HeadsQuestion>(studies().back().question));
+  const std::size_t asked = studies().size();
+  HeadsLook look{.tokens = 7375, .nll = 0.5, .heads = {}, .pruning = {}};
+  for (int head = 0; head < 2; ++head)
+    look.heads.push_back({{AttentionPart::encoder, 0, head}, head == 0 ? 0.25 : -0.0625, 1.0 - head});
+  look.pruning = {{2, 0.5}, {1, 0.4375, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
+  end(look);
+  ui.frames(3, draw);
+  EXPECT_THAT(studies(), SizeIs(asked));
+  EXPECT_TRUE(ui.drew("encoder L1 H1 matters most: without it a piece costs 0.250 nats more than 0.500. 1 of 2 heads"));
+  EXPECT_TRUE(ui.drew("to 1.00 (Spearman)"));
+  EXPECT_EQ(view.importance.at(0, 0), 250);
+  EXPECT_EQ(circuit_numbers(scope.views)->matrix.at(1, 0), -0.0625F);
+  EXPECT_THAT(scope.views.of<AttentionView>().importance, SizeIs(2));
+}
+
+TEST(Agreement, IsTheRankCorrelation) {
+  HeadsLook look;
+  for (const auto& [exact, fast] : {std::pair(1.0, 10.0), std::pair(2.0, 30.0), std::pair(3.0, 20.0)})
+    look.heads.push_back({{}, exact, fast});
+  EXPECT_DOUBLE_EQ(agreement(look), 0.5);  // 1 − 6·2/(3·8)
+  look.heads.resize(1);
+  EXPECT_EQ(agreement(look), 0);
 }
 
 TEST_F(CircuitPanel, SaysWhyThereIsNone) {

@@ -2,13 +2,17 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "circuit/corpus_twins.h"
 #include "circuit/formation.h"
+#include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
 #include "circuit/twin_runs.h"
@@ -285,6 +289,93 @@ TEST(Circuit, CanBeGivenUp) {
   });
   EXPECT_GT(called, 5);
   EXPECT_THROW(find_circuit(cases, [](double) { throw Cancelled(); }), Cancelled);
+}
+
+// ---- why one head is not enough
+
+Hop two_heads(double first, double second, double together) {
+  Hop hop{.members = {{0, 0}, {1, 0}}};
+  hop.together = {1, 1, 1, together, together};
+  hop.alone = {{1, 0, 0, first, first}, {1, 0, 0, second, second}};
+  return hop;
+}
+
+TEST(Circuit, SaysFromTheNumbersWhyOneHeadIsNotEnough) {
+  EXPECT_THAT(why_not_one(two_heads(0.52, 0.45, 0.96)),
+              HasSubstr("head 1 0.52, head 2 0.45 of the effect, together 0.96; they add up"));
+  EXPECT_THAT(why_not_one(two_heads(0.1, 0.05, 0.96)), HasSubstr("an OR"));
+  EXPECT_THAT(why_not_one(two_heads(0.9, 0.8, 0.96)), HasSubstr("overlaps"));
+  Hop one_way = two_heads(0.5, 0.4, 0.96);
+  one_way.clean_members = one_way.members;
+  one_way.corrupted_members = {{1, 0}};
+  EXPECT_THAT(why_not_one(one_way),
+              testing::AllOf(HasSubstr("To bring it back head 2 will do"), testing::Not(HasSubstr("To spoil"))));
+  Hop one{.members = {{0, 0}}};
+  one.alone = {{1, 1, 1, 1, 1}};
+  EXPECT_EQ(why_not_one(one), "");
+}
+
+// Both ways there is a set that turns the answer, of the members and no larger than they.
+TEST(Circuit, TheFewestOfEitherDirectionAreMembers) {
+  const Model model = model_by_hand();
+  const Circuit found = find_circuit({case_of(std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d))});
+  for (const Hop& hop : found.hops) {
+    EXPECT_EQ(hop.clean_members, hop.members);
+    EXPECT_EQ(hop.corrupted_members, hop.members);
+  }
+}
+
+// ---- why a head looks there
+
+class Scores : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
+
+// A softmax turns a difference of scores into a ratio of weights: the model's own weights hold the sum to account.
+TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
+  const auto& [architecture, norm, kind] = GetParam();
+  ModelConfig config = small(architecture);
+  config.norm = norm;
+  config.norm_kind = kind;
+  config.num_kv_heads = std::string(kind) == "rms" ? 1 : 0;
+  const Model model = random_model(config);
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const AttentionPart reader = config.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
+  for (const Twin twin : {Twin::clean, Twin::corrupted}) {
+    for (int layer = 0; layer < 2; ++layer) {
+      for (int head = 0; head < 2; ++head) {
+        const int from = static_cast<int>(runs.facts().words.size()) - 1;
+        const ScoreSplit split = split_score(runs, {cat_or_dog, twin, {reader, layer, head}, from, 0, from - 1});
+        ASSERT_EQ(split.problem, "");
+        EXPECT_THAT(split.parts, SizeIs(static_cast<std::size_t>(3 + 3 * layer)));  // the word, its place, biases
+        double sum = 0;
+        for (const float term : split.terms.values) sum += static_cast<double>(term);
+        EXPECT_NEAR(sum, split.score, 1e-4 * std::max(1.0, std::abs(split.score)));
+        // Mean log weight over a word's pieces: what the softmax divides by falls out of the difference.
+        const auto mean_log = [&](int slot) {
+          const auto& words = runs.facts().words;
+          double mean = 0, count = 0;
+          for (const int query : words[static_cast<std::size_t>(from)].positions)
+            for (const int key : words[static_cast<std::size_t>(slot)].positions) {
+              mean += std::log(runs.weights(twin, reader, layer)[head][query][key].item<double>());
+              count += 1;
+            }
+          return mean / count;
+        };
+        EXPECT_NEAR(split.score, mean_log(0) - mean_log(from - 1), 1e-3 * std::max(1.0, std::abs(split.score)));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Scores,
+                         testing::Combine(testing::Values("encoder-decoder", "decoder-only"),
+                                          testing::Values("post", "pre"), testing::Values("layer", "rms")));
+
+TEST(Scores, WithDistancesOfTheirOwnSaySo) {
+  ModelConfig config = small();
+  config.positions = "rope";
+  const Model model = wild_model(config);
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  EXPECT_THAT(split_score(runs, {cat_or_dog, Twin::clean, {}, 0, 1}).problem, HasSubstr("rope"));
 }
 
 // ---- pairs of a corpus

@@ -62,21 +62,28 @@ Json place_json(const Circuit& circuit, const Place& place) {
           {"each", each}};
 }
 
-Json hop_json(const Circuit& circuit, const Hop& hop) {
-  Json members = Json::array();
-  for (const HeadRow& member : hop.members) {
-    const std::string at = hop.part == circuit.reader ? circuit.slots[static_cast<std::size_t>(member.slot)]
-                           : member.slot == 0         ? "the step"
+Json rows_json(const Circuit& circuit, const Hop& hop, const std::vector<HeadRow>& rows) {
+  Json json = Json::array();
+  for (const HeadRow& row : rows) {
+    const std::string at = hop.part == circuit.reader ? circuit.slots[static_cast<std::size_t>(row.slot)]
+                           : row.slot == 0            ? "the step"
                                                       : "before the step";
-    members.push_back({{"head", member.head + 1}, {"at", at}});
+    json.push_back({{"head", row.head + 1}, {"at", at}});
   }
+  return json;
+}
+
+Json hop_json(const Circuit& circuit, const Hop& hop) {
   Json alone = Json::array();
   for (const Tally& tally : hop.alone) alone.push_back(tally_json(tally));
   return {{"part", part_name(hop.part)},
           {"layer", hop.layer + 1},
+          {"why_not_one", why_not_one(hop)},
+          {"fewest_to_spoil", rows_json(circuit, hop, hop.clean_members)},
+          {"fewest_to_bring_back", rows_json(circuit, hop, hop.corrupted_members)},
           {"change", hop.kind == ChangeKind::exchange ? "exchange" : "from the twin"},
           {hop.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, hop.read)},
-          {"members", members},
+          {"members", rows_json(circuit, hop, hop.members)},
           {"together", tally_json(hop.together)},
           {"all_heads", tally_json(hop.all)},
           {"each_head_there", alone}};
@@ -306,6 +313,29 @@ Json formation_json(const Formation& formation) {
   Json json = Json::array();
   for (const FormationPoint& point : formation.points)
     json.push_back({{"step", point.step}, {"difference", point.difference}, {"moved", point.moved}});
+  return json;
+}
+
+Json score_json(const ScoreSplit& split, const TwinFacts& facts) {
+  const auto word = [&](int slot) { return facts.words[static_cast<std::size_t>(slot)].name; };
+  const ScoreQuestion& asked = split.question;
+  Json json = {{"part", part_name(asked.place.part)},
+               {"layer", asked.place.layer + 1},
+               {"head", asked.place.head + 1},
+               {"from", word(asked.from)},
+               {"to", word(asked.to)}};
+  if (asked.other >= 0) json["other"] = word(asked.other);
+  if (!split.problem.empty()) {
+    json["problem"] = split.problem;
+    return json;
+  }
+  json["score"] = split.score;
+  json["parts"] = split.parts;
+  json["terms"] = Json::array();
+  for (int row = 0; row < split.terms.rows; ++row) {
+    const auto begin = split.terms.values.begin() + static_cast<std::ptrdiff_t>(row) * split.terms.cols;
+    json["terms"].push_back(std::vector<float>(begin, begin + split.terms.cols));
+  }
   return json;
 }
 

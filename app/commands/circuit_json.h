@@ -17,6 +17,8 @@ nlohmann::ordered_json sweep_json(const Sweep& sweep);
 nlohmann::ordered_json circuit_json(const Circuit& circuit);
 nlohmann::ordered_json formation_json(const Formation& formation);  // the parts: the last place, then the hops
 
+nlohmann::ordered_json score_json(const ScoreSplit& split, const TwinFacts& facts);
+
 // The margins, answer − the twin's answer, under a set of named changes at the words `at` (slots): one object a
 // sentence of one pair, or the means of shares and the counts over many. `exchanged`: none, or the slots of two words.
 nlohmann::ordered_json figures_json(const std::vector<TwinCase>& cases, const std::vector<int>& at,

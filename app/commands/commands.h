@@ -99,6 +99,7 @@ struct ExplainOptions {
   std::string pairs = {};     // a file of pairs to count over instead: clean, tab, corrupted a line
   std::string at = {};        // the words of the figures: "it,."; empty: those that are found
   std::string exchange = {};  // the two words exchanged in them; empty: those that are found
+  std::string score = {};     // FROM,TO[,OTHER]: the score taken apart, of every head of the circuit that reads
   bool formation = false;     // what the circuit's parts moved at the recorded steps, of the one pair
   bool attribution = false;   // of the clean sentence alone: where one piece that is written comes from
   int token = -1;             // which of them, from 0; -1: the last before </s>
@@ -158,6 +159,12 @@ struct CostOptions {
   bool json = false;
 };
 int cost(const CostOptions& options);  // on stdout
+
+struct HeadsOptions {
+  std::string run = {};
+  bool json = false;
+};
+int heads(const HeadsOptions& options);  // on stdout
 
 struct LengthOptions {
   std::string run = {};

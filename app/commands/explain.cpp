@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "circuit/corpus_twins.h"
+#include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
 #include "commands/attention_json.h"
@@ -95,6 +96,39 @@ void print_hop(const Circuit& circuit, const Hop& hop) {
              : hop.read.empty()               ? std::string()
                                               : "— reads " + words_text(circuit, hop.read),
              tally_text(hop.together), tally_text(hop.all));
+  if (const std::string why = why_not_one(hop); !why.empty()) fmt::print("    {}\n", why);
+}
+
+// Of every head of the circuit that reads the sentence, each once.
+std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, const TwinQuestion& question,
+                                  const std::string& words) {
+  const std::vector<int> slots = slots_named(runs.facts(), words, "--score");
+  if (slots.size() != 2 && slots.size() != 3)
+    throw ConfigError(fmt::format("--score: \"{}\" is not FROM,TO or FROM,TO,OTHER, each once in the sentence", words));
+  std::vector<ScoreSplit> splits;
+  for (const Hop& hop : circuit.hops) {
+    if (hop.part != circuit.reader) continue;
+    for (const int head : hop.heads()) {
+      const int other = slots.size() == 3 ? slots[2] : -1;
+      splits.push_back(
+          split_score(runs, {question, Twin::clean, {hop.part, hop.layer, head}, slots[0], slots[1], other}));
+    }
+  }
+  return splits;
+}
+
+void print_score(const ScoreSplit& split) {
+  const HeadPlace& place = split.question.place;
+  fmt::print("{} {}: ", part_name(place.part), layer_and_head(place.layer, place.head));
+  if (!split.problem.empty()) return fmt::print("{}\n", split.problem);
+  fmt::print("score {:.3f}, the sum of\n{:>16}", split.score, "query \\ key");
+  for (const std::string& part : split.parts) fmt::print("  {:>14}", part);
+  fmt::print("\n");
+  for (int row = 0; row < split.terms.rows; ++row) {
+    fmt::print("{:>16}", split.parts[static_cast<std::size_t>(row)]);
+    for (int col = 0; col < split.terms.cols; ++col) fmt::print("  {:14.3f}", split.terms.at(row, col));
+    fmt::print("\n");
+  }
 }
 
 void print_circuit(const Circuit& circuit) {
@@ -154,7 +188,9 @@ void print_explanation(const ExplainOptions& options) {
   } else {
     cases = {case_of(runs)};
     json["sweeps"] = {{"denoising", sweep_json(sweep(*runs, Twin::corrupted, ChangeKind::twin))},
-                      {"noising", sweep_json(sweep(*runs, Twin::clean, ChangeKind::twin))}};
+                      {"noising", sweep_json(sweep(*runs, Twin::clean, ChangeKind::twin))},
+                      {"zero", sweep_json(sweep(*runs, Twin::clean, ChangeKind::zero))},
+                      {"mean", sweep_json(sweep(*runs, Twin::clean, ChangeKind::mean))}};
   }
   const Circuit circuit = find_circuit(cases, show);
   json["circuit"] = circuit_json(circuit);
@@ -167,6 +203,9 @@ void print_explanation(const ExplainOptions& options) {
   const std::vector<int> exchanged =
       options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
   if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
+  std::vector<ScoreSplit> scores;
+  if (!options.score.empty()) scores = scores_of(*runs, circuit, question, options.score);
+  for (const ScoreSplit& split : scores) json["scores"].push_back(score_json(split, facts));
   std::optional<Formation> formation;
   if (options.formation) {
     formation = engine.formation({question, facts, circuit},
@@ -178,6 +217,7 @@ void print_explanation(const ExplainOptions& options) {
     fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     print_circuit(circuit);
+    for (const ScoreSplit& split : scores) print_score(split);
     if (formation) print_formation(*formation, facts);
   }
 }

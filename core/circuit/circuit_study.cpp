@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "circuit/corpus_twins.h"
+#include "circuit/score_split.h"
 #include "circuit/search.h"
 #include "circuit/sweep.h"
 #include "circuit/twin_runs.h"
@@ -28,7 +29,7 @@ std::string first_apart(const CircuitGround& ground, const std::string& sentence
 }  // namespace
 
 CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const FractionCallback& progress) {
-  CircuitLook look{.question = study.question, .offers = {}, .facts = {}, .denoising = {}, .noising = {}, .found = {}};
+  CircuitLook look{.question = study.question, .offers = {}, .facts = {}, .sweeps = {}, .found = {}};
   if (ground.corpus) look.offers = twins_of(*ground.corpus, look.question.clean);
   if (look.question.corrupted.empty()) {
     if (!ground.model.config().is_recurrent())
@@ -42,8 +43,8 @@ CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const
     const auto runs = std::make_shared<const TwinRuns>(ground.model, ground.tokenizer, look.question);
     look.facts = runs->facts();
     const Breath breathe = [&] { progress(0); };
-    look.denoising = sweep(*runs, Twin::corrupted, ChangeKind::twin, breathe);
-    look.noising = sweep(*runs, Twin::clean, ChangeKind::twin, breathe);
+    for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::zero, ChangeKind::mean})
+      for (const Twin of : {Twin::clean, Twin::corrupted}) look.sweeps.push_back(sweep(*runs, of, kind, breathe));
     look.found = find_circuit({case_of(runs)}, progress);
   } catch (const NotTwins& problem) {
     look.problem = problem.what();
@@ -67,7 +68,8 @@ CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& stud
       result.problem = "The corpus has no pair like this one that the model tells apart.";
       return result;
     }
-    result.found = find_circuit(found.cases, [&](double fraction) { progress(read_by_then + (1 - read_by_then) * fraction); });
+    result.found =
+        find_circuit(found.cases, [&](double fraction) { progress(read_by_then + (1 - read_by_then) * fraction); });
   } catch (const NotTwins& problem) {
     result.problem = problem.what();
   }
@@ -79,6 +81,15 @@ Trial answer(const CircuitGround& ground, const TrialStudy& study, const Fractio
   const double margin = runs.read(std::span(&study.run, 1)).front().margin;
   return {study.question, study.run, runs.written(study.run, [&] { progress(0); }), margin,
           runs.share(study.run.of, margin)};
+}
+
+ScoreSplit answer(const CircuitGround& ground, const ScoreQuestion& question, const FractionCallback& progress) {
+  progress(0);
+  try {
+    return split_score(TwinRuns(ground.model, ground.tokenizer, question.twins), question);
+  } catch (const NotTwins& problem) {
+    return {.question = question, .problem = problem.what(), .parts = {}, .terms = {}};
+  }
 }
 
 }  // namespace attnscope

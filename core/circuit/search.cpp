@@ -21,9 +21,18 @@ constexpr double does_nothing = 0.05;  // of the effect
 
 using Members = std::vector<int>;  // indices of candidates
 
-bool better(const Tally& one, const Tally& other) {
-  return std::pair(one.turned(), one.share()) > std::pair(other.turned(), other.share());
-}
+// Which answers are to turn.
+struct Aim {
+  int (*turned)(const Tally&);
+  double (*share)(const Tally&);
+
+  std::pair<int, double> of(const Tally& tally) const { return {turned(tally), share(tally)}; }
+};
+constexpr Aim both_ways = {[](const Tally& it) { return it.turned(); }, [](const Tally& it) { return it.share(); }};
+constexpr Aim of_clean = {[](const Tally& it) { return it.clean_turned; },
+                          [](const Tally& it) { return it.clean_share; }};
+constexpr Aim of_corrupted = {[](const Tally& it) { return it.corrupted_turned; },
+                              [](const Tally& it) { return it.corrupted_share; }};
 
 std::vector<int> numbers(int count) {
   std::vector<int> all(static_cast<std::size_t>(count));
@@ -64,11 +73,12 @@ class Counter {
 
   // The fewest of `candidates` that turn as many as `goal`: the best one after another, then without what is not
   // needed.
-  Members fewest(int candidates, const Tally& goal, const std::function<ChangesOf(const Members&)>& changes) const {
-    const int wanted = goal.turned();
+  Members fewest(int candidates, const Tally& goal, const std::function<ChangesOf(const Members&)>& changes,
+                 const Aim& aim = both_ways) const {
+    const int wanted = aim.turned(goal);
     Members members;
     Tally reached;
-    while (reached.turned() < wanted && static_cast<int>(members.size()) < candidates) {
+    while (aim.turned(reached) < wanted && static_cast<int>(members.size()) < candidates) {
       std::vector<ChangesOf> tried;
       std::vector<Members> sets;
       for (int candidate = 0; candidate < candidates; ++candidate) {
@@ -78,14 +88,14 @@ class Counter {
         tried.push_back(changes(sets.back()));
       }
       const std::vector<Tally> tallies = count(tried);
-      const auto best = std::ranges::max_element(tallies, [](const Tally& a, const Tally& b) { return better(b, a); });
+      const auto best = std::ranges::max_element(tallies, {}, [&](const Tally& it) { return aim.of(it); });
       reached = *best;
       members = sets[static_cast<std::size_t>(best - tallies.begin())];
     }
     for (std::size_t i = 0; i < members.size() && members.size() > 1;) {
       Members without = members;
       without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-      if (count(changes(without)).turned() >= wanted) {
+      if (aim.turned(count(changes(without))) >= wanted) {
         members = without;
       } else {
         ++i;
@@ -149,6 +159,12 @@ std::vector<HeadRow> all_rows(int heads, const std::vector<int>& slots) {
   for (int head = 0; head < heads; ++head)
     for (const int slot : slots) rows.push_back({head, slot});
   return rows;
+}
+
+std::vector<HeadRow> chosen(const std::vector<HeadRow>& rows, const Members& members) {
+  std::vector<HeadRow> some;
+  for (const int member : members) some.push_back(rows[static_cast<std::size_t>(member)]);
+  return some;
 }
 
 class Search {
@@ -284,17 +300,23 @@ class Search {
   void complete(Hop hop, const PositionsOf& positions) {
     const int one = hop.read.empty() ? -1 : hop.read[0], two = hop.read.empty() ? -1 : hop.read[1];
     const std::vector<HeadRow> candidates = hop.members;
-    const auto changes = [&](const Members& members) {
-      Hop part = hop;
-      part.members.clear();
-      for (const int member : members) part.members.push_back(candidates[static_cast<std::size_t>(member)]);
-      return heads_changed(std::move(part), positions, one, two);
+    const auto changes_among = [&](const std::vector<HeadRow>& rows) {
+      return [&, rows](const Members& members) {
+        Hop part = hop;
+        part.members = chosen(rows, members);
+        return heads_changed(std::move(part), positions, one, two);
+      };
     };
+    const auto changes = changes_among(candidates);
     const Members members = counter_.fewest(static_cast<int>(candidates.size()), hop.all, changes);
-    std::vector<HeadRow> kept;
-    for (const int member : members) kept.push_back(candidates[static_cast<std::size_t>(member)]);
-    hop.members = std::move(kept);
+    hop.members = chosen(candidates, members);
     hop.together = counter_.count(changes(members));
+    const auto one_way = [&](const Aim& aim) {
+      const auto among = changes_among(hop.members);
+      return chosen(hop.members, counter_.fewest(static_cast<int>(hop.members.size()), hop.together, among, aim));
+    };
+    hop.clean_members = one_way(of_clean);
+    hop.corrupted_members = one_way(of_corrupted);
     std::vector<ChangesOf> alone;
     for (int head = 0; head < heads(); ++head) {
       Members own;

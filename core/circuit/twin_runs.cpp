@@ -198,6 +198,16 @@ torch::Tensor TwinRuns::weights(Twin twin, AttentionPart part, int layer) const 
   return maps[static_cast<std::size_t>(layer)][twin == Twin::clean ? 0 : 1];
 }
 
+torch::Tensor TwinRuns::value(Twin twin, const ValueSite& site) const {
+  return values_.at(site)[twin == Twin::clean ? 0 : 1];
+}
+
+torch::Tensor TwinRuns::parameter(const std::string& name) const {
+  const auto parameters = model_.named_parameters();
+  const torch::Tensor* found = parameters.find(name);
+  return found ? *found : torch::Tensor();
+}
+
 bool TwinRuns::changes_encoder(const ChangedRun& run) const {
   return std::ranges::any_of(run.changes, [](const Change& it) { return it.site.part == AttentionPart::encoder; });
 }

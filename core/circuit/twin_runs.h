@@ -54,6 +54,12 @@ class TwinRuns {
   // Of a site, how many positions it has, in the sweeps and studies.
   int positions(AttentionPart part) const;
 
+  // What one sentence's run left at a site: L×D; of heads H×L×d, before W_O.
+  torch::Tensor value(Twin twin, const ValueSite& site) const;
+
+  // Of the model; undefined where it has none of that name.
+  torch::Tensor parameter(const std::string& name) const;
+
   // The weights of one sentence's run, H×Q×K; Q and K as positions() counts them.
   torch::Tensor weights(Twin twin, AttentionPart part, int layer) const;
 

@@ -14,6 +14,7 @@
 #include "engine/checkpoint_weights.h"
 #include "evaluation/cost.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/head_importance.h"
 #include "evaluation/length.h"
 #include "evaluation/senses.h"
 #include "evaluation/vocabulary_facts.h"
@@ -645,6 +646,11 @@ Formation TorchEngine::formation(const FormationStudy& study, const FractionCall
   return made;
 }
 
+HeadsLook TorchEngine::heads(SequenceModel& model, const FractionCallback& progress) {
+  const auto data = dataset([&] { progress(0); });
+  return look_at_heads(model, *data, run_.config.training.batch_size, progress);
+}
+
 StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
   const auto watched = watch(asked.step);
   StudyResult result{.run = number_, .step = watched->step, .answer = {}};
@@ -668,6 +674,8 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const FormationStudy& asked) { answer = engine.formation(asked, progress); }
+    void operator()(const ScoreQuestion& asked) { answer = attnscope::answer(ground(), asked, progress); }
+    void operator()(const HeadsQuestion&) { answer = engine.heads(*watched.model, progress); }
     void operator()(const AttributionQuestion& asked) {
       answer = look_at_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

@@ -81,6 +81,9 @@ class TorchEngine final : public Engine {
   // What the parts of the study's circuit moved at every step whose weights were recorded, and now.
   Formation formation(const FormationStudy& study, const FractionCallback& progress);
 
+  // What `model`, of the run, loses of the validation part without each head.
+  HeadsLook heads(SequenceModel& model, const FractionCallback& progress);
+
   // The steps of which all weights were recorded, ascending; the present one may be among them.
   std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
 

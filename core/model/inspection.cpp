@@ -140,7 +140,7 @@ void keep_state(Inspection* inspection, const torch::Tensor& x) {
 
 torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value) {
   if (!inspection) return value;
-  if (inspection->gradients_wanted && site.kind == ValueKind::state)
+  if (inspection->gradients_wanted && site.kind != ValueKind::feed_forward)
     return inspection->values[site] = with_gradient(value);
   if (inspection->values_wanted) inspection->values[site] = value.detach();
   if (!inspection->patches) return value;

@@ -77,8 +77,8 @@ struct Inspection {
   bool hidden_wanted = false;
   bool states_wanted = false;
   bool cells_wanted = false;
-  // What enters a stack and what its layers leave is kept in `values` as part of a graph, and so are the cells' states:
-  // after backward() their gradients are there. Parameters stay as they are.
+  // What enters a stack, what its layers leave and what heads give is kept in `values` as part of a graph, and so are
+  // the cells' states: after backward() their gradients are there. Parameters stay as they are.
   bool gradients_wanted = false;
 
   // ---- kept; the weights always, before dropout and after what was changed

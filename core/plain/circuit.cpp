@@ -1,7 +1,11 @@
 #include "plain/circuit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
+#include <stdexcept>
 
 namespace attnscope {
 namespace {
@@ -44,6 +48,51 @@ std::vector<int> Hop::heads() const {
 
 std::vector<int> Hop::slots() const {
   return distinct(members, &HeadRow::slot);
+}
+
+namespace {
+
+std::string heads_text(const std::vector<HeadRow>& members) {
+  std::vector<int> from_1;
+  for (const int head : distinct(members, &HeadRow::head)) from_1.push_back(head + 1);
+  return fmt::format("{} {}", from_1.size() == 1 ? "head" : "heads", fmt::join(from_1, " and "));
+}
+
+// What the heads' shares alone say of their share together.
+const char* sum_text(double alone, double together) {
+  constexpr double redundant = 0.7, synergy_ends = 1.3;
+  if (alone < redundant * together)
+    return "each does what another would (an OR), so that the answer turns only where all of them change";
+  return alone > synergy_ends * together ? "what they do overlaps" : "they add up";
+}
+
+}  // namespace
+
+std::string why_not_one(const Hop& hop) {
+  const std::vector<int> heads = hop.heads();
+  if (heads.size() < 2) return {};
+  double sum = 0;
+  std::vector<std::string> alone;
+  for (const int head : heads) {
+    const double share = hop.alone[static_cast<std::size_t>(head)].share();
+    sum += share;
+    alone.push_back(fmt::format("head {} {:.2f}", head + 1, share));
+  }
+  std::string text = fmt::format("One head is not enough: alone {} of the effect, together {:.2f}; {}.",
+                                 fmt::join(alone, ", "), hop.together.share(), sum_text(sum, hop.together.share()));
+  const auto fewer = [&](const std::vector<HeadRow>& members) {
+    return !members.empty() && members.size() < hop.members.size();
+  };
+  if (fewer(hop.clean_members)) text += fmt::format(" To spoil the answer {} will do.", heads_text(hop.clean_members));
+  if (fewer(hop.corrupted_members))
+    text += fmt::format(" To bring it back {} will do.", heads_text(hop.corrupted_members));
+  return text;
+}
+
+const Sweep& CircuitLook::sweep(Twin of, ChangeKind kind) const {
+  for (const Sweep& made : sweeps)
+    if (made.of == of && made.kind == kind) return made;
+  throw std::out_of_range("no such sweep was made");
 }
 
 }  // namespace attnscope

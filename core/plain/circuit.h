@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "plain/heads.h"
+#include "plain/matrix.h"
 #include "plain/patching.h"
 #include "plain/snapshot.h"
 
@@ -163,6 +165,8 @@ struct Hop {
   Tally together = {};                 // the members
   Tally all = {};                      // every head of the attention
   std::vector<Tally> alone = {};       // of each head, at all the members' slots
+  // Of the members, the fewest that turn as many of the clean runs' answers, and of the corrupted runs'.
+  std::vector<HeadRow> clean_members = {}, corrupted_members = {};
   std::vector<int> heads() const;
   std::vector<int> slots() const;
 };
@@ -196,6 +200,32 @@ struct Circuit {
   std::vector<Decoy> decoys;
 };
 
+// Why one of a hop's heads is not enough, in one sentence from the numbers; empty where it is.
+std::string why_not_one(const Hop& hop);
+
+// ---- why a head looks where it looks
+
+// Of one of the two sentences: the score of a word's query with a word's key, less its score with another's.
+struct ScoreQuestion {
+  TwinQuestion twins;
+  Twin sentence = Twin::clean;
+  HeadPlace place;  // of what reads the sentence
+  int from = 0;     // TwinFacts::words
+  int to = 0;
+  int other = -1;  // −1: nothing is taken off
+  bool operator==(const ScoreQuestion&) const = default;
+};
+
+// That score as a sum, the scales of the layer norms held fast: what each part of the residual stream brings to the
+// query times what each brings to the key. Of words of several pieces the mean.
+struct ScoreSplit {
+  ScoreQuestion question;
+  std::string problem = {};        // why there is none, in one sentence
+  std::vector<std::string> parts;  // "the word", "its place", "L1 H2", "feed-forward 1", "biases"
+  Matrix terms;                    // query's parts × key's parts, before the softmax
+  double score = 0;                // as the model computes it: the sum of the terms
+};
+
 // ---- over training
 
 // The parts of a circuit at one step of the training, in nats of log p(a) − log p(b) where the two outputs part at
@@ -221,8 +251,10 @@ struct CircuitLook {
   std::string problem = {};         // why there is nothing more than the offers, in one sentence; empty: there is
   std::vector<std::string> offers;  // other twins of the clean sentence
   TwinFacts facts;
-  Sweep denoising, noising;
+  std::vector<Sweep> sweeps;  // of either run by each kind that needs no two words: see sweep()
   Circuit found;
+
+  const Sweep& sweep(Twin of, ChangeKind kind) const;  // std::out_of_range where it was not made
 };
 
 // Counted over the pairs of the corpus that are like the one asked about.

@@ -11,6 +11,7 @@
 #include "plain/embeddings.h"
 #include "plain/evaluation.h"
 #include "plain/gradients.h"
+#include "plain/head_importance.h"
 #include "plain/length.h"
 #include "plain/order.h"
 
@@ -49,18 +50,19 @@ struct FormationStudy {
   Circuit circuit;
 };
 
-// AttributionQuestion: why a piece was written. GradientQuestion: how far a written piece's loss reaches back.
+// ScoreQuestion: why a head looks at a word. HeadsQuestion: what is lost without each head, and without more and more
+// of them. AttributionQuestion: why a piece was written. GradientQuestion: how far a written piece's loss reaches back.
 // CostQuestion: what layers of the run's width cost, by length. LengthQuestion: how well sources are translated by
 // their length, beyond training too. OrderQuestion: what is written of a sentence whose words are shuffled.
 using StudyQuestion =
-    std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy,
-                 AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
+    std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, ScoreQuestion,
+                 HeadsQuestion, AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, AttributionLook,
-               GradientLook, CostLook, LengthLook, OrderLook>
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, ScoreSplit, HeadsLook,
+               AttributionLook, GradientLook, CostLook, LengthLook, OrderLook>
       answer;
 };
 

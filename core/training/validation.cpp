@@ -46,6 +46,37 @@ std::vector<std::int64_t> window_places(std::int64_t pieces, std::int64_t length
   return spread_evenly(places, static_cast<std::size_t>(max_windows));
 }
 
+// A stream of text in windows one behind the other, some to a batch.
+class Windows {
+ public:
+  Windows(const SequenceModel& model, std::span<const int> stream, std::int64_t batch_size, std::int64_t max_windows)
+      : model_(model),
+        read_({model.config().special().end}),
+        places_(window_places(static_cast<std::int64_t>(stream.size()), model.config().max_length, max_windows)),
+        rows_(static_cast<std::size_t>(batch_size)) {
+    read_.insert(read_.end(), stream.begin(), stream.end());
+  }
+
+  std::size_t batches() const { return (places_.size() + rows_ - 1) / rows_; }
+
+  Batch batch(std::size_t i) const {
+    const auto rest = std::span(places_).subspan(i * rows_);
+    const ModelConfig& config = model_.config();
+    return make_batch(read_, rest.first(std::min(rest.size(), rows_)), config.max_length, model_.device(),
+                      config.special());
+  }
+
+ private:
+  const SequenceModel& model_;
+  std::vector<int> read_;
+  std::vector<std::int64_t> places_;
+  std::size_t rows_;
+};
+
+std::int64_t most_validation_windows(const SequenceModel& model) {
+  return std::max<std::int64_t>(1, most_validation_pieces / model.config().max_length);
+}
+
 }  // namespace
 
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const EncodedPair> pairs,
@@ -59,25 +90,29 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows,
                                               const Breath& breathe) {
-  std::vector<int> read = {model.config().special().end};
-  read.insert(read.end(), stream.begin(), stream.end());
-  const std::int64_t length = model.config().max_length;
-  const auto places = window_places(static_cast<std::int64_t>(stream.size()), length, max_windows);
-  const auto rows = static_cast<std::size_t>(batch_size);
-  const auto batch = [&](std::size_t i) {
-    const auto rest = std::span(places).subspan(i * rows);
-    return make_batch(read, rest.first(std::min(rest.size(), rows)), length, model.device(), model.config().special());
-  };
-  return sum_of(model, (places.size() + rows - 1) / rows, batch, breathe);
+  const Windows windows(model, stream, batch_size, max_windows);
+  return sum_of(
+      model, windows.batches(), [&](std::size_t i) { return windows.batch(i); }, breathe);
+}
+
+std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size) {
+  std::vector<Batch> batches;
+  if (model.config().is_language_model()) {
+    const Windows windows(model, dataset.validation_stream, batch_size, most_validation_windows(model));
+    for (std::size_t i = 0; i < windows.batches(); ++i) batches.push_back(windows.batch(i));
+    return batches;
+  }
+  const std::vector<EncodedPair> pairs = spread_evenly(dataset.validation, most_validation_pairs);
+  for (const auto& indices : batches_by_length(pairs, batch_size))
+    batches.push_back(make_batch(pairs, indices, model.device(), model.config().special()));
+  return batches;
 }
 
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe) {
-  if (model.config().is_language_model()) {
-    const std::int64_t windows = std::max<std::int64_t>(1, most_validation_pieces / model.config().max_length);
-    return negative_log_likelihood(model, dataset.validation_stream, batch_size, windows, breathe).per_token();
-  }
-  const std::vector<EncodedPair> pairs = spread_evenly(dataset.validation, most_validation_pairs);
-  return negative_log_likelihood(model, pairs, batch_size, breathe).per_token();
+  const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
+  return sum_of(
+             model, batches.size(), [&](std::size_t i) { return batches[i]; }, breathe)
+      .per_token();
 }
 
 }  // namespace attnscope

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/evaluation.h"
+#include "training/batches.h"
 #include "training/dataset.h"
 
 namespace attnscope {
@@ -24,6 +26,9 @@ inline constexpr std::int64_t all_windows = std::numeric_limits<std::int64_t>::m
 // spread evenly and always the same.
 NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<const int> stream,
                                               std::int64_t batch_size, std::int64_t max_windows, const Breath& breathe);
+
+// What `validate` goes over: the validation part or, where it is large, some of it, spread evenly. There must be one.
+std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
 
 // Nats/token of the validation part or, where it is large, of some of it, spread evenly. There must be one.
 double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
 #include "workspaces/origins/view.h"
@@ -63,6 +64,12 @@ std::string text_of(const Formation&) {
 std::string text_of(const AttributionLook&) {
   return {};
 }
+std::string text_of(const ScoreSplit&) {
+  return {};
+}
+std::string text_of(const HeadsLook&) {
+  return {};
+}
 std::string text_of(const GradientLook&) {
   return {};
 }
@@ -83,6 +90,11 @@ struct HandOver {
 
   void operator()(const auto& about_circuit) const {
     take_circuit(views.of<CircuitView>(), about_circuit, result.run, result.step);
+  }
+  void operator()(const HeadsLook& look) const {
+    take_circuit(views.of<CircuitView>(), look, result.run, result.step);
+    views.of<AttentionView>().importance = look.heads;
+    views.of<AttentionView>().importance_of = result.run;
   }
   void operator()(const TsneMap& map) const { take_tsne(views.of<EmbeddingsView>(), map, result.run); }
   void operator()(const AttributionLook& look) const {
@@ -178,6 +190,8 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
   if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
   if (std::holds_alternative<FormationStudy>(question)) return "Asking the recorded steps";
+  if (std::holds_alternative<ScoreQuestion>(question)) return "Taking the score apart";
+  if (std::holds_alternative<HeadsQuestion>(question)) return "Switching heads off";
   if (std::holds_alternative<AttributionQuestion>(question)) return "Taking the answer apart";
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";

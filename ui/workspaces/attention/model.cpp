@@ -271,11 +271,32 @@ void tell_measures(const MapMeasures& measures, const Skin& skin) {
   colored_text(skin.theme.warning, "near-uniform: untrained or idle");
 }
 
+// Of the run that is shown; null where it was not measured.
+const HeadImportance* importance_of(const Shown& shown, const HeadPlace& place, const AttentionView& view) {
+  if (view.importance_of != shown.snapshot->run) return nullptr;
+  const auto found = std::ranges::find(view.importance, place, &HeadImportance::place);
+  return found == view.importance.end() ? nullptr : &*found;
+}
+
+// Along the lower edge, the longest that of the most important head.
+void draw_importance_bar(const HeadImportance& head, const AttentionView& view, ImVec2 low, ImVec2 size,
+                         const Skin& skin) {
+  const double most = std::ranges::max(view.importance, {}, &HeadImportance::exact).exact;
+  if (most <= 0) return;
+  const float length = size.x * static_cast<float>(std::clamp(head.exact / most, 0.0, 1.0));
+  const float bottom = low.y + size.y, thick = skin.px(4);
+  Painter paint(skin);
+  paint.filled_rect({low.x, bottom - thick}, {low.x + size.x, bottom}, faded(skin.theme.background, 0.8F), 0);
+  paint.filled_rect({low.x, bottom - thick}, {low.x + length, bottom}, skin.theme.series[1], 0);
+}
+
 void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionView& view, const Skin& skin) {
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(title_of(place, shown.snapshot->model).c_str());
   if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, "switched off");
   if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
+  if (const HeadImportance* head = importance_of(shown, place, view))
+    dim_text(fmt::format("without it a held-out piece costs {:+.4f} nats (the bar)", head->exact), skin);
   ImGui::TextDisabled("click: select   Shift + click: together, in colours   double-click: open");
   ImGui::EndTooltip();
 }
@@ -332,6 +353,7 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size
     Painter paint(skin);
     draw_hatching(paint, low, {low.x + size.x, low.y + size.y}, skin.theme.warning, skin.px(6));
   }
+  if (const HeadImportance* head = importance_of(shown, place, view)) draw_importance_bar(*head, view, low, size, skin);
   const MapMeasures* measures = measures_at(view.measures, place);
   if (measures && near_uniform(*measures)) draw_uniform_mark(low, size, skin);
 }

@@ -12,6 +12,7 @@
 #include "base/shown.h"
 #include "measures/attention_measures.h"
 #include "measures/look_difference.h"
+#include "plain/head_importance.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"
 #include "plain/snapshot.h"
@@ -117,6 +118,10 @@ struct AttentionView {
   Interventions interventions;     // in the model while it is looked at
   InterventionsView intervention;  // and what is remembered of choosing them
   InsideView inside;
+
+  // ---- what each head is worth, once it was measured (Circuit, Which heads matter)
+  std::vector<HeadImportance> importance;
+  std::uint64_t importance_of = 0;  // the run
 
   // ---- the level "Model"
   HeadOrder order = HeadOrder::place;

@@ -19,11 +19,15 @@ constexpr std::array modes = {
                   "After which layer, at which word, the difference between the two sentences stands."},
     WorkspaceView{"circuit-heads", "Heads", "Which head, at which word, moves it."},
     WorkspaceView{"circuit-picture", "The circuit", "Which word reads which, by which heads, as far as the answer."},
+    WorkspaceView{"circuit-score", "Why there?",
+                  "A head's score taken apart: what each part of the query's word and of the key's brings to it."},
     WorkspaceView{"circuit-formation", "When it formed", "What each part moved at earlier steps of the training."},
     WorkspaceView{"circuit-attribution", "Attribution",
                   "What one written piece comes from: by head and layer, and by the pieces read."},
+    WorkspaceView{"circuit-importance", "Which heads matter",
+                  "What the held-out pairs cost more without each head, and without more and more of them."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::attribution) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::importance) + 1);
 
 template <int by>
 void change_mode(WorkspaceContext& context) {
@@ -165,7 +169,9 @@ void show_circuit_mode(Views& views, std::size_t mode) {
 std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   const CircuitView& view = views.of<CircuitView>();
   if (view.mode == CircuitMode::attribution) return attribution_numbers(view.attribution);
+  if (view.mode == CircuitMode::importance) return importance_numbers(view);
   if (!has_circuit(view)) return std::nullopt;
+  if (view.mode == CircuitMode::score) return score_numbers(view);
   const Circuit& found = view.look->found;
   if (view.mode == CircuitMode::formation) return formation_numbers(view);
   std::vector<std::string> rows;
@@ -230,6 +236,7 @@ void draw_circuit(WorkspaceContext& context) {
   const bool of_twins = view.mode != CircuitMode::attribution;
   if (of_twins) ask_if_new(context, view);
   ask_for_formation(context, view);
+  if (view.mode == CircuitMode::score) ask_for_score(context, view);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<CircuitMode>(i);
     if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
@@ -237,6 +244,7 @@ void draw_circuit(WorkspaceContext& context) {
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
   if (!of_twins) return draw_attribution(context, view.attribution);
+  if (view.mode == CircuitMode::importance) return draw_importance(context, view);
   draw_twin(context, view);
   const auto note = [&](const std::string& text) {
     draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);
@@ -258,6 +266,7 @@ void draw_circuit(WorkspaceContext& context) {
   if (view.mode == CircuitMode::place) return draw_place(context, view);
   if (view.mode == CircuitMode::heads) return draw_circuit_heads(context, view);
   if (!view.look->found.problem.empty()) return note("There is nothing to draw: see above.");
+  if (view.mode == CircuitMode::score) return draw_score(context, view);
   if (view.mode == CircuitMode::formation) return draw_formation(context, view);
   draw_circuit_picture(context, view);
 }

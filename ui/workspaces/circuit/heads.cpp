@@ -39,6 +39,33 @@ void draw_parts(CircuitView& view, const Skin& skin) {
   end_choices();
 }
 
+constexpr std::array<ChoiceText<ChangeKind>, 3> kinds = {{
+    {ChangeKind::twin, "from the other sentence",
+     "Patching: does what this head says of the one sentence, said of the other, move the answer? All else that the "
+     "head does stays (arXiv 2404.15255)."},
+    {ChangeKind::zero, "nothing", "Zero ablation: what if it said nothing at all? The model has never met that."},
+    {ChangeKind::mean, "its mean",
+     "Mean ablation: what if it said what it says on average, over both sentences' words? What it always says is "
+     "left, what it says of this word is gone."},
+}};
+
+void draw_kinds(CircuitView& view, const Skin& skin) {
+  quiet_words("put in", "What takes the place of the head's output.", skin);
+  ImGui::SameLine(0, skin.px(6));
+  for (const auto& [kind, title, help] : kinds) {
+    if (!draw_choice(title, view.kind == kind, help, skin)) continue;
+    view.kind = kind;
+    view.trial.reset();
+    make_matrices(view);
+  }
+  end_choices();
+}
+
+// What a click has put in, in words.
+const char* put_in(ChangeKind kind) {
+  return kind == ChangeKind::zero ? "nothing in its place" : kind == ChangeKind::mean ? "its mean put in" : "put in";
+}
+
 // Who looks hard and does nothing.
 std::string decoys_text(const Circuit& found) {
   std::string text;
@@ -58,15 +85,16 @@ std::string decoys_text(const Circuit& found) {
 void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   draw_parts(view, skin);
+  draw_kinds(view, skin);
   if (view.rows.empty()) return draw_quiet_note("The model has no such heads.", ImGui::GetContentRegionAvail(), skin);
   draw_trial(view, skin);
   const std::string decoys = decoys_text(shown_circuit(view));
   if (!decoys.empty()) draw_wrapped_label(skin.fonts.ui, skin.theme.text, decoys, skin);
   draw_caption("Share of the difference that a head's row brings", "bars: at all positions together",
-               "What one head gives at one position, before its part of W_O, is put from the one run into the other.",
+               "What one head gives at one position, before its part of W_O, is replaced: by what it gave of the other "
+               "sentence, by nothing, or by its mean. The share is of the difference between the two sentences.",
                skin);
-  const CircuitLook& look = *view.look;
-  const Sweep& swept = view.of == Twin::clean ? look.noising : look.denoising;
+  const Sweep& swept = shown_sweep(view);
   const int heads = swept.rows(view.part).front().rows;
   std::vector<std::string> rows;
   for (int row = 0; row < view.rows.rows; ++row) rows.push_back(layer_and_head(row / heads, row % heads));
@@ -101,8 +129,9 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   }
   try_change(
       context, view, heads_run(view, view.part, row / heads, {row % heads}, positions),
-      fmt::format("{} {} at {}, put in:", part_name(view.part), rows[static_cast<std::size_t>(row)],
-                  mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions"));
+      fmt::format("{} {} at {}, {}:", part_name(view.part), rows[static_cast<std::size_t>(row)],
+                  mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions",
+                  put_in(view.kind)));
 }
 
 }  // namespace attnscope

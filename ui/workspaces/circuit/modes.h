@@ -23,6 +23,13 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view);
 void draw_circuit_picture(WorkspaceContext& context, CircuitView& view);
 void draw_formation(WorkspaceContext& context, CircuitView& view);
 std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view);
+void draw_score(WorkspaceContext& context, CircuitView& view);
+std::optional<WorkspaceNumbers> score_numbers(const CircuitView& view);
+void draw_importance(WorkspaceContext& context, CircuitView& view);  // needs no look
+std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view);
+
+// Once for what is chosen, when nothing else is worked out.
+void ask_for_score(WorkspaceContext& context, CircuitView& view);
 
 // Asks for what is written then; `words` tells the change.
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words);

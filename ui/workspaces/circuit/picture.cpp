@@ -278,6 +278,8 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
     help_tooltip("Makes this change to the sentence's run; the translation follows above.", skin);
     ImGui::SameLine(0, skin.px(8));
     draw_wrapped_label(skin.fonts.ui, skin.theme.text, hop_line(circuit, hop), skin);
+    if (const std::string why = why_not_one(hop); !why.empty())
+      draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, why, skin);
     ImGui::PopID();
   }
   const Place& last = circuit.places.back();
@@ -290,8 +292,11 @@ float height_beneath(const Circuit& circuit, float width, const Skin& skin) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   const float beside = button_width("do it") + skin.px(16);
   float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);
-  for (const Hop& hop : circuit.hops)
+  for (const Hop& hop : circuit.hops) {
     height += ImGui::CalcTextSize(hop_line(circuit, hop).c_str(), nullptr, false, width - beside).y + spacing;
+    if (const std::string why = why_not_one(hop); !why.empty())
+      height += ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y + spacing;
+  }
   return height;
 }
 

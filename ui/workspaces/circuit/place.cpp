@@ -148,7 +148,7 @@ void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
 void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const CircuitLook& look = *view.look;
-  const EffectGrid& grid = (view.of == Twin::clean ? look.noising : look.denoising).decoder_states;
+  const EffectGrid& grid = look.sweep(view.of, ChangeKind::twin).decoder_states;
   draw_caption("The same of the decoder's vectors", "", "Of the pieces written so far, up to the step asked about.",
                skin);
   std::vector<std::string> rows, cols = {"<s>"};

@@ -33,6 +33,9 @@ void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::i
   view.trial.reset();
   view.formation.reset();
   view.formation_asked = false;
+  view.score.reset();
+  view.score_asked.reset();
+  view.score_wanted.reset();
   view.put.clear();
   make_matrices(view);
 }
@@ -57,6 +60,34 @@ void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std
   view.formation = std::move(formation);
 }
 
+void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::int64_t) {
+  if (!is_of(view, split.question.twins, run)) return;
+  ++view.version;
+  view.score = std::move(split);
+}
+
+void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step) {
+  view.run = run;
+  view.heads_step = step;
+  view.importance_rows.clear();
+  view.pruning = {};
+  int width = 0;
+  for (const HeadImportance& head : heads.heads) {
+    width = std::max(width, head.place.head + 1);
+    if (head.place.head == 0)
+      view.importance_rows.push_back(fmt::format("{} L{}", part_name(head.place.part), head.place.layer + 1));
+  }
+  view.importance = Matrix(static_cast<int>(view.importance_rows.size()), width);
+  for (std::size_t i = 0; i < heads.heads.size(); ++i)
+    view.importance.values[i] = static_cast<float>(1000 * heads.heads[i].exact);
+  for (auto point = heads.pruning.rbegin(); point != heads.pruning.rend(); ++point) {
+    view.pruning.x.push_back(point->heads_left);
+    view.pruning.y.push_back(point->nll);
+  }
+  ++view.version;
+  view.heads = std::move(heads);
+}
+
 bool has_circuit(const CircuitView& view) {
   return view.look && view.look->problem.empty();
 }
@@ -70,13 +101,32 @@ float share_of(const Tally& tally, Twin of) {
   return static_cast<float>(of == Twin::clean ? tally.clean_share : tally.corrupted_share);
 }
 
+const Sweep& shown_sweep(const CircuitView& view) {
+  return view.look->sweep(view.of, view.kind);
+}
+
+std::optional<ScoreQuestion> first_score(const CircuitView& view) {
+  const Circuit& circuit = shown_circuit(view);
+  const auto words = static_cast<int>(view.look->facts.words.size());
+  for (auto hop = circuit.hops.rbegin(); hop != circuit.hops.rend(); ++hop) {
+    if (hop->part != circuit.reader || hop->members.empty() || hop->read.empty()) continue;
+    ScoreQuestion question{.twins = view.look->question, .sentence = Twin::clean, .place = {hop->part, hop->layer}};
+    question.place.head = hop->members.front().head;
+    question.from = std::min(hop->members.front().slot, words - 1);
+    question.to = hop->read.front();
+    if (hop->read.size() > 1) question.other = hop->read.back();
+    return question;
+  }
+  return std::nullopt;
+}
+
 void make_matrices(CircuitView& view) {
   ++view.version;
   view.places = view.written = view.rows = {};
   view.whole.clear();
   if (!has_circuit(view)) return;
   const CircuitLook& look = *view.look;
-  const Sweep& swept = view.of == Twin::clean ? look.noising : look.denoising;
+  const Sweep& swept = look.sweep(view.of, ChangeKind::twin);
   const EffectGrid& states = look.facts.language_model ? swept.decoder_states : swept.encoder_states;
   // A word of several pieces as a whole, where the search has counted it.
   if (!look.found.places.empty()) {
@@ -91,8 +141,8 @@ void make_matrices(CircuitView& view) {
   }
   if (!look.facts.language_model) view.written = shares(swept.decoder_states);
   if (look.facts.language_model) view.part = AttentionPart::decoder;
-  const std::vector<EffectGrid>& layers = swept.rows(view.part);
-  const EffectGrid& whole = swept.heads(view.part);
+  const std::vector<EffectGrid>& layers = shown_sweep(view).rows(view.part);
+  const EffectGrid& whole = shown_sweep(view).heads(view.part);
   if (layers.empty()) return;
   const int heads = layers.front().rows;
   view.rows = Matrix(static_cast<int>(layers.size()) * heads, layers.front().cols);
@@ -130,7 +180,7 @@ ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>
 
 ChangedRun heads_run(const CircuitView& view, AttentionPart part, int layer, const std::vector<int>& heads,
                      const std::vector<int>& positions) {
-  return {view.of, {Change{ChangeKind::twin, {ValueKind::heads, part, layer}, heads, positions, {}, {}}}};
+  return {view.of, {Change{view.kind, {ValueKind::heads, part, layer}, heads, positions, {}, {}}}};
 }
 
 std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot) {

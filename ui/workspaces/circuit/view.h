@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plain/circuit.h"
+#include "plain/head_importance.h"
 #include "plain/heads.h"
 #include "plain/matrix.h"
 #include "plain/study.h"
@@ -17,13 +18,14 @@
 
 namespace attnscope {
 
-enum class CircuitMode { place, heads, picture, formation, attribution };
+enum class CircuitMode { place, heads, picture, score, formation, attribution, importance };
 
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
   std::string twin;                             // as it is typed
   bool typing = false;                          // in it
   Twin of = Twin::clean;                        // whose run is changed, in the maps and by a click
+  ChangeKind kind = ChangeKind::twin;           // by what, in the heads' map: not exchange
   AttentionPart part = AttentionPart::encoder;  // of the heads shown
   int layer = -1;                               // whose vectors are put in, of the reader's; −1: the last
   std::vector<int> put;                         // the words whose vectors are put in
@@ -42,6 +44,18 @@ struct CircuitView {
   std::vector<Series> formed;          // what is drawn of it: the difference, then what each part moves
   PlotAxis formation_axis;
   PlotView formation_plot;
+  std::optional<ScoreQuestion> score_wanted;  // as it is chosen; none: as the circuit has it
+  std::optional<ScoreQuestion> score_asked;
+  std::optional<ScoreSplit> score;
+  HeatmapZoom score_zoom;
+  std::uint64_t heads_of = 0;      // the run that was asked about
+  std::optional<HeadsLook> heads;  // of the run, whatever the question
+  std::int64_t heads_step = 0;
+  Matrix importance;                         // attention and layer × head, thousandths of a nat a piece
+  std::vector<std::string> importance_rows;  // "encoder L1"
+  Series pruning;
+  PlotAxis pruning_axis;
+  PlotView pruning_plot;
   std::uint64_t version = 0;     // of the matrices below
   Matrix places, written, rows;  // layers × words, layers × positions; heads × positions
   std::vector<float> whole;      // of `rows`' heads, at all positions together
@@ -55,6 +69,8 @@ void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::i
 void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step);
 
 // There is a circuit to show.
 bool has_circuit(const CircuitView& view);
@@ -62,8 +78,14 @@ bool has_circuit(const CircuitView& view);
 // The circuit over the corpus where it was counted, else the pair's.
 const Circuit& shown_circuit(const CircuitView& view);
 
-// After the look, or another choice of direction or part.
+// The sweep that the heads' map shows.
+const Sweep& shown_sweep(const CircuitView& view);
+
+// After the look, or another choice of direction, kind or part.
 void make_matrices(CircuitView& view);
+
+// Of the head and the words that the circuit names first; none where it has no head that reads.
+std::optional<ScoreQuestion> first_score(const CircuitView& view);
 
 // The share of a tally in the runs that the maps show.
 float share_of(const Tally& tally, Twin of);

@@ -1,0 +1,155 @@
+#include "circuit/score_split.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "plain/position_schemes.h"
+#include "probe/tensors.h"
+
+namespace attnscope {
+namespace {
+
+// The residual stream of the stack that reads the sentence, as parts that sum to it.
+class StreamParts {
+ public:
+  StreamParts(const TwinRuns& runs, Twin twin, AttentionPart stack)
+      : runs_(runs), config_(runs.config()), twin_(twin), stack_(stack) {
+    const torch::Tensor embedded = state(0);
+    const torch::Tensor word = words_embedded();
+    add("the word", word);
+    if (position_scheme(config_.positions).form == PositionForm::added) add("its place", embedded - word);
+    biases_ = torch::zeros_like(embedded);
+  }
+
+  void pass_layer(int layer) {
+    const std::string name = layer_name(layer);
+    add_heads(layer, name + "self_attn.out_proj.");
+    norm_if_post(name + "norm1.");
+    add(fmt::format("feed-forward {}", layer + 1), runs_.value(twin_, {ValueKind::feed_forward, stack_, layer}));
+    norm_if_post(name + "norm2.");
+  }
+
+  // Now what the layer's attention is given.
+  void enter_attention(int layer) {
+    if (config_.norm == "pre") norm(layer_name(layer) + "norm1.");
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names = names_;
+    names.emplace_back("biases");
+    return names;
+  }
+
+  // P×D: the mean over these positions.
+  torch::Tensor mean_at(const std::vector<int>& positions) const {
+    std::vector<torch::Tensor> all = parts_;
+    all.push_back(biases_);
+    const torch::Tensor at = torch::tensor(std::vector<std::int64_t>(positions.begin(), positions.end()));
+    return torch::stack(all).index_select(1, at.to(biases_.device())).mean(1);
+  }
+
+  std::string layer_name(int layer) const { return fmt::format("{}.layers.{}.", part_name(stack_), layer); }
+
+ private:
+  torch::Tensor state(int after) const { return runs_.value(twin_, {ValueKind::state, stack_, after}); }
+
+  torch::Tensor words_embedded() const {
+    const TwinFacts& facts = runs_.facts();
+    std::vector<int> ids = ids_of(facts.of(twin_).pieces);
+    if (facts.language_model)
+      for (const Token& token : facts.prefix) ids.push_back(token.id);
+    const torch::Tensor table = runs_.parameter(embedding_parameter(EmbeddingMatrix::source, config_));
+    const double factor = config_.scaled_embeddings ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
+    return table.index_select(0, ids_tensor(ids, table.device()).flatten()) * factor;
+  }
+
+  void add(std::string name, torch::Tensor part) {
+    names_.push_back(std::move(name));
+    parts_.push_back(std::move(part));
+  }
+
+  void add_heads(int layer, const std::string& projection) {
+    const torch::Tensor heads = runs_.value(twin_, {ValueKind::heads, stack_, layer});  // H×L×d
+    const torch::Tensor weight = runs_.parameter(projection + "weight");                // D×Hd
+    const auto columns = weight.split(heads.size(2), 1);
+    for (std::int64_t head = 0; head < heads.size(0); ++head)
+      add(layer_and_head(layer, static_cast<int>(head)),
+          torch::linear(heads[head], columns[static_cast<std::size_t>(head)]));
+    if (const torch::Tensor bias = runs_.parameter(projection + "bias"); bias.defined()) biases_ = biases_ + bias;
+  }
+
+  torch::Tensor sum() const { return torch::stack(parts_).sum(0) + biases_; }
+
+  void norm_if_post(const std::string& name) {
+    if (config_.norm == "post") norm(name);
+  }
+
+  // What a norm makes of the sum, made of each part: its scale is the sum's.
+  void norm(const std::string& name) {
+    const bool centred = config_.norm_kind == "layer";
+    const auto centre = [centred](const torch::Tensor& x) { return centred ? x - x.mean(-1, true) : x; };
+    const torch::Tensor variance = centre(sum()).square().mean(-1, true);
+    const torch::Tensor gain = runs_.parameter(name + "weight") / (variance + config_.norm_epsilon).sqrt();
+    for (torch::Tensor& part : parts_) part = centre(part) * gain;
+    biases_ = centre(biases_) * gain;
+    if (const torch::Tensor shift = runs_.parameter(name + "bias"); shift.defined()) biases_ = biases_ + shift;
+  }
+
+  const TwinRuns& runs_;
+  const ModelConfig& config_;
+  Twin twin_;
+  AttentionPart stack_;
+  std::vector<std::string> names_;
+  std::vector<torch::Tensor> parts_;  // L×D each
+  torch::Tensor biases_;
+};
+
+// The rows of in_proj that make one head's queries, or its keys; the bias goes to the last part, that of the biases.
+torch::Tensor projected(const TwinRuns& runs, const std::string& attention, const torch::Tensor& parts,
+                        std::int64_t begin, std::int64_t d) {
+  torch::Tensor made = torch::linear(parts, runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d));
+  if (const torch::Tensor bias = runs.parameter(attention + "in_proj_bias"); bias.defined())
+    made[made.size(0) - 1] += bias.slice(0, begin, begin + d);
+  return made;
+}
+
+std::string why_not(const ModelConfig& config) {
+  const PositionForm form = position_scheme(config.positions).form;
+  if (form == PositionForm::none || form == PositionForm::added) return {};
+  return fmt::format("With {} positions the distance has a say in every score: it is no sum of what two words bring.",
+                     config.positions);
+}
+
+}  // namespace
+
+ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question) {
+  const ModelConfig& config = runs.config();
+  ScoreSplit split{.question = question, .problem = why_not(config), .parts = {}, .terms = {}};
+  if (!split.problem.empty()) return split;
+  const auto words = [&](int slot) { return runs.facts().words.at(static_cast<std::size_t>(slot)).positions; };
+  StreamParts stream(runs, question.sentence, question.place.part);
+  for (int layer = 0; layer < question.place.layer; ++layer) stream.pass_layer(layer);
+  stream.enter_attention(question.place.layer);
+
+  const std::string attention = stream.layer_name(question.place.layer) + "self_attn.";
+  const std::int64_t heads = config.num_heads;
+  const std::int64_t d = runs.parameter(attention + "out_proj.weight").size(1) / heads;
+  const std::int64_t key_heads = (runs.parameter(attention + "in_proj_weight").size(0) / d - heads) / 2;
+  const std::int64_t key_head = question.place.head / (heads / key_heads);
+  const auto key = [&](int slot) {
+    return projected(runs, attention, stream.mean_at(words(slot)), (heads + key_head) * d, d);
+  };
+  const torch::Tensor queries =
+      projected(runs, attention, stream.mean_at(words(question.from)), question.place.head * d, d);
+  torch::Tensor keys = key(question.to);
+  if (question.other >= 0) keys = keys - key(question.other);
+  const double scale = config.scaled_attention ? 1 / std::sqrt(static_cast<double>(d)) : 1;
+  split.parts = stream.names();
+  split.terms = to_matrix(queries.matmul(keys.t()) * scale);
+  split.score = (queries.sum(0).dot(keys.sum(0)) * scale).item<double>();
+  return split;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+#include "evaluation/head_importance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/inspection.h"
+#include "training/validation.h"
+
+namespace attnscope {
+namespace {
+
+// What a pass over a batch costs, summed over its targets.
+torch::Tensor cost_of(SequenceModel& model, const Batch& batch, Inspection& inspection) {
+  const Memory memory =
+      batch.source.defined() ? model.encode(batch.source, batch.source_padding, &inspection) : Memory();
+  const torch::Tensor features = model.decode(batch.target_in, memory, nullptr, &inspection);
+  return model.loss(features, batch.target_out, 0) * static_cast<double>(batch.targets);
+}
+
+std::vector<HeadPlace> heads_of_model(const ModelConfig& config) {
+  std::vector<HeadPlace> places;
+  for (const AttentionPart part : attention_parts) {
+    const PartSize size = part_size(config, part);
+    for (int layer = 0; layer < size.layers; ++layer)
+      for (int head = 0; head < size.heads; ++head) places.push_back({part, layer, head});
+  }
+  return places;
+}
+
+class HeadsStudy {
+ public:
+  HeadsStudy(SequenceModel& model, std::vector<Batch> batches, const FractionCallback& progress)
+      : model_(model), batches_(std::move(batches)), progress_(progress) {
+    for (const Batch& batch : batches_) tokens_ += batch.targets;
+  }
+
+  HeadsLook look() {
+    HeadsLook look{.tokens = tokens_};
+    const std::vector<HeadPlace> places = heads_of_model(model_.config());
+    passes_ = 3 * places.size() + 2;
+    look.nll = nll_without({});
+    for (const HeadPlace& place : places) look.heads.push_back({place, nll_without({place}) - look.nll, 0});
+    add_gradients(look.heads);
+    std::vector<HeadImportance> order = look.heads;
+    std::ranges::stable_sort(order, {}, &HeadImportance::exact);
+    std::vector<HeadPlace> off;
+    look.pruning.push_back({static_cast<int>(order.size()), look.nll});
+    for (const HeadImportance& next : order) {
+      off.push_back(next.place);
+      look.pruning.push_back({static_cast<int>(order.size() - off.size()), nll_without(off), next.place});
+    }
+    return look;
+  }
+
+ private:
+  double nll_without(std::vector<HeadPlace> off) {
+    const torch::NoGradGuard no_grad;
+    Interventions interventions;
+    interventions.heads_off = std::move(off);
+    double nats = 0;
+    for (const Batch& batch : batches_) {
+      Inspection inspection{.interventions = &interventions};
+      nats += cost_of(model_, batch, inspection).item<double>();
+      breathe(1.0 / static_cast<double>(batches_.size()));
+    }
+    return nats / static_cast<double>(tokens_);
+  }
+
+  // E_x |Σ output · ∂L(x)/∂output| of every head: what a mask on it would be told.
+  void add_gradients(std::vector<HeadImportance>& heads) {
+    const torch::AutoGradMode with_graph(true);
+    std::int64_t rows = 0;
+    for (const Batch& batch : batches_) {
+      Inspection inspection{.gradients_wanted = true};
+      cost_of(model_, batch, inspection).backward();
+      rows += batch.target_in.size(0);
+      for (HeadImportance& head : heads) {
+        const torch::Tensor& output = inspection.values.at({ValueKind::heads, head.place.part, head.place.layer});
+        if (!output.grad().defined()) continue;
+        const torch::Tensor by_row = (output.detach() * output.grad()).sum({2, 3}).select(1, head.place.head);
+        head.fast += by_row.abs().sum().item<double>();
+      }
+      breathe(static_cast<double>(heads.size()) / static_cast<double>(batches_.size()));
+    }
+    for (HeadImportance& head : heads) head.fast /= static_cast<double>(rows);
+  }
+
+  void breathe(double passes) {
+    done_ += passes;
+    if (progress_) progress_(std::min(1.0, done_ / static_cast<double>(passes_)));
+  }
+
+  SequenceModel& model_;
+  std::vector<Batch> batches_;
+  const FractionCallback& progress_;
+  std::int64_t tokens_ = 0;
+  std::size_t passes_ = 1;
+  double done_ = 0;
+};
+
+}  // namespace
+
+HeadsLook look_at_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                        const FractionCallback& progress) {
+  HeadsLook none;
+  if (model.config().is_recurrent()) none.problem = "A recurrent network has no heads that could be switched off.";
+  if (!dataset.can_validate()) none.problem = "Nothing is held out for validation: there is nothing to lose.";
+  if (!none.problem.empty()) return none;
+  model.check_standing_still();
+  return HeadsStudy(model, validation_batches(model, dataset, batch_size), progress).look();
+}
+
+}  // namespace attnscope

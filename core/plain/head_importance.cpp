@@ -1,0 +1,16 @@
+#include "plain/head_importance.h"
+
+#include "plain/rank_correlation.h"
+
+namespace attnscope {
+
+double agreement(const HeadsLook& look) {
+  std::vector<double> exact, fast;
+  for (const HeadImportance& head : look.heads) {
+    exact.push_back(head.exact);
+    fast.push_back(head.fast);
+  }
+  return rank_correlation(exact, fast);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,119 @@
+// What a model loses without each head, against models that say so by themselves.
+#include <gmock/gmock.h>
+
+#include "evaluation/head_importance.h"
+#include "model/inspection.h"
+#include "run_fixture.h"
+#include "training/validation.h"
+
+namespace attnscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+const HeadImportance& of(const HeadsLook& look, const HeadPlace& place) {
+  return *std::ranges::find(look.heads, place, &HeadImportance::place);
+}
+
+HeadsLook look_of(TorchEngine& engine) {
+  return engine.heads(engine.model(), [](double) {});
+}
+
+TEST(HeadImportance, IsTheLossWithTheHeadSwitchedOff) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  for (int step = 0; step < 3; ++step) engine.train_step({});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});  // the watched model has the weights
+  const HeadsLook look = look_of(engine);
+  EXPECT_THAT(look.heads, SizeIs(6));  // three attentions of one layer, two heads each
+  EXPECT_NEAR(look.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+  // All heads off is all there is to lose, in whatever order.
+  ASSERT_THAT(look.pruning, SizeIs(7));
+  EXPECT_EQ(look.pruning.front().nll, look.nll);
+  Interventions all;
+  for (const HeadImportance& head : look.heads) all.heads_off.push_back(head.place);
+  double nats = 0;
+  std::int64_t tokens = 0;
+  for (const Batch& batch : validation_batches(engine.model(), *engine.dataset(), 8)) {
+    const torch::NoGradGuard no_grad;
+    Inspection off{.interventions = &all};
+    const Memory memory = engine.model().encode(batch.source, batch.source_padding, &off);
+    nats += engine.model()
+                .loss(engine.model().decode(batch.target_in, memory, nullptr, &off), batch.target_out, 0)
+                .item<double>() *
+            static_cast<double>(batch.targets);
+    tokens += batch.targets;
+  }
+  EXPECT_EQ(look.tokens, tokens);
+  EXPECT_NEAR(look.pruning.back().nll, nats / static_cast<double>(tokens), 1e-6);
+}
+
+// A head whose part of W_O is nought says nothing: it costs nothing, and no mask on it would be told anything.
+TEST(HeadImportance, OfASilentHeadIsNothingEitherWay) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  const HeadPlace silent{AttentionPart::cross, 0, 1};
+  {
+    const torch::NoGradGuard no_grad;
+    engine.model().named_parameters()["decoder.layers.0.multihead_attn.out_proj.weight"].slice(1, 8, 16).zero_();
+  }
+  const HeadsLook look = look_of(engine);
+  EXPECT_NEAR(of(look, silent).exact, 0, 1e-7);
+  EXPECT_EQ(of(look, silent).fast, 0);
+  EXPECT_GT(of(look, {AttentionPart::cross, 0, 0}).fast, 0);
+}
+
+// ∂L/∂ξ by the difference of two passes: the other heads' columns of W_O scaled a little is what a mask is.
+TEST(HeadImportance, TheFastOneIsTheGradientOfAMask) {
+  Config config = tiny_config();
+  config.training.batch_size = 1;  // a sentence a batch: |·| of each is that of the batch
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  const HeadsLook look = look_of(engine);
+  torch::Tensor columns =
+      engine.model().named_parameters()["encoder.layers.0.self_attn.out_proj.weight"].slice(1, 0, 8);
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor whole = columns.clone();
+  constexpr double step = 1e-2;
+  double mean = 0;
+  const std::vector<Batch> batches = validation_batches(engine.model(), *engine.dataset(), 1);
+  for (const Batch& batch : batches) {
+    const auto cost = [&](double mask) {
+      columns.copy_(whole * mask);
+      const Memory memory = engine.model().encode(batch.source, batch.source_padding);
+      return engine.model().loss(engine.model().decode(batch.target_in, memory), batch.target_out, 0).item<double>() *
+             static_cast<double>(batch.targets);
+    };
+    mean += std::abs(cost(1 + step) - cost(1 - step)) / (2 * step) / static_cast<double>(batches.size());
+  }
+  columns.copy_(whole);
+  EXPECT_NEAR(of(look, {AttentionPart::encoder, 0, 0}).fast, mean, 0.02 * mean + 1e-4);
+}
+
+TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
+  Config config = tiny_config();
+  config.model.architecture = "decoder-only";
+  TorchEngine engine;
+  engine.reset(config, {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  const HeadsLook look = look_of(engine);
+  EXPECT_THAT(look.heads, SizeIs(2));
+  EXPECT_NEAR(look.nll, validate(engine.model(), *engine.dataset(), 8, {}), 1e-5);
+
+  config.model.architecture = "recurrent";
+  engine.reset(config, {});
+  EXPECT_THAT(look_of(engine).problem, HasSubstr("no heads"));
+}
+
+TEST(HeadImportance, CanBeGivenUp) {
+  TorchEngine engine;
+  engine.reset(tiny_config(), {});
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  EXPECT_THROW(engine.heads(engine.model(), [](double) { throw Cancelled(); }), Cancelled);
+}
+
+}  // namespace
+}  // namespace attnscope

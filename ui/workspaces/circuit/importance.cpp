@@ -1,0 +1,124 @@
+// Which heads matter: what the held-out pairs cost more without each, and without more and more of them.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
+#include "measures/matrix_algebra.h"
+#include "widgets/heatmap.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/circuit/modes.h"
+
+namespace attnscope {
+namespace {
+
+const HeadImportance& importance_at(const CircuitView& view, int row, int col) {
+  return view.heads->heads[static_cast<std::size_t>(row) * view.importance.cols + col];
+}
+
+std::string summary(const HeadsLook& look, const ModelConfig& model) {
+  const auto most = std::ranges::max_element(look.heads, {}, &HeadImportance::exact);
+  // As many as can go for a hundredth of a nat.
+  constexpr double little = 0.01;
+  std::size_t gone = 0;
+  while (gone + 1 < look.pruning.size() && look.pruning[gone + 1].nll - look.nll < little) ++gone;
+  return fmt::format(
+      "{} matters most: without it a piece costs {:.3f} nats more than {:.3f}. {} of {} heads can go together for less "
+      "than {} nats. The fast estimate ranks them alike to {:.2f} (Spearman).",
+      head_name(most->place, model), most->exact, look.nll, gone, look.heads.size(), little, agreement(look));
+}
+
+void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
+  const Skin& skin = context.skin;
+  std::vector<std::string> cols;
+  for (int head = 0; head < view.importance.cols; ++head) cols.push_back(fmt::format("H{}", head + 1));
+  HeatmapOptions options;
+  options.map = skin.theme.diverging;
+  const float range = std::max(0.1F, color_range(view.importance.values));
+  options.low = -range;
+  options.high = range;
+  options.square = false;
+  options.row_labels = view.importance_rows;
+  options.col_labels = cols;
+  options.row_axis = "attention, layer";
+  options.col_axis = "head";
+  options.tooltip = [&](int row, int col) {
+    const HeadImportance& head = importance_at(view, row, col);
+    bold_text(view.importance_rows[static_cast<std::size_t>(row)] + " " + cols[static_cast<std::size_t>(col)], skin);
+    dim_text("nll without it \u2212 nll", skin);
+    bold_text(fmt::format("{:.4f} \u2212 {:.4f} = {:+.4f} nats a piece", view.heads->nll + head.exact, view.heads->nll,
+                          head.exact),
+              skin);
+    dim_text(fmt::format("E|\u2202L/\u2202\u03BE| = {:.4f} nats a sentence", head.fast), skin);
+  };
+  draw_heatmap("importance", view.importance, view.version, size, options, context.textures, skin);
+}
+
+void draw_pruning(CircuitView& view, const ModelConfig& model, ImVec2 size, const Skin& skin) {
+  const PlotLine line{.name = "nats a piece", .series = &view.pruning, .color = skin.theme.series[0]};
+  const PruningPoint& first = view.heads->pruning[1];
+  draw_plot("pruning", {&line, 1}, size, view.pruning_axis, view.pruning_plot,
+            {.title = "Nats a piece by heads left",
+             .help = fmt::format("Heads switched off one after another, the least important first (Michel et al. 2019, "
+                                 "arXiv 1905.10650, \u00A73.2); the first to go is {}.",
+                                 head_name(first.off, model)),
+             .x_label = "heads left",
+             .legend = false,
+             .whole_x = true},
+            skin);
+}
+
+}  // namespace
+
+std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view) {
+  if (!view.heads || view.heads->heads.empty()) return std::nullopt;
+  WorkspaceNumbers numbers{
+      Matrix(static_cast<int>(view.heads->heads.size()), 2), {}, {"exact", "fast"}, "which heads matter"};
+  for (int row = 0; row < numbers.matrix.rows; ++row) {
+    const HeadImportance& head = view.heads->heads[static_cast<std::size_t>(row)];
+    numbers.rows.push_back(
+        fmt::format("{} {}", part_name(head.place.part), layer_and_head(head.place.layer, head.place.head)));
+    numbers.matrix.at(row, 0) = static_cast<float>(head.exact);
+    numbers.matrix.at(row, 1) = static_cast<float>(head.fast);
+  }
+  return numbers;
+}
+
+void draw_importance(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
+  if (!context.has_run) return note("No run is open: there are no heads to switch off.");
+  const bool working = context.studying || context.study.has_value();
+  const bool stale = view.heads && context.live && (view.run != context.live->run);
+  if (stale) view.heads.reset();
+  if (!working && context.live && !view.heads && view.heads_of != context.live->run) {
+    view.heads_of = context.live->run;
+    context.study = HeadsQuestion{};
+  }
+  ImGui::BeginDisabled(working);
+  if (ImGui::Button("again")) context.study = HeadsQuestion{};
+  ImGui::EndDisabled();
+  help_tooltip("With the weights of this moment, over the validation part or, where it is large, some of it.", skin);
+  if (!view.heads)
+    return note(working ? "Switching heads off, one after another\u2026"
+                        : "Nothing was measured: \u201Cagain\u201D does.");
+  if (!view.heads->problem.empty()) return note(view.heads->problem.c_str());
+  ImGui::SameLine(0, skin.px(10));
+  ImGui::AlignTextToFramePadding();
+  dim_text(fmt::format("step {}, {} held-out pieces", grouped(view.heads_step), grouped(view.heads->tokens)), skin);
+  const ModelConfig& model = context.maps.complete.snapshot->model;
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*view.heads, model), skin);
+  draw_caption("What a piece costs more without the head, thousandths of a nat", "",
+               "Negative: the model does better without it.", skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float gap = skin.px(14);
+  const ImVec2 size{std::floor((room.x - gap) * 0.5F), room.y};
+  draw_map(context, view, size);
+  ImGui::SameLine(0, gap);
+  draw_pruning(view, model, {0, room.y}, skin);
+}
+
+}  // namespace attnscope

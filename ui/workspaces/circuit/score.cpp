@@ -1,0 +1,192 @@
+// Why a head looks at a word: what the query brings times what the key brings, part by part.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/numbers.h"
+#include "measures/matrix_algebra.h"
+#include "widgets/heatmap.h"
+#include "widgets/row.h"
+#include "widgets/words.h"
+#include "workspaces/circuit/modes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t told = 3;  // terms in the sentence above the map
+
+std::string word_name(const TwinFacts& facts, int slot) {
+  return slot < 0 ? "nothing" : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
+}
+
+std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
+  const auto score = [&](int to) {
+    return fmt::format("score({} \u2192 {})", word_name(facts, question.from), word_name(facts, to));
+  };
+  return question.other < 0 ? score(question.to) : score(question.to) + " \u2212 " + score(question.other);
+}
+
+// ---- what is chosen
+
+bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
+                 const Skin& skin) {
+  const float width = skin.px(110);
+  next_in_row(ImGui::CalcTextSize(before).x + width + skin.px(10), skin.px(10));
+  ImGui::AlignTextToFramePadding();
+  quiet_words(before, help, skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(width);
+  if (!ImGui::BeginCombo(id, slot < 0 ? "nothing" : facts.words[static_cast<std::size_t>(slot)].name.c_str()))
+    return false;
+  const int before_choice = slot;
+  if (optional && ImGui::Selectable("nothing", slot < 0)) slot = -1;
+  for (std::size_t i = 0; i < facts.words.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::Selectable(facts.words[i].name.c_str(), slot == static_cast<int>(i))) slot = static_cast<int>(i);
+    ImGui::PopID();
+  }
+  ImGui::EndCombo();
+  return slot != before_choice;
+}
+
+bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin) {
+  ImGui::AlignTextToFramePadding();
+  quiet_words("head", "Of self-attention over the words that are read.", skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(skin.px(90));
+  const std::string shown = layer_and_head(question.place.layer, question.place.head);
+  if (!ImGui::BeginCombo("##head", shown.c_str())) return false;
+  bool changed = false;
+  for (int layer = 0; layer < size.layers; ++layer) {
+    for (int head = 0; head < size.heads; ++head) {
+      const bool chosen = question.place.layer == layer && question.place.head == head;
+      if (!ImGui::Selectable(layer_and_head(layer, head).c_str(), chosen) || chosen) continue;
+      question.place.layer = layer;
+      question.place.head = head;
+      changed = true;
+    }
+  }
+  ImGui::EndCombo();
+  return changed;
+}
+
+bool choose_sentence(ScoreQuestion& question, const Skin& skin) {
+  const Twin before = question.sentence;
+  next_in_row(button_width("sentence") + button_width("twin"), skin.px(12));
+  if (draw_choice("sentence", before == Twin::clean, "The scores of the run on the sentence.", skin))
+    question.sentence = Twin::clean;
+  if (draw_choice("twin", before == Twin::corrupted, "The scores of the run on its twin.", skin))
+    question.sentence = Twin::corrupted;
+  end_choices();
+  return question.sentence != before;
+}
+
+void draw_controls(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const TwinFacts& facts = view.look->facts;
+  ScoreQuestion question = *view.score_wanted;
+  const PartSize size = part_size(context.maps.complete.snapshot->model, question.place.part);
+  bool changed = choose_head(question, size, skin);
+  changed |= choose_word("##from", "from", "The word that looks: its query.", facts, question.from, false, skin);
+  changed |= choose_word("##to", "to", "The word that is looked at: its key.", facts, question.to, false, skin);
+  changed |= choose_word("##other", "rather than",
+                         "The score with this word is taken off: only differences of scores decide a softmax.", facts,
+                         question.other, true, skin);
+  changed |= choose_sentence(question, skin);
+  if (changed) view.score_wanted = question;
+}
+
+// ---- what is found
+
+struct Term {
+  int query = 0, key = 0;
+  float value = 0;
+};
+
+// The largest terms, whatever their sign.
+std::vector<Term> largest_terms(const Matrix& terms) {
+  std::vector<Term> all;
+  for (int row = 0; row < terms.rows; ++row)
+    for (int col = 0; col < terms.cols; ++col) all.push_back({row, col, terms.at(row, col)});
+  const std::size_t count = std::min(told, all.size());
+  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
+                            [](const Term& term) { return std::abs(term.value); });
+  all.resize(count);
+  return all;
+}
+
+std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
+  std::string text = fmt::format("{} = {:.2f}, the sum of all cells:", score_name(split.question, facts), split.score);
+  for (const Term& term : largest_terms(split.terms))
+    text += fmt::format(" {} \u00D7 {} {:.2f} ({:.0f} %);", split.parts[static_cast<std::size_t>(term.query)],
+                        split.parts[static_cast<std::size_t>(term.key)], term.value,
+                        split.score != 0 ? 100 * static_cast<double>(term.value) / split.score : 0.0);
+  text.back() = '.';
+  return text;
+}
+
+void draw_terms(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const ScoreSplit& split = *view.score;
+  const TwinFacts& facts = view.look->facts;
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text, sum_text(split, facts), skin);
+  draw_caption(
+      "What the query brings \u00D7 what the key brings", "before the softmax",
+      "The residual stream is a sum: the word, its place, what earlier heads and feed-forward networks added. "
+      "With the scales of the layer norms held fast q and k are sums too, and q\u00B7k/\u221Ad_k is the sum of "
+      "all products (Elhage et al. 2021).",
+      skin);
+  HeatmapOptions options;
+  options.map = skin.theme.diverging;
+  const float range = color_range(split.terms.values);
+  options.low = -range;
+  options.high = range;
+  options.square = false;
+  options.row_labels = split.parts;
+  options.col_labels = split.parts;
+  options.row_axis = "query: " + word_name(facts, split.question.from);
+  options.col_axis = "key: " + word_name(facts, split.question.to) +
+                     (split.question.other < 0 ? "" : " less " + word_name(facts, split.question.other));
+  options.zoom = &view.score_zoom;
+  options.tooltip = [&](int row, int col) {
+    bold_text(fmt::format("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
+                          split.parts[static_cast<std::size_t>(col)]),
+              skin);
+    dim_text("(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
+    bold_text(fmt::format("{:.4f} of {:.4f}", split.terms.at(row, col), split.score), skin);
+  };
+  draw_heatmap("terms", split.terms, view.version, {0, 0}, options, context.textures, skin);
+}
+
+}  // namespace
+
+void ask_for_score(WorkspaceContext& context, CircuitView& view) {
+  if (!has_circuit(view) || context.studying || context.study) return;
+  if (!view.score_wanted) view.score_wanted = first_score(view);
+  if (!view.score_wanted || view.score_asked == view.score_wanted) return;
+  view.score_asked = view.score_wanted;
+  context.study = *view.score_wanted;
+}
+
+std::optional<WorkspaceNumbers> score_numbers(const CircuitView& view) {
+  if (!view.score || view.score->terms.empty()) return std::nullopt;
+  return WorkspaceNumbers{view.score->terms, view.score->parts, view.score->parts,
+                          score_name(view.score->question, view.look->facts)};
+}
+
+void draw_score(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const auto note = [&](const std::string& text) {
+    draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);
+  };
+  if (!view.score_wanted) return note("No head reads the difference from another word: there is no look to explain.");
+  draw_controls(context, view);
+  if (!view.score) return note("Taking the score apart\u2026");
+  if (!view.score->problem.empty()) return note(view.score->problem);
+  draw_terms(context, view);
+}
+
+}  // namespace attnscope
