@@ -61,7 +61,7 @@ CircuitLook fixture_look(const std::string& sentence) {
 
 AttributionLook fixture_attribution(const AttributionQuestion& question) {
   AttributionLook look{.question = question};
-  look.written = {"\u2581parce", "\u2581il"};
+  look.written = {"\u2581voil\u00E0", "\u2581il"};
   look.output = question.output < 0 ? 1 : question.output;
   look.logit = 4;
   const auto part = [&](LogitPartKind kind, AttentionPart attention, int head, double logit) {

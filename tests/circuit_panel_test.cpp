@@ -263,7 +263,7 @@ TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
   EXPECT_FLOAT_EQ(numbers->matrix.at(0, 1), 3.5F);
   EXPECT_FLOAT_EQ(numbers->matrix.at(3, 1), 0.8F);
 
-  ASSERT_TRUE(ui.click_text("parce", draw));
+  ASSERT_TRUE(ui.click_text("voil\u00E0", draw));
   ui.frames(2, draw);
   ASSERT_THAT(studies(), SizeIs(3));
   EXPECT_EQ(std::get<AttributionQuestion>(studies().back().question).output, 0);
