@@ -294,6 +294,7 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, heads, "heads", "What a run loses without each head, and without more and more of them");
   add_run(sub, o.run);
+  sub->add_flag("--recorded", o.recorded, "At every step whose weights the run keeps, over a few batches of its pairs");
   sub->add_flag("--json", o.json, "One JSON object on stdout");
 }
 

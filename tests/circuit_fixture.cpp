@@ -13,6 +13,8 @@ Sweep fixture_sweep(Twin of, ChangeKind kind, int positions, int steps) {
   sweep.kind = kind;
   sweep.encoder_states = grid(2, positions, 0.25F);
   sweep.decoder_states = grid(2, steps, 0.125F);
+  sweep.encoder_feed_forward = grid(1, positions, 0.0625F);
+  sweep.encoder_feed_forward_whole = grid(1, 1, 0.125F);
   sweep.encoder_heads = sweep.cross_heads = sweep.decoder_heads = grid(1, 2, 0.5F);
   sweep.encoder_rows = {grid(2, positions, 0.75F)};
   sweep.cross_rows = sweep.decoder_rows = {grid(2, steps, 0.0F)};
@@ -36,10 +38,27 @@ Circuit fixture_circuit(const std::vector<Slot>& words, int pairs) {
   for (Hop* hop : {&reading, &writing}) {
     hop->together = hop->all = tally(2, 0.93);
     hop->alone = {tally(0, 0.01), tally(2, 0.93)};
+    hop->ways = {{ChangeKind::twin, {}, tally(2, 0.93)}, {ChangeKind::zero, {}, tally(0, 0.12)}};
   }
+  reading.ways.push_back({ChangeKind::exchange, {0, 2}, tally(2, 0.5)});
   circuit.hops = {reading, writing};
   circuit.decoys = {{{AttentionPart::encoder, 0, 0}, 1, 2, 0.97, 0.02, tally(0, 0.008)}};
   return circuit;
+}
+
+Sweep fixture_sweep(Twin of, const SweepQuestion& asked, float share) {
+  Sweep sweep;
+  sweep.of = of;
+  if (!asked.is_exchange()) {
+    sweep.encoder_states = grid(1, 4, share);
+    sweep.encoder_states_whole = grid(1, 1, share);
+    sweep.encoder_feed_forward = grid(1, 4, 0);
+    sweep.encoder_feed_forward_whole = grid(1, 1, 0);
+  }
+  sweep.encoder_heads = sweep.cross_heads = sweep.decoder_heads = grid(1, 2, share);
+  sweep.encoder_rows = {grid(2, 4, share)};
+  sweep.cross_rows = sweep.decoder_rows = {grid(2, 2, 0)};
+  return sweep;
 }
 
 CircuitLook fixture_look(const std::string& sentence) {

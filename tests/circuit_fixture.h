@@ -13,6 +13,9 @@ namespace attnscope {
 // is a decoy.
 Circuit fixture_circuit(const std::vector<Slot>& words, int pairs);
 
+// By an exchange or along a path, every share of the heads that read.
+Sweep fixture_sweep(Twin of, const SweepQuestion& asked, float share);
+
 // Of that sentence and a twin.
 CircuitLook fixture_look(const std::string& sentence);
 

@@ -103,7 +103,8 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   ASSERT_THAT(studies(), SizeIs(2));
   EXPECT_TRUE(std::holds_alternative<CorpusCircuitStudy>(studies().back().question));
   EXPECT_TRUE(ui.drew("counting over the corpus"));
-  for (const char* text : {"il | elle", "head 2", "2 of 2 turn, 0.93 of the effect", "looks 0.97, moves 0.01"})
+  for (const char* text : {"il | elle", "head 2", "put in: 2 of 2 turn, 0.93", "cut: 0 of 2, 0.12",
+                           "exchange: 2 of 2, 0.50", "looks 0.97, moves 0.01"})
     EXPECT_TRUE(ui.drew(text)) << text;
   CorpusCircuit counted;
   counted.question = view.look->question;
@@ -111,11 +112,143 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   counted.found = fixture_circuit(view.look->facts.words, 32);
   end(counted);
   EXPECT_TRUE(ui.drew("Counted over 32 pairs"));
-  ASSERT_TRUE(ui.click_text("do it", draw));
+  const auto tried = [&](const char* button) {
+    EXPECT_TRUE(ui.click_text(button, draw)) << button;
+    const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
+    EXPECT_THAT(run.changes, SizeIs(1));
+    EXPECT_EQ(run.changes[0].site, (ValueSite{ValueKind::heads, AttentionPart::encoder, 0}));
+    EXPECT_THAT(run.changes[0].heads, ElementsAre(1));
+    return run.changes[0];
+  };
+  EXPECT_EQ(tried("put in: 2").kind, ChangeKind::twin);
+  EXPECT_EQ(tried("cut: 0").kind, ChangeKind::zero);
+  const Change exchange = tried("exchange: 2");
+  EXPECT_EQ(exchange.kind, ChangeKind::exchange);
+  EXPECT_THAT(exchange.one, ElementsAre(0));
+  EXPECT_THAT(exchange.other, ElementsAre(2));
+}
+
+// The edge from "tired" up to "zebra", the label of whose head stands in its middle.
+TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("The circuit", draw));
+  ui.frames(3, draw);
+  scope.commands.clear();
+  receive(scope, {StudyEnded{scope.studies, nullptr}}, nullptr);
+  const auto open = [&] {
+    const auto label = ui.find_text("head 2");
+    ASSERT_TRUE(label);
+    ui.click(*label, draw);
+    ui.frames(2, draw);
+  };
+  open();
+  for (const char* text : {"put in from the other sentence", "cut", "point it at"}) EXPECT_TRUE(ui.drew(text)) << text;
+  ASSERT_TRUE(ui.click_text("put in from the other sentence", draw));
+  ASSERT_THAT(studies(), SizeIs(1));
+  EXPECT_EQ(std::get<TrialStudy>(studies().back().question).run.changes[0].kind, ChangeKind::twin);
+
+  view.tried.clear();  // which names the head too
+  ui.frames(2, draw);
+  open();
+  EXPECT_EQ(view.menu_hop, 0);
+  EXPECT_EQ(view.menu_word, 2);
+  ASSERT_TRUE(ui.click_text("point it at", draw));
+  ui.frames(3, draw);
+  // Menus are drawn last: the last "zebra" is theirs.
+  std::optional<ImVec2> word;
+  for (int nth = 0; const auto at = ui.find_text("zebra", nth); ++nth) word = at;
+  ASSERT_TRUE(word);
+  ui.click(*word, draw);
+  ui.frames(2, draw);
   const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
-  ASSERT_THAT(run.changes, SizeIs(1));
-  EXPECT_EQ(run.changes[0].site, (ValueSite{ValueKind::heads, AttentionPart::encoder, 0}));
-  EXPECT_THAT(run.changes[0].heads, ElementsAre(1));
+  EXPECT_EQ(run.changes[0].kind, ChangeKind::exchange);
+  EXPECT_THAT(run.changes[0].one, ElementsAre(2));
+  EXPECT_THAT(run.changes[0].other, ElementsAre(1));
+}
+
+TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Heads", draw));
+  ui.frames(2, draw);
+  ASSERT_EQ(view.rows.rows, 3);
+  EXPECT_FLOAT_EQ(view.rows.at(2, 0), 0.0625F);
+  EXPECT_FLOAT_EQ(view.whole[2], 0.125F);
+  ASSERT_TRUE(ui.click_text("L1 feed-forward", draw));
+  const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
+  EXPECT_EQ(run.changes[0].site, (ValueSite{ValueKind::feed_forward, AttentionPart::encoder, 0}));
+  EXPECT_THAT(run.changes[0].positions, SizeIs(4));
+}
+
+TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Heads", draw));
+  ASSERT_TRUE(ui.click_text("itself, two words exchanged", draw));
+  ui.frames(3, draw);
+  ASSERT_TRUE(std::holds_alternative<SweepQuestion>(studies().back().question));
+  const std::size_t asked = studies().size();
+  const SweepQuestion question = std::get<SweepQuestion>(studies().back().question);
+  EXPECT_THAT(question.one, ElementsAre(0));
+  EXPECT_THAT(question.other, ElementsAre(1));
+  EXPECT_TRUE(ui.drew("Changing one head after another"));
+  end(SweepLook{
+      question, "", {fixture_sweep(Twin::clean, question, 0.3F), fixture_sweep(Twin::corrupted, question, 0.6F)}});
+  ASSERT_EQ(view.rows.rows, 2);  // heads alone have weights
+  EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.3F);
+  ui.frames(3, draw);
+  EXPECT_THAT(studies(), SizeIs(asked));
+  ASSERT_TRUE(ui.click_text("sentence into twin", draw));
+  EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.6F);
+  EXPECT_TRUE(circuit_numbers(scope.views));
+}
+
+TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Heads", draw));
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("any way", draw));
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("straight to decoder layer 1 cross-attention", draw));
+  ui.frames(3, draw);
+  ASSERT_TRUE(std::holds_alternative<SweepQuestion>(studies().back().question));
+  const SweepQuestion question = std::get<SweepQuestion>(studies().back().question);
+  EXPECT_EQ(question.end, (PathEnd{AttentionPart::cross, 0, {0}, {1}}));
+  end(SweepLook{
+      question, "", {fixture_sweep(Twin::clean, question, 0.4F), fixture_sweep(Twin::corrupted, question, 0.2F)}});
+  EXPECT_TRUE(ui.drew("embedded"));
+  EXPECT_EQ(row_name(view.row_places.front()), "embedded");
+  EXPECT_FLOAT_EQ(view.rows.at(0, 0), 0.4F);
+  const std::size_t asked = studies().size();
+  ASSERT_TRUE(ui.click_text("L1 H2", draw));  // what a path alone makes be written is not defined
+  EXPECT_THAT(studies(), SizeIs(asked));
+}
+
+TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("Importance", draw));
+  ui.frames(2, draw);
+  receive(scope, {StudyEnded{studies().back().study, nullptr}}, nullptr);
+  ASSERT_TRUE(ui.click_text("over the training", draw));
+  ui.frames(3, draw);
+  ASSERT_TRUE(std::holds_alternative<HeadsHistoryQuestion>(studies().back().question));
+  HeadsHistory history;
+  for (const std::int64_t step : {100, 200, 300}) {
+    HeadsLook look{.tokens = 700, .nll = 0.5, .heads = {}, .pruning = {}};
+    for (int head = 0; head < 2; ++head)
+      look.heads.push_back({{AttentionPart::encoder, 0, head}, head == 0 ? static_cast<double>(step) / 1000 : 0, 0});
+    look.pruning = {{2, 0.5}, {1, 0.5, {AttentionPart::encoder, 0, 1}}, {0, 0.9, {AttentionPart::encoder, 0, 0}}};
+    history.points.push_back({step, look});
+  }
+  const std::size_t asked = studies().size();
+  end(history);
+  for (const char* text : {"encoder L1 H1", "700 held-out pieces, 3 recorded steps", "step 200"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_FLOAT_EQ(view.history.at(0, 2), 300);
+  EXPECT_FLOAT_EQ(circuit_numbers(scope.views)->matrix.at(0, 1), 200);
+  ui.frames(3, draw);
+  EXPECT_THAT(studies(), SizeIs(asked));
+  ASSERT_TRUE(ui.click_text("again", draw));
+  ui.frames(2, draw);
+  EXPECT_THAT(studies(), SizeIs(asked + 1));
 }
 
 TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
@@ -160,7 +293,7 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
 
 TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Which heads matter", draw));
+  ASSERT_TRUE(ui.click_text("Importance", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<HeadsQuestion>(studies().back().question));
   const std::size_t asked = studies().size();
@@ -212,7 +345,7 @@ TEST_F(CircuitPanel, ASearchGivenUpCanBeBegunAgain) {
 
 TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("When it formed", draw));
+  ASSERT_TRUE(ui.click_text("Since when?", draw));
   ui.frames(2, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   const FormationStudy asked = std::get<FormationStudy>(studies().back().question);
@@ -234,7 +367,7 @@ TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
 
 TEST_F(CircuitPanel, WithoutRecordedWeightsNobodyKnowsWhenItFormed) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("When it formed", draw));
+  ASSERT_TRUE(ui.click_text("Since when?", draw));
   ui.frames(2, draw);
   Formation formation{view.look->question, view.look->found, {{400, 8, {7.5, 6, 3}}}};
   end(formation);

@@ -291,6 +291,126 @@ TEST(Circuit, CanBeGivenUp) {
   EXPECT_THROW(find_circuit(cases, [](double) { throw Cancelled(); }), Cancelled);
 }
 
+// ---- an exchange, and one path alone
+
+TEST(Sweeps, OfAnExchangeAreTheExchangesOneByOne) {
+  const Model model = wild_model(small());
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  const SweepQuestion asked{cat_or_dog, runs.facts().words[0].positions, runs.facts().words[2].positions};
+  const Sweep swept = sweep(runs, Twin::clean, asked);
+  EXPECT_TRUE(swept.encoder_states.empty());  // vectors have no weights
+  double most = 0;
+  for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::cross}) {
+    const int query = part == AttentionPart::encoder ? 2 : 0;
+    Change change = put({ValueKind::heads, part, 1}, {query}, {1}, ChangeKind::exchange);
+    change.one = asked.one;
+    change.other = asked.other;
+    EXPECT_NEAR(swept.rows(part)[1].at(1, query).margin, margin(runs, {Twin::clean, {change}}), nothing);
+    for (const Effect& effect : swept.heads(part).effects) most = std::max<double>(most, std::abs(effect.share));
+  }
+  EXPECT_GT(most, 1e-3);
+  for (const Effect& effect : swept.decoder_heads.effects) EXPECT_EQ(effect.share, 0);  // it reads what is written
+}
+
+TEST(Paths, ReachWhatComesAfterThem) {
+  using enum AttentionPart;
+  const auto straight = [](ValueKind kind, AttentionPart part, int layer, AttentionPart end, int end_layer) {
+    return goes_straight({kind, part, layer}, {end, end_layer, {}, {}});
+  };
+  using enum ValueKind;
+  EXPECT_TRUE(straight(heads, encoder, 0, encoder, 1));
+  EXPECT_FALSE(straight(heads, encoder, 1, encoder, 1));
+  EXPECT_TRUE(straight(feed_forward, encoder, 1, cross, 0));
+  EXPECT_FALSE(straight(feed_forward, encoder, 1, decoder, 1));  // only by way of a cross-attention
+  EXPECT_FALSE(straight(heads, cross, 0, encoder, 1));
+  EXPECT_TRUE(straight(heads, decoder, 1, cross, 1));
+  EXPECT_FALSE(straight(heads, cross, 1, cross, 1));
+  EXPECT_FALSE(straight(feed_forward, decoder, 1, cross, 1));
+  EXPECT_TRUE(straight(heads, cross, 0, decoder, 1));
+  EXPECT_TRUE(straight(state, encoder, 0, cross, 1));
+  EXPECT_FALSE(straight(state, encoder, 1, cross, 1));
+}
+
+// All that goes straight to some heads, changed together, is their whole output changed.
+TEST(Paths, AllTogetherAreTheWholeOutput) {
+  using enum AttentionPart;
+  struct End {
+    const char* architecture;
+    AttentionPart part;
+    std::vector<AttentionPart> stacks;
+  };
+  for (const auto& [architecture, part, stacks] :
+       {End{"encoder-decoder", encoder, {encoder}}, End{"encoder-decoder", cross, {encoder, decoder}},
+        End{"decoder-only", decoder, {decoder}}}) {
+    const Model model = wild_model(small(architecture));
+    const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+    const PathEnd end{part, 1, {0}, all(runs.positions(part == encoder ? encoder : decoder))};
+    ChangedRun everything{Twin::corrupted, {}};
+    for (const AttentionPart stack : stacks) {
+      const std::vector<int> at = all(runs.positions(stack));
+      const ValueSite embedded{ValueKind::state, stack, 0};
+      everything.changes.push_back(put(embedded, at));
+      for (int layer = 0; layer < 2; ++layer) {
+        for (const AttentionPart heads : {stack, cross}) {
+          const ValueSite site{ValueKind::heads, heads, layer};
+          const bool is_there = heads == stack || (stack == decoder && part == cross);
+          if (is_there && goes_straight(site, end)) everything.changes.push_back(put(site, at, {0, 1}));
+        }
+        const ValueSite added{ValueKind::feed_forward, stack, layer};
+        if (goes_straight(added, end)) everything.changes.push_back(put(added, at));
+      }
+    }
+    const ChangedRun whole{Twin::corrupted, {put({ValueKind::heads, part, 1}, end.positions, {0})}};
+    const double expected = margin(runs, whole);
+    EXPECT_GT(std::abs(expected - runs.facts().corrupted.margin), 1e-3) << architecture;
+    EXPECT_NEAR(runs.read(std::array{everything}, end, {}).front().margin, expected, nothing) << architecture;
+    // And nothing changed arrives as nothing.
+    EXPECT_NEAR(runs.read(std::array{ChangedRun{Twin::corrupted}}, end, {}).front().margin,
+                runs.facts().corrupted.margin, nothing);
+  }
+}
+
+// In the model by hand the word goes by the one head alone; from it to the decoder's, and no other way.
+TEST(Paths, AreThoseOfTheModelByHand) {
+  const Model model = model_by_hand();
+  const TwinRuns runs(*model, tokenizer(), c_or_d);
+  const std::vector<int> step = {runs.positions(AttentionPart::decoder) - 1};
+  const Sweep to_writer = sweep(runs, Twin::corrupted, {c_or_d, {}, {}, {AttentionPart::cross, 0, {0}, step}});
+  EXPECT_GE(to_writer.encoder_heads.at(0, 1).share, 0.95);
+  EXPECT_LE(std::abs(to_writer.encoder_heads.at(0, 0).share), 0.05);
+  for (const Effect& effect : to_writer.encoder_states.effects) EXPECT_LE(std::abs(effect.share), 0.05);
+  const std::vector<int> words = all(runs.positions(AttentionPart::encoder));
+  const Sweep to_reader = sweep(runs, Twin::corrupted, {c_or_d, {}, {}, {AttentionPart::encoder, 0, {1}, words}});
+  EXPECT_GE(to_reader.encoder_states.at(0, runs.facts().words[1].positions.back()).share, 0.95);
+  EXPECT_EQ(to_reader.encoder_heads.at(0, 0).share, 0);
+}
+
+TEST(Circuit, CountsTheOtherWaysToChangeItsHeads) {
+  const Model model = model_by_hand();
+  const auto runs = std::make_shared<const TwinRuns>(*model, tokenizer(), c_or_d);
+  const Circuit found = find_circuit({case_of(runs)});
+  const Hop& hop = found.hops.front();
+  ASSERT_THAT(hop.ways, SizeIs(4));
+  EXPECT_EQ(hop.ways.front().kind, hop.kind);
+  EXPECT_EQ(hop.ways.front().tally.turned(), hop.together.turned());
+  for (const Way& way : hop.ways) {
+    std::vector<Change> changes;
+    for (const HeadRow& member : hop.members) {
+      changes.push_back(put({ValueKind::heads, hop.part, hop.layer},
+                            runs->facts().words[static_cast<std::size_t>(member.slot)].positions, {member.head},
+                            way.kind));
+      if (way.kind != ChangeKind::exchange) continue;
+      changes.back().one = runs->facts().words[static_cast<std::size_t>(way.words.at(0))].positions;
+      changes.back().other = runs->facts().words[static_cast<std::size_t>(way.words.at(1))].positions;
+    }
+    EXPECT_NEAR(way.tally.clean_share, runs->share(Twin::clean, margin(*runs, {Twin::clean, changes})), nothing);
+    EXPECT_NEAR(way.tally.corrupted_share, runs->share(Twin::corrupted, margin(*runs, {Twin::corrupted, changes})),
+                nothing);
+  }
+  // Without the head nothing is brought, neither the one answer nor the other.
+  EXPECT_EQ(std::ranges::find(hop.ways, ChangeKind::zero, &Way::kind)->tally.turned(), 0);
+}
+
 // ---- why one head is not enough
 
 Hop two_heads(double first, double second, double together) {

@@ -108,6 +108,39 @@ TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
   EXPECT_THAT(look_of(engine).problem, HasSubstr("no heads"));
 }
 
+TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {
+  Config config = tiny_config();
+  config.training.history_interval = 2;
+  config.training.kept_checkpoints = 4;
+  TorchEngine engine;
+  engine.reset(config, {});
+  for (int step = 0; step < 6; ++step) {
+    engine.train_step({});
+    engine.record_weights();
+  }
+  engine.probe({.request = 1, .text = "a b"}, [](auto) {}, {});
+  const std::vector<std::int64_t> recorded = engine.recorded_steps();
+  ASSERT_FALSE(recorded.empty());
+  double last = 0;
+  const HeadsHistory history = engine.heads_history([&](double fraction) {
+    EXPECT_GE(fraction, last);
+    last = fraction;
+  });
+  EXPECT_EQ(history.problem, "");
+  std::vector<std::int64_t> steps;
+  for (const HeadsPoint& point : history.points) steps.push_back(point.step);
+  EXPECT_TRUE(std::ranges::is_sorted(steps));
+  EXPECT_TRUE(std::ranges::includes(steps, recorded));
+  EXPECT_EQ(steps.back(), 6);
+  // Where a few batches are all there are, the last is what is measured of the present weights.
+  ASSERT_LE(validation_batches(engine.model(), *engine.dataset(), 8).size(), 4U);
+  const HeadsLook present = look_of(engine);
+  ASSERT_THAT(history.points.back().look.heads, SizeIs(present.heads.size()));
+  for (std::size_t i = 0; i < present.heads.size(); ++i)
+    EXPECT_NEAR(history.points.back().look.heads[i].exact, present.heads[i].exact, 1e-7);
+  EXPECT_NE(history.points.front().look.nll, present.nll);
+}
+
 TEST(HeadImportance, CanBeGivenUp) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});

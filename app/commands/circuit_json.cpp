@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "circuit/sweep.h"
 #include "probe/tensors.h"
 
 namespace attnscope {
@@ -73,6 +74,29 @@ Json rows_json(const Circuit& circuit, const Hop& hop, const std::vector<HeadRow
   return json;
 }
 
+const char* way_name(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::twin:
+      return "from the twin";
+    case ChangeKind::exchange:
+      return "exchange";
+    case ChangeKind::zero:
+      return "cut";
+    case ChangeKind::mean:
+      return "mean";
+  }
+  return "";
+}
+
+Json ways_json(const Circuit& circuit, const Hop& hop) {
+  Json json = Json::object();
+  for (const Way& way : hop.ways) {
+    json[way_name(way.kind)] = tally_json(way.tally);
+    if (!way.words.empty()) json[way_name(way.kind)]["words"] = names_json(circuit, way.words);
+  }
+  return json;
+}
+
 Json hop_json(const Circuit& circuit, const Hop& hop) {
   Json alone = Json::array();
   for (const Tally& tally : hop.alone) alone.push_back(tally_json(tally));
@@ -81,10 +105,11 @@ Json hop_json(const Circuit& circuit, const Hop& hop) {
           {"why_not_one", why_not_one(hop)},
           {"fewest_to_spoil", rows_json(circuit, hop, hop.clean_members)},
           {"fewest_to_bring_back", rows_json(circuit, hop, hop.corrupted_members)},
-          {"change", hop.kind == ChangeKind::exchange ? "exchange" : "from the twin"},
+          {"change", way_name(hop.kind)},
           {hop.kind == ChangeKind::exchange ? "exchanged" : "read", names_json(circuit, hop.read)},
           {"members", rows_json(circuit, hop, hop.members)},
           {"together", tally_json(hop.together)},
+          {"ways", ways_json(circuit, hop)},
           {"all_heads", tally_json(hop.all)},
           {"each_head_there", alone}};
 }
@@ -287,14 +312,46 @@ Json pairs_json(const CorpusCases& found) {
 }
 
 Json sweep_json(const Sweep& sweep) {
-  Json json = {{"decoder_states", grid_json(sweep.decoder_states)},
-               {"decoder_feed_forward", grid_json(sweep.decoder_feed_forward)},
-               {"decoder_heads", heads_json(sweep.decoder_heads, sweep.decoder_rows)}};
-  if (sweep.encoder_states.empty()) return json;
-  json["encoder_states"] = grid_json(sweep.encoder_states);
-  json["encoder_feed_forward"] = grid_json(sweep.encoder_feed_forward);
+  Json json = Json::object();
+  const auto add_tokens = [&](const char* name, const EffectGrid& grid) {
+    if (!grid.empty()) json[name] = grid_json(grid);
+  };
+  add_tokens("decoder_states", sweep.decoder_states);
+  add_tokens("decoder_feed_forward", sweep.decoder_feed_forward);
+  json["decoder_heads"] = heads_json(sweep.decoder_heads, sweep.decoder_rows);
+  add_tokens("encoder_states", sweep.encoder_states);
+  add_tokens("encoder_feed_forward", sweep.encoder_feed_forward);
+  if (sweep.encoder_heads.empty()) return json;
   json["encoder_heads"] = heads_json(sweep.encoder_heads, sweep.encoder_rows);
   json["cross_heads"] = heads_json(sweep.cross_heads, sweep.cross_rows);
+  return json;
+}
+
+namespace {
+
+Json asked_sweeps_json(const TwinRuns& runs, const SweepQuestion& question) {
+  return {{"denoising", sweep_json(sweep(runs, Twin::corrupted, question))},
+          {"noising", sweep_json(sweep(runs, Twin::clean, question))}};
+}
+
+}  // namespace
+
+Json paths_json(const TwinCase& it, const Circuit& circuit) {
+  Json json = Json::array();
+  for (const Hop& hop : circuit.hops) {
+    Json path = {
+        {"to",
+         {{"part", part_name(hop.part)}, {"layer", hop.layer + 1}, {"members", rows_json(circuit, hop, hop.members)}}}};
+    path.update(asked_sweeps_json(*it.runs, {.twins = {}, .end = end_of(it, circuit, hop)}));
+    json.push_back(std::move(path));
+  }
+  return json;
+}
+
+Json exchange_json(const TwinCase& it, const std::vector<int>& words) {
+  const auto slot = [&](std::size_t i) -> const Slot& { return it.slots[static_cast<std::size_t>(words[i])]; };
+  Json json = {{"words", {slot(0).name, slot(1).name}}};
+  json.update(asked_sweeps_json(*it.runs, {{}, slot(0).positions, slot(1).positions, {}}));
   return json;
 }
 

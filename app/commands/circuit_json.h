@@ -14,6 +14,11 @@ namespace attnscope {
 nlohmann::ordered_json facts_json(const TwinFacts& facts);
 nlohmann::ordered_json pairs_json(const CorpusCases& found);
 nlohmann::ordered_json sweep_json(const Sweep& sweep);
+
+// What goes straight to each hop's heads, and what an exchange of two words does in every head; both ways.
+nlohmann::ordered_json paths_json(const TwinCase& it, const Circuit& circuit);
+nlohmann::ordered_json exchange_json(const TwinCase& it, const std::vector<int>& words);
+
 nlohmann::ordered_json circuit_json(const Circuit& circuit);
 nlohmann::ordered_json formation_json(const Formation& formation);  // the parts: the last place, then the hops
 

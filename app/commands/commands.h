@@ -162,6 +162,7 @@ int cost(const CostOptions& options);  // on stdout
 
 struct HeadsOptions {
   std::string run = {};
+  bool recorded = false;  // instead, at every step whose weights the run keeps
   bool json = false;
 };
 int heads(const HeadsOptions& options);  // on stdout

@@ -118,7 +118,7 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
   fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
   if (antecedents.empty()) return;  // a model without attention has no weights
-  fmt::print("  largest weight on the antecedent, best heads:\n");
+  fmt::print("  where heads look, not what they do (see explain): largest weight on the antecedent\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(shown_heads, antecedents.size()); ++i) {
     const AntecedentScore& score = antecedents[i];
     fmt::print("    {:.2f} %  {}, layer {} head {}\n", 100 * score.share(), describe(score.view), score.layer + 1,

@@ -96,6 +96,15 @@ void print_hop(const Circuit& circuit, const Hop& hop) {
              : hop.read.empty()               ? std::string()
                                               : "— reads " + words_text(circuit, hop.read),
              tally_text(hop.together), tally_text(hop.all));
+  for (const Way& way : hop.ways) {
+    if (way.kind == hop.kind) continue;
+    const std::string name = way.kind == ChangeKind::zero   ? "cut"
+                             : way.kind == ChangeKind::mean ? "their mean put in"
+                             : way.kind == ChangeKind::twin
+                                 ? "put in from the other sentence"
+                                 : "weights exchanged between " + words_text(circuit, way.words);
+    fmt::print("    {}: {}\n", name, tally_text(way.tally));
+  }
   if (const std::string why = why_not_one(hop); !why.empty()) fmt::print("    {}\n", why);
 }
 
@@ -202,6 +211,10 @@ void print_explanation(const ExplainOptions& options) {
   }
   const std::vector<int> exchanged =
       options.exchange.empty() ? circuit.exchanged : slots_named(facts, options.exchange, "--exchange");
+  if (!over_many && options.json) {
+    json["paths"] = paths_json(cases.front(), circuit);
+    if (exchanged.size() == 2) json["exchange"] = exchange_json(cases.front(), exchanged);
+  }
   if (!at.empty()) json["figures"] = figures_json(cases, at, exchanged);
   std::vector<ScoreSplit> scores;
   if (!options.score.empty()) scores = scores_of(*runs, circuit, question, options.score);

@@ -14,13 +14,14 @@ nlohmann::ordered_json place_json(const HeadPlace& place) {
   return {{"part", part_name(place.part)}, {"layer", place.layer + 1}, {"head", place.head + 1}};
 }
 
-nlohmann::ordered_json to_json(const HeadsLook& look) {
-  nlohmann::ordered_json json = {{"tokens", look.tokens}, {"nll", look.nll}, {"agreement", agreement(look)}};
+nlohmann::ordered_json to_json(const HeadsLook& look, bool with_fast) {
+  nlohmann::ordered_json json = {{"tokens", look.tokens}, {"nll", look.nll}};
+  if (with_fast) json["agreement"] = agreement(look);
   json["heads"] = json["pruning"] = nlohmann::ordered_json::array();
   for (const HeadImportance& head : look.heads) {
     nlohmann::ordered_json of = place_json(head.place);
     of["exact"] = head.exact;
-    of["fast"] = head.fast;
+    if (with_fast) of["fast"] = head.fast;
     json["heads"].push_back(std::move(of));
   }
   for (std::size_t i = 0; i < look.pruning.size(); ++i) {
@@ -42,18 +43,51 @@ void print(const HeadsLook& look, const ModelConfig& model) {
                i == 0 ? "" : ", without " + head_name(look.pruning[i].off, model));
 }
 
+// A column a recorded step.
+void print(const HeadsHistory& history, const ModelConfig& model) {
+  const auto row = [&](const std::string& name, const auto& number) {
+    fmt::print("{:<16}", name);
+    for (const HeadsPoint& point : history.points) fmt::print(" {:>9}", number(point));
+    fmt::print("\n");
+  };
+  row("step", [](const HeadsPoint& point) { return std::to_string(point.step); });
+  row("nats/piece", [](const HeadsPoint& point) { return fmt::format("{:.4f}", point.look.nll); });
+  const std::vector<HeadImportance>& heads = history.points.back().look.heads;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    row("- " + head_name(heads[i].place, model),
+        [&](const HeadsPoint& point) { return fmt::format("{:+.4f}", point.look.heads[i].exact); });
+}
+
+void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLine& line) {
+  const HeadsHistory history =
+      engine.heads_history([&](double fraction) { line.show("Switching heads off at the recorded steps", fraction); });
+  line.clear();
+  if (!history.problem.empty()) throw std::runtime_error(history.problem);
+  if (!options.json) return print(history, engine.config().model);
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (const HeadsPoint& point : history.points) {
+    steps.push_back(to_json(point.look, false));
+    steps.back()["step"] = point.step;
+  }
+  fmt::print("{}\n", steps.dump());
+}
+
 }  // namespace
 
 int heads(const HeadsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  if (options.recorded) {
+    print_history(engine, options, line);
+    return 0;
+  }
   const HeadsLook look =
       engine.heads(engine.model(), [&](double fraction) { line.show("Switching heads off", fraction); });
   line.clear();
   if (!look.problem.empty()) throw std::runtime_error(look.problem);
   if (options.json) {
-    fmt::print("{}\n", to_json(look).dump());
+    fmt::print("{}\n", to_json(look, true).dump());
   } else {
     print(look, engine.config().model);
   }

@@ -83,6 +83,18 @@ Trial answer(const CircuitGround& ground, const TrialStudy& study, const Fractio
           runs.share(study.run.of, margin)};
 }
 
+SweepLook answer(const CircuitGround& ground, const SweepQuestion& question, const FractionCallback& progress) {
+  SweepLook look{.question = question, .sweeps = {}};
+  try {
+    const TwinRuns runs(ground.model, ground.tokenizer, question.twins);
+    for (const Twin of : {Twin::clean, Twin::corrupted})
+      look.sweeps.push_back(sweep(runs, of, question, [&] { progress(0); }));
+  } catch (const NotTwins& problem) {
+    look.problem = problem.what();
+  }
+  return look;
+}
+
 ScoreSplit answer(const CircuitGround& ground, const ScoreQuestion& question, const FractionCallback& progress) {
   progress(0);
   try {

@@ -250,6 +250,7 @@ class Search {
     hop.all = counter_.count(heads_changed(hop, positions));
     if (!counter_.turns(hop.all)) return;
     const auto [one, other_one, exchanged] = best_exchange(hop, positions);
+    const std::vector<int> words = one < 0 ? std::vector<int>() : std::vector{one, other_one};
     if (one >= 0 && (found_.exchanged.empty() || exchanged.share() > most_exchanged_.share())) {
       found_.exchanged = {one, other_one};
       most_exchanged_ = exchanged;
@@ -257,9 +258,9 @@ class Search {
     if (counter_.turns(exchanged)) {
       hop.kind = ChangeKind::exchange;
       hop.all = exchanged;
-      hop.read = {one, other_one};
+      hop.read = words;
     }
-    complete(std::move(hop), positions);
+    complete(std::move(hop), positions, words);
   }
 
   // The two words whose exchange by all heads turns most, of those that both sentences have.
@@ -291,13 +292,13 @@ class Search {
       Hop hop{.part = part, .layer = layer, .members = all_rows(heads(), slots)};
       hop.all = counter_.count(heads_changed(hop, positions));
       if (!counter_.turns(hop.all)) continue;
-      complete(std::move(hop), positions);
+      complete(std::move(hop), positions, {});
       return;
     }
   }
 
-  // With all that turns the answers in it → with the fewest.
-  void complete(Hop hop, const PositionsOf& positions) {
+  // With all that turns the answers in it → with the fewest. `words`: two that could be exchanged, or none.
+  void complete(Hop hop, const PositionsOf& positions, const std::vector<int>& words) {
     const int one = hop.read.empty() ? -1 : hop.read[0], two = hop.read.empty() ? -1 : hop.read[1];
     const std::vector<HeadRow> candidates = hop.members;
     const auto changes_among = [&](const std::vector<HeadRow>& rows) {
@@ -328,8 +329,27 @@ class Search {
       alone.push_back(changes(own));
     }
     hop.alone = counter_.count(alone);
+    hop.ways = ways_of(hop, positions, words);
     if (hop.read.empty()) hop.read = read_by(hop, positions);
     found_.hops.push_back(std::move(hop));
+  }
+
+  // What else can be done to the members, and what comes of it.
+  std::vector<Way> ways_of(const Hop& hop, const PositionsOf& positions, const std::vector<int>& words) const {
+    std::vector<Way> ways = {{hop.kind}};
+    for (const ChangeKind kind : {ChangeKind::twin, ChangeKind::exchange, ChangeKind::zero, ChangeKind::mean})
+      if (kind != hop.kind && (kind != ChangeKind::exchange || !words.empty())) ways.push_back({kind});
+    std::vector<ChangesOf> changes;
+    for (Way& way : ways) {
+      if (way.kind == ChangeKind::exchange) way.words = words;
+      Hop changed = hop;
+      changed.kind = way.kind;
+      changes.push_back(
+          heads_changed(std::move(changed), positions, words.empty() ? -1 : words[0], words.empty() ? -1 : words[1]));
+    }
+    const std::vector<Tally> tallies = counter_.count(changes);
+    for (std::size_t i = 0; i < ways.size(); ++i) ways[i].tally = tallies[i];
+    return ways;
   }
 
   // The weight that a slot's row of a head gives a word, in the sentence where that is more and in the other: the mean
@@ -430,6 +450,14 @@ ChangesOf changes_of(const Circuit& circuit, const Hop& hop) {
   const bool exchanges = hop.kind == ChangeKind::exchange;
   return heads_changed(hop, slots_of_part(hop.part, circuit.reader), exchanges ? hop.read[0] : -1,
                        exchanges ? hop.read[1] : -1);
+}
+
+PathEnd end_of(const TwinCase& it, const Circuit& circuit, const Hop& hop) {
+  PathEnd end{hop.part, hop.layer, hop.heads(), {}};
+  const PositionsOf positions = slots_of_part(hop.part, circuit.reader);
+  for (const int slot : hop.slots())
+    for (const int position : positions(it, slot)) end.positions.push_back(position);
+  return end;
 }
 
 std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,

@@ -28,6 +28,10 @@ Circuit find_circuit(const std::vector<TwinCase>& cases, const FractionCallback&
 using ChangesOf = std::function<std::vector<Change>(const TwinCase&)>;
 ChangesOf changes_of(const Circuit& circuit, const Place& place);
 ChangesOf changes_of(const Circuit& circuit, const Hop& hop);  // its members
+
+// The heads of a hop as the end of a path, in one case.
+PathEnd end_of(const TwinCase& it, const Circuit& circuit, const Hop& hop);
+
 std::vector<Tally> tallies_of(const std::vector<TwinCase>& cases, const std::vector<ChangesOf>& changes,
                               const Breath& breathe = {});
 

@@ -14,13 +14,20 @@ std::vector<int> up_to(int count) {
 // Collects the runs of all grids, so that they are made side by side.
 class Sweeper {
  public:
-  Sweeper(const TwinRuns& runs, Twin of, ChangeKind kind) : runs_(runs), of_(of), kind_(kind) {}
+  // `asked`: null, or what goes beyond a kind.
+  Sweeper(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion* asked = nullptr)
+      : runs_(runs), of_(of), kind_(kind), asked_(asked) {}
 
-  void add_tokens(EffectGrid& grid, ValueKind value, AttentionPart stack, int layers) {
+  void add_tokens(EffectGrid& grid, EffectGrid& whole, ValueKind value, AttentionPart stack, int layers) {
+    if (kind_ == ChangeKind::exchange) return;
     const int positions = runs_.positions(stack);
     begin(grid, layers, positions);
-    for (int layer = 0; layer < layers; ++layer)
-      for (int position = 0; position < positions; ++position) add({value, stack, layer}, {}, {position});
+    begin(whole, layers, 1);
+    for (int layer = 0; layer < layers; ++layer) {
+      const ValueSite site{value, stack, layer};
+      add(whole.at(layer, 0), site, {}, up_to(positions));
+      for (int position = 0; position < positions; ++position) add(grid.at(layer, position), site, {}, {position});
+    }
   }
 
   void add_heads(EffectGrid& whole, std::vector<EffectGrid>& rows, AttentionPart part, int layers) {
@@ -28,67 +35,87 @@ class Sweeper {
     const int heads = static_cast<int>(runs_.config().num_heads);
     const int positions = runs_.positions(queries);
     begin(whole, layers, heads);
-    for (int layer = 0; layer < layers; ++layer)
-      for (int head = 0; head < heads; ++head) add({ValueKind::heads, part, layer}, {head}, up_to(positions));
     rows.resize(static_cast<std::size_t>(layers));
     for (int layer = 0; layer < layers; ++layer) {
-      begin(rows[static_cast<std::size_t>(layer)], heads, positions);
-      for (int head = 0; head < heads; ++head)
-        for (int position = 0; position < positions; ++position)
-          add({ValueKind::heads, part, layer}, {head}, {position});
-    }
-  }
-
-  void run(const Breath& breathe) {
-    const std::vector<Odds> odds = runs_.read(changed_, breathe);
-    std::size_t next = 0;
-    for (EffectGrid* grid : grids_) {
-      for (Effect& effect : grid->effects) {
-        const Odds& now = odds[next++];
-        effect = {static_cast<float>(runs_.share(of_, now.margin)), static_cast<float>(now.margin), now.best};
+      const ValueSite site{ValueKind::heads, part, layer};
+      EffectGrid& row = rows[static_cast<std::size_t>(layer)];
+      begin(row, heads, positions);
+      for (int head = 0; head < heads; ++head) {
+        add(whole.at(layer, head), site, {head}, up_to(positions));
+        for (int position = 0; position < positions; ++position) add(row.at(head, position), site, {head}, {position});
       }
     }
   }
 
- private:
-  void begin(EffectGrid& grid, int rows, int cols) {
-    grid = {rows, cols, std::vector<Effect>(static_cast<std::size_t>(rows) * cols)};
-    grids_.push_back(&grid);
+  void run(const Breath& breathe) {
+    const bool path = asked_ && !asked_->is_exchange();
+    const std::vector<Odds> odds = path ? runs_.read(changed_, asked_->end, breathe) : runs_.read(changed_, breathe);
+    for (std::size_t i = 0; i < odds.size(); ++i)
+      *effects_[i] = {static_cast<float>(runs_.share(of_, odds[i].margin)), static_cast<float>(odds[i].margin),
+                      odds[i].best};
   }
 
-  void add(const ValueSite& site, std::vector<int> heads, std::vector<int> positions) {
-    changed_.push_back({of_, {Change{kind_, site, std::move(heads), std::move(positions), {}, {}}}});
+ private:
+  static void begin(EffectGrid& grid, int rows, int cols) {
+    grid = {rows, cols, std::vector<Effect>(static_cast<std::size_t>(rows) * cols)};
+  }
+
+  void add(Effect& effect, const ValueSite& site, std::vector<int> heads, std::vector<int> positions) {
+    Change change{kind_, site, std::move(heads), std::move(positions), {}, {}};
+    if (kind_ == ChangeKind::exchange) {
+      // A word that is not read there has no weight to lose.
+      if (site.part == AttentionPart::decoder && !runs_.facts().language_model) return;
+      change.one = asked_->one;
+      change.other = asked_->other;
+    } else if (asked_ && !goes_straight(site, asked_->end)) {
+      return;
+    }
+    changed_.push_back({of_, {std::move(change)}});
+    effects_.push_back(&effect);
   }
 
   const TwinRuns& runs_;
   Twin of_;
   ChangeKind kind_;
+  const SweepQuestion* asked_;
   std::vector<ChangedRun> changed_;
-  std::vector<EffectGrid*> grids_;
+  std::vector<Effect*> effects_;  // where what comes of each is written
 };
 
-}  // namespace
-
-Sweep sweep(const TwinRuns& runs, Twin of, ChangeKind kind, const Breath& breathe) {
+Sweep swept(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion* asked, const Breath& breathe) {
   using enum AttentionPart;
   const ModelConfig& model = runs.config();
   const bool translates = !model.is_language_model();
   const int read = static_cast<int>(model.num_encoder_layers), written = static_cast<int>(model.num_decoder_layers);
+  // Along a path the vectors between the layers are held: only what is embedded can be another.
+  const auto states = [&](int layers) { return asked ? 1 : layers + 1; };
   Sweep result;
   result.of = of;
   result.kind = kind;
-  Sweeper sweeper(runs, of, kind);
+  Sweeper sweeper(runs, of, kind, asked);
   if (translates) {
-    sweeper.add_tokens(result.encoder_states, ValueKind::state, encoder, read + 1);
-    sweeper.add_tokens(result.encoder_feed_forward, ValueKind::feed_forward, encoder, read);
+    sweeper.add_tokens(result.encoder_states, result.encoder_states_whole, ValueKind::state, encoder, states(read));
+    sweeper.add_tokens(result.encoder_feed_forward, result.encoder_feed_forward_whole, ValueKind::feed_forward, encoder,
+                       read);
     sweeper.add_heads(result.encoder_heads, result.encoder_rows, encoder, read);
     sweeper.add_heads(result.cross_heads, result.cross_rows, cross, written);
   }
-  sweeper.add_tokens(result.decoder_states, ValueKind::state, decoder, written + 1);
-  sweeper.add_tokens(result.decoder_feed_forward, ValueKind::feed_forward, decoder, written);
+  sweeper.add_tokens(result.decoder_states, result.decoder_states_whole, ValueKind::state, decoder, states(written));
+  sweeper.add_tokens(result.decoder_feed_forward, result.decoder_feed_forward_whole, ValueKind::feed_forward, decoder,
+                     written);
   sweeper.add_heads(result.decoder_heads, result.decoder_rows, decoder, written);
   sweeper.run(breathe);
   return result;
+}
+
+}  // namespace
+
+Sweep sweep(const TwinRuns& runs, Twin of, ChangeKind kind, const Breath& breathe) {
+  return swept(runs, of, kind, nullptr, breathe);
+}
+
+Sweep sweep(const TwinRuns& runs, Twin of, const SweepQuestion& asked, const Breath& breathe) {
+  return swept(runs, of, asked.is_exchange() ? ChangeKind::exchange : ChangeKind::twin, &asked, breathe);
 }
 
 }  // namespace attnscope

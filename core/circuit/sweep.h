@@ -10,4 +10,7 @@ namespace attnscope {
 // kind: not exchange, which is between two words that somebody names.
 Sweep sweep(const TwinRuns& runs, Twin of, ChangeKind kind, const Breath& breathe = {});
 
+// By an exchange or along a path: see SweepQuestion. Cells that it cannot reach have a share of 0.
+Sweep sweep(const TwinRuns& runs, Twin of, const SweepQuestion& asked, const Breath& breathe = {});
+
 }  // namespace attnscope

@@ -258,9 +258,8 @@ std::vector<Odds> TwinRuns::read(std::span<const ChangedRun> runs, const Breath&
   return odds;
 }
 
-std::vector<Odds> TwinRuns::read_side_by_side(std::span<const ChangedRun> runs) const {
-  const Patches patches = patches_of(runs);
-  Inspection inspection{.patches = &patches};
+// R×V at the step asked about. Without `encode` the encoder is as it was.
+torch::Tensor TwinRuns::logits_of(std::span<const ChangedRun> runs, bool encode, Inspection& inspection) const {
   std::vector<std::int64_t> which;
   for (const ChangedRun& run : runs) which.push_back(run.of == Twin::clean ? 0 : 1);
   const torch::Tensor rows = torch::tensor(which).to(model_.device());
@@ -269,19 +268,66 @@ std::vector<Odds> TwinRuns::read_side_by_side(std::span<const ChangedRun> runs) 
   const auto sources = [&] { return torch::cat({source(Twin::clean), source(Twin::corrupted)}).index_select(0, rows); };
   if (facts_.language_model) {
     input = torch::cat({sources(), input}, 1);
-  } else if (std::ranges::any_of(runs, [&](const ChangedRun& run) { return changes_encoder(run); })) {
+  } else if (encode) {
     memory = model_.encode(sources(), {}, &inspection);
   } else {
     memory.states = memory_.states.index_select(0, rows);
   }
-  const torch::Tensor logits =
-      model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, -1)).to(torch::kCPU, torch::kFloat64);
+  return model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, -1))
+      .to(torch::kCPU, torch::kFloat64);
+}
+
+std::vector<Odds> TwinRuns::odds_of(const torch::Tensor& logits) const {
   const torch::Tensor margins = (logits.select(1, facts_.a.id) - logits.select(1, facts_.b.id)).contiguous();
   const torch::Tensor best = logits.argmax(1).contiguous();
   std::vector<Odds> odds;
-  for (std::int64_t row = 0; row < rows.size(0); ++row)
+  for (std::int64_t row = 0; row < logits.size(0); ++row)
     odds.push_back({margins.data_ptr<double>()[row], static_cast<int>(best.data_ptr<std::int64_t>()[row])});
   return odds;
+}
+
+std::vector<Odds> TwinRuns::read_side_by_side(std::span<const ChangedRun> runs) const {
+  const Patches patches = patches_of(runs);
+  Inspection inspection{.patches = &patches};
+  const bool encode = std::ranges::any_of(runs, [&](const ChangedRun& run) { return changes_encoder(run); });
+  return odds_of(logits_of(runs, encode, inspection));
+}
+
+std::vector<Odds> TwinRuns::read(std::span<const ChangedRun> runs, const PathEnd& end, const Breath& breathe) const {
+  std::vector<Odds> odds;
+  for (std::size_t begin = 0; begin < runs.size(); begin += most_side_by_side) {
+    const std::vector<Odds> some =
+        read_path(runs.subspan(begin, std::min(most_side_by_side, runs.size() - begin)), end);
+    odds.insert(odds.end(), some.begin(), some.end());
+    if (breathe) breathe();
+  }
+  return odds;
+}
+
+// A pass with the changes, all else before the end held, tells what the end's heads then give; that is put into a
+// second pass.
+std::vector<Odds> TwinRuns::read_path(std::span<const ChangedRun> runs, const PathEnd& end) const {
+  Patches held{.values = &values_, .puts = {}, .exchanges = {}};
+  for (const auto& [site, value] : values_) {
+    if (site.kind == ValueKind::state || !goes_straight(site, end)) continue;
+    for (std::size_t row = 0; row < runs.size(); ++row)
+      held.puts.push_back({static_cast<std::int64_t>(row), site, 0, -1, runs[row].of == Twin::clean ? 0 : 1});
+  }
+  const Patches changes = patches_of(runs);
+  held.puts.insert(held.puts.end(), changes.puts.begin(), changes.puts.end());
+  Inspection first{.patches = &held, .values_wanted = true};
+  logits_of(runs, end.part != AttentionPart::decoder, first);
+
+  const ValueSite site{ValueKind::heads, end.part, end.layer};
+  const RunValues given = {{site, first.values.at(site)}};
+  Patches arrived{.values = &given, .puts = {}, .exchanges = {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    for (const int head : end.heads)
+      for (const int position : end.positions) arrived.puts.push_back({row, site, head, position, row});
+  }
+  Inspection second{.patches = &arrived};
+  return odds_of(logits_of(runs, end.part == AttentionPart::encoder, second));
 }
 
 double TwinRuns::share(Twin of, double margin) const {

@@ -41,6 +41,10 @@ class TwinRuns {
   // In the order of `runs`; side by side in one pass, as many as fit. `breathe` is called between the passes.
   std::vector<Odds> read(std::span<const ChangedRun> runs, const Breath& breathe = {}) const;
 
+  // The same of what goes straight to these heads alone, everything else on the way held as it was
+  // (SweepQuestion::end).
+  std::vector<Odds> read(std::span<const ChangedRun> runs, const PathEnd& end, const Breath& breathe) const;
+
   // How much of the other sentence's answer the margin of such a run has; see Effect.
   double share(Twin of, double margin) const;
 
@@ -71,6 +75,9 @@ class TwinRuns {
   torch::Tensor source(Twin twin) const;
   void keep_runs();
   std::vector<Odds> read_side_by_side(std::span<const ChangedRun> runs) const;
+  std::vector<Odds> read_path(std::span<const ChangedRun> runs, const PathEnd& end) const;
+  torch::Tensor logits_of(std::span<const ChangedRun> runs, bool encode, Inspection& inspection) const;
+  std::vector<Odds> odds_of(const torch::Tensor& logits) const;
   bool changes_encoder(const ChangedRun& run) const;
   Patches patches_of(std::span<const ChangedRun> runs) const;
 

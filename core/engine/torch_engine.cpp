@@ -631,18 +631,39 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
   return map;
 }
 
-Formation TorchEngine::formation(const FormationStudy& study, const FractionCallback& progress) {
-  Formation made{.question = study.question, .of = study.circuit, .points = {}};
+void TorchEngine::visit_recorded(const Visit& visit, const FractionCallback& progress) {
   const auto present = watch();  // whatever is trained meanwhile
   std::vector<std::int64_t> steps = run_.recorded.steps();
   std::erase(steps, present->step);
   for (std::size_t i = 0; i <= steps.size(); ++i) {
-    const auto done = [&] { progress(static_cast<double>(i) / static_cast<double>(steps.size() + 1)); };
-    done();
+    const auto done = [&](double part) {
+      progress((static_cast<double>(i) + part) / static_cast<double>(steps.size() + 1));
+    };
+    done(0);
     const auto watched = i < steps.size() ? watch(steps[i]) : present;
     if (i < steps.size() && watched->step != steps[i]) continue;  // thinned out meanwhile
-    made.points.push_back(formation_point(*watched->model, *run_.tokenizer, study, watched->step, done));
+    visit(*watched, done);
   }
+}
+
+Formation TorchEngine::formation(const FormationStudy& study, const FractionCallback& progress) {
+  Formation made{.question = study.question, .of = study.circuit, .points = {}};
+  const auto ask = [&](const WatchedModel& watched, const FractionCallback& done) {
+    made.points.push_back(formation_point(*watched.model, *run_.tokenizer, study, watched.step, [&] { done(0); }));
+  };
+  visit_recorded(ask, progress);
+  return made;
+}
+
+HeadsHistory TorchEngine::heads_history(const FractionCallback& progress) {
+  const auto data = dataset([&] { progress(0); });
+  HeadsHistory made;
+  const auto ask = [&](const WatchedModel& watched, const FractionCallback& done) {
+    HeadsLook look = look_at_heads_quickly(*watched.model, *data, run_.config.training.batch_size, done);
+    if (!look.problem.empty()) made.problem = look.problem;
+    made.points.push_back({watched.step, std::move(look)});
+  };
+  visit_recorded(ask, progress);
   return made;
 }
 
@@ -674,8 +695,10 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const CorpusCircuitStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const TrialStudy& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const FormationStudy& asked) { answer = engine.formation(asked, progress); }
+    void operator()(const SweepQuestion& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const ScoreQuestion& asked) { answer = attnscope::answer(ground(), asked, progress); }
     void operator()(const HeadsQuestion&) { answer = engine.heads(*watched.model, progress); }
+    void operator()(const HeadsHistoryQuestion&) { answer = engine.heads_history(progress); }
     void operator()(const AttributionQuestion& asked) {
       answer = look_at_attribution(*watched.model, *engine.run_.tokenizer, asked, progress);
     }

@@ -84,6 +84,9 @@ class TorchEngine final : public Engine {
   // What `model`, of the run, loses of the validation part without each head.
   HeadsLook heads(SequenceModel& model, const FractionCallback& progress);
 
+  // The same, of a few batches, at every step whose weights were recorded, and now.
+  HeadsHistory heads_history(const FractionCallback& progress);
+
   // The steps of which all weights were recorded, ascending; the present one may be among them.
   std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
 
@@ -91,6 +94,11 @@ class TorchEngine final : public Engine {
   std::shared_ptr<const WatchedModel> watch(const std::optional<std::int64_t>& step);
 
  private:
+  // Calls `visit` with the weights of every recorded step, ascending, and at last with the present ones; what it tells
+  // of its progress is told on as a part of the whole.
+  using Visit = std::function<void(const WatchedModel&, const FractionCallback&)>;
+  void visit_recorded(const Visit& visit, const FractionCallback& progress);
+
   // Everything that a failed open or reset must leave as it was.
   struct Run {
     std::string name = "new run";

@@ -35,13 +35,13 @@ class HeadsStudy {
     for (const Batch& batch : batches_) tokens_ += batch.targets;
   }
 
-  HeadsLook look() {
+  HeadsLook look(bool with_gradients) {
     HeadsLook look{.tokens = tokens_};
     const std::vector<HeadPlace> places = heads_of_model(model_.config());
-    passes_ = 3 * places.size() + 2;
+    passes_ = (with_gradients ? 3 : 2) * places.size() + 2;
     look.nll = nll_without({});
     for (const HeadPlace& place : places) look.heads.push_back({place, nll_without({place}) - look.nll, 0});
-    add_gradients(look.heads);
+    if (with_gradients) add_gradients(look.heads);
     std::vector<HeadImportance> order = look.heads;
     std::ranges::stable_sort(order, {}, &HeadImportance::exact);
     std::vector<HeadPlace> off;
@@ -99,16 +99,41 @@ class HeadsStudy {
   double done_ = 0;
 };
 
+constexpr std::size_t quick_batches = 4;
+
+// They are sorted by length: evenly spread.
+std::vector<Batch> some_of(const std::vector<Batch>& batches) {
+  std::vector<Batch> some;
+  const std::size_t count = std::min(batches.size(), quick_batches);
+  for (std::size_t i = 0; i < count; ++i) some.push_back(batches[i * batches.size() / count]);
+  return some;
+}
+
+std::string why_not(const SequenceModel& model, const Dataset& dataset) {
+  if (model.config().is_recurrent()) return "A recurrent network has no heads that could be switched off.";
+  if (!dataset.can_validate()) return "Nothing is held out for validation: there is nothing to lose.";
+  return {};
+}
+
+HeadsLook look_at(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, bool quickly,
+                  const FractionCallback& progress) {
+  if (HeadsLook none{.problem = why_not(model, dataset)}; !none.problem.empty()) return none;
+  model.check_standing_still();
+  std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
+  if (quickly) batches = some_of(batches);
+  return HeadsStudy(model, std::move(batches), progress).look(!quickly);
+}
+
 }  // namespace
 
 HeadsLook look_at_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                         const FractionCallback& progress) {
-  HeadsLook none;
-  if (model.config().is_recurrent()) none.problem = "A recurrent network has no heads that could be switched off.";
-  if (!dataset.can_validate()) none.problem = "Nothing is held out for validation: there is nothing to lose.";
-  if (!none.problem.empty()) return none;
-  model.check_standing_still();
-  return HeadsStudy(model, validation_batches(model, dataset, batch_size), progress).look();
+  return look_at(model, dataset, batch_size, false, progress);
+}
+
+HeadsLook look_at_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                const FractionCallback& progress) {
+  return look_at(model, dataset, batch_size, true, progress);
 }
 
 }  // namespace attnscope

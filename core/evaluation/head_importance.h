@@ -13,4 +13,8 @@ namespace attnscope {
 HeadsLook look_at_heads(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
                         const FractionCallback& progress);
 
+// The same, quickly: over a few batches, without the fast estimate.
+HeadsLook look_at_heads_quickly(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size,
+                                const FractionCallback& progress);
+
 }  // namespace attnscope

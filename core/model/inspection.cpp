@@ -154,6 +154,10 @@ torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch
     if (put.site != site) continue;
     if (!changed.defined()) changed = value.clone();
     const torch::Tensor& source = inspection->patches->values->at(site);
+    if (put.position < 0) {
+      changed.select(0, put.row).copy_(source.select(0, put.from));
+      continue;
+    }
     row_of(changed, put.row, put.head)
         .select(0, put.position)
         .copy_(row_of(source, put.from, put.head).select(0, put.position));

@@ -47,7 +47,7 @@ struct Put {
   std::int64_t row = 0;
   ValueSite site;
   int head = 0;  // of heads
-  int position = 0;
+  int position = 0;       // negative: all that stands at the site, of every head
   std::int64_t from = 0;  // which run of Patches::values
 };
 

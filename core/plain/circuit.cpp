@@ -30,6 +30,18 @@ std::vector<Slot> slots_of(std::span<const Token> pieces) {
   return slots;
 }
 
+bool goes_straight(const ValueSite& site, const PathEnd& end) {
+  const bool reads_source = end.part != AttentionPart::decoder, writes = end.part != AttentionPart::encoder;
+  if (site.kind == ValueKind::state)
+    return site.layer == 0 && (site.part == AttentionPart::encoder ? reads_source : writes);
+  if (site.part == AttentionPart::encoder)
+    return end.part == AttentionPart::cross || (!writes && site.layer < end.layer);
+  // Self-attention comes before cross-attention, within a layer.
+  const bool same_layer = site.kind == ValueKind::heads && site.part == AttentionPart::decoder &&
+                          end.part == AttentionPart::cross && site.layer == end.layer;
+  return writes && (site.layer < end.layer || same_layer);
+}
+
 namespace {
 
 std::vector<int> distinct(const std::vector<HeadRow>& members, int HeadRow::*which) {

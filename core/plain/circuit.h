@@ -113,6 +113,7 @@ struct EffectGrid {
   std::vector<Effect> effects;
 
   const Effect& at(int row, int col) const { return effects[static_cast<std::size_t>(row) * cols + col]; }
+  Effect& at(int row, int col) { return effects[static_cast<std::size_t>(row) * cols + col]; }
   bool empty() const { return effects.empty(); }
 };
 
@@ -122,7 +123,9 @@ struct Sweep {
   ChangeKind kind = ChangeKind::twin;
   EffectGrid encoder_states, decoder_states;              // layers + 1 × positions: as embedded, after layer 1, …
   EffectGrid encoder_feed_forward, decoder_feed_forward;  // layers × positions
-  EffectGrid encoder_heads, decoder_heads, cross_heads;   // layers × heads, at all positions together
+  EffectGrid encoder_states_whole, decoder_states_whole;  // as many × 1, at all positions together
+  EffectGrid encoder_feed_forward_whole, decoder_feed_forward_whole;
+  EffectGrid encoder_heads, decoder_heads, cross_heads;            // layers × heads, at all positions together
   std::vector<EffectGrid> encoder_rows, decoder_rows, cross_rows;  // [layer]: heads × positions
 
   const EffectGrid& heads(AttentionPart part) const {
@@ -135,6 +138,35 @@ struct Sweep {
   }
 };
 
+// Where a path ends: these heads, as queries at these positions.
+struct PathEnd {
+  AttentionPart part = AttentionPart::encoder;
+  int layer = 0;
+  std::vector<int> heads;
+  std::vector<int> positions;
+  bool operator==(const PathEnd&) const = default;
+};
+
+// Of heads and feed-forwards a sweep that needs more than a kind: two words, or where a path ends.
+struct SweepQuestion {
+  TwinQuestion twins;
+  std::vector<int> one = {}, other = {};  // the positions of two words: every head's weights on them are exchanged
+  // Else the other sentence's values are put in, and only what of them goes straight to these heads counts: what
+  // stands between gives what it gave (path patching: Wang et al. 2022, arXiv 2211.00593; 2304.05969).
+  PathEnd end = {};
+  bool operator==(const SweepQuestion&) const = default;
+  bool is_exchange() const { return !one.empty(); }
+};
+
+struct SweepLook {
+  SweepQuestion question;
+  std::string problem = {};   // why there is none, in one sentence
+  std::vector<Sweep> sweeps;  // of the clean run, of the corrupted; of a path the states' first row alone
+};
+
+// True if what stands at `site` reaches the heads without passing through another.
+bool goes_straight(const ValueSite& site, const PathEnd& end);
+
 // ---- the smallest set
 
 // How many answers a change turns, and the share of the effect that it moves, in the clean runs and in the corrupted.
@@ -145,6 +177,13 @@ struct Tally {
 
   int turned() const { return clean_turned + corrupted_turned; }
   double share() const { return (clean_share + corrupted_share) / 2; }
+};
+
+// What one kind of change to the same rows does.
+struct Way {
+  ChangeKind kind = ChangeKind::twin;
+  std::vector<int> words = {};  // slots, of an exchange
+  Tally tally = {};
 };
 
 // One query's row of one head.
@@ -167,6 +206,7 @@ struct Hop {
   std::vector<Tally> alone = {};       // of each head, at all the members' slots
   // Of the members, the fewest that turn as many of the clean runs' answers, and of the corrupted runs'.
   std::vector<HeadRow> clean_members = {}, corrupted_members = {};
+  std::vector<Way> ways = {};  // what else can be done to the members: `kind` first, then the others
   std::vector<int> heads() const;
   std::vector<int> slots() const;
 };

@@ -34,6 +34,20 @@ struct HeadsLook {
   std::vector<PruningPoint> pruning = {};  // from all heads to none
 };
 
+struct HeadsHistoryQuestion {
+  bool operator==(const HeadsHistoryQuestion&) const = default;
+};
+
+struct HeadsPoint {
+  std::int64_t step = 0;
+  HeadsLook look;  // of a few batches, without the fast estimate
+};
+
+struct HeadsHistory {
+  std::string problem = {};
+  std::vector<HeadsPoint> points = {};  // ascending; the last of the present weights
+};
+
 // The rank correlation (Spearman) of `exact` and `fast` over the heads, −1 … 1; 0 of fewer than two.
 double agreement(const HeadsLook& look);
 

@@ -50,19 +50,21 @@ struct FormationStudy {
   Circuit circuit;
 };
 
-// ScoreQuestion: why a head looks at a word. HeadsQuestion: what is lost without each head, and without more and more
-// of them. AttributionQuestion: why a piece was written. GradientQuestion: how far a written piece's loss reaches back.
-// CostQuestion: what layers of the run's width cost, by length. LengthQuestion: how well sources are translated by
-// their length, beyond training too. OrderQuestion: what is written of a sentence whose words are shuffled.
-using StudyQuestion =
-    std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, ScoreQuestion,
-                 HeadsQuestion, AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
+// SweepQuestion: what every head and feed-forward does, by an exchange or along one path. ScoreQuestion: why a head
+// looks at a word. HeadsQuestion: what is lost without each head, and without more and more of them;
+// HeadsHistoryQuestion: the same at every step whose weights were recorded. AttributionQuestion: why a piece was
+// written. GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width
+// cost, by length. LengthQuestion: how well sources are translated by their length, beyond training too. OrderQuestion:
+// what is written of a sentence whose words are shuffled.
+using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
+                                   FormationStudy, SweepQuestion, ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion,
+                                   AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
-  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, ScoreSplit, HeadsLook,
-               AttributionLook, GradientLook, CostLook, LengthLook, OrderLook>
+  std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, SweepLook, ScoreSplit,
+               HeadsLook, HeadsHistory, AttributionLook, GradientLook, CostLook, LengthLook, OrderLook>
       answer;
 };
 

@@ -49,37 +49,7 @@ std::string text_of(const TsneMap& map) {
 }
 
 // What is shown where it was asked for is no news besides.
-std::string text_of(const CircuitLook&) {
-  return {};
-}
-std::string text_of(const CorpusCircuit&) {
-  return {};
-}
-std::string text_of(const Trial&) {
-  return {};
-}
-std::string text_of(const Formation&) {
-  return {};
-}
-std::string text_of(const AttributionLook&) {
-  return {};
-}
-std::string text_of(const ScoreSplit&) {
-  return {};
-}
-std::string text_of(const HeadsLook&) {
-  return {};
-}
-std::string text_of(const GradientLook&) {
-  return {};
-}
-std::string text_of(const CostLook&) {
-  return {};
-}
-std::string text_of(const LengthLook&) {
-  return {};
-}
-std::string text_of(const OrderLook&) {
+std::string text_of(const auto&) {
   return {};
 }
 
@@ -190,8 +160,10 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
   if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
   if (std::holds_alternative<FormationStudy>(question)) return "Asking the recorded steps";
+  if (std::holds_alternative<SweepQuestion>(question)) return "Changing one head after another";
   if (std::holds_alternative<ScoreQuestion>(question)) return "Taking the score apart";
   if (std::holds_alternative<HeadsQuestion>(question)) return "Switching heads off";
+  if (std::holds_alternative<HeadsHistoryQuestion>(question)) return "Switching heads off at the recorded steps";
   if (std::holds_alternative<AttributionQuestion>(question)) return "Taking the answer apart";
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";

@@ -119,7 +119,7 @@ struct AttentionView {
   InterventionsView intervention;  // and what is remembered of choosing them
   InsideView inside;
 
-  // ---- what each head is worth, once it was measured (Circuit, Which heads matter)
+  // ---- what each head is worth, once it was measured (Circuit, Importance)
   std::vector<HeadImportance> importance;
   std::uint64_t importance_of = 0;  // the run
 

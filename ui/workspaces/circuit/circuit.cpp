@@ -21,10 +21,10 @@ constexpr std::array modes = {
     WorkspaceView{"circuit-picture", "The circuit", "Which word reads which, by which heads, as far as the answer."},
     WorkspaceView{"circuit-score", "Why there?",
                   "A head's score taken apart: what each part of the query's word and of the key's brings to it."},
-    WorkspaceView{"circuit-formation", "When it formed", "What each part moved at earlier steps of the training."},
+    WorkspaceView{"circuit-formation", "Since when?", "What each part moved at earlier steps of the training."},
     WorkspaceView{"circuit-attribution", "Attribution",
                   "What one written piece comes from: by head and layer, and by the pieces read."},
-    WorkspaceView{"circuit-importance", "Which heads matter",
+    WorkspaceView{"circuit-importance", "Importance",
                   "What the held-out pairs cost more without each head, and without more and more of them."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::importance) + 1);
@@ -88,6 +88,14 @@ void ask_if_new(WorkspaceContext& context, CircuitView& view) {
     view.counting_asked = true;
     context.study = CorpusCircuitStudy{view.look->question};
   }
+}
+
+// Once for what is chosen.
+void ask_for_sweep(WorkspaceContext& context, CircuitView& view) {
+  const auto wanted = wanted_sweep(view);
+  if (!wanted || is_working(context) || view.sweep_asked == wanted) return;
+  view.sweep_asked = wanted;
+  context.study = *wanted;
 }
 
 // Once for each circuit, when it is looked at.
@@ -176,15 +184,34 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   if (view.mode == CircuitMode::formation) return formation_numbers(view);
   std::vector<std::string> rows;
   if (view.mode == CircuitMode::heads) {
-    const int heads = view.rows.rows / std::max(1, static_cast<int>(found.places.size()) - 1);
-    for (int row = 0; row < view.rows.rows; ++row)
-      rows.push_back(heads > 0 ? layer_and_head(row / heads, row % heads) : std::to_string(row));
+    for (const RowPlace& place : view.row_places) rows.push_back(row_name(place));
     std::vector<std::string> cols;
     for (int col = 0; col < view.rows.cols; ++col) cols.push_back(std::to_string(col));
     return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string("heads ") + part_name(view.part));
   }
   for (int row = 0; row < view.places.rows; ++row) rows.push_back(fmt::format("after layer {}", row));
   return grid_numbers(view.places, std::move(rows), found.slots, "places");
+}
+
+bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
+                 const Skin& skin) {
+  const float width = skin.px(110);
+  next_in_row(ImGui::CalcTextSize(before).x + width + skin.px(10), skin.px(10));
+  ImGui::AlignTextToFramePadding();
+  quiet_words(before, help, skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(width);
+  if (!ImGui::BeginCombo(id, slot < 0 ? "nothing" : facts.words[static_cast<std::size_t>(slot)].name.c_str()))
+    return false;
+  const int before_choice = slot;
+  if (optional && ImGui::Selectable("nothing", slot < 0)) slot = -1;
+  for (std::size_t i = 0; i < facts.words.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::Selectable(facts.words[i].name.c_str(), slot == static_cast<int>(i))) slot = static_cast<int>(i);
+    ImGui::PopID();
+  }
+  ImGui::EndCombo();
+  return slot != before_choice;
 }
 
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words) {
@@ -237,6 +264,7 @@ void draw_circuit(WorkspaceContext& context) {
   if (of_twins) ask_if_new(context, view);
   ask_for_formation(context, view);
   if (view.mode == CircuitMode::score) ask_for_score(context, view);
+  if (view.mode == CircuitMode::heads) ask_for_sweep(context, view);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<CircuitMode>(i);
     if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;

@@ -39,7 +39,7 @@ void draw_parts(CircuitView& view, const Skin& skin) {
   end_choices();
 }
 
-constexpr std::array<ChoiceText<ChangeKind>, 3> kinds = {{
+constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
     {ChangeKind::twin, "from the other sentence",
      "Patching: does what this head says of the one sentence, said of the other, move the answer? All else that the "
      "head does stays (arXiv 2404.15255)."},
@@ -47,23 +47,70 @@ constexpr std::array<ChoiceText<ChangeKind>, 3> kinds = {{
     {ChangeKind::mean, "its mean",
      "Mean ablation: what if it said what it says on average, over both sentences' words? What it always says is "
      "left, what it says of this word is gone."},
+    {ChangeKind::exchange, "itself, two words exchanged",
+     "Each of two words gets the weight that the other had: does it matter at which of them the head looks? A head "
+     "switched off is not a head that looks elsewhere."},
 }};
+
+// Goes on in the row.
+void draw_exchanged(CircuitView& view, const Skin& skin) {
+  const TwinFacts& facts = view.look->facts;
+  bool changed = choose_word("##one", "exchange", "The one word, whose weight the other gets.", facts,
+                             view.exchanged[0], false, skin);
+  changed |= choose_word("##other", "and", "The other word.", facts, view.exchanged[1], false, skin);
+  if (changed) make_matrices(view);
+}
 
 void draw_kinds(CircuitView& view, const Skin& skin) {
   quiet_words("put in", "What takes the place of the head's output.", skin);
   ImGui::SameLine(0, skin.px(6));
   for (const auto& [kind, title, help] : kinds) {
+    if (kind == ChangeKind::exchange && view.exchanged.empty()) continue;
     if (!draw_choice(title, view.kind == kind, help, skin)) continue;
     view.kind = kind;
     view.trial.reset();
     make_matrices(view);
   }
+  if (view.kind == ChangeKind::exchange) return draw_exchanged(view, skin);
   end_choices();
+}
+
+// Whether all that a head does counts, or only what goes straight to one hop's heads.
+void draw_way(CircuitView& view, const Skin& skin) {
+  const Circuit& circuit = shown_circuit(view);
+  const auto name = [&](int hop) {
+    return hop < 0 ? std::string("any way")
+                   : "straight to " + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
+  };
+  ImGui::AlignTextToFramePadding();
+  quiet_words("goes",
+              "Path patching: what the head gives is put in, and only what of it goes straight to the chosen heads "
+              "counts; all other heads and feed-forward networks on the way give what they gave (arXiv 2211.00593).",
+              skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(std::min(skin.px(380), ImGui::GetContentRegionAvail().x));
+  if (!ImGui::BeginCombo("##way", name(view.by_way).c_str())) return;
+  for (int hop = -1; hop < static_cast<int>(circuit.hops.size()); ++hop) {
+    if (!ImGui::Selectable(name(hop).c_str(), view.by_way == hop)) continue;
+    view.by_way = hop;
+    make_matrices(view);
+  }
+  ImGui::EndCombo();
 }
 
 // What a click has put in, in words.
 const char* put_in(ChangeKind kind) {
-  return kind == ChangeKind::zero ? "nothing in its place" : kind == ChangeKind::mean ? "its mean put in" : "put in";
+  switch (kind) {
+    case ChangeKind::twin:
+      return "put in";
+    case ChangeKind::zero:
+      return "nothing in its place";
+    case ChangeKind::mean:
+      return "its mean put in";
+    case ChangeKind::exchange:
+      return "two words exchanged";
+  }
+  return "";
 }
 
 // Who looks hard and does nothing.
@@ -80,24 +127,33 @@ std::string decoys_text(const Circuit& found) {
   return text;
 }
 
-}  // namespace
+// A click on a cell tries it, one on a name the whole row.
+void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& mouse,
+             const std::vector<std::string>& cols) {
+  const int row = mouse.label_clicked ? mouse.row_label : mouse.clicked ? mouse.row : -1;
+  if (row < 0) return;
+  const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
+  std::vector<int> positions;
+  if (mouse.clicked) {
+    positions = {mouse.col};
+  } else {
+    for (int col = 0; col < view.rows.cols; ++col) positions.push_back(col);
+  }
+  const std::string at =
+      mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions";
+  try_change(context, view, row_run(view, place, positions),
+             fmt::format("{} {} at {}, {}:", part_name(view.part), row_name(place), at, put_in(view.kind)));
+}
 
-void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
+void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {
   const Skin& skin = context.skin;
-  draw_parts(view, skin);
-  draw_kinds(view, skin);
-  if (view.rows.empty()) return draw_quiet_note("The model has no such heads.", ImGui::GetContentRegionAvail(), skin);
-  draw_trial(view, skin);
-  const std::string decoys = decoys_text(shown_circuit(view));
-  if (!decoys.empty()) draw_wrapped_label(skin.fonts.ui, skin.theme.text, decoys, skin);
-  draw_caption("Share of the difference that a head's row brings", "bars: at all positions together",
-               "What one head gives at one position, before its part of W_O, is replaced: by what it gave of the other "
-               "sentence, by nothing, or by its mean. The share is of the difference between the two sentences.",
+  draw_caption("Share of the difference that a row brings", "bars: at all positions together",
+               "What one head gives at one position, before its part of W_O, or a feed-forward network adds there, is "
+               "replaced: by what it gave of the other sentence, by nothing, by its mean, or by itself with two words "
+               "exchanged. The share is of the difference between the two sentences.",
                skin);
-  const Sweep& swept = shown_sweep(view);
-  const int heads = swept.rows(view.part).front().rows;
   std::vector<std::string> rows;
-  for (int row = 0; row < view.rows.rows; ++row) rows.push_back(layer_and_head(row / heads, row % heads));
+  for (const RowPlace& place : view.row_places) rows.push_back(row_name(place));
   const std::vector<std::string> cols = positions_text(view);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
@@ -106,32 +162,43 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   options.square = false;
   options.row_labels = rows;
   options.col_labels = cols;
-  options.row_axis = "head";
-  options.col_axis = "position of its query";
-  options.row_bars = {view.whole, 1, "whole head", "", "The head's output at all positions together, put in."};
+  options.row_axis = "part of the model";
+  options.col_axis = "position";
+  options.row_bars = {view.whole, 1, "whole row", "", "Its output at all positions together, put in."};
   options.zoom = &view.rows_zoom;
+  const bool tries = view.by_way < 0 || view.kind != ChangeKind::twin;
   options.tooltip = [&](int row, int col) {
+    const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
     bold_text(rows[static_cast<std::size_t>(row)] + " at \u201C" + cols[static_cast<std::size_t>(col)] + "\u201D",
               skin);
-    share_tooltip(view, swept.rows(view.part)[static_cast<std::size_t>(row / heads)].at(row % heads, col), skin);
-    const Effect& whole = swept.heads(view.part).at(row / heads, row % heads);
-    dim_text(fmt::format("at all positions: {:.3f}", whole.share), skin);
-    dim_text("click: what is written then; on the name: of the whole head", skin);
+    share_tooltip(view, effect_at(shown, place, col), skin);
+    dim_text(fmt::format("at all positions: {:.3f}", whole_effect(shown, place).share), skin);
+    dim_text(tries ? "click: what is written then; on the name: of the whole row" : "along the chosen path alone",
+             skin);
   };
   const HeatmapResult mouse = draw_heatmap("rows", view.rows, view.version, {0, 0}, options, context.textures, skin);
-  const int row = mouse.label_clicked ? mouse.row_label : mouse.clicked ? mouse.row : -1;
-  if (row < 0) return;
-  std::vector<int> positions;
-  if (mouse.clicked) {
-    positions = {mouse.col};
-  } else {
-    for (int col = 0; col < view.rows.cols; ++col) positions.push_back(col);
+  if (tries) try_row(context, view, mouse, cols);
+}
+
+}  // namespace
+
+void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  draw_parts(view, skin);
+  draw_kinds(view, skin);
+  if (view.kind == ChangeKind::twin && !shown_circuit(view).hops.empty()) draw_way(view, skin);
+  draw_trial(view, skin);
+  const Sweep* shown = shown_sweep(view);
+  if (!shown || view.rows.empty()) {
+    const std::string problem = view.swept ? view.swept->problem : "";
+    const char* const text = !problem.empty() ? problem.c_str()
+                             : shown          ? "The model has no such heads."
+                                              : "Changing one head after another\u2026";
+    return draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin);
   }
-  try_change(
-      context, view, heads_run(view, view.part, row / heads, {row % heads}, positions),
-      fmt::format("{} {} at {}, {}:", part_name(view.part), rows[static_cast<std::size_t>(row)],
-                  mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions",
-                  put_in(view.kind)));
+  const std::string decoys = decoys_text(shown_circuit(view));
+  if (!decoys.empty()) draw_wrapped_label(skin.fonts.ui, skin.theme.text, decoys, skin);
+  draw_map(context, view, *shown);
 }
 
 }  // namespace attnscope

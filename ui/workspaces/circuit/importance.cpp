@@ -71,9 +71,88 @@ void draw_pruning(CircuitView& view, const ModelConfig& model, ImVec2 size, cons
             skin);
 }
 
+// ---- over the training
+
+void ask_for_history(WorkspaceContext& context, CircuitView& view) {
+  const bool working = context.studying || context.study.has_value();
+  if (working || !context.live || view.history_of == context.live->run) return;
+  view.history_of = context.live->run;
+  view.heads_history.reset();
+  context.study = HeadsHistoryQuestion{};
+}
+
+void draw_history_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
+  const Skin& skin = context.skin;
+  HeatmapOptions options;
+  options.map = skin.theme.diverging;
+  const float range = std::max(0.1F, color_range(view.history.values));
+  options.low = -range;
+  options.high = range;
+  options.square = false;
+  options.row_labels = view.history_rows;
+  options.col_labels = view.history_cols;
+  options.row_axis = "head";
+  options.col_axis = "optimizer updates";
+  options.tooltip = [&](int row, int col) {
+    const HeadsLook& look = view.heads_history->points[static_cast<std::size_t>(col)].look;
+    const double exact = look.heads[static_cast<std::size_t>(row)].exact;
+    bold_text(fmt::format("{} at step {}", view.history_rows[static_cast<std::size_t>(row)],
+                          view.history_cols[static_cast<std::size_t>(col)]),
+              skin);
+    dim_text("nll without it \u2212 nll", skin);
+    bold_text(fmt::format("{:.4f} \u2212 {:.4f} = {:+.4f} nats a piece", look.nll + exact, look.nll, exact), skin);
+  };
+  draw_heatmap("history", view.history, view.version, size, options, context.textures, skin);
+}
+
+void draw_prunings(CircuitView& view, ImVec2 size, const Skin& skin) {
+  std::vector<PlotLine> lines;
+  for (std::size_t i = 0; i < view.prunings.size(); ++i)
+    lines.push_back({.name = view.pruning_names[i],
+                     .series = &view.prunings[i],
+                     .color = skin.theme.series[i % skin.theme.series.size()]});
+  draw_plot("prunings", lines, size, view.pruning_axis, view.pruning_plot,
+            {.title = "Nats a piece by heads left",
+             .help = "At each of these steps heads are switched off one after another, those that matter least at that "
+                     "step first.",
+             .x_label = "heads left",
+             .legend_values = false,
+             .whole_x = true},
+            skin);
+}
+
+void draw_history(WorkspaceContext& context, CircuitView& view) {
+  const Skin& skin = context.skin;
+  const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
+  ask_for_history(context, view);
+  if (!view.heads_history) {
+    return note(context.studying || context.study
+                    ? "Switching heads off at every step whose weights were recorded\u2026"
+                    : "Nothing was measured: \u201Cagain\u201D does.");
+  }
+  const HeadsHistory& history = *view.heads_history;
+  if (!history.problem.empty()) return note(history.problem.c_str());
+  if (history.points.size() < 2) {
+    return note(
+        "No earlier weights were recorded: the window records some while it trains, and training.kept_checkpoints "
+        "keeps some with a run.");
+  }
+  draw_caption("What a piece costs more without the head, thousandths of a nat",
+               fmt::format("{} held-out pieces, {} recorded steps", grouped(history.points.back().look.tokens),
+                           history.points.size()),
+               "Where a row turns from white a head takes up work.", skin);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const float gap = skin.px(14);
+  draw_history_map(context, view, {std::floor((room.x - gap) * 0.6F), room.y});
+  ImGui::SameLine(0, gap);
+  draw_prunings(view, {0, room.y}, skin);
+}
+
 }  // namespace
 
 std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view) {
+  if (view.over_training && view.heads_history && !view.history.empty())
+    return WorkspaceNumbers{view.history, view.history_rows, view.history_cols, "which heads matter, over training"};
   if (!view.heads || view.heads->heads.empty()) return std::nullopt;
   WorkspaceNumbers numbers{
       Matrix(static_cast<int>(view.heads->heads.size()), 2), {}, {"exact", "fast"}, "which heads matter"};
@@ -94,14 +173,26 @@ void draw_importance(WorkspaceContext& context, CircuitView& view) {
   const bool working = context.studying || context.study.has_value();
   const bool stale = view.heads && context.live && (view.run != context.live->run);
   if (stale) view.heads.reset();
-  if (!working && context.live && !view.heads && view.heads_of != context.live->run) {
+  ImGui::AlignTextToFramePadding();
+  if (draw_choice("now", !view.over_training, "At the step that is looked at.", skin)) view.over_training = false;
+  if (draw_choice("over the training", view.over_training,
+                  "At every step whose weights were recorded, over a few batches of the validation part.", skin))
+    view.over_training = true;
+  if (!view.over_training && !working && context.live && !view.heads && view.heads_of != context.live->run) {
     view.heads_of = context.live->run;
     context.study = HeadsQuestion{};
   }
   ImGui::BeginDisabled(working);
-  if (ImGui::Button("again")) context.study = HeadsQuestion{};
+  if (ImGui::Button("again")) {
+    if (view.over_training) {
+      view.history_of = 0;
+    } else {
+      context.study = HeadsQuestion{};
+    }
+  }
   ImGui::EndDisabled();
   help_tooltip("With the weights of this moment, over the validation part or, where it is large, some of it.", skin);
+  if (view.over_training) return draw_history(context, view);
   if (!view.heads)
     return note(working ? "Switching heads off, one after another\u2026"
                         : "Nothing was measured: \u201Cagain\u201D does.");

@@ -31,6 +31,11 @@ std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view);
 // Once for what is chosen, when nothing else is worked out.
 void ask_for_score(WorkspaceContext& context, CircuitView& view);
 
+// A list of the pair's words, with a name before it; −1: "nothing", where that is among them. True when another is
+// chosen.
+bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
+                 const Skin& skin);
+
 // Asks for what is written then; `words` tells the change.
 void try_change(WorkspaceContext& context, CircuitView& view, ChangedRun run, std::string words);
 

@@ -82,13 +82,8 @@ float thickness_of(double share, const Skin& skin) {
 
 class CircuitPicture {
  public:
-  CircuitPicture(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, ImVec2 low, ImVec2 high)
-      : context_(context),
-        view_(view),
-        circuit_(circuit),
-        skin_(context.skin),
-        paint_(context.skin),
-        layout_(layout_of(circuit, low, high, context.skin)) {}
+  CircuitPicture(CircuitView& view, const Circuit& circuit, ImVec2 low, ImVec2 high, const Skin& skin)
+      : view_(view), circuit_(circuit), skin_(skin), paint_(skin), layout_(layout_of(circuit, low, high, skin)) {}
 
   void draw() {
     draw_words();
@@ -140,13 +135,17 @@ class CircuitPicture {
     }
   }
 
-  void draw_edge(const Hop& hop, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
+  // `word`: where it comes from.
+  void draw_edge(const Hop& hop, int word, ImVec2 from, ImVec2 to, float thickness, Color32 color) {
     const std::vector<ImVec2> points = rising(from, to);
     const ImVec2 mouse = ImGui::GetMousePos();
     const bool near = ImGui::IsWindowHovered() && std::ranges::any_of(points, [&](ImVec2 point) {
                         return distance(point, mouse) < std::max(thickness, skin_.px(8));
                       });
-    if (near) pointed_ = &hop;
+    if (near) {
+      pointed_ = &hop;
+      pointed_word_ = word;
+    }
     paint_.polyline(points, near ? skin_.theme.text : color, thickness);
   }
 
@@ -161,7 +160,7 @@ class CircuitPicture {
     for (const HeadRow& member : hop.members) {
       const double share = hop.alone[static_cast<std::size_t>(member.head)].share();
       for (const int read : hop.read)
-        draw_edge(hop, at(hop.layer, read), at(hop.layer + 1, member.slot), thickness_of(share, skin_), color);
+        draw_edge(hop, read, at(hop.layer, read), at(hop.layer + 1, member.slot), thickness_of(share, skin_), color);
     }
     std::vector<std::string> heads;
     for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
@@ -177,8 +176,8 @@ class CircuitPicture {
     const std::vector<int>& last = circuit_.places.back().slots;
     for (const int slot : last) {
       const double share = circuit_.places.back().each[static_cast<std::size_t>(slot)].share();
-      draw_edge(hop, at(static_cast<int>(layout_.floors.size()) - 1, slot), layout_.answer, thickness_of(share, skin_),
-                color);
+      draw_edge(hop, slot, at(static_cast<int>(layout_.floors.size()) - 1, slot), layout_.answer,
+                thickness_of(share, skin_), color);
     }
     std::vector<std::string> heads;
     for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
@@ -237,63 +236,118 @@ class CircuitPicture {
   void show_hop(const Hop& hop) {
     ImGui::BeginTooltip();
     bold_text(hop_text(circuit_, hop), skin_);
-    dim_text(hop.kind == ChangeKind::exchange ? fmt::format("the weights on {} exchanged: each gets what the other had",
-                                                            slot_names(circuit_, hop.read))
-                                              : "its output put in from the other sentence",
-             skin_);
-    dim_text("together: " + tally_text(hop.together), skin_);
+    for (const Way& way : hop.ways) dim_text(way_text(circuit_, way) + ": " + tally_text(way.tally), skin_);
     for (const int head : hop.heads())
       dim_text(fmt::format("head {} alone: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])),
                skin_);
     dim_text("thickness: what each head moves alone, not its weight", skin_);
-    dim_text("click: what is written then", skin_);
+    dim_text("click: cut it, point it elsewhere, put another value in", skin_);
     ImGui::EndTooltip();
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-      try_change(context_, view_, hop_run(view_, hop), hop_text(circuit_, hop) + ":");
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
+    view_.menu_hop = static_cast<int>(&hop - circuit_.hops.data());
+    view_.menu_word = pointed_word_;
+    ImGui::OpenPopup("hop");
   }
 
-  WorkspaceContext& context_;
   CircuitView& view_;
   const Circuit& circuit_;
   const Skin& skin_;
   Painter paint_;
   Layout layout_;
   const Hop* pointed_ = nullptr;
+  int pointed_word_ = -1;
 };
 
-std::string hop_line(const Circuit& circuit, const Hop& hop) {
-  const std::string how = hop.kind == ChangeKind::exchange
-                              ? fmt::format("the weights on {} exchanged", slot_names(circuit, hop.read))
-                              : "put in from the other sentence";
-  return fmt::format("{}, {}: {}", hop_text(circuit, hop), how, tally_text(hop.together));
+void try_way(WorkspaceContext& context, CircuitView& view, const Hop& hop, const Way& way) {
+  const Circuit& circuit = shown_circuit(view);
+  try_change(context, view, hop_run(view, hop, way),
+             fmt::format("{}, {}:", hop_text(circuit, hop), way_text(circuit, way)));
 }
 
-// A line a hop, each with a button that does it.
+// Where an edge may come from instead: another word gets its weight.
+void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const Hop& hop) {
+  if (hop.part != circuit.reader || !ImGui::BeginMenu("point it at")) return;
+  const int words = static_cast<int>(view.look->facts.words.size());
+  for (int word = 0; word < words; ++word) {
+    if (word == view.menu_word) continue;
+    ImGui::PushID(word);
+    if (ImGui::MenuItem(circuit.slots[static_cast<std::size_t>(word)].c_str()))
+      try_way(context, view, hop, {ChangeKind::exchange, {view.menu_word, word}});
+    ImGui::PopID();
+  }
+  ImGui::EndMenu();
+}
+
+// Of the edge that was clicked.
+void draw_menu(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
+  if (!ImGui::BeginPopup("hop")) return;
+  if (view.menu_hop < static_cast<int>(circuit.hops.size())) {
+    const Hop& hop = circuit.hops[static_cast<std::size_t>(view.menu_hop)];
+    dim_text(hop_text(circuit, hop), context.skin);
+    for (const Way& way : hop.ways)
+      if (ImGui::MenuItem(way_text(circuit, way).c_str(), tally_text(way.tally).c_str()))
+        try_way(context, view, hop, way);
+    draw_other_words(context, view, circuit, hop);
+  }
+  ImGui::EndPopup();
+}
+
+// What stands as a button; the mean is in the menu of the edge.
+bool has_button(const Way& way) {
+  return way.kind != ChangeKind::mean;
+}
+
+// "cut: 0 of 66, 0.12"
+std::string button_text(const Hop& hop, const Way& way) {
+  const char* const name = way.kind == ChangeKind::zero       ? "cut"
+                           : way.kind == ChangeKind::exchange ? "exchange"
+                                                              : "put in";
+  return fmt::format("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
+                     way.kind == hop.kind ? " turn" : "", way.tally.share());
+}
+
+// "encoder layer 2, head 1 at “it”, reading “animal”"
+std::string hop_line(const Circuit& circuit, const Hop& hop) {
+  const bool reads = hop.part == circuit.reader && !hop.read.empty();
+  return hop_text(circuit, hop) + (reads ? ", reading " + slot_names(circuit, hop.read) : "");
+}
+
+// A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs.
 void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
   const Skin& skin = context.skin;
-  int number = 0;
-  for (const Hop& hop : circuit.hops) {
-    ImGui::PushID(number++);
-    if (ImGui::SmallButton("do it")) try_change(context, view, hop_run(view, hop), hop_text(circuit, hop) + ":");
-    help_tooltip("Makes this change to the sentence's run; the translation follows above.", skin);
-    ImGui::SameLine(0, skin.px(8));
+  for (std::size_t i = 0; i < circuit.hops.size(); ++i) {
+    const Hop& hop = circuit.hops[i];
+    ImGui::PushID(static_cast<int>(i));
     draw_wrapped_label(skin.fonts.ui, skin.theme.text, hop_line(circuit, hop), skin);
+    for (const Way& way : hop.ways) {
+      if (!has_button(way)) continue;
+      const std::string text = button_text(hop, way);
+      if (draw_choice(text.c_str(), way.kind == hop.kind,
+                      way_text(circuit, way) + ": " + tally_text(way.tally) +
+                          ". Click: does it to the sentence\u2019s run; the translation follows above.",
+                      skin))
+        try_way(context, view, hop, way);
+    }
+    end_choices();
     if (const std::string why = why_not_one(hop); !why.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, why, skin);
     ImGui::PopID();
   }
   const Place& last = circuit.places.back();
   draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim,
-                     fmt::format("All other words' vectors together: {}.", tally_text(last.rest)), skin);
+                     fmt::format("All other words\u2019 vectors together: {}.", tally_text(last.rest)), skin);
 }
 
 // Of all that is said under the picture.
 float height_beneath(const Circuit& circuit, float width, const Skin& skin) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
-  const float beside = button_width("do it") + skin.px(16);
   float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);
   for (const Hop& hop : circuit.hops) {
-    height += ImGui::CalcTextSize(hop_line(circuit, hop).c_str(), nullptr, false, width - beside).y + spacing;
+    height += ImGui::CalcTextSize(hop_line(circuit, hop).c_str(), nullptr, false, width).y + spacing;
+    float buttons = 0;
+    for (const Way& way : hop.ways)
+      if (has_button(way)) buttons += button_width(button_text(hop, way).c_str()) + skin.px(4);
+    height += std::ceil(buttons / width) * ImGui::GetTextLineHeightWithSpacing();
     if (const std::string why = why_not_one(hop); !why.empty())
       height += ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y + spacing;
   }
@@ -320,7 +374,8 @@ void draw_circuit_picture(WorkspaceContext& context, CircuitView& view) {
   const float beneath = height_beneath(circuit, room.x, skin);
   const ImVec2 size{room.x, std::max(skin.px(160), room.y - beneath)};
   const ImVec2 low = ImGui::GetCursorScreenPos();
-  CircuitPicture(context, view, circuit, low, {low.x + size.x, low.y + size.y}).draw();
+  CircuitPicture(view, circuit, low, {low.x + size.x, low.y + size.y}, skin).draw();
+  draw_menu(context, view, circuit);
   ImGui::Dummy(size);
   draw_label(skin.fonts.small, skin.theme.text_dim, counted_text(view), skin);
   draw_hops(context, view, circuit);

@@ -31,27 +31,6 @@ std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
 
 // ---- what is chosen
 
-bool choose_word(const char* id, const char* before, const char* help, const TwinFacts& facts, int& slot, bool optional,
-                 const Skin& skin) {
-  const float width = skin.px(110);
-  next_in_row(ImGui::CalcTextSize(before).x + width + skin.px(10), skin.px(10));
-  ImGui::AlignTextToFramePadding();
-  quiet_words(before, help, skin);
-  ImGui::SameLine(0, skin.px(6));
-  ImGui::SetNextItemWidth(width);
-  if (!ImGui::BeginCombo(id, slot < 0 ? "nothing" : facts.words[static_cast<std::size_t>(slot)].name.c_str()))
-    return false;
-  const int before_choice = slot;
-  if (optional && ImGui::Selectable("nothing", slot < 0)) slot = -1;
-  for (std::size_t i = 0; i < facts.words.size(); ++i) {
-    ImGui::PushID(static_cast<int>(i));
-    if (ImGui::Selectable(facts.words[i].name.c_str(), slot == static_cast<int>(i))) slot = static_cast<int>(i);
-    ImGui::PopID();
-  }
-  ImGui::EndCombo();
-  return slot != before_choice;
-}
-
 bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   quiet_words("head", "Of self-attention over the words that are read.", skin);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/numbers.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -14,6 +15,15 @@ Matrix shares(const EffectGrid& grid) {
   Matrix matrix(grid.rows, grid.cols);
   for (std::size_t i = 0; i < grid.effects.size(); ++i) matrix.values[i] = grid.effects[i].share;
   return matrix;
+}
+
+// Those that the circuit exchanges, else the first two that both sentences have.
+std::vector<int> words_to_exchange(const CircuitLook& look) {
+  if (look.found.exchanged.size() == 2) return look.found.exchanged;
+  std::vector<int> words;
+  for (int slot = 0; slot < static_cast<int>(look.facts.words.size()) && words.size() < 2; ++slot)
+    if (std::ranges::find(look.facts.differ, slot) == look.facts.differ.end()) words.push_back(slot);
+  return words.size() == 2 ? words : std::vector<int>();
 }
 
 bool is_of(const CircuitView& view, const TwinQuestion& question, std::uint64_t run) {
@@ -37,11 +47,23 @@ void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::i
   view.score_asked.reset();
   view.score_wanted.reset();
   view.put.clear();
+  view.sweep_asked.reset();
+  view.swept.reset();
+  view.by_way = -1;
+  view.exchanged = words_to_exchange(*view.look);
   make_matrices(view);
 }
 
 void take_circuit(CircuitView& view, CorpusCircuit counted, std::uint64_t run, std::int64_t) {
-  if (is_of(view, counted.question, run)) view.counted = std::move(counted);
+  if (!is_of(view, counted.question, run)) return;
+  view.counted = std::move(counted);
+  view.by_way = -1;  // its hops may be others
+}
+
+void take_circuit(CircuitView& view, SweepLook swept, std::uint64_t run, std::int64_t) {
+  if (!is_of(view, swept.question.twins, run)) return;
+  view.swept = std::move(swept);
+  make_matrices(view);
 }
 
 void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_t) {
@@ -66,11 +88,25 @@ void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::i
   view.score = std::move(split);
 }
 
+namespace {
+
+constexpr std::size_t most_prunings = 6;  // that can be told apart
+
+Series pruning_of(const HeadsLook& look) {
+  Series series;
+  for (auto point = look.pruning.rbegin(); point != look.pruning.rend(); ++point) {
+    series.x.push_back(point->heads_left);
+    series.y.push_back(point->nll);
+  }
+  return series;
+}
+
+}  // namespace
+
 void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step) {
   view.run = run;
   view.heads_step = step;
   view.importance_rows.clear();
-  view.pruning = {};
   int width = 0;
   for (const HeadImportance& head : heads.heads) {
     width = std::max(width, head.place.head + 1);
@@ -80,12 +116,38 @@ void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::in
   view.importance = Matrix(static_cast<int>(view.importance_rows.size()), width);
   for (std::size_t i = 0; i < heads.heads.size(); ++i)
     view.importance.values[i] = static_cast<float>(1000 * heads.heads[i].exact);
-  for (auto point = heads.pruning.rbegin(); point != heads.pruning.rend(); ++point) {
-    view.pruning.x.push_back(point->heads_left);
-    view.pruning.y.push_back(point->nll);
-  }
+  view.pruning = pruning_of(heads);
   ++view.version;
   view.heads = std::move(heads);
+}
+
+void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, std::int64_t) {
+  view.history_of = run;
+  ++view.version;
+  view.history_rows.clear();
+  view.history_cols.clear();
+  view.prunings.clear();
+  view.pruning_names.clear();
+  const std::vector<HeadsPoint>& points = history.points;
+  if (history.problem.empty() && !points.empty()) {
+    for (const HeadImportance& head : points.back().look.heads)
+      view.history_rows.push_back(
+          fmt::format("{} {}", part_name(head.place.part), layer_and_head(head.place.layer, head.place.head)));
+    view.history = Matrix(static_cast<int>(view.history_rows.size()), static_cast<int>(points.size()));
+    for (int col = 0; col < view.history.cols; ++col) {
+      const HeadsPoint& point = points[static_cast<std::size_t>(col)];
+      view.history_cols.push_back(grouped(point.step));
+      for (int row = 0; row < view.history.rows; ++row)
+        view.history.at(row, col) = static_cast<float>(1000 * point.look.heads[static_cast<std::size_t>(row)].exact);
+    }
+    const std::size_t shown = std::min(points.size(), most_prunings);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const HeadsPoint& point = points[shown < 2 ? 0 : i * (points.size() - 1) / (shown - 1)];
+      view.prunings.push_back(pruning_of(point.look));
+      view.pruning_names.push_back("step " + grouped(point.step));
+    }
+  }
+  view.heads_history = std::move(history);
 }
 
 bool has_circuit(const CircuitView& view) {
@@ -99,10 +161,6 @@ const Circuit& shown_circuit(const CircuitView& view) {
 
 float share_of(const Tally& tally, Twin of) {
   return static_cast<float>(of == Twin::clean ? tally.clean_share : tally.corrupted_share);
-}
-
-const Sweep& shown_sweep(const CircuitView& view) {
-  return view.look->sweep(view.of, view.kind);
 }
 
 std::optional<ScoreQuestion> first_score(const CircuitView& view) {
@@ -123,6 +181,7 @@ std::optional<ScoreQuestion> first_score(const CircuitView& view) {
 void make_matrices(CircuitView& view) {
   ++view.version;
   view.places = view.written = view.rows = {};
+  view.row_places.clear();
   view.whole.clear();
   if (!has_circuit(view)) return;
   const CircuitLook& look = *view.look;
@@ -141,21 +200,18 @@ void make_matrices(CircuitView& view) {
   }
   if (!look.facts.language_model) view.written = shares(swept.decoder_states);
   if (look.facts.language_model) view.part = AttentionPart::decoder;
-  const std::vector<EffectGrid>& layers = shown_sweep(view).rows(view.part);
-  const EffectGrid& whole = shown_sweep(view).heads(view.part);
-  if (layers.empty()) return;
-  const int heads = layers.front().rows;
-  view.rows = Matrix(static_cast<int>(layers.size()) * heads, layers.front().cols);
+  const Sweep* shown = shown_sweep(view);
+  view.row_places = shown ? row_places(*shown, view.part) : std::vector<RowPlace>();
+  if (view.row_places.empty()) return;
+  view.rows = Matrix(static_cast<int>(view.row_places.size()), shown->rows(view.part).front().cols);
   for (int row = 0; row < view.rows.rows; ++row) {
-    for (int col = 0; col < view.rows.cols; ++col)
-      view.rows.at(row, col) = layers[static_cast<std::size_t>(row / heads)].at(row % heads, col).share;
-    view.whole.push_back(whole.at(row / heads, row % heads).share);
+    const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
+    for (int col = 0; col < view.rows.cols; ++col) view.rows.at(row, col) = effect_at(*shown, place, col).share;
+    view.whole.push_back(whole_effect(*shown, place).share);
   }
 }
 
 // ---- changes to be tried
-
-namespace {
 
 std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& slots) {
   const TwinFacts& facts = view.look->facts;
@@ -171,16 +227,9 @@ std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& s
   return positions;
 }
 
-}  // namespace
-
 ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>& slots) {
   const ValueSite site{ValueKind::state, view.look->found.reader, layer};
   return {view.of, {Change{ChangeKind::twin, site, {}, positions_of(view, slots), {}, {}}}};
-}
-
-ChangedRun heads_run(const CircuitView& view, AttentionPart part, int layer, const std::vector<int>& heads,
-                     const std::vector<int>& positions) {
-  return {view.of, {Change{view.kind, {ValueKind::heads, part, layer}, heads, positions, {}, {}}}};
 }
 
 std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot) {
@@ -192,15 +241,15 @@ std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot
   return earlier;
 }
 
-ChangedRun hop_run(const CircuitView& view, const Hop& hop) {
+ChangedRun hop_run(const CircuitView& view, const Hop& hop, const Way& way) {
   ChangedRun run{view.of, {}};
   for (const HeadRow& member : hop.members) {
     Change change{
-        hop.kind, {ValueKind::heads, hop.part, hop.layer}, {member.head}, hop_positions(view, hop, member.slot), {},
+        way.kind, {ValueKind::heads, hop.part, hop.layer}, {member.head}, hop_positions(view, hop, member.slot), {},
         {}};
-    if (hop.kind == ChangeKind::exchange) {
-      change.one = positions_of(view, {hop.read.front()});
-      change.other = positions_of(view, {hop.read.back()});
+    if (way.kind == ChangeKind::exchange) {
+      change.one = positions_of(view, {way.words[0]});
+      change.other = positions_of(view, {way.words[1]});
     }
     run.changes.push_back(std::move(change));
   }
@@ -247,6 +296,20 @@ std::optional<std::int64_t> formed_by(const Series& line) {
   std::size_t first = line.y.size();
   while (first > 0 && line.y[first - 1] >= line.y.back() / 2) --first;
   return static_cast<std::int64_t>(line.x[first]);
+}
+
+std::string way_text(const Circuit& circuit, const Way& way) {
+  switch (way.kind) {
+    case ChangeKind::twin:
+      return "put in from the other sentence";
+    case ChangeKind::zero:
+      return "cut";
+    case ChangeKind::mean:
+      return "its mean put in";
+    case ChangeKind::exchange:
+      return "weights on " + slot_names(circuit, way.words) + " exchanged";
+  }
+  return "";
 }
 
 std::string tally_text(const Tally& tally) {

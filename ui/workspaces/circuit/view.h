@@ -18,6 +18,12 @@
 
 namespace attnscope {
 
+// What a row of the heads' map is of: a head, a feed-forward network, or the words as embedded.
+struct RowPlace {
+  ValueSite site;
+  int head = 0;
+};
+
 enum class CircuitMode { place, heads, picture, score, formation, attribution, importance };
 
 struct CircuitView {
@@ -25,7 +31,9 @@ struct CircuitView {
   std::string twin;                             // as it is typed
   bool typing = false;                          // in it
   Twin of = Twin::clean;                        // whose run is changed, in the maps and by a click
-  ChangeKind kind = ChangeKind::twin;           // by what, in the heads' map: not exchange
+  ChangeKind kind = ChangeKind::twin;           // by what, in the heads' map
+  std::vector<int> exchanged;                   // the two words of an exchange, in the heads' map
+  int by_way = -1;                              // which hop's heads all goes to, in the heads' map; −1: any way
   AttentionPart part = AttentionPart::encoder;  // of the heads shown
   int layer = -1;                               // whose vectors are put in, of the reader's; −1: the last
   std::vector<int> put;                         // the words whose vectors are put in
@@ -39,6 +47,9 @@ struct CircuitView {
   std::optional<CorpusCircuit> counted;  // of the same question
   std::optional<Trial> trial;            // of the same question
   std::string tried;                     // what the trial is, in words
+  std::optional<SweepQuestion> sweep_asked;
+  std::optional<SweepLook> swept;    // of the same question
+  int menu_hop = 0, menu_word = -1;  // what the picture's menu is of: a hop, and the word that its edge comes from
   bool formation_asked = false;
   std::optional<Formation> formation;  // of the same question
   std::vector<Series> formed;          // what is drawn of it: the difference, then what each part moves
@@ -51,14 +62,22 @@ struct CircuitView {
   std::uint64_t heads_of = 0;      // the run that was asked about
   std::optional<HeadsLook> heads;  // of the run, whatever the question
   std::int64_t heads_step = 0;
+  bool over_training = false;    // the same at every recorded step is looked at
+  std::uint64_t history_of = 0;  // the run that was asked about
+  std::optional<HeadsHistory> heads_history;
+  Matrix history;  // heads × recorded steps, thousandths of a nat a piece
+  std::vector<std::string> history_rows, history_cols;
+  std::vector<Series> prunings;  // of some of the steps
+  std::vector<std::string> pruning_names;
   Matrix importance;                         // attention and layer × head, thousandths of a nat a piece
   std::vector<std::string> importance_rows;  // "encoder L1"
   Series pruning;
   PlotAxis pruning_axis;
   PlotView pruning_plot;
   std::uint64_t version = 0;     // of the matrices below
-  Matrix places, written, rows;  // layers × words, layers × positions; heads × positions
-  std::vector<float> whole;      // of `rows`' heads, at all positions together
+  Matrix places, written, rows;  // layers × words, layers × positions; `row_places` × positions
+  std::vector<RowPlace> row_places;
+  std::vector<float> whole;  // of `rows`, at all positions together
   HeatmapZoom places_zoom, written_zoom, rows_zoom;
 
   AttributionView attribution;  // of the sentence alone
@@ -71,6 +90,8 @@ void take_circuit(CircuitView& view, Trial trial, std::uint64_t run, std::int64_
 void take_circuit(CircuitView& view, Formation formation, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, ScoreSplit split, std::uint64_t run, std::int64_t step);
 void take_circuit(CircuitView& view, HeadsLook heads, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, std::int64_t step);
+void take_circuit(CircuitView& view, SweepLook swept, std::uint64_t run, std::int64_t step);
 
 // There is a circuit to show.
 bool has_circuit(const CircuitView& view);
@@ -78,8 +99,20 @@ bool has_circuit(const CircuitView& view);
 // The circuit over the corpus where it was counted, else the pair's.
 const Circuit& shown_circuit(const CircuitView& view);
 
-// The sweep that the heads' map shows.
-const Sweep& shown_sweep(const CircuitView& view);
+// What has to be asked for the heads' map, beyond the look; none where that has it.
+std::optional<SweepQuestion> wanted_sweep(const CircuitView& view);
+
+// The sweep that the heads' map shows; null while it is not answered.
+const Sweep* shown_sweep(const CircuitView& view);
+
+// Layer by layer, in the order of the pass. Along a path the words as embedded come first.
+std::vector<RowPlace> row_places(const Sweep& sweep, AttentionPart part);
+
+// What it says of one of its rows: at every position, and at all together.
+const Effect& effect_at(const Sweep& sweep, const RowPlace& place, int position);
+const Effect& whole_effect(const Sweep& sweep, const RowPlace& place);
+
+std::string row_name(const RowPlace& place);
 
 // After the look, or another choice of direction, kind or part.
 void make_matrices(CircuitView& view);
@@ -92,11 +125,13 @@ float share_of(const Tally& tally, Twin of);
 
 // ---- changes to be tried
 
+// Of these words, in the pair that is looked at.
+std::vector<int> positions_of(const CircuitView& view, const std::vector<int>& slots);
+
 // The vectors of these words, put in after so many layers.
 ChangedRun states_run(const CircuitView& view, int layer, const std::vector<int>& slots);
-ChangedRun heads_run(const CircuitView& view, AttentionPart part, int layer, const std::vector<int>& heads,
-                     const std::vector<int>& positions);
-ChangedRun hop_run(const CircuitView& view, const Hop& hop);
+ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::vector<int>& positions);
+ChangedRun hop_run(const CircuitView& view, const Hop& hop, const Way& way);
 
 // Where a hop's slot stands in the pair that is looked at.
 std::vector<int> hop_positions(const CircuitView& view, const Hop& hop, int slot);
@@ -109,6 +144,9 @@ std::vector<std::string> formation_names(const Formation& formation);
 
 // The step from which on a line keeps at least half of what it has at the end; none of a line that ends near 0.
 std::optional<std::int64_t> formed_by(const Series& line);
+
+// "put in from the other sentence", "cut"
+std::string way_text(const Circuit& circuit, const Way& way);
 
 // "60 of 60 turn, 0.93 of the effect"
 std::string tally_text(const Tally& tally);
