@@ -298,6 +298,14 @@ void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
   sub->add_flag("--json", o.json, "One JSON object on stdout");
 }
 
+void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
+  CLI::App* sub = add_command(app, run, o, tensors, "tensors",
+                              "How weights, gradients, updates and activations are spread, tensor by tensor");
+  add_run(sub, o.run);
+  add_option(sub, "--text", "TEXT", o.text, "Whose activations; empty: none");
+  sub->add_flag("--json", o.json, "One JSON object on stdout, with every recorded step and histogram");
+}
+
 void add_length(CLI::App& app, Run& run, LengthOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, length, "length", "How well a run does by the length of sentences, beyond training too");
@@ -476,6 +484,7 @@ int run_program(int argc, char** argv) {
   AttendOptions attend_options;
   ExplainOptions explain_options;
   HeadsOptions heads_options;
+  TensorsOptions tensors_options;
   EmbeddingsOptions embeddings_options;
   CostOptions cost_options;
   LengthOptions length_options;
@@ -493,6 +502,7 @@ int run_program(int argc, char** argv) {
   add_attend(app, run, attend_options, attend_json);
   add_explain(app, run, explain_options);
   add_heads(app, run, heads_options);
+  add_tensors(app, run, tensors_options);
   add_embeddings(app, run, embeddings_options);
   add_cost(app, run, cost_options);
   add_length(app, run, length_options);

@@ -377,5 +377,71 @@ TEST_F(Flow, EveryViewFitsEveryWindow) {
   }
 }
 
+// ---- weights and gradients
+
+TensorSpread fixture_tensor_spread(double size) {
+  TensorSpread spread{.count = 100, .norm = 10 * size};
+  for (std::size_t i = 0; i < spread.quantiles.size(); ++i)
+    spread.quantiles[i] = size * (static_cast<double>(i) - 3) / 3;
+  spread.histogram.assign(41, 1);
+  spread.histogram[20] = 60;
+  return spread;
+}
+
+TensorsLook fixture_tensors(const TensorsQuestion& question) {
+  TensorsLook look{.question = question};
+  for (const char* name : {"embedding.weight", "encoder.layers.0.linear1.weight"}) {
+    TensorHistory history{name, {10, 10}};
+    for (const std::int64_t step : {100, 200, 300})
+      history.points.push_back({step, fixture_tensor_spread(static_cast<double>(step) / 100),
+                                fixture_tensor_spread(0.01), step == 100 ? 0 : 0.002});
+    look.parameters.push_back(history);
+  }
+  TensorHistory hidden{"encoder layer 1 feed-forward, hidden units", {3, 512}};
+  hidden.points = {{300, fixture_tensor_spread(1)}};
+  hidden.points.back().values.silent = 0.75;
+  look.activations = {hidden};
+  return look;
+}
+
+TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
+  show(FlowMode::spread);
+  const auto studies = [&] {
+    std::vector<StartStudy> found;
+    for (const Command& command : scope.commands)
+      if (const auto* study = std::get_if<StartStudy>(&command)) found.push_back(*study);
+    return found;
+  };
+  ASSERT_EQ(studies().size(), 1U);
+  EXPECT_TRUE(ui.drew("Looking at every tensor"));
+  const auto asked = std::get<TensorsQuestion>(studies().back().question);
+  EXPECT_EQ(asked.text, base->source_text);
+  const auto result = std::make_shared<const StudyResult>(StudyResult{scope.run.run, 300, fixture_tensors(asked)});
+  receive(scope, {StudyEnded{studies().back().study, result}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_EQ(studies().size(), 1U);
+  for (const char* text : {"embedding.weight", "linear1.weight", "10 × 10", "norm 30", "an update changes it by 0.2 %",
+                           "Histogram at step 300", "hidden units: 75 % of its units are 0 for every piece"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+
+  ui.key(Key::down, draw);
+  EXPECT_EQ(view.spread.parameter, 1);
+  ui.key(Key::left, draw);
+  EXPECT_TRUE(ui.drew("Histogram at step 200"));
+  EXPECT_TRUE(ui.drew("norm 20"));
+  ASSERT_TRUE(ui.click_text("gradient", draw));
+  const auto numbers = flow_numbers(scope.views);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->rows.front(), "step 100");
+  EXPECT_EQ(numbers->cols.back(), "change an update");
+  EXPECT_FLOAT_EQ(numbers->matrix.at(1, 11), 0.002F);
+
+  ASSERT_TRUE(ui.click_text("activations", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("75.0 % of its units are 0"));
+  ui.key(Key::up, draw);
+  EXPECT_EQ(view.spread.activation, 0);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -167,6 +167,13 @@ struct HeadsOptions {
 };
 int heads(const HeadsOptions& options);  // on stdout
 
+struct TensorsOptions {
+  std::string run = {};
+  std::string text = "The animal didn't cross the street because it was too tired.";  // whose activations
+  bool json = false;
+};
+int tensors(const TensorsOptions& options);  // on stdout
+
 struct LengthOptions {
   std::string run = {};
   std::int64_t pairs = 40;  // of each length

@@ -17,9 +17,11 @@
 #include "evaluation/head_importance.h"
 #include "evaluation/length.h"
 #include "evaluation/senses.h"
+#include "evaluation/tensor_spread.h"
 #include "evaluation/vocabulary_facts.h"
 #include "kernels/team.h"
 #include "measures/tsne.h"
+#include "plain/schedule.h"
 #include "probe/gradients.h"
 #include "probe/look_inside.h"
 #include "probe/order.h"
@@ -27,6 +29,7 @@
 #include "storage/file.h"
 #include "storage/history_file.h"
 #include "tokenizer/families.h"
+#include "training/validation.h"
 
 namespace attnscope {
 namespace {
@@ -672,6 +675,30 @@ HeadsLook TorchEngine::heads(SequenceModel& model, const FractionCallback& progr
   return look_at_heads(model, *data, run_.config.training.batch_size, progress);
 }
 
+TensorsLook TorchEngine::tensors(const TensorsQuestion& question, const FractionCallback& progress) {
+  const Breath breathe = [&] { progress(0); };
+  const auto present = watch();
+  std::optional<Batch> batch;
+  std::string no_gradients = "The run's corpus is not here: there is no batch to take gradients of.";
+  if (run_.corpus) {
+    const auto data = dataset(breathe);
+    no_gradients =
+        data->can_validate() ? "" : "Nothing is held out for validation: there is no batch to take gradients of.";
+    if (no_gradients.empty())
+      batch = validation_batches(*present->model, *data, run_.config.training.batch_size).front();
+  }
+  TensorsCollector collector(*present->model, *run_.tokenizer, question, std::move(batch), breathe);
+  visit_recorded([&](const WatchedModel& watched,
+                     const FractionCallback& done) { collector.add(*watched.model, watched.step, [&] { done(0); }); },
+                 progress);
+  if (run_.trainer && present->step == run_.trainer->steps_done())
+    collector.add_last_update(run_.trainer->optimizer(),
+                              learning_rate_at(run_.config.training, run_.config.model.d_model, present->step));
+  TensorsLook look = collector.take();
+  look.no_gradients = std::move(no_gradients);
+  return look;
+}
+
 StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& progress) {
   const auto watched = watch(asked.step);
   StudyResult result{.run = number_, .step = watched->step, .answer = {}};
@@ -708,6 +735,7 @@ StudyResult TorchEngine::study(const StartStudy& asked, const FractionCallback& 
     void operator()(const OrderQuestion& asked) {
       answer = look_at_orders(*watched.model, *engine.run_.tokenizer, asked, progress);
     }
+    void operator()(const TensorsQuestion& asked) { answer = engine.tensors(asked, progress); }
     void operator()(const CostQuestion& asked) { answer = measure_costs(engine.run_.config.model, asked, progress); }
     void operator()(const LengthQuestion& asked) {
       answer = look_at_lengths(*watched.model, *engine.run_.tokenizer, engine.corpus_of_run(), asked, progress);

@@ -87,6 +87,10 @@ class TorchEngine final : public Engine {
   // The same, of a few batches, at every step whose weights were recorded, and now.
   HeadsHistory heads_history(const FractionCallback& progress);
 
+  // How the values of every parameter, of its gradient and of the sentence's activations are spread, at every step
+  // whose weights were recorded, and now.
+  TensorsLook tensors(const TensorsQuestion& question, const FractionCallback& progress);
+
   // The steps of which all weights were recorded, ascending; the present one may be among them.
   std::vector<std::int64_t> recorded_steps() const { return run_.recorded.steps(); }
 

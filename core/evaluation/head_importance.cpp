@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/inspection.h"
+#include "plain/spread.h"
 #include "training/validation.h"
 
 namespace attnscope {
@@ -101,14 +102,6 @@ class HeadsStudy {
 
 constexpr std::size_t quick_batches = 4;
 
-// They are sorted by length: evenly spread.
-std::vector<Batch> some_of(const std::vector<Batch>& batches) {
-  std::vector<Batch> some;
-  const std::size_t count = std::min(batches.size(), quick_batches);
-  for (std::size_t i = 0; i < count; ++i) some.push_back(batches[i * batches.size() / count]);
-  return some;
-}
-
 std::string why_not(const SequenceModel& model, const Dataset& dataset) {
   if (model.config().is_recurrent()) return "A recurrent network has no heads that could be switched off.";
   if (!dataset.can_validate()) return "Nothing is held out for validation: there is nothing to lose.";
@@ -120,7 +113,7 @@ HeadsLook look_at(SequenceModel& model, const Dataset& dataset, std::int64_t bat
   if (HeadsLook none{.problem = why_not(model, dataset)}; !none.problem.empty()) return none;
   model.check_standing_still();
   std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
-  if (quickly) batches = some_of(batches);
+  if (quickly) batches = spread_evenly(batches, quick_batches);
   return HeadsStudy(model, std::move(batches), progress).look(!quickly);
 }
 

@@ -14,6 +14,7 @@
 #include "plain/head_importance.h"
 #include "plain/length.h"
 #include "plain/order.h"
+#include "plain/tensor_spread.h"
 
 namespace attnscope {
 
@@ -56,15 +57,16 @@ struct FormationStudy {
 // written. GradientQuestion: how far a written piece's loss reaches back. CostQuestion: what layers of the run's width
 // cost, by length. LengthQuestion: how well sources are translated by their length, beyond training too. OrderQuestion:
 // what is written of a sentence whose words are shuffled.
-using StudyQuestion = std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy,
-                                   FormationStudy, SweepQuestion, ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion,
-                                   AttributionQuestion, GradientQuestion, CostQuestion, LengthQuestion, OrderQuestion>;
+using StudyQuestion =
+    std::variant<HeldOutStudy, TsneStudy, CircuitStudy, CorpusCircuitStudy, TrialStudy, FormationStudy, SweepQuestion,
+                 ScoreQuestion, HeadsQuestion, HeadsHistoryQuestion, AttributionQuestion, GradientQuestion,
+                 CostQuestion, LengthQuestion, OrderQuestion, TensorsQuestion>;
 
 struct StudyResult {
   std::uint64_t run = 0;  // as in Snapshot
   std::int64_t step = 0;  // optimizer updates that the weights have had
   std::variant<Evaluation, TextEvaluation, TsneMap, CircuitLook, CorpusCircuit, Trial, Formation, SweepLook, ScoreSplit,
-               HeadsLook, HeadsHistory, AttributionLook, GradientLook, CostLook, LengthLook, OrderLook>
+               HeadsLook, HeadsHistory, AttributionLook, GradientLook, CostLook, LengthLook, OrderLook, TensorsLook>
       answer;
 };
 

@@ -121,6 +121,21 @@ void Adam::update_composed(double step, double root_correction, double gradient_
   gradients.zero_();
 }
 
+std::vector<double> Adam::last_update_norms(double learning_rate) const {
+  const torch::NoGradGuard no_grad;
+  const double step = learning_rate / (1 - std::pow(beta1, static_cast<double>(updates_)));
+  const double root_correction = std::sqrt(1 - std::pow(beta2_, static_cast<double>(updates_)));
+  const torch::Tensor change = exp_avg_ * step / (exp_avg_sq_.sqrt().div_(root_correction).add_(epsilon));
+  std::vector<double> norms;
+  std::int64_t begin = 0;
+  for (const auto& [name, shape] : shapes_) {
+    const std::int64_t end = begin + c10::multiply_integers(shape);
+    norms.push_back(change.slice(0, begin, end).norm().item<double>());
+    begin = end;
+  }
+  return norms;
+}
+
 NamedTensors Adam::state() {
   NamedTensors named;
   const auto add = [&](const char* moment, const torch::Tensor& flat) {

@@ -34,6 +34,10 @@ class Adam {
   // `gradient_scale` times.
   void update(double learning_rate, double weight_decay = 0, double gradient_scale = 1);
 
+  // ‖Δw‖ of every parameter in the newest update, apart from weight decay: from the moments that it left. There must
+  // have been one.
+  std::vector<double> last_update_norms(double learning_rate) const;
+
   // First and second moments, named exp_avg.<parameter> and exp_avg_sq.<parameter>: views, to be saved or copied into.
   NamedTensors state();
 

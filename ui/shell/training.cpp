@@ -8,6 +8,7 @@
 #include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
+#include "workspaces/flow/view.h"
 #include "workspaces/origins/view.h"
 #include "workspaces/positions/view.h"
 
@@ -72,6 +73,9 @@ struct HandOver {
   }
   void operator()(const GradientLook& look) const {
     take_gradients(views.of<OriginsView>().gradients, look, result.run, result.step);
+  }
+  void operator()(const TensorsLook& look) const {
+    take_tensors(views.of<FlowView>().spread, look, result.run, result.step);
   }
   void operator()(const CostLook& look) const { take_cost(views.of<OriginsView>().cost, look, result.run); }
   void operator()(const LengthLook& look) const {
@@ -168,6 +172,7 @@ std::string study_text(const StudyQuestion& question, const ModelConfig& model) 
   if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
   if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
   if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";
+  if (std::holds_alternative<TensorsQuestion>(question)) return "Looking at every tensor";
   if (std::holds_alternative<OrderQuestion>(question)) return "Shuffling the words";
   if (model.is_classifier()) return "Classifying the held-out texts";
   return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";

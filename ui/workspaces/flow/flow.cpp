@@ -21,8 +21,12 @@ constexpr std::array modes = {
     WorkspaceView{"batch", "Batch",
                   "The next batch as the trainer sees it: pieces and padding, the masks, smoothed targets, dropout "
                   "(paper §5)."},
+    WorkspaceView{
+        "tensors", "Weights and gradients",
+        "How the numbers of every tensor are spread, those of its gradient and of the sentence's activations, "
+        "at every recorded step: a dead layer is seen here, and an exploding one."},
 };
-static_assert(modes.size() == static_cast<std::size_t>(FlowMode::batch) + 1);
+static_assert(modes.size() == static_cast<std::size_t>(FlowMode::spread) + 1);
 
 // ---- the keys
 
@@ -32,7 +36,7 @@ const Snapshot* walked(const WorkspaceContext& context) {
 }
 
 // Of the picture the next box; of the soft database another attention, or one row more or less that is added up; of the
-// batch another row or position.
+// batch another row or position; of the tensors another one or another step.
 template <int up, int columns>
 void go_to(WorkspaceContext& context) {
   const Snapshot* snapshot = walked(context);
@@ -40,6 +44,7 @@ void go_to(WorkspaceContext& context) {
   FlowView& view = context.views.of<FlowView>();
   if (view.mode == FlowMode::architecture) return move_box(view, snapshot->model, up, columns);
   if (view.mode == FlowMode::batch) return move_in_batch(view.batch, -up, columns);
+  if (view.mode == FlowMode::spread) return move_in_spreads(view.spread, -up, columns);
   if (columns != 0) return move_attention(view, snapshot->model, columns);
   const auto rows = static_cast<int>(view.lookup.shown.keys.size());
   view.lookup.added = std::clamp(view.lookup.added.value_or(rows) - up, 0, rows);
@@ -66,7 +71,7 @@ void go_to_head(WorkspaceContext& context) {
   view.head = std::max(0, view.head + by);
 }
 
-constexpr const char* next_box = "the next box, row or position";
+constexpr const char* next_box = "the next box, row, position or tensor";
 constexpr const char* next_token = "the piece that is followed";
 constexpr const char* next_layer = "the next layer, the one before";
 constexpr const char* next_head = "the head before, the next one";
@@ -145,6 +150,7 @@ std::optional<WorkspaceNumbers> flow_numbers(const Views& views) {
   const FlowView& view = views.of<FlowView>();
   if (view.mode == FlowMode::lookup) return lookup_numbers(view.lookup);
   if (view.mode == FlowMode::batch) return batch_numbers(view.batch);
+  if (view.mode == FlowMode::spread) return spread_numbers(view.spread);
   if (!view.shown || !view.shown->data_flow || view.shown->data_flow->matrices.empty()) return std::nullopt;
   const DataFlow& flow = *view.shown->data_flow;
   const auto last = static_cast<int>(flow.matrices.size()) - 1;
@@ -175,10 +181,14 @@ void draw_flow(WorkspaceContext& context) {
   draw_modes(view, skin);
   view.mode == FlowMode::architecture ? draw_summary(*shown.snapshot, skin) : end_choices();
   ImGui::BeginChild("mode", {0, 0}, false, ImGuiWindowFlags_NoNavInputs);
-  // In the order of FlowMode.
+  // In the order of FlowMode; the last is asked for by itself.
   constexpr std::array draws = {draw_architecture, draw_lookup, draw_batch};
-  static_assert(draws.size() == modes.size());
-  draws[static_cast<std::size_t>(view.mode)](shown, view, context.textures, skin);
+  static_assert(draws.size() + 1 == modes.size());
+  if (view.mode == FlowMode::spread) {
+    draw_spread(context, view.spread);
+  } else {
+    draws[static_cast<std::size_t>(view.mode)](shown, view, context.textures, skin);
+  }
   ImGui::EndChild();
 }
 

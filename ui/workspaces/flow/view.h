@@ -13,11 +13,12 @@
 #include "plain/data_flow.h"
 #include "plain/snapshot.h"
 #include "widgets/plot.h"
+#include "workspaces/flow/spread.h"
 #include "workspaces/workspace.h"
 
 namespace attnscope {
 
-enum class FlowMode { architecture, lookup, batch };
+enum class FlowMode { architecture, lookup, batch, spread };
 
 // What the view "Soft database" remembers, and has worked out.
 struct LookupView {
@@ -75,6 +76,7 @@ struct FlowView {
 
   LookupView lookup;
   BatchView batch;
+  SpreadView spread;
 
   std::shared_ptr<const Snapshot> shown;  // in the last frame
 };

@@ -1,0 +1,51 @@
+// How the values of a model's tensors and of their gradients are spread, at one step after another.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+
+#include "model/model.h"
+#include "plain/callbacks.h"
+#include "plain/tensor_spread.h"
+#include "probe/written_step.h"
+#include "tokenizer/tokenizer.h"
+#include "training/adam.h"
+#include "training/batches.h"
+
+namespace attnscope {
+
+// Of any shape and device.
+TensorSpread spread_of(const torch::Tensor& tensor);
+
+// ∂L/∂w of every parameter, in their order, L the mean loss of the batch, without dropout and label smoothing. The
+// model stands still, and does so again afterwards.
+std::vector<torch::Tensor> parameter_gradients(SequenceModel& model, const Batch& batch);
+
+// Collects the looks at the same model at several steps, ascending. The present weights come last.
+class TensorsCollector {
+ public:
+  // `batch`: null, then there are no gradients. The sentence is written by `present`, and read thus at every step.
+  TensorsCollector(SequenceModel& present, const Tokenizer& tokenizer, const TensorsQuestion& question,
+                   std::optional<Batch> batch, const Breath& breathe);
+
+  void add(SequenceModel& model, std::int64_t step, const Breath& breathe);
+
+  // How large the optimizer's newest update was; nothing before its first.
+  void add_last_update(Adam& optimizer, double learning_rate);
+
+  TensorsLook take() { return std::move(look_); }
+
+ private:
+  void add_parameters(SequenceModel& model, std::int64_t step, const Breath& breathe);
+  void add_activations(SequenceModel& model, std::int64_t step);
+  void add_activation(const std::string& name, const torch::Tensor& value, std::int64_t step);
+
+  TensorsLook look_;
+  std::optional<Batch> batch_;
+  WrittenStep sentence_;
+  std::vector<torch::Tensor> before_;  // the parameters of the last point
+};
+
+}  // namespace attnscope

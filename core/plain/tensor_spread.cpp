@@ -1,0 +1,43 @@
+#include "plain/tensor_spread.h"
+
+#include <fmt/format.h>
+
+namespace attnscope {
+namespace {
+
+constexpr double many_silent = 0.5;   // of the columns
+constexpr double large_change = 0.1;  // of the weights, an update
+
+}  // namespace
+
+double newest_change(const TensorHistory& history) {
+  return history.last_update > 0 ? history.last_update : history.points.back().change;
+}
+
+std::vector<std::string> findings(const TensorsLook& look) {
+  std::vector<std::string> broken, broken_gradients, silent, large;
+  const auto not_finite = [](std::vector<std::string>& list, const std::string& what, const TensorSpread& spread) {
+    if (spread.not_finite > 0)
+      list.push_back(fmt::format("{}: {:.1f} % NaN or infinite", what, 100 * spread.not_finite));
+  };
+  for (const auto* histories : {&look.parameters, &look.activations}) {
+    for (const TensorHistory& history : *histories) {
+      if (history.points.empty()) continue;
+      const TensorPoint& point = history.points.back();
+      not_finite(broken, history.name, point.values);
+      not_finite(broken_gradients, "gradient of " + history.name, point.gradient);
+      if (point.gradient.count > 0 && point.gradient.zeros == 1)
+        silent.push_back(fmt::format("gradient of {}: 0 everywhere, it is not trained", history.name));
+      if (histories == &look.activations && point.values.silent >= many_silent)
+        silent.push_back(
+            fmt::format("{}: {:.0f} % of its units are 0 for every piece", history.name, 100 * point.values.silent));
+      if (newest_change(history) > large_change)
+        large.push_back(
+            fmt::format("{}: an update changes it by {:.0f} %", history.name, 100 * newest_change(history)));
+    }
+  }
+  for (const auto* list : {&broken_gradients, &silent, &large}) broken.insert(broken.end(), list->begin(), list->end());
+  return broken;
+}
+
+}  // namespace attnscope
