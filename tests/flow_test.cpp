@@ -399,7 +399,7 @@ TensorsLook fixture_tensors(const TensorsQuestion& question) {
   }
   TensorHistory hidden{"encoder layer 1 feed-forward, hidden units", {3, 512}};
   hidden.points = {{300, fixture_tensor_spread(1)}};
-  hidden.points.back().values.silent = 0.75;
+  hidden.points.back().values.silent = 0.97;
   look.activations = {hidden};
   return look;
 }
@@ -420,8 +420,8 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   receive(scope, {StudyEnded{studies().back().study, result}}, nullptr);
   ui.frames(3, draw);
   EXPECT_EQ(studies().size(), 1U);
-  for (const char* text : {"embedding.weight", "linear1.weight", "10 × 10", "norm 30", "an update changes it by 0.2 %",
-                           "Histogram at step 300", "hidden units: 75 % of its units are 0 for every piece"})
+  for (const char* text : {"embedding.weight", "encoder.0.linear1.weight", "10 × 10", "norm 30", "an update changes it by 0.2 %",
+                           "Histogram at step 300", "hidden units: 97 % of its units are 0 for every piece"})
     EXPECT_TRUE(ui.drew(text)) << text;
 
   ui.key(Key::down, draw);
@@ -438,7 +438,7 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
 
   ASSERT_TRUE(ui.click_text("activations", draw));
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("75.0 % of its units are 0"));
+  EXPECT_TRUE(ui.drew("97.0 % of its units are 0"));
   ui.key(Key::up, draw);
   EXPECT_EQ(view.spread.activation, 0);
 }

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double many_silent = 0.5;   // of the columns
+constexpr double many_silent = 0.95;  // of the columns; most units of a healthy layer are silent for one sentence
 constexpr double large_change = 0.1;  // of the weights, an update
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "base/numbers.h"
 #include "widgets/painter.h"
@@ -94,10 +95,10 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
 void draw_findings(const SpreadView& view, const Skin& skin) {
   constexpr std::size_t told = 2;
   if (view.findings.empty()) {
-    return draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                              "Every number is finite, every tensor is trained, no unit is silent half of the time, "
-                              "no update is a tenth of the weights.",
-                              skin);
+    return draw_wrapped_label(
+        skin.fonts.small, skin.theme.text_dim,
+        "Every number is finite, every tensor is trained, no layer is silent, no update is a tenth of the weights.",
+        skin);
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(told, view.findings.size()); ++i) text += view.findings[i] + ". ";
@@ -153,18 +154,26 @@ void tensor_tooltip(const TensorHistory& history, const Skin& skin) {
   ImGui::EndTooltip();
 }
 
+// "encoder.0.self_attn.in_proj_weight": the whole is in the tooltip.
+std::string short_tensor_name(std::string name) {
+  constexpr std::string_view layers = ".layers.";
+  if (const auto at = name.find(layers); at != std::string::npos) name.replace(at, layers.size(), ".");
+  return name;
+}
+
 // The name, and at the right two bars: the values' size, and under it the gradient's.
 bool draw_row(const TensorHistory& history, bool chosen, const Scales& scales, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, line = ImGui::GetTextLineHeight();
-  const float bars = std::floor(width * 0.24F), name = width - bars - skin.px(6);
+  const float bars = std::floor(width * 0.2F), name = width - bars - skin.px(6);
   const bool clicked = ImGui::Selectable("##tensor", chosen, 0, {width, line});
   if (ImGui::IsItemHovered()) tensor_tooltip(history, skin);
   Painter paint(skin);
   const TensorPoint& point = history.points.back();
   const bool broken = point.values.not_finite > 0 || point.gradient.not_finite > 0;
   paint.text(skin.fonts.mono_small, {corner.x, corner.y + (line - font_size(skin.fonts.mono_small)) / 2},
-             broken ? skin.theme.error : skin.theme.text, shortened(skin.fonts.mono_small, history.name, name));
+             broken ? skin.theme.error : skin.theme.text,
+             shortened(skin.fonts.mono_small, short_tensor_name(history.name), name));
   const float left = corner.x + width - bars;
   const auto bar = [&](float top, float share, Color32 color) {
     paint.filled_rect({left, corner.y + top}, {left + bars * share, corner.y + top + line * 0.38F}, color);
@@ -236,6 +245,11 @@ void draw_steps(SpreadView& view, const TensorHistory& history, float height, co
                       .legend = false,
                       .whole_x = true,
                       .movable = false};
+  // The boxes of the first step and of the last are as wide as the others.
+  const auto first = static_cast<double>(history.points.front().step),
+             last = static_cast<double>(history.points.back().step);
+  const double margin = std::max(0.5, 0.04 * (last - first));
+  options.x_data = PlotRange{first - margin, last + margin};
   options.over = [&](Painter& paint, const PlotFrame& frame) {
     draw_boxes(view, history, paint, frame, skin);
     if (!ImGui::IsItemClicked()) return;
@@ -366,7 +380,7 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   draw_findings(view, skin);
   if (!chosen_tensor(view)) return note("Type a sentence below: its activations are shown here.");
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = std::clamp(std::floor(room.x * 0.42F), skin.px(220), skin.px(520));
+  const float width = std::clamp(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
   ImGui::BeginGroup();
   draw_list(view, {width, 0}, skin);
   ImGui::EndGroup();
