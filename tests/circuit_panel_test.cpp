@@ -166,6 +166,27 @@ TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
   EXPECT_THAT(run.changes[0].other, ElementsAre(1));
 }
 
+TEST(WordsBetween, AreTwoOrNone) {
+  EXPECT_EQ(words_between(""), std::vector<std::string>());
+  EXPECT_EQ(words_between(" il,elle "), (std::vector<std::string>{"il", "elle"}));
+  EXPECT_EQ(words_between("il elle"), (std::vector<std::string>{"il", "elle"}));
+  EXPECT_EQ(words_between("il"), std::nullopt);
+  EXPECT_EQ(words_between("il, elle, on"), std::nullopt);
+}
+
+TEST_F(CircuitPanel, AnyTwoWordsCanBeAskedFor) {
+  end(fixture_look(snapshot->source_text));
+  ASSERT_TRUE(ui.click_text("where they part", draw));
+  ui.type("la", draw);
+  ui.key(Key::enter, draw);
+  EXPECT_THAT(studies(), SizeIs(1));  // one word alone
+  view.between = "la, le";
+  ASSERT_TRUE(ui.click_text("la, le", draw));
+  ui.key(Key::enter, draw);
+  ASSERT_THAT(studies(), SizeIs(2));
+  EXPECT_THAT(std::get<CircuitStudy>(studies().back().question).question.between, ElementsAre("la", "le"));
+}
+
 TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
   end(fixture_look(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));

@@ -399,7 +399,7 @@ TensorsLook fixture_tensors(const TensorsQuestion& question) {
   }
   TensorHistory hidden{"encoder layer 1 feed-forward, hidden units", {3, 512}};
   hidden.points = {{300, fixture_tensor_spread(1)}};
-  hidden.points.back().values.silent = 0.97;
+  hidden.points.back().values.silent = 1;
   look.activations = {hidden};
   return look;
 }
@@ -420,8 +420,8 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   receive(scope, {StudyEnded{studies().back().study, result}}, nullptr);
   ui.frames(3, draw);
   EXPECT_EQ(studies().size(), 1U);
-  for (const char* text : {"embedding.weight", "encoder.0.linear1.weight", "10 × 10", "norm 30", "an update changes it by 0.2 %",
-                           "Histogram at step 300", "hidden units: 97 % of its units are 0 for every piece"})
+  for (const char* text : {"embedding.weight", "encoder.0.linear1.weight", "10 × 10", "norm 30",
+                           "an update changes it by 0.2 %", "Histogram at step 300", "hidden units: 0 for every piece"})
     EXPECT_TRUE(ui.drew(text)) << text;
 
   ui.key(Key::down, draw);
@@ -438,9 +438,41 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
 
   ASSERT_TRUE(ui.click_text("activations", draw));
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("97.0 % of its units are 0"));
+  EXPECT_TRUE(ui.drew("100.0 % of its units are 0"));
   ui.key(Key::up, draw);
   EXPECT_EQ(view.spread.activation, 0);
+}
+
+TEST_F(Flow, TensorsGivenUpCanBeAskedForAgainAndAnotherRunsAreNotShown) {
+  show(FlowMode::spread);
+  const auto last = [&]() -> const StartStudy& {
+    for (auto command = scope.commands.rbegin(); command != scope.commands.rend(); ++command)
+      if (const auto* study = std::get_if<StartStudy>(&*command)) return *study;
+    throw std::out_of_range("no study");
+  };
+  receive(scope, {StudyEnded{last().study, nullptr}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("Nothing was looked at"));
+  const std::uint64_t given_up = last().study;
+  ASSERT_TRUE(ui.click_text("again", draw));
+  ui.frames(2, draw);
+  EXPECT_GT(last().study, given_up);
+  const auto result = [&](std::uint64_t run) {
+    const auto asked = std::get<TensorsQuestion>(last().question);
+    return std::make_shared<const StudyResult>(StudyResult{run, 300, fixture_tensors(asked)});
+  };
+  receive(scope, {StudyEnded{last().study, result(scope.run.run)}}, nullptr);
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew("embedding.weight"));
+
+  RunOpened other = fixture_run(20);
+  other.run = scope.run.run + 1;
+  receive(scope, {other, Status{Activity::paused, 20, "CPU"}}, nullptr);
+  auto snapshot = std::make_shared<Snapshot>(*base);
+  snapshot->run = other.run;
+  answer(snapshot);
+  EXPECT_TRUE(ui.drew("Looking at every tensor"));
+  EXPECT_FALSE(ui.drew("embedding.weight"));
 }
 
 }  // namespace

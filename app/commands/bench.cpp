@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "circuit/search.h"
+#include "circuit/sweep.h"
 #include "commands/bench_growth.h"
 #include "commands/commands.h"
 #include "commands/measurement.h"
@@ -37,6 +39,25 @@ void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
   out.push_back({"sentence to encoder attention, idle", median(early), "ms"});
   out.push_back({"sentence to translation and all attention, idle", median(whole), "ms"});
   out.push_back({"greedy decoding, one sentence", pieces / median(whole) * 1000, "pieces/s"});
+}
+
+// Every value of the one run put into the other, side by side; and the search over one pair.
+void measure_circuit(TorchEngine& engine, std::vector<Measurement>& out) {
+  const TwinQuestion question{"The animal didn't cross the street because it was too tired.",
+                              "The animal didn't cross the street because it was too wide.",
+                              {}};
+  const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
+  std::vector<double> sweeps, searches;
+  for (int round = 0; round < 5; ++round) {
+    auto begin = Clock::now();
+    sweep(*runs, Twin::corrupted, ChangeKind::twin);
+    sweeps.push_back(milliseconds_since(begin));
+    begin = Clock::now();
+    find_circuit({case_of(runs)});
+    searches.push_back(milliseconds_since(begin));
+  }
+  out.push_back({"circuit: every place patched, one pair", median(sweeps), "ms"});
+  out.push_back({"circuit: the search, one pair", median(searches), "ms"});
 }
 
 void print(const std::vector<Measurement>& measurements, bool json) {
@@ -105,6 +126,8 @@ int bench(const BenchOptions& options) {
 #ifdef ATTNSCOPE_GUI
   line.show("Measuring large maps", -1);
   for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
+  line.show("Measuring the circuit", -1);
+  measure_circuit(engine, measurements);
   line.show("Measuring maps of embeddings", -1);
   for (Measurement& measurement : measure_embeddings(engine.tokenizer()))
     measurements.push_back(std::move(measurement));

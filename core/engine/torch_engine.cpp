@@ -691,6 +691,9 @@ TensorsLook TorchEngine::tensors(const TensorsQuestion& question, const Fraction
   visit_recorded([&](const WatchedModel& watched,
                      const FractionCallback& done) { collector.add(*watched.model, watched.step, [&] { done(0); }); },
                  progress);
+  // The moments of a run that was opened are with its trainer.
+  if (!run_.trainer && run_.corpus && run_.folder && std::filesystem::exists(run_.folder->optimizer()))
+    make_trainer(breathe);
   if (run_.trainer && present->step == run_.trainer->steps_done())
     collector.add_last_update(run_.trainer->optimizer(),
                               learning_rate_at(run_.config.training, run_.config.model.d_model, present->step));

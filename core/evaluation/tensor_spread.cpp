@@ -171,7 +171,11 @@ void TensorsCollector::add_activations(SequenceModel& model, std::int64_t step) 
       if (!states.empty()) add_activation(fmt::format("{} cell {}, h", name, cell + 1), torch::stack(states), step);
     }
   }
-  add_activation("logits", model.logits(features)[0], step);
+  add_activation("features", features[0], step);  // after the last norm: what the output matrix reads
+  const torch::Tensor logits = model.logits(features)[0];
+  // A classifier says labels alone, the last pieces of the vocabulary.
+  add_activation("logits", config.is_classifier() ? logits.slice(1, logits.size(1) - config.num_classes) : logits,
+                 step);
 }
 
 void TensorsCollector::add_last_update(Adam& optimizer, double learning_rate) {

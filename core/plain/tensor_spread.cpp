@@ -5,7 +5,6 @@
 namespace attnscope {
 namespace {
 
-constexpr double many_silent = 0.95;  // of the columns; most units of a healthy layer are silent for one sentence
 constexpr double large_change = 0.1;  // of the weights, an update
 
 }  // namespace
@@ -28,10 +27,11 @@ std::vector<std::string> findings(const TensorsLook& look) {
       not_finite(broken_gradients, "gradient of " + history.name, point.gradient);
       if (point.gradient.count > 0 && point.gradient.zeros == 1)
         silent.push_back(fmt::format("gradient of {}: 0 everywhere, it is not trained", history.name));
-      if (histories == &look.activations && point.values.silent >= many_silent)
-        silent.push_back(
-            fmt::format("{}: {:.0f} % of its units are 0 for every piece", history.name, 100 * point.values.silent));
-      if (newest_change(history) > large_change)
+      // Of a short sentence most units of a healthy layer are silent: only all of them tell something.
+      if (histories == &look.activations && point.values.silent == 1)
+        silent.push_back(fmt::format("{}: 0 for every piece", history.name));
+      // Biases begin at nought: their first updates are all there is of them.
+      if (history.shape.size() > 1 && newest_change(history) > large_change)
         large.push_back(
             fmt::format("{}: an update changes it by {:.0f} %", history.name, 100 * newest_change(history)));
     }

@@ -93,7 +93,7 @@ void draw_written(WorkspaceContext& context, AttributionView& view) {
       ask(context, view, static_cast<int>(i));
     ImGui::PopID();
   }
-  end_choices();
+  next_in_row(button_width("again"), skin.px(10));
   ImGui::BeginDisabled(context.studying || !context.live);
   if (ImGui::Button("again")) ask(context, view, view.look->output);
   ImGui::EndDisabled();

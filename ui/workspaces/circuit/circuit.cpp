@@ -106,6 +106,30 @@ void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
   context.study = FormationStudy{view.look->question, view.look->facts, shown_circuit(view)};
 }
 
+constexpr const char* between_hint = "where they part";
+
+float between_width(const Skin& skin) {
+  return ImGui::CalcTextSize("between").x + skin.px(6) + button_width(between_hint);
+}
+
+// True when they were entered.
+bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
+  next_in_row(between_width(skin), skin.px(6));
+  ImGui::AlignTextToFramePadding();
+  quiet_words("between",
+              "The two words whose odds are asked for, il, elle: at the step where one of them is written. Left empty: "
+              "the first at which the two translations part.",
+              skin);
+  ImGui::SameLine(0, skin.px(6));
+  ImGui::SetNextItemWidth(button_width(between_hint));
+  if (!valid) ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
+  const bool entered =
+      ImGui::InputTextWithHint("##between", between_hint, &view.between, ImGuiInputTextFlags_EnterReturnsTrue);
+  if (!valid) ImGui::PopStyleColor();
+  view.typing |= ImGui::IsItemActive();
+  return entered;
+}
+
 void draw_twin(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
@@ -115,13 +139,16 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
       "the run on the sentence below, and the other way round.",
       skin);
   ImGui::SameLine(0, skin.px(6));
-  const float beside = button_width("offers") + button_width("again") + skin.px(20);
+  const float beside = button_width("offers") + button_width("again") + between_width(skin) + skin.px(26);
   ImGui::SetNextItemWidth(std::max(skin.px(160), std::min(skin.px(620), ImGui::GetContentRegionAvail().x - beside)));
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText("##twin", &view.twin, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
   help_tooltip("Enter: looks for what tells the two apart.", skin);
-  if (entered && view.look) ask(context, view, {view.look->question.clean, view.twin, {}});
+  const auto between = words_between(view.between);
+  const bool asked_between = draw_between(view, between.has_value(), skin);
+  if ((entered || asked_between) && view.look && between)
+    ask(context, view, {view.look->question.clean, view.twin, *between});
   next_in_row(button_width("offers"), skin.px(6));
   const bool offers = view.look && !view.look->offers.empty();
   ImGui::BeginDisabled(!offers);
@@ -136,7 +163,7 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
   if (!ImGui::BeginPopup("offers")) return;
   for (const std::string& offer : view.look->offers)
     if (ImGui::Selectable(offer.c_str(), offer == view.look->question.corrupted))
-      ask(context, view, {view.look->question.clean, offer, {}});
+      ask(context, view, {view.look->question.clean, offer, between.value_or(std::vector<std::string>())});
   ImGui::EndPopup();
 }
 

@@ -1,6 +1,7 @@
 #include "workspaces/circuit/view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -32,8 +33,25 @@ bool is_of(const CircuitView& view, const TwinQuestion& question, std::uint64_t 
 
 }  // namespace
 
+std::optional<std::vector<std::string>> words_between(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c != ',' && c != ' ') {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  if (!words.empty() && words.size() != 2) return std::nullopt;
+  return words;
+}
+
 void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step) {
-  if (!view.typing) view.twin = look.question.corrupted;
+  if (!view.typing) {
+    view.twin = look.question.corrupted;
+    view.between = fmt::format("{}", fmt::join(look.question.between, ", "));
+  }
   view.asked = look.question;
   view.run = run;
   view.step = step;

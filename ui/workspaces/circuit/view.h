@@ -29,6 +29,7 @@ enum class CircuitMode { place, heads, picture, score, formation, attribution, i
 struct CircuitView {
   CircuitMode mode = CircuitMode::place;
   std::string twin;                             // as it is typed
+  std::string between;                          // the two words whose odds are asked for, as they are typed; or none
   bool typing = false;                          // in it
   Twin of = Twin::clean;                        // whose run is changed, in the maps and by a click
   ChangeKind kind = ChangeKind::twin;           // by what, in the heads' map
@@ -82,6 +83,9 @@ struct CircuitView {
 
   AttributionView attribution;  // of the sentence alone
 };
+
+// "il, elle" → both; none of an empty text; nothing of another number of words.
+std::optional<std::vector<std::string>> words_between(const std::string& text);
 
 // What comes of a study; nothing of another run or question.
 void take_circuit(CircuitView& view, CircuitLook look, std::uint64_t run, std::int64_t step);

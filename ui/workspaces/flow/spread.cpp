@@ -62,14 +62,18 @@ void make_lines(SpreadView& view) {
 
 void ask(WorkspaceContext& context, SpreadView& view) {
   view.asked = TensorsQuestion{context.live ? context.live->source_text : ""};
-  view.run = context.live ? context.live->run : 0;
+  view.asked_run = context.live ? context.live->run : 0;
   context.study = *view.asked;
 }
 
 void ask_if_new(WorkspaceContext& context, SpreadView& view) {
   if (!context.live || context.studying || context.study) return;
-  const bool same = view.asked && view.run == context.live->run && view.asked->text == context.live->source_text;
+  const bool same = view.asked && view.asked_run == context.live->run && view.asked->text == context.live->source_text;
   if (!same) ask(context, view);
+}
+
+bool is_answered(const WorkspaceContext& context, const SpreadView& view) {
+  return view.look && context.live && view.run == context.live->run;
 }
 
 void draw_controls(WorkspaceContext& context, SpreadView& view) {
@@ -87,6 +91,7 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
   if (ImGui::Button("again")) ask(context, view);
   ImGui::EndDisabled();
   help_tooltip("With the weights of this moment.", skin);
+  if (!is_answered(context, view)) return;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
   dim_text(fmt::format("step {}", grouped(view.step)), skin);
@@ -311,6 +316,9 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
   if (view.gradient && !view.activations && point.gradient.count == 0)
     return draw_quiet_note(view.look->no_gradients.c_str(), ImGui::GetContentRegionAvail(), skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text, facts_text(view, history, point), skin);
+  if (history.points.size() < 2)
+    draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                       "No earlier weights were recorded: the window records some while it trains.", skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_steps(view, history, std::floor(room.y / 2 - skin.px(4)), skin);
   draw_histogram(view, point, skin);
@@ -319,7 +327,8 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
 }  // namespace
 
 void take_tensors(SpreadView& view, TensorsLook look, std::uint64_t run, std::int64_t step) {
-  if (!view.asked || *view.asked != look.question || view.run != run) return;
+  if (!view.asked || *view.asked != look.question || view.asked_run != run) return;
+  view.run = run;
   view.step = step;
   view.findings = findings(look);
   view.look = std::move(look);
@@ -364,7 +373,8 @@ std::optional<WorkspaceNumbers> spread_numbers(const SpreadView& view) {
     numbers.rows.push_back(fmt::format("step {}", point.step));
     int col = 0;
     for (const double quantile : spread.quantiles) numbers.matrix.at(row, col++) = static_cast<float>(quantile);
-    for (const double number : {spread.mean, spread.norm, spread.zeros, spread.not_finite, point.change})
+    const double change = &point == &history->points.back() ? newest_change(*history) : point.change;
+    for (const double number : {spread.mean, spread.norm, spread.zeros, spread.not_finite, change})
       numbers.matrix.at(row, col++) = static_cast<float>(number);
   }
   return numbers;
@@ -374,9 +384,11 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
   ask_if_new(context, view);
-  const bool answered = view.look && context.live && view.run == context.live->run;
-  if (!answered) return note("Looking at every tensor\u2026");
   draw_controls(context, view);
+  if (!is_answered(context, view)) {
+    const bool working = context.studying || context.study.has_value();
+    return note(working ? "Looking at every tensor\u2026" : "Nothing was looked at: \u201Cagain\u201D does.");
+  }
   draw_findings(view, skin);
   if (!chosen_tensor(view)) return note("Type a sentence below: its activations are shown here.");
   const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -20,9 +20,10 @@ struct SpreadView {
   int activation = 0;
   int point = -1;  // whose histogram is shown; −1: the newest
 
-  // ---- asked for and answered, of that run
+  // ---- asked for and answered
   std::optional<TensorsQuestion> asked;
-  std::uint64_t run = 0;
+  std::uint64_t asked_run = 0;
+  std::uint64_t run = 0;  // of the look
   std::int64_t step = 0;
   std::optional<TensorsLook> look;
   std::vector<std::string> findings;
