@@ -273,7 +273,7 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   CLI::Option* attribution = sub->add_flag("--attribution", o.attribution,
                                            "Instead, of the sentence alone: what one piece written comes from, by head "
                                            "and layer and by the pieces read");
-  add_option(sub, "--token", "N", o.token, "Which of the pieces written, counted from 0; left out: the last")
+  add_option(sub, "--token", "N", o.token, "Which of the pieces written, counted from 0; left out: the last that is more than a sign")
       ->needs(attribution)
       ->check(CLI::NonNegativeNumber);
   sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");

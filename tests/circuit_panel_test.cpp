@@ -236,7 +236,7 @@ TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
   end(SweepLook{
       question, "", {fixture_sweep(Twin::clean, question, 0.4F), fixture_sweep(Twin::corrupted, question, 0.2F)}});
   EXPECT_TRUE(ui.drew("embedded"));
-  EXPECT_EQ(row_name(view.row_places.front()), "embedded");
+  EXPECT_EQ(row_name(view.row_places.front(), view.look->facts), "embedded");
   EXPECT_FLOAT_EQ(view.rows.at(0, 0), 0.4F);
   const std::size_t asked = studies().size();
   ASSERT_TRUE(ui.click_text("L1 H2", draw));  // what a path alone makes be written is not defined
@@ -341,6 +341,36 @@ TEST(Agreement, IsTheRankCorrelation) {
   EXPECT_EQ(agreement(look), 0);
 }
 
+TEST_F(CircuitPanel, ARecurrentNetworkHasStatesAndOneAttention) {
+  CircuitLook look = fixture_look(snapshot->source_text);
+  look.facts.recurrent = true;
+  std::erase_if(look.found.hops, [](const Hop& hop) { return hop.part != AttentionPart::cross; });
+  look.found.decoys.clear();
+  for (Sweep& sweep : look.sweeps) {
+    sweep.encoder_heads = sweep.decoder_heads = sweep.encoder_feed_forward = {};
+    sweep.encoder_rows.clear();
+    sweep.decoder_rows.clear();
+    sweep.cross_heads.rows = sweep.cross_heads.cols = 1;
+    sweep.cross_heads.effects.resize(1);
+    sweep.cross_rows.front().rows = 1;
+    sweep.cross_rows.front().effects.resize(static_cast<std::size_t>(sweep.cross_rows.front().cols));
+  }
+  end(std::move(look));
+  EXPECT_TRUE(ui.drew("the state after a word holds"));
+  EXPECT_TRUE(ui.drew("decoder's states"));
+  ASSERT_TRUE(ui.click_text("Heads", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("attention"));
+  EXPECT_FALSE(ui.drew("cross-attention")) << "there is nothing to choose among";
+  EXPECT_FALSE(ui.drew("any way")) << "no path leads past the states";
+  ASSERT_TRUE(ui.click_text("The circuit", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("cross-attention, head 1"));
+  ASSERT_TRUE(ui.click_text("Why there?", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("No head reads the difference from another word"));
+}
+
 TEST_F(CircuitPanel, SaysWhyThereIsNone) {
   CircuitLook look = fixture_look(snapshot->source_text);
   look.problem = "There is no circuit: the model writes the same for both sentences.";
@@ -401,7 +431,8 @@ TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
   ui.frames(3, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   const auto asked = std::get<AttributionQuestion>(studies().back().question);
-  EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, -1}));
+  // Of the piece at which the sentence and its twin part.
+  EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, 1}));
   EXPECT_TRUE(ui.drew("Taking the answer apart"));
   end(fixture_attribution(asked));
   // The head that adds most is the one whose weights are shown.
@@ -428,7 +459,9 @@ TEST_F(CircuitPanel, WhatHasNoPartsIsSaidAndThePiecesAreShown) {
   scope.commands.clear();
   receive(scope, {StudyEnded{1, nullptr}}, nullptr);
   ui.frames(3, draw);
-  AttributionLook look = fixture_attribution(std::get<AttributionQuestion>(studies().back().question));
+  const auto asked = std::get<AttributionQuestion>(studies().back().question);
+  EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, -1})) << "no twin is known";
+  AttributionLook look = fixture_attribution(asked);
   look.parts.clear();
   look.heads.clear();
   look.rollout.clear();

@@ -154,8 +154,6 @@ TEST(TwinRuns, SaysWhyTwoSentencesAreNoTwins) {
   EXPECT_THAT(problem(model, {"the cat", "the mats", {}}), HasSubstr("8 and 9 pieces"));
   EXPECT_THAT(problem(model, {"the cat", "the mat", {"t", "zebra"}}), HasSubstr("\"zebra\" is no single piece"));
   EXPECT_THAT(problem(model, {std::string(60, 'a'), std::string(60, 'e'), {}}), HasSubstr("the model reads 40"));
-  ModelConfig recurrent = small("recurrent");
-  EXPECT_THAT(problem(random_model(recurrent), {"the cat", "the mat", {}}), HasSubstr("A recurrent model"));
 }
 
 TEST(Slots, AreWordsAndSigns) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "attribution/attribution.h"
 #include "circuit/search.h"
 #include "circuit/twin_runs.h"
 #include "commands/paths.h"
@@ -55,6 +56,17 @@ TEST_F(ShippedRun, TranslatesTheSentencesItIsKnownFor) {
       {"The animal didn't cross the street because it was too wide.",
        "L'animal n'a pas traversé la rue parce qu'elle était trop large.", "", "", "elle"}};
   EXPECT_EQ(evaluate_pairs(engine->model(), engine->tokenizer(), famous, 1, {}).exact, 2);
+}
+
+TEST_F(ShippedRun, AnswersForItsLastWordUnlessAskedForAnother) {
+  const std::string sentence = "The animal didn't cross the street because it was too tired.";
+  const auto asked_of = [&](int output) {
+    const AttributionLook look =
+        look_at_attribution(engine->model(), engine->tokenizer(), {sentence, output}, [](double) {});
+    return std::string(without_mark(look.written.at(static_cast<std::size_t>(look.output))));
+  };
+  EXPECT_EQ(asked_of(-1), "fatigué") << "neither the full stop nor the end";
+  EXPECT_EQ(asked_of(1), "'");
 }
 
 TEST_F(ShippedRun, FindsTheGenderOfItInHeldOutPairs) {

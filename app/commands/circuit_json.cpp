@@ -175,16 +175,16 @@ class Figures {
     language_model_ = model_.is_language_model();
     reader_ = language_model_ ? AttentionPart::decoder : AttentionPart::encoder;
     layers_ = static_cast<int>(language_model_ ? model_.num_decoder_layers : model_.num_encoder_layers);
-    heads_ = static_cast<int>(model_.num_heads);
     for (const int slot : at_) words_.push_back({slot});
     if (at_.size() > 1) words_.push_back(at_);
   }
 
   std::vector<Figure> all() {
     for (int layer = 1; layer <= layers_; ++layer) add_states(layer);
-    for (int layer = 0; layer < layers_; ++layer) add_reading(layer);
+    const int readers = part_size(model_, reader_).layers;
+    for (int layer = 0; layer < readers; ++layer) add_reading(layer);
     if (exchanged_.size() == 2)
-      for (int layer = 0; layer < layers_; ++layer) add_exchanges(layer);
+      for (int layer = 0; layer < readers; ++layer) add_exchanges(layer);
     if (!language_model_)
       for (int layer = 0; layer < static_cast<int>(model_.num_decoder_layers); ++layer) add_writing(layer);
     return std::move(figures_);
@@ -198,8 +198,9 @@ class Figures {
   }
 
   void add_states(int layer) {
-    const std::string group = layer == layers_ ? (language_model_ ? "last layer's output" : "encoder output")
-                                               : fmt::format("residual stream before layer {}", layer + 1);
+    const std::string group = model_.is_recurrent() ? fmt::format("state after layer {}", layer)
+                              : layer == layers_    ? (language_model_ ? "last layer's output" : "encoder output")
+                                                    : fmt::format("residual stream before layer {}", layer + 1);
     const ValueSite site{ValueKind::state, reader_, layer};
     for (const std::vector<int>& slots : words_) add_put(group, name_of(slots), site, {}, slots);
     std::vector<int> rest;
@@ -210,8 +211,9 @@ class Figures {
 
   void add_reading(int layer) {
     const std::string group = fmt::format("layer {} head output at {}", layer + 1, name_of(at_));
-    for (const std::vector<int>& heads : sets_of_heads(heads_))
-      add_put(group, heads_name(heads, heads_), {ValueKind::heads, reader_, layer}, heads, at_);
+    const int all = part_size(model_, reader_).heads;
+    for (const std::vector<int>& heads : sets_of_heads(all))
+      add_put(group, heads_name(heads, all), {ValueKind::heads, reader_, layer}, heads, at_);
   }
 
   void add_put(std::string group, std::string name, ValueSite site, std::vector<int> heads, std::vector<int> slots) {
@@ -222,9 +224,10 @@ class Figures {
 
   void add_exchanges(int layer) {
     const std::string group = fmt::format("weights on {} exchanged in layer {}", name_of(exchanged_), layer + 1);
-    for (const std::vector<int>& heads : sets_of_heads(heads_)) {
+    const int all = part_size(model_, reader_).heads;
+    for (const std::vector<int>& heads : sets_of_heads(all)) {
       for (const std::vector<int>& slots : words_) {
-        figures_.push_back({group, heads_name(heads, heads_) + ", " + name_of(slots),
+        figures_.push_back({group, heads_name(heads, all) + ", " + name_of(slots),
                             [this_slots = slots, heads, layer, reader = reader_,
                              words = exchanged_](const TwinCase& it) -> std::vector<Change> {
                               return {{ChangeKind::exchange,
@@ -240,10 +243,12 @@ class Figures {
 
   void add_writing(int layer) {
     for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
+      const PartSize size = part_size(model_, part);
+      if (layer >= size.layers) continue;
       const std::string group = fmt::format("decoder layer {} {}-attention output at the step", layer + 1,
                                             part == AttentionPart::cross ? "cross" : "self");
-      for (const std::vector<int>& heads : sets_of_heads(heads_)) {
-        figures_.push_back({group, heads_name(heads, heads_), [=](const TwinCase& it) -> std::vector<Change> {
+      for (const std::vector<int>& heads : sets_of_heads(size.heads)) {
+        figures_.push_back({group, heads_name(heads, size.heads), [=](const TwinCase& it) -> std::vector<Change> {
                               const int step = it.runs->positions(AttentionPart::decoder) - 1;
                               return {{ChangeKind::twin, {ValueKind::heads, part, layer}, heads, {step}, {}, {}}};
                             }});
@@ -257,7 +262,7 @@ class Figures {
   std::vector<std::vector<int>> words_;
   bool language_model_ = false;
   AttentionPart reader_ = AttentionPart::encoder;
-  int layers_ = 0, heads_ = 0;
+  int layers_ = 0;
   std::vector<Figure> figures_;
 };
 
@@ -268,9 +273,9 @@ Json weights_json(const TwinCase& it, Twin twin, const std::vector<int>& at, std
   const std::vector<int>& differ = it.runs->facts().differ;
   to.insert(to.end(), differ.begin(), differ.end());
   Json json = Json::object();
-  const auto layers = model.is_language_model() ? model.num_decoder_layers : model.num_encoder_layers;
-  for (int layer = 0; layer < static_cast<int>(layers); ++layer) {
-    for (int head = 0; head < static_cast<int>(model.num_heads); ++head) {
+  const PartSize size = part_size(model, part);
+  for (int layer = 0; layer < size.layers; ++layer) {
+    for (int head = 0; head < size.heads; ++head) {
       const Matrix map = to_matrix(it.runs->weights(twin, part, layer)[head]);
       for (const int from : at) {
         for (const int word : to) {
@@ -318,12 +323,11 @@ Json sweep_json(const Sweep& sweep) {
   };
   add_tokens("decoder_states", sweep.decoder_states);
   add_tokens("decoder_feed_forward", sweep.decoder_feed_forward);
-  json["decoder_heads"] = heads_json(sweep.decoder_heads, sweep.decoder_rows);
+  if (!sweep.decoder_heads.empty()) json["decoder_heads"] = heads_json(sweep.decoder_heads, sweep.decoder_rows);
   add_tokens("encoder_states", sweep.encoder_states);
   add_tokens("encoder_feed_forward", sweep.encoder_feed_forward);
-  if (sweep.encoder_heads.empty()) return json;
-  json["encoder_heads"] = heads_json(sweep.encoder_heads, sweep.encoder_rows);
-  json["cross_heads"] = heads_json(sweep.cross_heads, sweep.cross_rows);
+  if (!sweep.encoder_heads.empty()) json["encoder_heads"] = heads_json(sweep.encoder_heads, sweep.encoder_rows);
+  if (!sweep.cross_heads.empty()) json["cross_heads"] = heads_json(sweep.cross_heads, sweep.cross_rows);
   return json;
 }
 
@@ -338,6 +342,7 @@ Json asked_sweeps_json(const TwinRuns& runs, const SweepQuestion& question) {
 
 Json paths_json(const TwinCase& it, const Circuit& circuit) {
   Json json = Json::array();
+  if (it.runs->facts().recurrent) return json;
   for (const Hop& hop : circuit.hops) {
     Json path = {
         {"to",

@@ -102,7 +102,7 @@ struct ExplainOptions {
   std::string score = {};     // FROM,TO[,OTHER]: the score taken apart, of every head of the circuit that reads
   bool formation = false;     // what the circuit's parts moved at the recorded steps, of the one pair
   bool attribution = false;   // of the clean sentence alone: where one piece that is written comes from
-  int token = -1;             // which of them, from 0; -1: the last before </s>
+  int token = -1;             // which of them, from 0; -1: the last that is more than a sign
   bool json = false;
 };
 int explain(const ExplainOptions& options);  // on stdout

@@ -111,6 +111,8 @@ void print_hop(const Circuit& circuit, const Hop& hop) {
 // Of every head of the circuit that reads the sentence, each once.
 std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, const TwinQuestion& question,
                                   const std::string& words) {
+  if (runs.facts().recurrent)
+    throw ConfigError("--score: a recurrent network has no heads whose scores could be taken apart");
   const std::vector<int> slots = slots_named(runs.facts(), words, "--score");
   if (slots.size() != 2 && slots.size() != 3)
     throw ConfigError(fmt::format("--score: \"{}\" is not FROM,TO or FROM,TO,OTHER, each once in the sentence", words));

@@ -32,9 +32,8 @@ CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const
   CircuitLook look{.question = study.question, .offers = {}, .facts = {}, .sweeps = {}, .found = {}};
   if (ground.corpus) look.offers = twins_of(*ground.corpus, look.question.clean);
   if (look.question.corrupted.empty()) {
-    if (!ground.model.config().is_recurrent())
-      look.question.corrupted = first_apart(ground, look.question.clean, look.offers);
-    if (look.question.corrupted.empty() && !ground.model.config().is_recurrent()) {
+    look.question.corrupted = first_apart(ground, look.question.clean, look.offers);
+    if (look.question.corrupted.empty()) {
       look.problem = "Write a twin of the sentence: one word another, as many pieces, and another translation.";
       return look;
     }

@@ -183,21 +183,22 @@ class Search {
     found_.reader = model_.is_language_model() ? AttentionPart::decoder : AttentionPart::encoder;
     found_.problem = problem_before();
     if (!found_.problem.empty()) return std::move(found_);
-    const int layers = reader_layers();
-    const int stages = 2 * layers + 1 + (model_.is_language_model() ? 0 : 2 * decoder_layers());
+    const int layers = reader_layers(), readers = size_of(found_.reader).layers;
+    const int stages = layers + 1 + readers + (model_.is_language_model() ? 0 : 2 * decoder_layers());
     int done = 0;
     const auto next = [&] { fraction_ = static_cast<double>(++done) / stages; };
     for (int layer = 0; layer <= layers; ++layer, next()) find_place(layer);
-    for (int layer = 0; layer < layers; ++layer, next()) find_readers(layer);
+    for (int layer = 0; layer < readers; ++layer, next()) find_readers(layer);
     if (!model_.is_language_model()) {
-      for (int layer = 0; layer < decoder_layers(); ++layer) {
-        find_writers(AttentionPart::decoder, layer), next();
-        find_writers(AttentionPart::cross, layer), next();
-      }
+      for (int layer = 0; layer < decoder_layers(); ++layer)
+        for (const AttentionPart part : {AttentionPart::decoder, AttentionPart::cross}) {
+          if (layer < size_of(part).layers) find_writers(part, layer);
+          next();
+        }
     }
     find_decoys();
     const bool reads = std::ranges::any_of(found_.hops, [&](const Hop& hop) { return hop.part == found_.reader; });
-    if (!reads) {
+    if (!reads && !model_.is_recurrent()) {
       found_.problem =
           "There is no circuit: no head brings the difference to another word; it is read where it stands, or not by "
           "heads.";
@@ -206,7 +207,7 @@ class Search {
   }
 
  private:
-  int heads() const { return static_cast<int>(model_.num_heads); }
+  PartSize size_of(AttentionPart part) const { return part_size(model_, part); }
   int decoder_layers() const { return static_cast<int>(model_.num_decoder_layers); }
   int reader_layers() const {
     return model_.is_language_model() ? decoder_layers() : static_cast<int>(model_.num_encoder_layers);
@@ -246,7 +247,7 @@ class Search {
   void find_readers(int layer) {
     const std::vector<int>& slots = found_.places[static_cast<std::size_t>(layer) + 1].slots;
     const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
-    Hop hop{.part = found_.reader, .layer = layer, .members = all_rows(heads(), slots)};
+    Hop hop{.part = found_.reader, .layer = layer, .members = all_rows(size_of(found_.reader).heads, slots)};
     hop.all = counter_.count(heads_changed(hop, positions));
     if (!counter_.turns(hop.all)) return;
     const auto [one, other_one, exchanged] = best_exchange(hop, positions);
@@ -289,7 +290,7 @@ class Search {
   void find_writers(AttentionPart part, int layer) {
     const PositionsOf positions = slots_of_part(part, found_.reader);
     for (const std::vector<int>& slots : {std::vector{0}, std::vector{0, 1}}) {
-      Hop hop{.part = part, .layer = layer, .members = all_rows(heads(), slots)};
+      Hop hop{.part = part, .layer = layer, .members = all_rows(size_of(part).heads, slots)};
       hop.all = counter_.count(heads_changed(hop, positions));
       if (!counter_.turns(hop.all)) continue;
       complete(std::move(hop), positions, {});
@@ -319,7 +320,7 @@ class Search {
     hop.clean_members = one_way(of_clean);
     hop.corrupted_members = one_way(of_corrupted);
     std::vector<ChangesOf> alone;
-    for (int head = 0; head < heads(); ++head) {
+    for (int head = 0; head < size_of(hop.part).heads; ++head) {
       Members own;
       for (std::size_t i = 0; i < candidates.size(); ++i) {
         const auto slots = hop.slots();
@@ -399,8 +400,9 @@ class Search {
   void find_decoys() {
     const PositionsOf positions = slots_of_part(found_.reader, found_.reader);
     const std::vector<int> all = numbers(static_cast<int>(found_.slots.size()));
-    for (int layer = 0; layer < reader_layers(); ++layer) {
-      for (int head = 0; head < heads(); ++head) {
+    const PartSize size = size_of(found_.reader);
+    for (int layer = 0; layer < size.layers; ++layer) {
+      for (int head = 0; head < size.heads; ++head) {
         Decoy decoy{.place = {found_.reader, layer, head}};
         for (const int from : found_.places[static_cast<std::size_t>(layer) + 1].slots) {
           const std::vector<Look> seen = looks_of(decoy.place, positions, from);

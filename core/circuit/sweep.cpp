@@ -30,9 +30,9 @@ class Sweeper {
     }
   }
 
-  void add_heads(EffectGrid& whole, std::vector<EffectGrid>& rows, AttentionPart part, int layers) {
+  void add_heads(EffectGrid& whole, std::vector<EffectGrid>& rows, AttentionPart part) {
     const AttentionPart queries = part == AttentionPart::encoder ? part : AttentionPart::decoder;
-    const int heads = static_cast<int>(runs_.config().num_heads);
+    const auto [layers, heads] = part_size(runs_.config(), part);
     const int positions = runs_.positions(queries);
     begin(whole, layers, heads);
     rows.resize(static_cast<std::size_t>(layers));
@@ -93,17 +93,20 @@ Sweep swept(const TwinRuns& runs, Twin of, ChangeKind kind, const SweepQuestion*
   result.of = of;
   result.kind = kind;
   Sweeper sweeper(runs, of, kind, asked);
+  const bool forward = !model.is_recurrent();  // has feed-forward networks
   if (translates) {
     sweeper.add_tokens(result.encoder_states, result.encoder_states_whole, ValueKind::state, encoder, states(read));
-    sweeper.add_tokens(result.encoder_feed_forward, result.encoder_feed_forward_whole, ValueKind::feed_forward, encoder,
-                       read);
-    sweeper.add_heads(result.encoder_heads, result.encoder_rows, encoder, read);
-    sweeper.add_heads(result.cross_heads, result.cross_rows, cross, written);
+    if (forward)
+      sweeper.add_tokens(result.encoder_feed_forward, result.encoder_feed_forward_whole, ValueKind::feed_forward,
+                         encoder, read);
+    sweeper.add_heads(result.encoder_heads, result.encoder_rows, encoder);
+    sweeper.add_heads(result.cross_heads, result.cross_rows, cross);
   }
   sweeper.add_tokens(result.decoder_states, result.decoder_states_whole, ValueKind::state, decoder, states(written));
-  sweeper.add_tokens(result.decoder_feed_forward, result.decoder_feed_forward_whole, ValueKind::feed_forward, decoder,
-                     written);
-  sweeper.add_heads(result.decoder_heads, result.decoder_rows, decoder, written);
+  if (forward)
+    sweeper.add_tokens(result.decoder_feed_forward, result.decoder_feed_forward_whole, ValueKind::feed_forward, decoder,
+                       written);
+  sweeper.add_heads(result.decoder_heads, result.decoder_rows, decoder);
   sweeper.run(breathe);
   return result;
 }

@@ -122,13 +122,9 @@ TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinF
 void TwinRuns::read_twins(const std::string& clean, const std::string& corrupted) {
   if (config().is_classifier())
     throw NotTwins("A classifier writes nothing piece by piece: there is no output to part at.");
-  if (config().is_recurrent()) {
-    throw NotTwins(
-        "A recurrent model hands one state from word to word: it has no layers × positions, and no heads, to put "
-        "values into.");
-  }
   model_.check_standing_still();
   facts_.language_model = config().is_language_model();
+  facts_.recurrent = config().is_recurrent();
   facts_.clean = {clean, read_text(tokenizer_, config(), clean), {}, 0};
   facts_.corrupted = {corrupted, read_text(tokenizer_, config(), corrupted), {}, 0};
   check_twins(facts_, config());
@@ -272,6 +268,7 @@ torch::Tensor TwinRuns::logits_of(std::span<const ChangedRun> runs, bool encode,
     memory = model_.encode(sources(), {}, &inspection);
   } else {
     memory.states = memory_.states.index_select(0, rows);
+    for (const torch::Tensor& last : memory_.last) memory.last.push_back(last.index_select(0, rows));
   }
   return model_.logits(model_.decode(input, memory, nullptr, &inspection).select(1, -1))
       .to(torch::kCPU, torch::kFloat64);

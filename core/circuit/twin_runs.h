@@ -42,7 +42,7 @@ class TwinRuns {
   std::vector<Odds> read(std::span<const ChangedRun> runs, const Breath& breathe = {}) const;
 
   // The same of what goes straight to these heads alone, everything else on the way held as it was
-  // (SweepQuestion::end).
+  // (SweepQuestion::end). Not of a recurrent network, whose states all else passes through.
   std::vector<Odds> read(std::span<const ChangedRun> runs, const PathEnd& end, const Breath& breathe) const;
 
   // How much of the other sentence's answer the margin of such a run has; see Effect.

@@ -49,16 +49,20 @@ CellState carried(const torch::Tensor& padding, const CellState& before, const C
   return state;
 }
 
+// What follows each token of one cell.
+using CellHook = std::function<CellState(std::int64_t token, CellState state)>;
+
 // x: L×B×I → the states after each token, in the order of the text; `state` comes out as it is after the last one read.
 std::vector<CellState> read(const Cell& cell, const torch::Tensor& x, const torch::Tensor& padding, CellState& state,
-                            bool reverse) {
+                            bool reverse, const CellHook& after) {
   const auto inputs = cell.from_input(x).unbind(0);  // L of B×GH
   const auto paddings = padding.defined() ? padding.unsqueeze(2).unbind(0) : std::vector<torch::Tensor>();
   std::vector<CellState> states(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::size_t t = reverse ? inputs.size() - 1 - i : i;
-    const CellState after = cell.next(inputs[t], state);
-    state = padding.defined() ? carried(paddings[t], state, after) : after;
+    const CellState next = cell.next(inputs[t], state);
+    state = padding.defined() ? carried(paddings[t], state, next) : next;
+    if (after) state = after(static_cast<std::int64_t>(t), std::move(state));
     states[t] = state;
   }
   return states;
@@ -146,15 +150,18 @@ std::vector<CellState> RecurrentStackImpl::initial_states(std::int64_t batch_siz
 }
 
 torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states,
-                                          double dropout, std::vector<std::vector<CellState>>* kept) {
+                                          double dropout, std::vector<std::vector<CellState>>* kept,
+                                          const StateHook& after) {
   for (std::int64_t layer = 0; layer < num_layers_; ++layer) {
     if (layer > 0) x = kernels::dropout(x, is_training() ? dropout : 0);
     std::vector<torch::Tensor> outputs;
     std::vector<CellState> parts;
     for (std::int64_t direction = 0; direction < num_directions_; ++direction) {
       CellState& state = parts.emplace_back(part_of(states[layer], direction, num_directions_));
+      CellHook hook;
+      if (after) hook = [&](std::int64_t token, CellState it) { return after(layer, direction, token, std::move(it)); };
       std::vector<CellState> read_through =
-          read(cells_[layer * num_directions_ + direction], x, padding, state, direction == 1);
+          read(cells_[layer * num_directions_ + direction], x, padding, state, direction == 1, hook);
       outputs.push_back(outputs_of(read_through));
       if (kept) kept->push_back(std::move(read_through));
     }
@@ -164,11 +171,14 @@ torch::Tensor RecurrentStackImpl::forward(torch::Tensor x, const torch::Tensor& 
   return x;
 }
 
-void RecurrentStackImpl::step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout) {
-  states[0] = cells_[0].next(from_input, states[0]);
-  for (std::int64_t layer = 1; layer < num_layers_; ++layer) {
-    const torch::Tensor x = kernels::dropout(states[layer - 1].h, is_training() ? dropout : 0);
-    states[layer] = cells_[layer].next(cells_[layer].from_input(x), states[layer]);
+void RecurrentStackImpl::step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout,
+                              std::int64_t token, const StateHook& after) {
+  for (std::int64_t layer = 0; layer < num_layers_; ++layer) {
+    const auto enters = [&] {
+      return cells_[layer].from_input(kernels::dropout(states[layer - 1].h, is_training() ? dropout : 0));
+    };
+    states[layer] = cells_[layer].next(layer == 0 ? from_input : enters(), states[layer]);
+    if (after) states[layer] = after(layer, 0, token, std::move(states[layer]));
   }
 }
 

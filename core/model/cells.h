@@ -7,6 +7,7 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct CellState {
   torch::Tensor h;  // B×H, the output too
   torch::Tensor c;  // B×H, LSTM only: the memory cell
 };
+
+// Given the state after a token as soon as it is there, before anything reads it: what it returns goes on in its place.
+// direction: 1 of the cell that reads from the end; token: in the order of the text.
+using StateHook =
+    std::function<CellState(std::int64_t layer, std::int64_t direction, std::int64_t token, CellState state)>;
 
 // States as tensors in a row, layer after layer: h and, in an LSTM, c.
 std::vector<torch::Tensor> tensors_of(const std::vector<CellState>& states);
@@ -58,10 +64,12 @@ class RecurrentStackImpl : public torch::nn::Module {
   // reading from the end begins at the last real token; or undefined. Dropout is between layers, while training.
   // `kept`, where given, becomes every cell's state after each token; see Inspection::encoder_cells.
   torch::Tensor forward(torch::Tensor x, const torch::Tensor& padding, std::vector<CellState>& states, double dropout,
-                        std::vector<std::vector<CellState>>* kept = nullptr);
+                        std::vector<std::vector<CellState>>* kept = nullptr, const StateHook& after = {});
 
   // One token through all layers of a stack that reads one way; from_input: B×GH, what the first cell makes of it.
-  void step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout);
+  // token: its place in the text, for `after`.
+  void step(const torch::Tensor& from_input, std::vector<CellState>& states, double dropout, std::int64_t token,
+            const StateHook& after = {});
 
   const Cell& first_cell() const { return cells_.front(); }
 

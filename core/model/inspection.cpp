@@ -1,6 +1,7 @@
 #include "model/inspection.h"
 
 #include <algorithm>
+#include <span>
 
 namespace attnscope {
 namespace {
@@ -17,6 +18,27 @@ void exchange(const torch::Tensor& weights, const std::vector<int>& one, const s
   const torch::Tensor of_other = weights.index_select(0, at_other).sum();
   weights.index_fill_(0, at_one, of_other / static_cast<double>(one.size()));
   weights.index_fill_(0, at_other, of_one / static_cast<double>(other.size()));
+}
+
+// weights: Q×K; nothing of a query that this pass does not see.
+void exchange_at(const torch::Tensor& weights, std::int64_t query, const Exchange& it) {
+  if (is_inside(query, weights.size(0))) exchange(weights.select(0, query), it.one, it.other);
+}
+
+// h of every direction, then c: B×L×W.
+torch::Tensor states_value(std::span<const std::vector<CellState>> directions) {
+  std::vector<torch::Tensor> h, c;
+  for (const std::vector<CellState>& states : directions) {
+    std::vector<torch::Tensor> of_h, of_c;
+    for (const CellState& state : states) {
+      of_h.push_back(state.h);
+      if (state.c.defined()) of_c.push_back(state.c);
+    }
+    h.push_back(torch::stack(of_h, 1));
+    if (!of_c.empty()) c.push_back(torch::stack(of_c, 1));
+  }
+  h.insert(h.end(), c.begin(), c.end());
+  return torch::cat(h, 2);
 }
 
 // What no graph has led to begins one.
@@ -59,7 +81,7 @@ torch::Tensor LayerInspection::changed(torch::Tensor weights, AttentionPart part
   if (inspection_->patches) {
     for (const Exchange& it : inspection_->patches->exchanges)
       if (is_here(it.place))
-        exchange(weights.select(0, it.row).select(0, it.place.head).select(0, it.query), it.one, it.other);
+        exchange_at(weights.select(0, it.row).select(0, it.place.head), it.query - first_query_, it);
   }
   if (!inspection_->interventions) return weights;
   for (const HiddenKeys& hidden : inspection_->interventions->hidden)
@@ -138,11 +160,15 @@ void keep_state(Inspection* inspection, const torch::Tensor& x) {
   if (inspection && inspection->states_wanted) inspection->states.push_back(x.detach());
 }
 
-torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value) {
+torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value, std::int64_t first) {
   if (!inspection) return value;
   if (inspection->gradients_wanted && site.kind != ValueKind::feed_forward)
     return inspection->values[site] = with_gradient(value);
-  if (inspection->values_wanted) inspection->values[site] = value.detach();
+  const std::int64_t along = value.dim() - 2;  // the positions
+  if (inspection->values_wanted) {
+    torch::Tensor& kept = inspection->values[site];
+    kept = first == 0 ? value.detach() : torch::cat({kept, value.detach()}, along);
+  }
   if (!inspection->patches) return value;
   // Of one row: L×D, or Q×d of the head.
   const auto row_of = [&](const torch::Tensor& of, std::int64_t row, int head) {
@@ -155,17 +181,52 @@ torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch
     if (!changed.defined()) changed = value.clone();
     const torch::Tensor& source = inspection->patches->values->at(site);
     if (put.position < 0) {
-      changed.select(0, put.row).copy_(source.select(0, put.from));
+      changed.select(0, put.row).copy_(source.slice(along, first, first + value.size(along)).select(0, put.from));
       continue;
     }
+    if (!is_inside(put.position - first, value.size(along))) continue;
     row_of(changed, put.row, put.head)
-        .select(0, put.position)
+        .select(0, put.position - first)
         .copy_(row_of(source, put.from, put.head).select(0, put.position));
   }
   return changed.defined() ? changed : value;
 }
 
-void keep_cells(Inspection& inspection, bool decoder, const std::vector<std::vector<CellState>>& cells) {
+StateHook states_put(const Inspection* inspection, AttentionPart stack) {
+  const Patches* patches = inspection ? inspection->patches : nullptr;
+  const auto is_here = [stack](const Put& put) {
+    return put.site.kind == ValueKind::state && put.site.part == stack && put.site.layer > 0;
+  };
+  if (!patches || std::ranges::none_of(patches->puts, is_here)) return {};
+  return [patches, stack](std::int64_t layer, std::int64_t direction, std::int64_t token, CellState state) {
+    const ValueSite site{ValueKind::state, stack, static_cast<int>(layer) + 1};
+    bool copied = false;
+    for (const Put& put : patches->puts) {
+      if (put.site != site || (put.position >= 0 && put.position != token)) continue;
+      if (!copied) state = {state.h.clone(), state.c.defined() ? state.c.clone() : state.c};
+      copied = true;
+      const torch::Tensor value = patches->values->at(site).select(0, put.from).select(0, token);  // W
+      const std::int64_t width = state.h.size(1), of_h = state.c.defined() ? value.size(0) / 2 : value.size(0);
+      const auto put_in = [&](const torch::Tensor& into, std::int64_t begin) {
+        into.select(0, put.row).copy_(value.slice(0, begin, begin + width));
+      };
+      put_in(state.h, direction * width);
+      if (state.c.defined()) put_in(state.c, of_h + direction * width);
+    }
+    return state;
+  };
+}
+
+void keep_cells(Inspection& inspection, bool decoder, std::size_t num_layers,
+                const std::vector<std::vector<CellState>>& cells) {
+  if (inspection.values_wanted) {
+    const std::size_t directions = cells.size() / num_layers;
+    const AttentionPart stack = decoder ? AttentionPart::decoder : AttentionPart::encoder;
+    for (std::size_t layer = 0; layer < num_layers; ++layer)
+      inspection.values[{ValueKind::state, stack, static_cast<int>(layer) + 1}] =
+          states_value(std::span(cells).subspan(layer * directions, directions)).detach();
+  }
+  if (!inspection.cells_wanted && !inspection.gradients_wanted) return;
   if (inspection.gradients_wanted)
     for (const std::vector<CellState>& cell : cells)
       for (const CellState& state : cell) state.h.retain_grad();

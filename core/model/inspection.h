@@ -1,4 +1,4 @@
-// A look inside one pass of a Transformer: what is kept of it and what is changed in it.
+// A look inside one pass of a model: what is kept of it and what is changed in it.
 #pragma once
 
 #include <torch/torch.h>
@@ -39,14 +39,15 @@ struct SublayerTensors {
   torch::Tensor x, input, added, out;
 };
 
-// What runs left at every site, a run a row: R×L×D; of heads R×H×Q×d, before W_O.
+// What runs left at every site, a run a row: R×L×D; of heads R×H×Q×d, before W_O. Of a recurrent layer R×L×W: after
+// every token h of both directions and, in an LSTM, c of both.
 using RunValues = std::map<ValueSite, torch::Tensor>;
 
 // In one row of the pass, a value is replaced by what another run had there.
 struct Put {
   std::int64_t row = 0;
   ValueSite site;
-  int head = 0;  // of heads
+  int head = 0;           // of heads
   int position = 0;       // negative: all that stands at the site, of every head
   std::int64_t from = 0;  // which run of Patches::values
 };
@@ -70,7 +71,7 @@ struct Patches {
 struct Inspection {
   // ---- wanted
   const Interventions* interventions = nullptr;
-  const Patches* patches = nullptr;  // not in a recurrent model, nor in a pass with a cache
+  const Patches* patches = nullptr;  // not in a pass with a cache
   bool values_wanted = false;
   std::optional<HeadPlace> head_wanted = {};  // keep the numbers of its sublayer
   bool sublayers_wanted = false;
@@ -100,11 +101,17 @@ struct Inspection {
 // For Inspection::states; x: B×L×D.
 void keep_state(Inspection* inspection, const torch::Tensor& x);
 
-// For Inspection::cells_wanted, and for gradients.
-void keep_cells(Inspection& inspection, bool decoder, const std::vector<std::vector<CellState>>& cells);
+// For Inspection::cells_wanted and values_wanted, and for gradients.
+void keep_cells(Inspection& inspection, bool decoder, std::size_t num_layers,
+                const std::vector<std::vector<CellState>>& cells);
 
-// Keeps what stands at a site, if it is wanted; → the same with what is put there.
-torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value);
+// Keeps what stands at a site, if it is wanted; → the same with what is put there. `first`: the position of the value's
+// first token; what comes later is kept behind what was there.
+torch::Tensor patched(Inspection* inspection, const ValueSite& site, const torch::Tensor& value,
+                      std::int64_t first = 0);
+
+// What is put after the tokens of a stack's recurrent layers; none where nothing is.
+StateHook states_put(const Inspection* inspection, AttentionPart stack);
 
 // What an Inspection, or none, means to one layer. `first_query` is the position of the pass's first token.
 class LayerInspection {

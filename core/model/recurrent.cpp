@@ -12,10 +12,6 @@ torch::Tensor kept_input(Inspection* inspection, AttentionPart stack, const torc
   return patched(inspection, {ValueKind::state, stack, 0}, x.transpose(0, 1)).transpose(0, 1);
 }
 
-bool wants_cells(const Inspection* inspection) {
-  return inspection && (inspection->cells_wanted || inspection->gradients_wanted);
-}
-
 }  // namespace
 
 Recurrent::Recurrent(const ModelConfig& config, std::int64_t vocab_size)
@@ -42,8 +38,9 @@ Memory Recurrent::encode(const torch::Tensor& source, const torch::Tensor& paddi
                  embed(source_embedding_, replaced_ids(inspection, source, false, 0).t(), {}));  // S×B×D
   std::vector<std::vector<CellState>> cells;
   const torch::Tensor outputs =
-      encoder_->forward(embedded, padding.defined() ? padding.t() : padding, states, config_.dropout, &cells);
-  if (wants_cells(inspection)) keep_cells(*inspection, false, cells);
+      encoder_->forward(embedded, padding.defined() ? padding.t() : padding, states, config_.dropout, &cells,
+                        states_put(inspection, AttentionPart::encoder));
+  if (inspection) keep_cells(*inspection, false, static_cast<std::size_t>(config_.num_encoder_layers), cells);
   keep_state(inspection, embedded.transpose(0, 1));
   keep_state(inspection, outputs.transpose(0, 1));
   std::vector<CellState> last;
@@ -66,9 +63,9 @@ torch::Tensor Recurrent::decode(const torch::Tensor& target_in, const Memory& me
       inspection, AttentionPart::decoder,
       embed(target_embedding_, replaced_ids(inspection, target_in, true, cache ? cache->length : 0).t(), {}));
   const torch::Tensor keys = source_keys(memory, cache);
-  const Decoded decoded =
-      looks_first_ ? look_then_step(embedded, keys, memory, states) : step_then_look(embedded, keys, memory, states);
-  if (wants_cells(inspection)) keep_cells(*inspection, true, decoded.cells);
+  const Decoded decoded = looks_first_ ? look_then_step(embedded, keys, memory, states, inspection)
+                                       : step_then_look(embedded, keys, memory, states, inspection);
+  if (inspection) keep_cells(*inspection, true, states.size(), decoded.cells);
   if (cache) {
     cache->state = tensors_of(states);
     cache->length += target_in.size(1);
@@ -97,15 +94,19 @@ torch::Tensor Recurrent::source_keys(const Memory& memory, DecoderCache* cache) 
 
 // 1409.0473 A.1.2: the state before the token looks at the source, and what it saw enters the cell with the token.
 Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys,
-                                             const Memory& memory, std::vector<CellState>& states) {
+                                             const Memory& memory, std::vector<CellState>& states,
+                                             Inspection* inspection) {
   const Cell& cell = decoder_->first_cell();
   const auto weights = cell.weight_ih.split(config_.d_model, 1);  // W_ih [y; c] = W_y y + W_c c, W_y y for all at once
   const auto from_tokens = torch::linear(embedded, weights[0], cell.bias_ih).unbind(0);
   std::vector<torch::Tensor> tops, contexts, attention_weights;
   std::vector<std::vector<CellState>> cells(states.size());
-  for (const torch::Tensor& from_token : from_tokens) {
-    const Seen seen = attention_->look(states.back().h.unsqueeze(1), keys, memory);
-    decoder_->step(from_token + torch::linear(seen.contexts.squeeze(1), weights[1]), states, config_.dropout);
+  const StateHook after = states_put(inspection, AttentionPart::decoder);
+  for (std::size_t i = 0; i < from_tokens.size(); ++i) {
+    const auto token = static_cast<std::int64_t>(i);
+    const Seen seen = attention_->look(states.back().h.unsqueeze(1), keys, memory, inspection, token);
+    decoder_->step(from_tokens[i] + torch::linear(seen.contexts.squeeze(1), weights[1]), states, config_.dropout, token,
+                   after);
     for (std::size_t layer = 0; layer < states.size(); ++layer) cells[layer].push_back(states[layer]);
     tops.push_back(states.back().h);
     contexts.push_back(seen.contexts);
@@ -117,10 +118,13 @@ Recurrent::Decoded Recurrent::look_then_step(const torch::Tensor& embedded, cons
 // 1508.04025 §3: the state after the token looks at the source, so all tokens can look at once. What they saw does not
 // enter the cell again (no input feeding, §3.3).
 Recurrent::Decoded Recurrent::step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys,
-                                             const Memory& memory, std::vector<CellState>& states) {
+                                             const Memory& memory, std::vector<CellState>& states,
+                                             Inspection* inspection) {
   std::vector<std::vector<CellState>> cells;
-  const torch::Tensor tops = decoder_->forward(embedded, {}, states, config_.dropout, &cells).transpose(0, 1);
-  return {tops, attention_ ? attention_->look(tops, keys, memory) : Seen(), std::move(cells)};
+  const torch::Tensor tops =
+      decoder_->forward(embedded, {}, states, config_.dropout, &cells, states_put(inspection, AttentionPart::decoder))
+          .transpose(0, 1);
+  return {tops, attention_ ? attention_->look(tops, keys, memory, inspection) : Seen(), std::move(cells)};
 }
 
 }  // namespace attnscope

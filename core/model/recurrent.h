@@ -17,7 +17,8 @@ namespace attnscope {
 //
 // Memory::states are the top encoder layer's outputs; Memory::last and DecoderCache::state are h and, in an LSTM, c of
 // each decoder layer in turn. DecoderCache::cross[0] holds what attention needs of the source alone.
-// An inspection changes replaced pieces alone: there is no head and no layer to switch off.
+// Of an inspection's changes those apply that need no head and no layer: pieces that are replaced, and values put where
+// states and what attention saw stand. The latter are one head's of one layer.
 class Recurrent final : public SequenceModel {
  public:
   Recurrent(const ModelConfig& config, std::int64_t vocab_size);
@@ -39,9 +40,9 @@ class Recurrent final : public SequenceModel {
   torch::Tensor pooled(const Memory& memory, std::int64_t queries, Inspection* inspection);
   torch::Tensor source_keys(const Memory& memory, DecoderCache* cache);
   Decoded look_then_step(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
-                         std::vector<CellState>& states);
+                         std::vector<CellState>& states, Inspection* inspection);
   Decoded step_then_look(const torch::Tensor& embedded, const torch::Tensor& keys, const Memory& memory,
-                         std::vector<CellState>& states);
+                         std::vector<CellState>& states, Inspection* inspection);
 
   CellKind kind_;
   bool looks_first_;  // Bahdanau's attention asks with the state before the token, and its context enters the cell

@@ -32,13 +32,20 @@ torch::Tensor RecurrentAttentionImpl::scores(const torch::Tensor& states, const 
   return v_(torch::tanh(W_(states).unsqueeze(2) + keys.unsqueeze(1))).squeeze(3);
 }
 
-Seen RecurrentAttentionImpl::look(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory) {
+Seen RecurrentAttentionImpl::look(const torch::Tensor& states, const torch::Tensor& keys, const Memory& memory,
+                                  Inspection* inspection, std::int64_t first) {
   torch::Tensor masked = scores(states, keys);
   if (memory.padding.defined()) {
     masked = masked.masked_fill(memory.padding.unsqueeze(1), -std::numeric_limits<double>::infinity());
   }
-  const torch::Tensor weights = torch::softmax(masked, -1);
-  return {torch::bmm(weights, memory.states), weights};
+  torch::Tensor weights = torch::softmax(masked, -1);
+  if (!inspection || (!inspection->patches && !inspection->values_wanted))
+    return {torch::bmm(weights, memory.states), weights};
+  const LayerInspection here(inspection, true, 0, first);
+  if (here.changes_weights(AttentionPart::cross))
+    weights = here.changed(weights.unsqueeze(1), AttentionPart::cross).squeeze(1);
+  const torch::Tensor contexts = torch::bmm(weights, memory.states).unsqueeze(1);  // as of one head
+  return {patched(inspection, {ValueKind::heads, AttentionPart::cross, 0}, contexts, first).squeeze(1), weights};
 }
 
 torch::Tensor RecurrentAttentionImpl::readout(const torch::Tensor& contexts, const torch::Tensor& states) {

@@ -11,7 +11,7 @@ namespace attnscope {
 
 struct AttributionQuestion {
   std::string text;
-  int output = -1;  // which of the pieces written; −1: the last before </s>
+  int output = -1;  // which of the pieces written; −1: the last that is more than a sign
   bool operator==(const AttributionQuestion&) const = default;
 };
 

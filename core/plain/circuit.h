@@ -92,6 +92,7 @@ struct TwinFacts {
   std::vector<Slot> words;    // of the source; names as in the clean sentence
   std::vector<int> differ;    // those of `words` that are not the same in both
   bool language_model = false;
+  bool recurrent = false;  // what stands at a word, after a layer, is the network's state, handed on from there
 
   const TwinRun& of(Twin twin) const { return twin == Twin::clean ? clean : corrupted; }
   double effect() const { return clean.margin - corrupted.margin; }

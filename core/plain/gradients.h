@@ -10,7 +10,7 @@ namespace attnscope {
 
 struct GradientQuestion {
   std::string text;
-  int output = -1;  // which of the pieces written; −1: the last before </s>
+  int output = -1;  // which of the pieces written; −1: the last that is more than a sign
   bool operator==(const GradientQuestion&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Where a Transformer's values stand that one run can lend another (activation patching: Vig et al., arXiv 2004.12265;
+// Where a model's values stand that one run can lend another (activation patching: Vig et al., arXiv 2004.12265;
 // its readings: 2404.15255).
 #pragma once
 
@@ -9,8 +9,8 @@
 namespace attnscope {
 
 enum class ValueKind {
-  state,         // the residual stream
-  heads,         // what the heads of an attention give, each before its part of W_O
+  state,         // the residual stream; of a recurrent layer its state, h and c, after a token
+  heads,         // what the heads of an attention give, each before its part of W_O; a recurrent decoder's has one
   feed_forward,  // what a feed-forward network adds
 };
 

@@ -1,12 +1,30 @@
 #include "probe/written_step.h"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 #include <utility>
 
 #include "probe/look_inside.h"
 
 namespace attnscope {
+
+namespace {
+
+bool is_sign(const std::string& piece) {
+  return std::ranges::all_of(without_mark(piece),
+                             [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; });
+}
+
+// The end of what is written is the surest and the least telling of all: it comes last only where nothing else is.
+int last_word(const std::vector<std::string>& written, bool ended) {
+  int at = static_cast<int>(written.size()) - (ended && written.size() > 1 ? 2 : 1);
+  const int before_end = at;
+  while (at >= 0 && is_sign(written[static_cast<std::size_t>(at)])) --at;
+  return at < 0 ? before_end : at;
+}
+
+}  // namespace
 
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
                          const Breath& breathe) {
@@ -18,8 +36,8 @@ WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const
   step.written = pieces_of(std::span(whole.target_out).subspan(first));
   if (step.written.empty()) return step;
   const int last = static_cast<int>(step.written.size()) - 1;
-  const int before_end = whole.target_out.back().id == Tokenizer::eos_id ? std::max(0, last - 1) : last;
-  step.output = output < 0 ? before_end : std::min(output, last);
+  const bool ended = whole.target_out.back().id == Tokenizer::eos_id;
+  step.output = output < 0 ? last_word(step.written, ended) : std::min(output, last);
   const std::size_t at = first + static_cast<std::size_t>(step.output);
   step.piece = whole.target_out[at].id;
   step.source = whole.source;

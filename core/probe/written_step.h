@@ -18,7 +18,7 @@ struct WrittenStep {
   std::vector<Token> read;           // the decoder's input up to the step
 };
 
-// output: which of the pieces written; −1: the last before </s>. `breathe` may throw.
+// output: which of the pieces written; −1: the last that is more than a sign. `breathe` may throw.
 WrittenStep written_step(SequenceModel& model, const Tokenizer& tokenizer, const std::string& text, int output,
                          const Breath& breathe);
 

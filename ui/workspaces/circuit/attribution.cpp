@@ -74,10 +74,10 @@ void ask(WorkspaceContext& context, AttributionView& view, int output) {
   context.study = *view.asked;
 }
 
-void ask_if_new(WorkspaceContext& context, AttributionView& view) {
+void ask_if_new(WorkspaceContext& context, AttributionView& view, int first) {
   if (!context.live || context.studying || context.study || context.live->source_text.empty()) return;
   const bool same = view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
-  if (!same) ask(context, view, -1);
+  if (!same) ask(context, view, first);
 }
 
 void draw_written(WorkspaceContext& context, AttributionView& view) {
@@ -278,8 +278,8 @@ std::optional<WorkspaceNumbers> attribution_numbers(const AttributionView& view)
   return numbers;
 }
 
-void draw_attribution(WorkspaceContext& context, AttributionView& view) {
-  ask_if_new(context, view);
+void draw_attribution(WorkspaceContext& context, AttributionView& view, int first) {
+  ask_if_new(context, view, first);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), context.skin); };
   if (context.live && context.live->source_text.empty())
     return note("Type a sentence below: where does what is written of it come from?");

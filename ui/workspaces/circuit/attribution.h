@@ -31,7 +31,8 @@ struct AttributionView {
 
 void take_attribution(AttributionView& view, AttributionLook look, std::uint64_t run, std::int64_t step);
 
-void draw_attribution(WorkspaceContext& context, AttributionView& view);
+// first: the output that a new sentence is asked about; see AttributionQuestion.
+void draw_attribution(WorkspaceContext& context, AttributionView& view, int first);
 
 // Methods × pieces, in their own units.
 std::optional<WorkspaceNumbers> attribution_numbers(const AttributionView& view);

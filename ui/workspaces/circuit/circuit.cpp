@@ -106,6 +106,12 @@ void ask_for_formation(WorkspaceContext& context, CircuitView& view) {
   context.study = FormationStudy{view.look->question, view.look->facts, shown_circuit(view)};
 }
 
+// Where the sentence and its twin part, once that is known.
+int parting_output(const WorkspaceContext& context, const CircuitView& view) {
+  const bool known = has_circuit(view) && context.live && view.look->question.clean == context.live->source_text;
+  return known ? static_cast<int>(view.look->facts.prefix.size()) : -1;
+}
+
 constexpr const char* between_hint = "where they part";
 
 float between_width(const Skin& skin) {
@@ -140,7 +146,10 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
       skin);
   ImGui::SameLine(0, skin.px(6));
   const float beside = button_width("offers") + button_width("again") + between_width(skin) + skin.px(26);
-  ImGui::SetNextItemWidth(std::max(skin.px(160), std::min(skin.px(620), ImGui::GetContentRegionAvail().x - beside)));
+  // In a row with the rest where all of it can be read there: the word that differs may be its last.
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float wanted = std::min(ImGui::CalcTextSize(view.twin.c_str()).x + skin.px(20), room);
+  ImGui::SetNextItemWidth(wanted <= room - beside ? std::min(skin.px(620), room - beside) : room);
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText("##twin", &view.twin, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
@@ -211,7 +220,7 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
   if (view.mode == CircuitMode::formation) return formation_numbers(view);
   std::vector<std::string> rows;
   if (view.mode == CircuitMode::heads) {
-    for (const RowPlace& place : view.row_places) rows.push_back(row_name(place));
+    for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
     std::vector<std::string> cols;
     for (int col = 0; col < view.rows.cols; ++col) cols.push_back(std::to_string(col));
     return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string("heads ") + part_name(view.part));
@@ -298,7 +307,7 @@ void draw_circuit(WorkspaceContext& context) {
   }
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
-  if (!of_twins) return draw_attribution(context, view.attribution);
+  if (!of_twins) return draw_attribution(context, view.attribution, parting_output(context, view));
   if (view.mode == CircuitMode::importance) return draw_importance(context, view);
   draw_twin(context, view);
   const auto note = [&](const std::string& text) {

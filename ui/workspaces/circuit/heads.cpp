@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <array>
 
 #include "widgets/heatmap.h"
@@ -30,8 +31,10 @@ std::vector<std::string> positions_text(const CircuitView& view) {
 }
 
 void draw_parts(CircuitView& view, const Skin& skin) {
-  if (view.look->facts.language_model) return;
+  const Sweep& swept = view.look->sweeps.front();
+  if (std::ranges::count_if(parts, [&](const auto& it) { return !swept.rows(it.value).empty(); }) < 2) return;
   for (const auto& [part, title, help] : parts) {
+    if (swept.rows(part).empty()) continue;
     if (!draw_choice(title, view.part == part, help, skin)) continue;
     view.part = part;
     make_matrices(view);
@@ -141,8 +144,9 @@ void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& 
   }
   const std::string at =
       mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions";
-  try_change(context, view, row_run(view, place, positions),
-             fmt::format("{} {} at {}, {}:", part_name(view.part), row_name(place), at, put_in(view.kind)));
+  try_change(
+      context, view, row_run(view, place, positions),
+      fmt::format("{} {} at {}, {}:", part_name(view.part), row_name(place, view.look->facts), at, put_in(view.kind)));
 }
 
 void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {
@@ -153,7 +157,7 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
                "exchanged. The share is of the difference between the two sentences.",
                skin);
   std::vector<std::string> rows;
-  for (const RowPlace& place : view.row_places) rows.push_back(row_name(place));
+  for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
   const std::vector<std::string> cols = positions_text(view);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
@@ -176,7 +180,10 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
     dim_text(tries ? "click: what is written then; on the name: of the whole row" : "along the chosen path alone",
              skin);
   };
-  const HeatmapResult mouse = draw_heatmap("rows", view.rows, view.version, {0, 0}, options, context.textures, skin);
+  // A recurrent decoder's one row need not fill the window.
+  const float height = std::min(ImGui::GetContentRegionAvail().y, skin.px(110 + 64 * static_cast<float>(rows.size())));
+  const HeatmapResult mouse =
+      draw_heatmap("rows", view.rows, view.version, {0, height}, options, context.textures, skin);
   if (tries) try_row(context, view, mouse, cols);
 }
 
@@ -186,13 +193,14 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   draw_parts(view, skin);
   draw_kinds(view, skin);
-  if (view.kind == ChangeKind::twin && !shown_circuit(view).hops.empty()) draw_way(view, skin);
+  const bool has_ways = !shown_circuit(view).hops.empty() && !view.look->facts.recurrent;
+  if (view.kind == ChangeKind::twin && has_ways) draw_way(view, skin);
   draw_trial(view, skin);
   const Sweep* shown = shown_sweep(view);
   if (!shown || view.rows.empty()) {
     const std::string problem = view.swept ? view.swept->problem : "";
     const char* const text = !problem.empty() ? problem.c_str()
-                             : shown          ? "The model has no such heads."
+                             : shown          ? "The model has no heads: its states are under \u201CThe place\u201D."
                                               : "Changing one head after another\u2026";
     return draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin);
   }

@@ -18,6 +18,7 @@ namespace attnscope {
 namespace {
 
 constexpr int curve_points = 24;
+constexpr float smallest_picture = 240;  // high, before words beneath it give way
 
 // Words side by side; layers one above the other, the answer on top.
 struct Floor {
@@ -87,6 +88,7 @@ class CircuitPicture {
 
   void draw() {
     draw_words();
+    if (view_.look->facts.recurrent) draw_carried();
     for (const Hop& hop : circuit_.hops) draw_hop(hop);
     draw_decoys();
     draw_places();
@@ -131,6 +133,21 @@ class CircuitPicture {
         if (std::ranges::find(before, slot) != before.end())
           paint_.line(at(static_cast<int>(floor) - 1, slot), at(static_cast<int>(floor), slot), skin_.theme.accent,
                       skin_.px(3));
+      }
+    }
+  }
+
+  // A recurrent layer takes the difference from word to word: along the layer, not by a head.
+  void draw_carried() {
+    for (std::size_t floor = 1; floor < circuit_.places.size(); ++floor) {
+      const std::vector<int>& before = circuit_.places[floor - 1].slots;
+      for (const int slot : circuit_.places[floor].slots) {
+        if (std::ranges::find(before, slot) != before.end()) continue;
+        for (const int from : before) {
+          const ImVec2 above = at(static_cast<int>(floor), from);
+          paint_.line(at(static_cast<int>(floor) - 1, from), above, skin_.theme.accent, skin_.px(2));
+          paint_.line(above, at(static_cast<int>(floor), slot), skin_.theme.accent, skin_.px(2));
+        }
       }
     }
   }
@@ -312,13 +329,16 @@ std::string hop_line(const Circuit& circuit, const Hop& hop) {
   return hop_text(circuit, hop) + (reads ? ", reading " + slot_names(circuit, hop.read) : "");
 }
 
-// A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs.
-void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circuit) {
+// A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs. Why
+// one head is not enough stands beneath, or, `brief`, in the line's tooltip.
+void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, bool brief) {
   const Skin& skin = context.skin;
   for (std::size_t i = 0; i < circuit.hops.size(); ++i) {
     const Hop& hop = circuit.hops[i];
     ImGui::PushID(static_cast<int>(i));
+    const std::string why = why_not_one(hop);
     draw_wrapped_label(skin.fonts.ui, skin.theme.text, hop_line(circuit, hop), skin);
+    if (brief && !why.empty()) help_tooltip(why, skin);
     for (const Way& way : hop.ways) {
       if (!has_button(way)) continue;
       const std::string text = button_text(hop, way);
@@ -329,8 +349,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
         try_way(context, view, hop, way);
     }
     end_choices();
-    if (const std::string why = why_not_one(hop); !why.empty())
-      draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, why, skin);
+    if (!brief && !why.empty()) draw_wrapped_label(skin.fonts.small, skin.theme.text_dim, why, skin);
     ImGui::PopID();
   }
   const Place& last = circuit.places.back();
@@ -339,7 +358,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
 }
 
 // Of all that is said under the picture.
-float height_beneath(const Circuit& circuit, float width, const Skin& skin) {
+float height_beneath(const Circuit& circuit, float width, bool brief, const Skin& skin) {
   const float spacing = ImGui::GetStyle().ItemSpacing.y;
   float height = 2 * ImGui::GetTextLineHeightWithSpacing() + skin.px(8);
   for (const Hop& hop : circuit.hops) {
@@ -348,7 +367,7 @@ float height_beneath(const Circuit& circuit, float width, const Skin& skin) {
     for (const Way& way : hop.ways)
       if (has_button(way)) buttons += button_width(button_text(hop, way).c_str()) + skin.px(4);
     height += std::ceil(buttons / width) * ImGui::GetTextLineHeightWithSpacing();
-    if (const std::string why = why_not_one(hop); !why.empty())
+    if (const std::string why = why_not_one(hop); !brief && !why.empty())
       height += ImGui::CalcTextSize(why.c_str(), nullptr, false, width).y + spacing;
   }
   return height;
@@ -371,14 +390,15 @@ void draw_circuit_picture(WorkspaceContext& context, CircuitView& view) {
   const Circuit& circuit = shown_circuit(view);
   draw_trial(view, skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float beneath = height_beneath(circuit, room.x, skin);
+  const bool brief = room.y - height_beneath(circuit, room.x, false, skin) < skin.px(smallest_picture);
+  const float beneath = height_beneath(circuit, room.x, brief, skin);
   const ImVec2 size{room.x, std::max(skin.px(160), room.y - beneath)};
   const ImVec2 low = ImGui::GetCursorScreenPos();
   CircuitPicture(view, circuit, low, {low.x + size.x, low.y + size.y}, skin).draw();
   draw_menu(context, view, circuit);
   ImGui::Dummy(size);
   draw_label(skin.fonts.small, skin.theme.text_dim, counted_text(view), skin);
-  draw_hops(context, view, circuit);
+  draw_hops(context, view, circuit, brief);
 }
 
 }  // namespace attnscope

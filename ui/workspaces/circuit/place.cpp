@@ -121,9 +121,14 @@ void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const Circuit& found = view.look->found;
   draw_caption(
-      "Share of the difference that a word's vector holds", "",
-      "One word's vector of the residual stream is put from the one run into the other, after each layer: 0, it "
-      "does nothing; 1, it brings the whole difference.",
+      view.look->facts.recurrent ? "Share of the difference that the state after a word holds"
+                                 : "Share of the difference that a word's vector holds",
+      "",
+      view.look->facts.recurrent
+          ? "What a layer remembers after one word, h and an LSTM's c, is put from the one run into the other, and "
+            "goes on from there: 0, it does nothing; 1, it brings the whole difference."
+          : "One word's vector of the residual stream is put from the one run into the other, after each layer: 0, it "
+            "does nothing; 1, it brings the whole difference.",
       skin);
   std::vector<std::string> rows;
   for (int row = 0; row < view.places.rows; ++row) rows.push_back(layer_name(row));
@@ -149,8 +154,8 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const CircuitLook& look = *view.look;
   const EffectGrid& grid = look.sweep(view.of, ChangeKind::twin).decoder_states;
-  draw_caption("The same of the decoder's vectors", "", "Of the pieces written so far, up to the step asked about.",
-               skin);
+  draw_caption(look.facts.recurrent ? "The same of the decoder's states" : "The same of the decoder's vectors", "",
+               "Of the pieces written so far, up to the step asked about.", skin);
   std::vector<std::string> rows, cols = {"<s>"};
   for (int row = 0; row < view.written.rows; ++row) rows.push_back(layer_name(row));
   for (const Token& token : look.facts.prefix) cols.emplace_back(without_mark(token.piece));

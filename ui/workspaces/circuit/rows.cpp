@@ -44,7 +44,8 @@ const Effect& whole_effect(const Sweep& sweep, const RowPlace& place) {
   return sweep.heads(site.part).at(site.layer, place.head);
 }
 
-std::string row_name(const RowPlace& place) {
+std::string row_name(const RowPlace& place, const TwinFacts& facts) {
+  if (place.site.kind == ValueKind::heads && facts.recurrent) return "attention";  // there is one
   if (place.site.kind == ValueKind::heads) return layer_and_head(place.site.layer, place.head);
   return place.site.kind == ValueKind::state ? "embedded" : fmt::format("L{} feed-forward", place.site.layer + 1);
 }

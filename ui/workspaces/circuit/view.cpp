@@ -217,7 +217,9 @@ void make_matrices(CircuitView& view) {
     view.places = shares(states);
   }
   if (!look.facts.language_model) view.written = shares(swept.decoder_states);
-  if (look.facts.language_model) view.part = AttentionPart::decoder;
+  // Not what this model has no heads in.
+  for (const AttentionPart part : attention_parts)
+    if (swept.rows(view.part).empty() && !swept.rows(part).empty()) view.part = part;
   const Sweep* shown = shown_sweep(view);
   view.row_places = shown ? row_places(*shown, view.part) : std::vector<RowPlace>();
   if (view.row_places.empty()) return;

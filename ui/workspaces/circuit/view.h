@@ -116,7 +116,7 @@ std::vector<RowPlace> row_places(const Sweep& sweep, AttentionPart part);
 const Effect& effect_at(const Sweep& sweep, const RowPlace& place, int position);
 const Effect& whole_effect(const Sweep& sweep, const RowPlace& place);
 
-std::string row_name(const RowPlace& place);
+std::string row_name(const RowPlace& place, const TwinFacts& facts);
 
 // After the look, or another choice of direction, kind or part.
 void make_matrices(CircuitView& view);
