@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/numbers.h"
@@ -333,7 +334,8 @@ std::string way_text(const Circuit& circuit, const Way& way) {
 }
 
 std::string tally_text(const Tally& tally) {
-  return fmt::format("{} of {} turn, {:.2f} of the effect", tally.turned(), 2 * tally.cases, tally.share());
+  const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // no "-0.00"
+  return fmt::format("{} of {} turn, {:.2f} of the effect", tally.turned(), 2 * tally.cases, share);
 }
 
 }  // namespace attnscope
