@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "circuit_fixture.h"
@@ -63,6 +65,34 @@ TEST_F(CircuitPanel, AsksOnceForTheSentenceTyped) {
   EXPECT_TRUE(ui.drew("Looking for what tells"));
   ui.frames(5, draw);
   EXPECT_THAT(studies(), SizeIs(1));
+}
+
+bool is_of_the_circuit(const StudyQuestion& question) {
+  return std::visit(
+      [](const auto& it) {
+        using Question = std::decay_t<decltype(it)>;
+        return (std::is_same_v<Question, CircuitStudy> || std::is_same_v<Question, CorpusCircuitStudy> ||
+                std::is_same_v<Question, FormationStudy> || std::is_same_v<Question, SweepQuestion> ||
+                std::is_same_v<Question, ScoreQuestion> || std::is_same_v<Question, HeadsQuestion> ||
+                std::is_same_v<Question, HeadsHistoryQuestion> || std::is_same_v<Question, AttributionQuestion>);
+      },
+      question);
+}
+
+// Training is not held up by what nobody looks at.
+TEST_F(CircuitPanel, AsksNothingWhileItIsClosed) {
+  for (const Workspace& other : workspaces()) {
+    if (&other == find_workspace("circuit")) continue;
+    Scope closed;
+    closed.layout.workspace = &other;
+    receive(closed, {fixture_run(20), Status{Activity::training, 20, "CPU"}}, nullptr);
+    receive(closed, {}, animal_snapshot());
+    ui.frames(5, [&] { draw_shell(closed, ui.textures, ui.skin); });
+    for (const Command& command : closed.commands) {
+      const auto* study = std::get_if<StartStudy>(&command);
+      EXPECT_FALSE(study && is_of_the_circuit(study->question)) << other.name;
+    }
+  }
 }
 
 TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
