@@ -443,6 +443,37 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   EXPECT_EQ(view.spread.activation, 0);
 }
 
+TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
+  show(FlowMode::spread);
+  TensorsLook look = fixture_tensors({base->source_text});
+  look.parameters.push_back(look.parameters.front());
+  look.parameters.back().name = "encoder.layers.1.LINEAR1.weight";
+  view.spread.asked = look.question;
+  view.spread.asked_run = scope.run.run;
+  take_tensors(view.spread, look, scope.run.run, 300);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("part of a name", draw));
+  ui.type("linear", draw);
+  ui.frames(2, draw);
+  EXPECT_THAT(matching_tensors(view.spread), testing::ElementsAre(1, 2));
+  EXPECT_EQ(view.spread.parameter, 0) << "typing moves nothing";
+  // From the one that is not listed to the first that is, and no farther than the last.
+  move_in_spreads(view.spread, 1, 0);
+  EXPECT_EQ(view.spread.parameter, 1);
+  move_in_spreads(view.spread, 5, 0);
+  EXPECT_EQ(view.spread.parameter, 2);
+  ui.type("xyz", draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("None has that in its name"));
+  move_in_spreads(view.spread, -1, -1);
+  EXPECT_EQ(view.spread.parameter, 2);
+  ui.key(Key::enter, draw);
+  view.spread.wanted = "ENCODER.0";
+  EXPECT_THAT(matching_tensors(view.spread), testing::ElementsAre(1));
+  move_in_spreads(view.spread, 1, 0);
+  EXPECT_EQ(view.spread.parameter, 1);
+}
+
 TEST_F(Flow, TensorsGivenUpCanBeAskedForAgainAndAnotherRunsAreNotShown) {
   show(FlowMode::spread);
   const auto last = [&]() -> const StartStudy& {

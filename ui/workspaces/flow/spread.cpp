@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <imgui.h>
+#include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -195,13 +197,18 @@ void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
                "\u221A(mean x\u00B2) on a log scale, from the smallest of the list to the largest. In the order of the "
                "model; red: some numbers are NaN or infinite. Arrow keys: the next one, the one before.",
                skin);
+  ImGui::SetNextItemWidth(size.x);
+  ImGui::InputTextWithHint("##wanted", "part of a name", &view.wanted);
   const Scales scales = scales_of(list);
+  const std::vector<int> matching = matching_tensors(view);
   int& chosen = view.activations ? view.activation : view.parameter;
   ImGui::BeginChild("list", size, false, ImGuiWindowFlags_NoNavInputs);
+  if (matching.empty()) dim_text("None has that in its name.", skin);
   ImGuiListClipper clipper;
-  clipper.Begin(static_cast<int>(list.size()));
+  clipper.Begin(static_cast<int>(matching.size()));
   while (clipper.Step()) {
-    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+    for (int row = clipper.DisplayStart; row < clipper.DisplayEnd; ++row) {
+      const int i = matching[static_cast<std::size_t>(row)];
       ImGui::PushID(i);
       if (draw_row(list[static_cast<std::size_t>(i)], i == chosen, scales, skin)) {
         chosen = i;
@@ -348,11 +355,34 @@ const TensorHistory* chosen_tensor(const SpreadView& view) {
   return &(*list)[static_cast<std::size_t>(std::clamp(chosen, 0, static_cast<int>(list->size()) - 1))];
 }
 
+std::vector<int> matching_tensors(const SpreadView& view) {
+  const auto small = [](std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  };
+  std::vector<int> matching;
+  const std::vector<TensorHistory>* list = listed_tensors(view);
+  const std::string wanted = small(view.wanted);
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    const std::string& name = (*list)[i].name;
+    if (small(name + ' ' + short_tensor_name(name)).find(wanted) != std::string::npos)
+      matching.push_back(static_cast<int>(i));
+  }
+  return matching;
+}
+
 void move_in_spreads(SpreadView& view, int tensors, int points) {
   const TensorHistory* history = chosen_tensor(view);
   if (!history) return;
   int& chosen = view.activations ? view.activation : view.parameter;
-  chosen = std::clamp(chosen + tensors, 0, static_cast<int>(listed_tensors(view)->size()) - 1);
+  const std::vector<int> matching = matching_tensors(view);
+  if (tensors != 0 && !matching.empty()) {
+    // From one that is not listed to its neighbours that are.
+    const auto at = std::ranges::lower_bound(matching, chosen);
+    const bool between = tensors > 0 && (at == matching.end() || *at != chosen);
+    const std::ptrdiff_t next = at - matching.begin() + tensors - (between ? 1 : 0);
+    chosen = matching[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, std::ssize(matching) - 1))];
+  }
   const int last = static_cast<int>(history->points.size()) - 1;
   view.point = std::clamp(static_cast<int>(shown_point(view, *history)) + points, 0, last);
   make_lines(view);

@@ -18,7 +18,8 @@ struct SpreadView {
   bool gradient = false;     // of the chosen parameter, not its values
   int parameter = 0;         // the chosen ones
   int activation = 0;
-  int point = -1;  // whose histogram is shown; −1: the newest
+  std::string wanted;  // a part of the names that are listed, as it is typed; empty: all are
+  int point = -1;      // whose histogram is shown; −1: the newest
 
   // ---- asked for and answered
   std::optional<TensorsQuestion> asked;
@@ -41,7 +42,10 @@ void take_tensors(SpreadView& view, TensorsLook look, std::uint64_t run, std::in
 const std::vector<TensorHistory>* listed_tensors(const SpreadView& view);
 const TensorHistory* chosen_tensor(const SpreadView& view);
 
-// The next tensor of the list, the one before; the next step of the histogram.
+// Of the list those whose names have what is wanted, in small letters or large.
+std::vector<int> matching_tensors(const SpreadView& view);
+
+// The next tensor of those that match, the one before; the next step of the histogram.
 void move_in_spreads(SpreadView& view, int tensors, int points);
 
 void draw_spread(WorkspaceContext& context, SpreadView& view);
