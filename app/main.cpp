@@ -27,6 +27,7 @@
 #include "workspaces/workspaces.h"
 #endif
 #include "plain/config.h"
+#include "plain/edit_distance.h"
 #include "plain/pairs.h"
 #include "plain/presets.h"
 
@@ -34,23 +35,6 @@ namespace attnscope {
 namespace {
 
 constexpr int exit_usage = 2;
-
-// Letters to put in, take out, change or exchange with the next one until `a` is `b` (optimal string alignment).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        least[i][j] = i + j;
-        continue;
-      }
-      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
-    }
-  }
-  return least[a.size()][b.size()];
-}
 
 // The command the line asked for, ready to be run; set by the callback of its subcommand.
 using Run = std::function<int()>;
@@ -273,7 +257,8 @@ void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
   CLI::Option* attribution = sub->add_flag("--attribution", o.attribution,
                                            "Instead, of the sentence alone: what one piece written comes from, by head "
                                            "and layer and by the pieces read");
-  add_option(sub, "--token", "N", o.token, "Which of the pieces written, counted from 0; left out: the last that is more than a sign")
+  add_option(sub, "--token", "N", o.token,
+             "Which of the pieces written, counted from 0; left out: the last that is more than a sign")
       ->needs(attribution)
       ->check(CLI::NonNegativeNumber);
   sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");

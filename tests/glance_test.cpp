@@ -104,6 +104,39 @@ TEST_F(GlanceWindow, AWordWithoutPieceIsTold) {
   EXPECT_TRUE(ui.drew("reads <unk>"));
 }
 
+TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldAndTheNearestOffered) {
+  auto snapshot = animal_snapshot(2);
+  snapshot->unseen = {{street, street + 1, "street", {"straight", "strait"}}};
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  const auto in_picture = ui.find_text("street", 1);
+  ASSERT_TRUE(in_picture);
+  ui.move(*in_picture, draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Training never saw"));
+  EXPECT_TRUE(ui.drew("straight, strait"));
+  ASSERT_TRUE(ui.click_text("Change", draw));
+  EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
+}
+
+TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldBesideThePieces) {
+  set_density(scope.layout, Density::standard);
+  auto snapshot = animal_snapshot(2);
+  snapshot->unseen = {{animal, animal + 1, "animal", {}}};
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("never seen: animal"));
+  EXPECT_FALSE(ui.drew("straight")) << "nothing is near";
+
+  auto with = animal_snapshot(3);
+  with->unseen = {{street, street + 1, "street", {"straight"}}, {animal, animal + 1, "animal", {}}};
+  receive(scope, {}, with);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("never seen: street"));
+  ASSERT_TRUE(ui.click_text("straight", draw));
+  EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
+}
+
 TEST_F(GlanceWindow, ALongSentenceLeavesNoWordOut) {
   auto snapshot = fixture_snapshot({120, 90, 2, 4}, 2);
   receive(scope, {}, snapshot);

@@ -2,7 +2,9 @@
 //
 // ATTNSCOPE_MONKEY_EVENTS and ATTNSCOPE_MONKEY_SEED make it longer, and another: the long form is
 //   ATTNSCOPE_MONKEY_EVENTS=100000 build/bin/monkey_test
-// A failure names the seed and how many events it took, which is all that is needed to see it again.
+// A failure names the seed and how many events it took, which is all that is needed to see it again; then what happened
+// is played again and again with parts left out, and the few events that are enough are told.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,6 +26,7 @@
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/training.h"
+#include "shortening.h"
 #include "ui_harness.h"
 #include "workspaces/attention/view.h"
 
@@ -46,8 +49,89 @@ bool is_small(const Config& config) {
          config.training.threads == 1 && config.corpus.source == letters_file();
 }
 
-class Monkey : public testing::Test {
- protected:
+// One thing that somebody does.
+struct Event {
+  enum class Kind { key, type, click, double_click, drag, wheel, drop_file, drop_folder, resize, hear };
+  Kind kind = Kind::hear;
+  ImVec2 at{}, to{};  // places; of resize the size, of wheel `to` is how far
+  int which = 0;      // a key, a text, a button or a file
+  Modifiers held = {};
+};
+
+const ImVec2 first_size{1280, 720};
+
+constexpr std::array texts = {"a b c", "the", "’", "ü", "12", ".", "-1", " ", "\xF0\x9F\x98\x80", "0.5", "x y z "};
+
+std::string described(const Event& event) {
+  constexpr std::array names = {"key",   "type",      "click",       "double click", "drag",
+                                "wheel", "drop file", "drop folder", "resize",       "hear"};
+  return fmt::format("{} at {:.0f},{:.0f} to {:.0f},{:.0f} which {}{}{}{}", names[static_cast<std::size_t>(event.kind)],
+                     event.at.x, event.at.y, event.to.x, event.to.y, event.which, event.held.ctrl ? " ctrl" : "",
+                     event.held.shift ? " shift" : "", event.held.alt ? " alt" : "");
+}
+
+// Draws them; the same seed gives the same events.
+class Dice {
+ public:
+  explicit Dice(std::int64_t seed) : dice_(static_cast<unsigned>(seed)) {}
+
+  Event event() {
+    using Kind = Event::Kind;
+    switch (below(16)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return {.kind = Kind::key, .at = {}, .to = {}, .which = below(static_cast<int>(Key::count)), .held = held()};
+      case 4:
+      case 5:
+        return {.kind = Kind::type, .at = {}, .to = {}, .which = below(static_cast<int>(texts.size())), .held = {}};
+      case 6:
+      case 7:
+      case 8:
+      case 9:
+        return {.kind = Kind::click, .at = somewhere(), .to = {}, .which = below(8) == 0 ? 1 : 0, .held = {}};
+      case 10:
+        return {.kind = Kind::double_click, .at = somewhere(), .to = {}, .which = 0, .held = {}};
+      case 11:
+        return {.kind = Kind::drag, .at = somewhere(), .to = somewhere(), .which = 0, .held = {}};
+      case 12:
+        return {.kind = Kind::wheel,
+                .at = somewhere(),
+                .to = {0, static_cast<float>(below(7) - 3)},
+                .which = 0,
+                .held = held()};
+      case 13:
+        if (below(5) != 0) return {};
+        return {
+            .kind = below(2) ? Kind::drop_file : Kind::drop_folder, .at = {}, .to = {}, .which = below(2), .held = {}};
+      case 14:
+        if (below(5) != 0) return {};
+        size_ = {640 + static_cast<float>(below(1400)), 400 + static_cast<float>(below(800))};
+        return {.kind = Kind::resize, .at = size_, .to = {}, .which = 0, .held = {}};
+      default:
+        return {};
+    }
+  }
+
+ private:
+  int below(int count) { return static_cast<int>(dice_() % static_cast<unsigned>(count)); }
+  ImVec2 somewhere() {
+    const int x = below(static_cast<int>(size_.x)), y = below(static_cast<int>(size_.y));
+    return {static_cast<float>(x), static_cast<float>(y)};
+  }
+  Modifiers held() {
+    const bool ctrl = below(3) == 0, shift = below(3) == 0;
+    return {.ctrl = ctrl, .shift = shift, .alt = below(20) == 0};
+  }
+
+  std::mt19937 dice_;
+  ImVec2 size_ = first_size;
+};
+
+// A window, a session and an engine of their own, and somebody who plays with them.
+class Monkey {
+ public:
   Monkey() {
     fs::create_directories(home / "texts");
     std::ofstream(home / "texts" / "pairs.tsv") << "a b\tb a\nc d\td c\ne f\tf e\n";
@@ -62,7 +146,7 @@ class Monkey : public testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   }
-  ~Monkey() override {
+  ~Monkey() {
     session.reset();
     fs::remove_all(home);
   }
@@ -93,46 +177,30 @@ class Monkey : public testing::Test {
 
   // ---- the monkey
 
-  int below(int count) { return static_cast<int>(dice() % static_cast<unsigned>(count)); }
-  ImVec2 somewhere() {
-    const ImVec2 size = ui.io().DisplaySize;
-    return {static_cast<float>(below(static_cast<int>(size.x))), static_cast<float>(below(static_cast<int>(size.y)))};
-  }
-  Modifiers held() { return {.ctrl = below(3) == 0, .shift = below(3) == 0, .alt = below(20) == 0}; }
-
-  void event() {
-    static constexpr std::array texts = {"a b c", "the",   "’", "ü", "12", ".", "-1", " ", "\xF0\x9F\x98\x80",
-                                         "0.5",   "x y z "};
+  void play(const Event& event) {
+    using Kind = Event::Kind;
     const UiHarness::Draw frame = [this] { draw(); };
-    switch (below(16)) {
-      case 0:
-      case 1:
-      case 2:
-      case 3:
-        return ui.key(static_cast<Key>(below(static_cast<int>(Key::count))), frame, held());
-      case 4:
-      case 5:
-        return ui.type(texts[static_cast<std::size_t>(below(static_cast<int>(texts.size())))], frame);
-      case 6:
-      case 7:
-      case 8:
-      case 9:
-        return ui.click(somewhere(), frame, below(8) == 0 ? 1 : 0);
-      case 10:
-        return ui.double_click(somewhere(), frame);
-      case 11:
-        return ui.drag(somewhere(), somewhere(), frame);
-      case 12:
-        return ui.wheel(somewhere(), static_cast<float>(below(7) - 3), frame, held());
-      case 13:
-        if (below(10) == 0) drop_path(scope, (home / "texts" / (below(2) ? "pairs.tsv" : "none.tsv")).string(), false);
-        if (below(10) == 0) drop_path(scope, home.string(), true);
-        return;
-      case 14:
-        if (below(5) == 0)
-          ui.io().DisplaySize = {640 + static_cast<float>(below(1400)), 400 + static_cast<float>(below(800))};
+    switch (event.kind) {
+      case Kind::key:
+        return ui.key(static_cast<Key>(event.which), frame, event.held);
+      case Kind::type:
+        return ui.type(texts[static_cast<std::size_t>(event.which)], frame);
+      case Kind::click:
+        return ui.click(event.at, frame, event.which);
+      case Kind::double_click:
+        return ui.double_click(event.at, frame);
+      case Kind::drag:
+        return ui.drag(event.at, event.to, frame);
+      case Kind::wheel:
+        return ui.wheel(event.at, event.to.y, frame, event.held);
+      case Kind::drop_file:
+        return drop_path(scope, (home / "texts" / (event.which ? "pairs.tsv" : "none.tsv")).string(), false);
+      case Kind::drop_folder:
+        return drop_path(scope, home.string(), true);
+      case Kind::resize:
+        ui.io().DisplaySize = event.at;
         return ui.frame(frame);
-      default:
+      case Kind::hear:
         hear();
         return ui.frame(frame);
     }
@@ -163,37 +231,88 @@ class Monkey : public testing::Test {
     return *scope.undo.present == before ? "" : "what was taken back and done again is not what it was";
   }
 
+  // Plays the event that is the `count`th, and looks whether all is well.
+  std::string complaint_after(const Event& event, std::int64_t count) {
+    play(event);
+    if (count % 4 == 0) hear();
+    std::string wrong = complaint();
+    if (wrong.empty() && count % 20 == 0) wrong = complaint_about_undo();
+    return wrong;
+  }
+
+  // The worker answers still.
+  bool is_answered() {
+    scope.commands.emplace_back(Pause{});
+    set_sentence(scope, "a b c");
+    const std::uint64_t request = scope.asked.request;
+    post();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const auto answered = [&] { return scope.newest.snapshot && scope.newest.snapshot->request >= request; };
+    while (!answered() && std::chrono::steady_clock::now() < end) {
+      hear();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return answered();
+  }
+
+  bool has_begun() const { return has_run(scope); }
+
+ private:
   const fs::path home = fs::temp_directory_path() / ("attnscope-monkey-" + std::to_string(::getpid()));
-  std::mt19937 dice;
   Scope scope;
-  UiHarness ui;
+  UiHarness ui{first_size};
   std::unique_ptr<Session> session;
 };
 
-TEST_F(Monkey, BreaksNothing) {
-  ASSERT_TRUE(has_run(scope));
-  const std::int64_t events = from_environment("ATTNSCOPE_MONKEY_EVENTS", 5000);
+// What somebody new says to these events; empty: all is well.
+std::string complaint_about(const std::vector<Event>& events) {
+  Monkey monkey;
+  std::int64_t count = 0;
+  for (const Event& event : events)
+    if (std::string wrong = monkey.complaint_after(event, ++count); !wrong.empty()) return wrong;
+  return "";
+}
+
+// The worker runs in its own time, so a failure that hangs on it may not come again.
+std::string enough_to_fail(const std::vector<Event>& events) {
+  constexpr int most_tries = 60;
+  const auto fails = [](const std::vector<Event>& some) { return !complaint_about(some).empty(); };
+  if (!fails(events)) return "played again, nothing is wrong";
+  std::string text = "enough to fail:";
+  for (const Event& event : shortened<Event>(events, fails, most_tries)) text += "\n  " + described(event);
+  return text;
+}
+
+TEST(MonkeyTest, BreaksNothing) {
+  const std::int64_t count = from_environment("ATTNSCOPE_MONKEY_EVENTS", 5000);
   const std::int64_t seed = from_environment("ATTNSCOPE_MONKEY_SEED", 1);
-  dice.seed(static_cast<unsigned>(seed));
-  for (std::int64_t i = 1; i <= events; ++i) {
-    event();
-    if (i % 4 == 0) hear();
-    ASSERT_EQ(complaint(), "") << "seed " << seed << ", event " << i;
-    if (i % 20 != 0) continue;
-    ASSERT_EQ(complaint_about_undo(), "") << "seed " << seed << ", event " << i;
+  Dice dice(seed);
+  std::vector<Event> played;
+  auto monkey = std::make_unique<Monkey>();
+  ASSERT_TRUE(monkey->has_begun());
+  for (std::int64_t i = 1; i <= count; ++i) {
+    played.push_back(dice.event());
+    const std::string wrong = monkey->complaint_after(played.back(), i);
+    if (wrong.empty()) continue;
+    monkey.reset();
+    FAIL() << wrong << "; seed " << seed << ", event " << i << "; " << enough_to_fail(played);
   }
-  // The worker answers still.
-  scope.commands.emplace_back(Pause{});
-  set_sentence(scope, "a b c");
-  const std::uint64_t request = scope.asked.request;
-  post();
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  const auto answered = [&] { return scope.newest.snapshot && scope.newest.snapshot->request >= request; };
-  while (!answered() && std::chrono::steady_clock::now() < end) {
-    hear();
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  EXPECT_TRUE(answered());
+  EXPECT_TRUE(monkey->is_answered());
+}
+
+TEST(Shortening, LeavesWhatIsEnough) {
+  std::vector<int> events(1000);
+  std::iota(events.begin(), events.end(), 0);
+  int tries = 0;
+  const auto fails = [&](const std::vector<int>& some) {
+    ++tries;
+    return std::ranges::count(some, 17) + std::ranges::count(some, 642) == 2;
+  };
+  EXPECT_EQ(shortened<int>(events, fails, 1000), (std::vector{17, 642}));
+  EXPECT_LT(tries, 200);
+  tries = 0;
+  EXPECT_GT(shortened<int>(events, fails, 10).size(), 2U) << "told to give up early";
+  EXPECT_EQ(tries, 10);
 }
 
 }  // namespace

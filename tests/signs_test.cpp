@@ -1,8 +1,11 @@
 // Which signs fonts are looked for.
 #include <gtest/gtest.h>
+#include <imgui.h>
 
 #include <set>
+#include <string>
 
+#include "base/drawable_text.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/signs.h"
@@ -43,6 +46,19 @@ TEST(Signs, BrokenUtf8AndSignsBeyondTheBasicPlaneAreNone) {
     scope.layout.sentence = text;
     for (const char32_t sign : signs.new_in(scope)) EXPECT_LE(sign, char32_t{0xFFFF});
   }
+}
+
+TEST(DrawableText, TellsByTheirNumbersWhatCannotBeDrawn) {
+  if (sizeof(ImWchar) > 2) GTEST_SKIP() << "this Dear ImGui holds every sign";
+  const auto drawn = [](std::string_view text) {
+    const DrawableText drawable(text);
+    return std::string(drawable.begin(), drawable.end());
+  };
+  EXPECT_EQ(drawn("so \xF0\x9F\x98\x80 it \xF0\x9F\xA6\x8A"), "so [1F600] it [1F98A]");
+  EXPECT_EQ(drawn("it’s 東京 ▁été"), "it’s 東京 ▁été");
+  EXPECT_EQ(drawn("cut \xF0\x9F\x98"), "cut \xF0\x9F\x98");
+  EXPECT_EQ(drawn("\xF0 \xFF\xFF\xFF\xFF"), "\xF0 \xFF\xFF\xFF\xFF");
+  EXPECT_EQ(drawn(""), "");
 }
 
 }  // namespace

@@ -343,5 +343,58 @@ TEST(Tokenizer, LivesBesideLibTorch) {
   EXPECT_EQ(torch::matmul(product, product.t()).sum().item<float>(), 288.0f);
 }
 
+// ---- models that are not what they say
+
+// A field of a protobuf message that holds bytes.
+std::string field(int number, const std::string& bytes) {
+  std::string result(1, static_cast<char>(number << 3 | 2));
+  for (std::size_t size = bytes.size();; size >>= 7) {
+    result += static_cast<char>((size & 0x7F) | (size > 0x7F ? 0x80 : 0));
+    if (size <= 0x7F) break;
+  }
+  return result + bytes;
+}
+
+// The model with a table of how characters are rewritten that is nothing but noise: SentencePiece follows its links
+// without looking where they lead. (A message's field that comes once more is added to what there was of it.)
+std::string with_hostile_table(const std::string& model, unsigned seed) {
+  std::mt19937 dice(seed);
+  constexpr std::uint32_t size = 4096;
+  std::string table{reinterpret_cast<const char*>(&size), sizeof size};
+  while (table.size() < sizeof size + size) table += static_cast<char>(dice());
+  return model + field(3, field(2, table + "rewritten"));
+}
+
+TEST(HostileModel, IsRefusedBeforeSentencePieceEndsOverIt) {
+  const std::string whole = Tokenizer::train(corpus, config("unigram", 2000));
+  int refused = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    try {
+      const Tokenizer hostile(with_hostile_table(whole, seed));
+      hostile.encode("The animal didn’t cross ﬁve streets: été ½ 東京 ㎏.");
+    } catch (const TokenizerError& error) {
+      ++refused;
+      EXPECT_THAT(error.what(), HasSubstr("this SentencePiece model is damaged"));
+    }
+  }
+  EXPECT_GT(refused, 10);
+}
+
+TEST(DamagedModel, IsRefusedOrRead) {
+  const std::string whole = Tokenizer::train(corpus, config("bpe", 2000));
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 dice(seed);
+    std::string bytes = whole;
+    for (unsigned i = 0; i <= dice() % 20; ++i) bytes[dice() % bytes.size()] = static_cast<char>(dice());
+    if (seed % 3 == 0) bytes.resize(dice() % bytes.size());
+    try {
+      const Tokenizer model(bytes);
+      EXPECT_NO_THROW(model.decode(ids(model.encode(corpus.front()))));
+    } catch (const TokenizerError& error) {
+      EXPECT_STRNE(error.what(), "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "commands/say.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -24,7 +25,7 @@ std::string duration_text(double seconds) {
 }
 
 std::string bar(double fraction) {
-  const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * bar_width);
+  const int filled = static_cast<int>(clamped(fraction, 0.0, 1.0) * bar_width);
   return fmt::format(" [{:━<{}}{: <{}}]", "", filled, "", bar_width - filled);
 }
 

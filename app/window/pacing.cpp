@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 namespace {
 
@@ -32,7 +34,7 @@ void Pacing::drawn(double begin, double now, bool animating, bool text_cursor) {
 std::optional<double> Pacing::due() const {
   if (settling_frames_ > 0) return last_frame_ + at_once;
   if (animating_ || last_frame_ < urged_ + tooltip_time) return last_frame_ + leisurely;
-  if (news_) return last_frame_ + std::clamp(frames_between_news * frame_duration_, leisurely, rarest_news);
+  if (news_) return last_frame_ + clamped(frames_between_news * frame_duration_, leisurely, rarest_news);
   if (text_cursor_) return last_frame_ + blink;
   return std::nullopt;
 }

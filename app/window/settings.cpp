@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "plain/clamped.h"
 #include "plain/json_text.h"
 #include "storage/file.h"
 
@@ -19,7 +20,7 @@ constexpr int largest_window = 16384;
 int window_length(const nlohmann::json& json, const char* key, int otherwise) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number_integer()) return otherwise;
-  return static_cast<int>(std::clamp<std::int64_t>(found->get<std::int64_t>(), smallest_window, largest_window));
+  return static_cast<int>(clamped<std::int64_t>(found->get<std::int64_t>(), smallest_window, largest_window));
 }
 
 WindowPlace place_from_json(const nlohmann::json& json) {
@@ -29,7 +30,7 @@ WindowPlace place_from_json(const nlohmann::json& json) {
   const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
   if (number("x") && number("y")) {
     const auto within = [](std::int64_t value) {
-      return static_cast<int>(std::clamp<std::int64_t>(value, -largest_window, largest_window));
+      return static_cast<int>(clamped<std::int64_t>(value, -largest_window, largest_window));
     };
     place.corner = {within(json["x"].get<std::int64_t>()), within(json["y"].get<std::int64_t>())};
   }

@@ -15,6 +15,7 @@
 #include "corpus/grammar/grammar.h"
 #include "corpus/random.h"
 #include "corpus/text_file.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -63,7 +64,7 @@ void split_by_source(std::vector<Pair> pairs, const CorpusConfig& config, Corpus
   for (std::size_t i = 0; i < order.size(); ++i) ranks.at(std::string(order[i].second)) = i;
 
   const double share = static_cast<double>(ranks.size()) * config.held_out / 100;
-  const std::size_t held_out = std::clamp<std::size_t>(static_cast<std::size_t>(share), 1, most_held_out);
+  const std::size_t held_out = clamped<std::size_t>(static_cast<std::size_t>(share), 1, most_held_out);
   for (Pair& pair : pairs) {
     const std::size_t rank = ranks.at(pair.source);
     auto& part = rank < held_out ? corpus.validation : rank < 2 * held_out ? corpus.test : corpus.train;

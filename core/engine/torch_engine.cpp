@@ -365,6 +365,8 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
   if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
+  // Here, so that an update is not made that then cannot be kept for want of memory.
+  if (run_.metrics.size() == run_.metrics.capacity()) run_.metrics.reserve(2 * run_.metrics.size() + 64);
   run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
   MetricPoint& point = run_.metrics.back();
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
@@ -582,11 +584,23 @@ void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, con
 }
 
 void TorchEngine::complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe) {
+  snapshot.unseen = unseen_words(snapshot, breathe);
   if (probe.embeddings) snapshot.embeddings = embeddings(*probe.embeddings);
   if (!probe.senses.empty()) snapshot.senses = senses(probe.senses, breathe, probe.step);
 }
 
 // ---- the model itself, whatever the sentence
+
+std::vector<UnseenWord> TorchEngine::unseen_words(const Snapshot& snapshot, const Breath& breathe) {
+  if (!run_.corpus) return {};
+  if (!run_.seen_words) {
+    // While it breathes another run may be asked for, but never takes this one's place before the look ends.
+    SeenWords seen(*run_.corpus, breathe);
+    run_.seen_words = std::move(seen);
+  }
+  const auto typed = snapshot.typed();
+  return run_.seen_words->unseen_in({typed.begin(), typed.end()});
+}
 
 EmbeddingDesk& TorchEngine::desk() {
   if (!run_.desk) run_.desk.emplace(vocabulary_of(*run_.tokenizer, run_.corpus.get(), run_.config.corpus));

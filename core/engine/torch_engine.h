@@ -13,6 +13,7 @@
 #include "engine/device.h"
 #include "engine/recorded_parameters.h"
 #include "engine/watched_model.h"
+#include "evaluation/seen_words.h"
 #include "probe/embeddings.h"
 #include "session/engine.h"
 #include "storage/autosaves.h"
@@ -125,6 +126,7 @@ class TorchEngine final : public Engine {
 
     // Made when they are first asked for; an answer is kept until another is wanted.
     std::optional<EmbeddingDesk> desk;
+    std::optional<SeenWords> seen_words;
     std::shared_ptr<const SenseLook> senses;
 
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
@@ -162,6 +164,7 @@ class TorchEngine final : public Engine {
   void checkpoint(Keep keep);
   void save_new_points();
   EmbeddingDesk& desk();
+  std::vector<UnseenWord> unseen_words(const Snapshot& snapshot, const Breath& breathe);
   TsneMap tsne_map(const TsneStudy& question, const WatchedModel& watched, const FractionCallback& progress);
   // What the model makes of a sentence, and what of the model itself was asked for.
   void complete(Snapshot& snapshot, const Probe& probe, const Breath& breathe);

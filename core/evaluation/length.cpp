@@ -8,6 +8,7 @@
 
 #include "decoding/search.h"
 #include "plain/architecture.h"
+#include "plain/clamped.h"
 #include "training/batches.h"
 #include "training/text_batches.h"
 #include "training/validation.h"
@@ -135,7 +136,7 @@ void look_at_text(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, co
     return;
   }
   const torch::NoGradGuard no_grad;
-  const std::int64_t windows = std::clamp<std::int64_t>(available / length, 1, most_windows);
+  const std::int64_t windows = clamped<std::int64_t>(available / length, 1, most_windows);
   torch::Tensor nats = torch::zeros({length}, torch::kFloat64);
   for (std::int64_t window = 0; window < windows; ++window) {
     progress(static_cast<double>(window) / static_cast<double>(windows));

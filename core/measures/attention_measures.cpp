@@ -20,6 +20,12 @@ bool is_word_byte(char c) {
   return std::isalnum(byte) != 0;
 }
 
+// Bytes of the UTF-8 character that begins with this one.
+std::size_t character_size(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
 bool is_word(std::string_view piece) {
   return !piece.empty() && std::all_of(piece.begin(), piece.end(), is_word_byte);
 }
@@ -151,6 +157,38 @@ std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens) {
     joined.back().end = words[++i].end;
   }
   return joined;
+}
+
+std::vector<std::string_view> spaced_words_in(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = std::string_view::npos;  // of the word that is read
+  std::size_t end = 0;                         // of what is sure to be its own
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view sign = text.substr(at, character_size(text[at]));
+    const bool letter = is_word(sign);
+    const bool inside = begin != std::string_view::npos;
+    if (letter && !inside) begin = at;
+    if (letter) end = at + sign.size();
+    if (!letter && inside && !(joins(sign) && end == at)) {
+      words.push_back(text.substr(begin, end - begin));
+      begin = std::string_view::npos;
+    }
+    at += sign.size();
+  }
+  if (begin != std::string_view::npos) words.push_back(text.substr(begin, end - begin));
+  return words;
+}
+
+std::string with_word_replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string replaced;
+  std::size_t copied = 0;
+  for (const std::string_view word : spaced_words_in(text)) {
+    if (word != from) continue;
+    const auto at = static_cast<std::size_t>(word.data() - text.data());
+    replaced.append(text.substr(copied, at - copied)).append(to);
+    copied = at + word.size();
+  }
+  return replaced.append(text.substr(copied));
 }
 
 int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys) {

@@ -43,6 +43,12 @@ std::vector<WordSpan> words_of(const std::vector<Token>& tokens);
 // Words as they stand between spaces, without the punctuation around them: "didn", "'", "t" → "didn't".
 std::vector<WordSpan> spaced_words_of(const std::vector<Token>& tokens);
 
+// The words of a text as spaced_words_of finds them in its pieces, without the signs between; views of `text`.
+std::vector<std::string_view> spaced_words_in(std::string_view text);
+
+// The text with `to` in place of every such word that is `from`.
+std::string with_word_replaced(std::string_view text, std::string_view from, std::string_view to);
+
 // Which word of `keys` gets most of the row's weight, pieces summed; an index into `keys`.
 int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys);
 

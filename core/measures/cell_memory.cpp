@@ -6,6 +6,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 namespace {
 
@@ -26,7 +28,7 @@ double lag_correlation(const Matrix& h, int unit) {
     same += here * here;
     if (step + 1 < h.rows) next += here * (static_cast<double>(h.at(step + 1, unit)) - mean);
   }
-  return same > 0 ? std::clamp(next / same, 0.0, 1.0) : 0;
+  return same > 0 ? clamped(next / same, 0.0, 1.0) : 0;
 }
 
 }  // namespace

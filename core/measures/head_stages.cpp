@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -92,7 +93,7 @@ HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask
 
 int relative_row(const Matrix& relative_v, int query, int key) {
   const int farthest = relative_v.rows / 2;
-  return std::clamp(key - query, -farthest, farthest) + farthest;
+  return clamped(key - query, -farthest, farthest) + farthest;
 }
 
 Matrix side_by_side(const HeadInside& head, const Matrix& output) {

@@ -6,6 +6,7 @@
 
 #include "measures/matrix_algebra.h"
 #include "measures/normal_random.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -75,7 +76,7 @@ double jacobian_norm(std::span<const float> weights) {
 
 ScoreSample::ScoreSample(int keys, std::uint64_t seed) {
   NormalRandom random(seed);
-  q_ = normal_matrix(std::clamp(4096 / keys, 32, 256), most_dimensions, random);
+  q_ = normal_matrix(clamped(4096 / keys, 32, 256), most_dimensions, random);
   k_ = normal_matrix(keys, most_dimensions, random);
 }
 

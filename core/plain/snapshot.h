@@ -28,6 +28,15 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+// A word that the training part of the corpus has not: the model knows its pieces at best.
+struct UnseenWord {
+  int begin = 0;  // its pieces, of what was typed
+  int end = 0;
+  std::string text;
+  std::vector<std::string> nearest;  // seen words that few letters tell from it, the nearest first; maybe none
+  bool operator==(const UnseenWord&) const = default;
+};
+
 inline std::vector<std::string> pieces_of(std::span<const Token> tokens) {
   std::vector<std::string> pieces;
   for (const Token& token : tokens) pieces.push_back(token.piece);
@@ -92,15 +101,16 @@ struct Snapshot {
   std::uint64_t request = 0;      // the Probe this answers
   ModelConfig model;              // what was looked into
 
-  std::string source_text;        // as it was typed: the source, or a language model's prompt
-  std::string output_text;        // what the model wrote; after a prompt, only what follows it, lines kept apart
-  std::vector<Token> source;      // S pieces, with </s> at the end; none in a language model
-  std::vector<Token> target_in;   // T decoder inputs: <s> y1 … y(T-1); of a language model the text, without <s>
-  std::vector<Token> target_out;  // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that wrote it
-  std::size_t forced = 0;         // leading outputs that were given (a prompt, a prefix, a reference), not chosen
-  std::size_t prefix = 0;         // the last so many of those were steered: Probe::prefix and prefix_ids
-  bool truncated = false;         // what was typed is longer than max_length allows
-  bool stopped_at_limit = false;  // decoding ended without </s>
+  std::string source_text;         // as it was typed: the source, or a language model's prompt
+  std::string output_text;         // what the model wrote; after a prompt, only what follows it, lines kept apart
+  std::vector<Token> source;       // S pieces, with </s> at the end; none in a language model
+  std::vector<Token> target_in;    // T decoder inputs: <s> y1 … y(T-1); of a language model the text, without <s>
+  std::vector<Token> target_out;   // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that wrote it
+  std::size_t forced = 0;          // leading outputs that were given (a prompt, a prefix, a reference), not chosen
+  std::size_t prefix = 0;          // the last so many of those were steered: Probe::prefix and prefix_ids
+  bool truncated = false;          // what was typed is longer than max_length allows
+  bool stopped_at_limit = false;   // decoding ended without </s>
+  std::vector<UnseenWord> unseen;  // of what was typed, in its order; none where the corpus is not known
 
   AttentionMaps encoder;  // S × S; none in a language model and in recurrent models
   AttentionMaps decoder;  // T × T, zero right of the diagonal (look-ahead mask, §3.2.3); none in recurrent models

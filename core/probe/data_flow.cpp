@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "plain/position_schemes.h"
 #include "probe/data_flow_builder.h"
 #include "probe/tensors.h"
@@ -33,9 +34,9 @@ void DataFlowBuilder::settle() {
     flow_.problem = "This architecture has no such part: choose a box of its picture.";
     return;
   }
-  asked.layer = std::clamp(asked.layer, 0, static_cast<int>(column.layers) - 1);
-  asked.head = std::clamp(asked.head, 0, static_cast<int>(config_.num_heads) - 1);
-  asked.token = std::clamp(asked.token, 0, std::max(0, static_cast<int>(tokens(decoder()).size()) - 1));
+  asked.layer = clamped(asked.layer, 0, static_cast<int>(column.layers) - 1);
+  asked.head = clamped(asked.head, 0, static_cast<int>(config_.num_heads) - 1);
+  asked.token = clamped(asked.token, 0, std::max(0, static_cast<int>(tokens(decoder()).size()) - 1));
 }
 
 void DataFlowBuilder::fill() {

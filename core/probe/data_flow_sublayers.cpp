@@ -9,6 +9,7 @@
 
 #include "kernels/attention.h"
 #include "model/feed_forward.h"
+#include "plain/clamped.h"
 #include "probe/data_flow_builder.h"
 #include "probe/tensors.h"
 
@@ -347,7 +348,7 @@ SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
   const auto room = config_.max_length - static_cast<std::int64_t>(tokens(decoder()).size());
   std::vector<int> ids = ids_of(tokens(decoder()));
   const int pad = std::max(0, config_.special().padding);
-  ids.resize(ids.size() + static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, shown_pads)), pad);
+  ids.resize(ids.size() + static_cast<std::size_t>(clamped<std::int64_t>(room, 0, shown_pads)), pad);
   const torch::Tensor padded = ids_tensor(ids, model_.device());
   Inspection record{.interventions = pass_.record.interventions, .sublayers_wanted = true};
   if (decoder()) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "probe/choices.h"
 #include "probe/data_flow.h"
 #include "probe/readings.h"
@@ -72,7 +73,7 @@ std::optional<HeadPlace> wanted_head(const Probe& probe, const ModelConfig& mode
   return HeadPlace{cross         ? AttentionPart::cross
                    : box.decoder ? AttentionPart::decoder
                                  : AttentionPart::encoder,
-                   std::clamp(layer, 0, layers - 1), std::clamp(head, 0, static_cast<int>(model.num_heads) - 1)};
+                   clamped(layer, 0, layers - 1), clamped(head, 0, static_cast<int>(model.num_heads) - 1)};
 }
 
 // What the decoder reads and writes, before any of it is known to the model.

@@ -85,7 +85,7 @@ OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const
   if (!look.problem.empty()) return look;
   const bool can_be_untold = !model.config().is_recurrent() && model.config().positions != "none";
   const std::vector<std::string> texts = shuffled_words(question.text, question.orders + 1, question.seed);
-  const auto breathe = [&] { progress(static_cast<double>(look.orders.size()) / static_cast<double>(texts.size())); };
+  const Breath breathe = [&] { progress(static_cast<double>(look.orders.size()) / static_cast<double>(texts.size())); };
   OrderReader reader(model, tokenizer, breathe);
   Interventions untold;
   untold.no_positions = true;

@@ -6,6 +6,7 @@
 
 #include "decoding/search.h"
 #include "measures/bleu.h"
+#include "plain/clamped.h"
 #include "probe/choices.h"
 #include "probe/look_inside.h"
 #include "probe/tensors.h"
@@ -40,7 +41,7 @@ class Finder {
     found.readings.push_back(reading(Method::greedy, 1, search(1).front()));
     found.length_penalty = search_.length_penalty;
     add_beam(found);
-    for (std::int64_t i = 0; i < std::clamp<std::int64_t>(probe_.options.num_samples, 0, max_probe_samples); ++i)
+    for (std::int64_t i = 0; i < clamped<std::int64_t>(probe_.options.num_samples, 0, max_probe_samples); ++i)
       found.readings.push_back(reading(Method::sample, static_cast<int>(i) + 1, draw(i)));
     add_steps(found);
     found.hypothesis = look(probe_.hypothesis.empty() ? best_of_beam(found) : probe_.hypothesis);
@@ -55,7 +56,7 @@ class Finder {
 
   void add_beam(Decodings& found) {
     std::vector<SearchTree> trees;
-    const auto hypotheses = search(std::clamp<std::int64_t>(probe_.options.beam, 1, max_probe_beam), &trees);
+    const auto hypotheses = search(clamped<std::int64_t>(probe_.options.beam, 1, max_probe_beam), &trees);
     for (std::size_t i = 0; i < hypotheses.size(); ++i)
       found.readings.push_back(reading(Method::beam, static_cast<int>(i) + 1, hypotheses[i]));
     for (const Extension& node : trees.front()) {

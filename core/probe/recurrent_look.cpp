@@ -9,6 +9,7 @@
 
 #include "decoding/search.h"
 #include "model/cells.h"
+#include "plain/clamped.h"
 #include "probe/tensors.h"
 
 namespace attnscope {
@@ -67,7 +68,7 @@ class CellLook {
   RecurrentWanted settled(RecurrentWanted wanted) {
     wanted.decoder = wanted.decoder && config_.has_decoder();
     look_.asked.decoder = wanted.decoder;
-    wanted.layer = std::clamp(wanted.layer, 0, layers() - 1);
+    wanted.layer = clamped(wanted.layer, 0, layers() - 1);
     wanted.reverse = wanted.reverse && directions() == 2;
     return wanted;
   }

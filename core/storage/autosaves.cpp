@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "plain/clamped.h"
 #include "storage/file.h"
 #include "storage/safetensors.h"
 
@@ -66,7 +67,7 @@ std::int64_t saved_step(const RunFolder& run) {
     const auto step = metadata.find("step");
     std::int64_t count = 0;
     if (step != metadata.end()) std::from_chars(step->second.data(), step->second.data() + step->second.size(), count);
-    return std::clamp<std::int64_t>(count, 0, largest_step);
+    return clamped<std::int64_t>(count, 0, largest_step);
   } catch (const std::runtime_error&) {
     return 0;
   }

@@ -3,22 +3,16 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "tokenizer/model_trial.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 namespace {
 
-// Next to the program in the build tree as in an installed one: bin/attnscope, lib/attnscope/….
-std::filesystem::path module_path() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_SENTENCEPIECE_MODULE;
-}
-
 // Debian's libsentencepiece exports the protobuf it embeds, LibTorch loads another one, and in one namespace the
 // symbols interpose and crash the program before main. In a namespace of its own SentencePiece sees only its own.
 const SentencePieceApi* load_module() {
-  const std::string path = module_path();
+  const std::string path = sentence_piece_folder() / ATTNSCOPE_SENTENCEPIECE_FILE;
   void* const module = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) throw TokenizerError(fmt::format("cannot load the tokenizer module {}: {}", path, dlerror()));
   const auto get_api =
@@ -32,6 +26,11 @@ const SentencePieceApi* load_module() {
 }
 
 }  // namespace
+
+// Next to the program in the build tree as in an installed one: bin/attnscope, lib/attnscope/….
+std::filesystem::path sentence_piece_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / ATTNSCOPE_MODULE_DIR;
+}
 
 // Loaded once and for good: the C library has room for about 15 namespaces.
 const SentencePieceApi& sentence_piece_module() {
@@ -50,6 +49,7 @@ void check(OwnedText error, std::string_view doing) {
 }
 
 SentencePiece::SentencePiece(std::string_view model) {
+  try_apart(model);
   SentencePieceModel* loaded = nullptr;
   check(sentence_piece_module().load(view_of(model), &loaded), "cannot read the SentencePiece model");
   model_ = {loaded, [](const SentencePieceModel* m) {

@@ -1,6 +1,7 @@
 // A SentencePiece model, as its module (module.h) gives it.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@ namespace attnscope {
 // Loads the module with the first call; throws TokenizerError if it cannot be loaded.
 const SentencePieceApi& sentence_piece_module();
 
+// Where the module is, and what tries a model out.
+std::filesystem::path sentence_piece_folder();
+
 inline TextView view_of(std::string_view text) {
   return {text.data(), text.size()};
 }
@@ -28,7 +32,7 @@ void check(OwnedText error, std::string_view doing);
 // Immutable; copies share the model. Any number of threads may use it at once.
 class SentencePiece {
  public:
-  // The bytes of a serialized model; throws TokenizerError if they are none.
+  // The bytes of a serialized model; throws TokenizerError if they are none, or such that SentencePiece ends over them.
   explicit SentencePiece(std::string_view model);
 
   std::vector<Token> encode(std::string_view text) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/dropout_places.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -39,7 +40,7 @@ void add_dropout(BatchLook& look, const Batch& part, int wanted, const Config& c
                          part.target_in.size(1), free_steps(part, config)};
   const std::vector<PlacedDropout> places = dropout_places(config.model, pass);
   for (const PlacedDropout& dropout : places) look.dropout_places.push_back(dropout.place);
-  look.asked.dropout_place = std::clamp(wanted, 0, static_cast<int>(places.size()) - 1);
+  look.asked.dropout_place = clamped(wanted, 0, static_cast<int>(places.size()) - 1);
   look.kept = matrix_of(dropout_of_row(places[static_cast<std::size_t>(look.asked.dropout_place)], config.model, pass,
                                        {config.training.seed, look.batch, look.asked.part}));
 }
@@ -65,7 +66,7 @@ BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, con
   look.batch = step * config.training.accumulation_steps;
   const std::vector<Batch> parts = batches_.parts(look.batch, num_parts, torch::kCPU);
   look.parts = static_cast<int>(parts.size());
-  look.asked.part = std::clamp(wanted.part, 0, look.parts - 1);
+  look.asked.part = clamped(wanted.part, 0, look.parts - 1);
   const Batch& part = parts[static_cast<std::size_t>(look.asked.part)];
   look.source = side_of(part.source, tokenizer);
   look.target_in = side_of(part.target_in, tokenizer);

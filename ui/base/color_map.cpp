@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 namespace {
 
@@ -65,7 +67,7 @@ std::span<const Color32> color_table(ColorMap map) {
 
 Color32 map_color(ColorMap map, float t) {
   if (std::isnan(t)) return not_a_number;
-  return color_table(map)[static_cast<std::size_t>(std::clamp(t, 0.0F, 1.0F) * (table_size - 1) + 0.5F)];
+  return color_table(map)[static_cast<std::size_t>(clamped(t, 0.0F, 1.0F) * (table_size - 1) + 0.5F)];
 }
 
 Color32 text_on(Color32 background) {
@@ -76,7 +78,7 @@ Color32 text_on(Color32 background) {
 }
 
 Color32 faded(Color32 color, float alpha) {
-  const auto opacity = static_cast<Color32>(static_cast<float>(color >> 24) * std::clamp(alpha, 0.0F, 1.0F) + 0.5F);
+  const auto opacity = static_cast<Color32>(static_cast<float>(color >> 24) * clamped(alpha, 0.0F, 1.0F) + 0.5F);
   return (color & 0x00FFFFFFU) | opacity << 24;
 }
 
@@ -85,7 +87,7 @@ Color32 mixed(Color32 a, Color32 b, float t) {
   for (int shift = 0; shift < 32; shift += 8) {
     const auto from = static_cast<float>(a >> shift & 0xFFU);
     const auto to = static_cast<float>(b >> shift & 0xFFU);
-    result |= static_cast<Color32>(from + (to - from) * std::clamp(t, 0.0F, 1.0F) + 0.5F) << shift;
+    result |= static_cast<Color32>(from + (to - from) * clamped(t, 0.0F, 1.0F) + 0.5F) << shift;
   }
   return result;
 }

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/drawable_text.h"
+
 namespace attnscope {
 namespace {
 
@@ -171,7 +173,8 @@ void pop_font() {
 ImVec2 text_size(const ImFont* font, std::string_view text) {
   if (text.empty()) return {0, font_size(font)};  // Dear ImGui would read on from a null pointer
   // CalcTextSizeA is const before 1.92 only.
-  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, text.data(), text.data() + text.size());
+  const DrawableText drawable(text);
+  return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, drawable.begin(), drawable.end());
 }
 
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width) {
@@ -189,7 +192,8 @@ std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view
 }
 
 void draw_text(ImDrawList& list, ImFont* font, ImVec2 position, ImU32 color, const char* begin, const char* end) {
-  list.AddText(font, font_size(font), position, color, begin, end);
+  const DrawableText drawable(end ? std::string_view(begin, end) : std::string_view(begin));
+  list.AddText(font, font_size(font), position, color, drawable.begin(), drawable.end());
 }
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
@@ -135,7 +136,7 @@ void set_theme(Scope& scope) {
 
 // Rounded, so that larger and then smaller is where it was.
 void set_zoom(Layout& layout, float zoom) {
-  layout.zoom = std::clamp(std::round(zoom * 20) / 20, min_zoom, max_zoom);
+  layout.zoom = clamped(std::round(zoom * 20) / 20, min_zoom, max_zoom);
 }
 
 void toggle_presentation(Scope& scope) {

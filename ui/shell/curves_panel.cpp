@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "plain/comparison.h"
 #include "plain/matrix_text.h"
 #include "plain/metrics.h"
@@ -42,7 +43,7 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
   for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + skin.px(5);
-  const float rest = std::clamp(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
+  const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : "smooth %.2f");
   help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", skin);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "measures/attention_measures.h"
+#include "plain/clamped.h"
 #include "shell/lessons.h"
 #include "shell/scope.h"
 #include "widgets/row.h"
@@ -182,11 +183,10 @@ struct CurveFrame {
   }
   std::size_t index(float x) const {
     const auto count = static_cast<float>(prediction.options.size());
-    return static_cast<std::size_t>(std::clamp((x - low.x) / (high.x - low.x) * count, 0.0F, count - 1));
+    return static_cast<std::size_t>(clamped((x - low.x) / (high.x - low.x) * count, 0.0F, count - 1));
   }
   double value(float y) const {
-    return prediction.from +
-           (prediction.to - prediction.from) * std::clamp((high.y - y) / (high.y - low.y), 0.0F, 1.0F);
+    return prediction.from + (prediction.to - prediction.from) * clamped((high.y - y) / (high.y - low.y), 0.0F, 1.0F);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lessons/measures.h"
+#include "plain/clamped.h"
 #include "shell/departures.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
@@ -394,7 +395,7 @@ void show_part(Scope& scope, LessonPart part) {
 void move_part(Scope& scope, int by) {
   if (!in_lesson(scope)) return;
   const int part = static_cast<int>(lesson_progress(scope).part) + by;
-  show_part(scope, static_cast<LessonPart>(std::clamp(part, 0, lesson_parts - 1)));
+  show_part(scope, static_cast<LessonPart>(clamped(part, 0, lesson_parts - 1)));
 }
 
 void do_step(Scope& scope, std::size_t step) {

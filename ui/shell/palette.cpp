@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "plain/presets.h"
 #include "shell/actions.h"
 #include "shell/glossary.h"
@@ -168,13 +169,13 @@ bool draw_entry(const PaletteEntry& entry, int row, bool chosen, const Skin& ski
 const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>& found, bool entered,
                               const Skin& skin) {
   const auto last = static_cast<int>(found.size()) - 1;
-  palette.chosen = std::clamp(palette.chosen, 0, std::max(0, last));
+  palette.chosen = clamped(palette.chosen, 0, std::max(0, last));
   if (found.empty()) {
     small_text(skin.theme.text_dim, "Nothing has these words.", skin);
     return nullptr;
   }
   const PaletteEntry* taken = entered ? &found[static_cast<std::size_t>(palette.chosen)] : nullptr;
-  const int first = std::clamp(palette.chosen - visible_rows / 2, 0, std::max(0, last + 1 - visible_rows));
+  const int first = clamped(palette.chosen - visible_rows / 2, 0, std::max(0, last + 1 - visible_rows));
   for (int row = first; row <= std::min(last, first + visible_rows - 1); ++row) {
     const PaletteEntry& entry = found[static_cast<std::size_t>(row)];
     if (draw_entry(entry, row, row == palette.chosen, skin)) taken = &entry;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/input.h"
+#include "measures/attention_measures.h"
 #include "shell/actions.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
@@ -125,7 +126,23 @@ float pieces_height(const Skin& skin) {
   return font_size(skin.fonts.mono) + font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
-void draw_pieces(const Scope& scope, const Skin& skin) {
+// The first word that training has not seen, and what it may have been meant to be.
+void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
+  const WithFont font(skin.fonts.small);
+  const UnseenWord& word = snapshot.unseen.front();
+  ImGui::AlignTextToFramePadding();
+  colored_text(skin.theme.warning, fmt::format("never seen: {}", word.text));
+  help_tooltip(unseen_note(word), skin);
+  if (!word.nearest.empty()) {
+    ImGui::SameLine(0, skin.px(6));
+    if (ImGui::SmallButton(fmt::format("→ {}", word.nearest.front()).c_str()))
+      set_sentence(scope, with_word_replaced(scope.layout.sentence, word.text, word.nearest.front()));
+    help_tooltip(fmt::format("Puts “{}” in its place.", word.nearest.front()), skin);
+  }
+  ImGui::SameLine(0, skin.px(8));
+}
+
+void draw_pieces(Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
   if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", skin);
   if (snapshot->truncated) {
@@ -139,9 +156,12 @@ void draw_pieces(const Scope& scope, const Skin& skin) {
                  skin);
     ImGui::SameLine(0, skin.px(8));
   }
+  if (!snapshot->unseen.empty()) draw_unseen(scope, *snapshot, skin);
   // One row; longer sentences scroll.
   ImGui::BeginChild("pieces", ImVec2(0, pieces_height(skin)));
-  draw_token_strip("strip", snapshot->typed(), {}, skin);
+  TokenStripOptions options;
+  options.unseen = snapshot->unseen;
+  draw_token_strip("strip", snapshot->typed(), options, skin);
   ImGui::EndChild();
 }
 

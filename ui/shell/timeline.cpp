@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "plain/snapshot.h"
 #include "workspaces/attention/text.h"
 #include "workspaces/attention/view.h"
@@ -109,7 +110,7 @@ void move_frame(Scope& scope, int by) {
   if (!sentence) return;
   scope.timeline.playing = false;
   const auto count = static_cast<int>(sentence->frames.size());
-  const int index = std::clamp(static_cast<int>(frame_index(scope, sentence->frames)) + by, 0, count);
+  const int index = clamped(static_cast<int>(frame_index(scope, sentence->frames)) + by, 0, count);
   if (index == count) return show_present(scope);
   show_frame(scope, static_cast<std::size_t>(index));
 }

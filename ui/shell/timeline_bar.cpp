@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "shell/actions.h"
 #include "shell/export.h"
 #include "shell/looking.h"
@@ -91,7 +92,7 @@ void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, c
   const float margin = skin.px(7);
   const Track track{
       {corner.x + margin, corner.y}, {corner.x + width - margin, corner.y + height}, last_step(scope, sentence)};
-  const float mouse = std::clamp(ImGui::GetIO().MousePos.x, track.low.x, track.high.x);
+  const float mouse = clamped(ImGui::GetIO().MousePos.x, track.low.x, track.high.x);
   if (ImGui::IsItemActive()) choose_at(scope, sentence, track, mouse);
   draw_track(scope, sentence, track, hovered || ImGui::IsItemActive(), skin);
   if (hovered) track_tooltip(scope, sentence.frames[nearest_frame(sentence.frames, track.step_at(mouse))]);
@@ -193,7 +194,7 @@ void draw_bar(Scope& scope, const Skin& skin) {
     if (fits) rest -= width + gap;
     return fits;
   };
-  const float sentences_width = std::clamp(rest * 0.2F, skin.px(80), skin.px(260));
+  const float sentences_width = clamped(rest * 0.2F, skin.px(80), skin.px(260));
   const float step_width = text_size(skin.fonts.ui, "step 000 000 of 000 000").x;
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -114,12 +115,12 @@ Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
   const float fitting = std::floor(room.y / rows);
   const float comfortable = font_size(skin.fonts.mono) + skin.px(8);
   columns.font = fitting >= font_size(skin.fonts.mono) + skin.px(2) ? skin.fonts.mono : skin.fonts.mono_small;
-  columns.pitch = std::clamp(fitting, font_size(skin.fonts.mono_small) + 1, comfortable);
+  columns.pitch = clamped(fitting, font_size(skin.fonts.mono_small) + 1, comfortable);
   if (columns.pitch > fitting) room.x -= ImGui::GetStyle().ScrollbarSize;
   columns.label_width = std::min(longest_label(canvas, columns.font) + skin.px(12), room.x * 0.35F);
   columns.left = origin.x;
   columns.lines_left = origin.x + columns.label_width;
-  columns.lines_right = columns.lines_left + std::clamp(room.x - 2 * columns.label_width, 1.0F, skin.px(420));
+  columns.lines_right = columns.lines_left + clamped(room.x - 2 * columns.label_width, 1.0F, skin.px(420));
   return columns;
 }
 

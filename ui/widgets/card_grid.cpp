@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -66,7 +67,7 @@ CardGrid card_grid(float room, float least_width, int most_columns, float height
   grid.origin = ImGui::GetCursorScreenPos();
   grid.gutter = gutter;
   grid.row_gap = skin.px(6);
-  grid.columns = std::clamp(static_cast<int>(room / (least_width + gutter)), 1, most_columns);
+  grid.columns = clamped(static_cast<int>(room / (least_width + gutter)), 1, most_columns);
   grid.card = {std::floor(room / static_cast<float>(grid.columns) - gutter), std::floor(height)};
   grid.card.x = std::max(1.0F, grid.card.x);
   return grid;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
@@ -40,8 +41,8 @@ struct Sight {
 };
 
 Sight sight(float first, float extent, float cell, int count) {
-  const int begin = std::clamp(static_cast<int>(first), 0, count);
-  return {begin, std::clamp(static_cast<int>(std::ceil(first + extent / cell)), begin, count)};
+  const int begin = clamped(static_cast<int>(first), 0, count);
+  return {begin, clamped(static_cast<int>(std::ceil(first + extent / cell)), begin, count)};
 }
 
 Sight rows_in_sight(const Canvas& canvas) {
@@ -245,13 +246,13 @@ void outline_row(const Canvas& canvas, int row, Color32 color, float thickness) 
   if (row < 0 || row >= canvas.matrix.rows) return;
   // Leaves narrow cells to be seen.
   canvas.paint.rect(canvas.corner(row, 0), canvas.corner(row + 1, canvas.matrix.cols), color, 0,
-                    std::clamp(canvas.layout.cell.y * 0.3F, 1.0F, thickness));
+                    clamped(canvas.layout.cell.y * 0.3F, 1.0F, thickness));
 }
 
 void outline_col(const Canvas& canvas, int col, Color32 color, float thickness) {
   if (col < 0 || col >= canvas.matrix.cols) return;
   canvas.paint.rect(canvas.corner(0, col), canvas.corner(canvas.matrix.rows, col + 1), color, 0,
-                    std::clamp(canvas.layout.cell.x * 0.3F, 1.0F, thickness));
+                    clamped(canvas.layout.cell.x * 0.3F, 1.0F, thickness));
 }
 
 void outline_cell(const Canvas& canvas, int row, int col, float thickness) {
@@ -276,7 +277,7 @@ void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
 
 float share_of(const HeatmapBars& bars, int index) {
   if (static_cast<std::size_t>(index) >= bars.values.size() || bars.high <= 0) return 0;
-  return std::clamp(bars.values[static_cast<std::size_t>(index)] / bars.high, 0.0F, 1.0F);
+  return clamped(bars.values[static_cast<std::size_t>(index)] / bars.high, 0.0F, 1.0F);
 }
 
 void draw_row_bars(const Canvas& canvas) {

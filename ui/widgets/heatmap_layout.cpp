@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 namespace {
 
@@ -31,7 +33,7 @@ ImVec2 cell_size(const Matrix& matrix, ImVec2 room, const HeatmapOptions& option
   if (!options.square) return cell;
   const float side = std::min({cell.x, cell.y, largest});
   const float longest = std::min(side * options.stretch, largest);
-  cell = {std::clamp(cell.x, side, longest), std::clamp(cell.y, side, longest)};
+  cell = {clamped(cell.x, side, longest), clamped(cell.y, side, longest)};
   // Whole pixels: all cells alike.
   const auto whole = [](float length) { return length >= 6 ? std::floor(length) : length; };
   return {whole(cell.x), whole(cell.y)};
@@ -49,7 +51,7 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
   layout.sight = {layout.cell.x * count.x, layout.cell.y * count.y};
   if (!options.zoom) return;
   layout.largest_scale = std::max(1.0F, skin.px(64) / std::min(layout.cell.x, layout.cell.y));
-  const float scale = std::clamp(options.zoom->scale, 1.0F, layout.largest_scale);
+  const float scale = clamped(options.zoom->scale, 1.0F, layout.largest_scale);
   if (scale <= 1) return;
   layout.cell = {layout.cell.x * scale, layout.cell.y * scale};
   // A thin strip grows; other than that the cells in sight keep their extent, or the wheel could not keep the cell
@@ -58,7 +60,7 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
   layout.sight = {std::min(layout.cell.x * count.x, std::max(layout.sight.x, room.x * share)),
                   std::min(layout.cell.y * count.y, std::max(layout.sight.y, room.y * share))};
   const auto first = [](float wanted, float cells, float seen) {
-    return std::clamp(wanted, 0.0F, std::max(0.0F, cells - seen));
+    return clamped(wanted, 0.0F, std::max(0.0F, cells - seen));
   };
   layout.first = {first(options.zoom->col, count.x, layout.sight.x / layout.cell.x),
                   first(options.zoom->row, count.y, layout.sight.y / layout.cell.y)};
@@ -67,7 +69,7 @@ void look_closer(HeatmapLayout& layout, const Matrix& matrix, const HeatmapOptio
 // ---- mouse and keyboard
 
 int index_at(float pixel, float begin, float first, float cell, int count) {
-  return std::clamp(static_cast<int>(std::floor(first + (pixel - begin) / cell)), 0, count - 1);
+  return clamped(static_cast<int>(std::floor(first + (pixel - begin) / cell)), 0, count - 1);
 }
 
 int row_at(float y, const HeatmapLayout& layout, int rows) {
@@ -89,8 +91,8 @@ bool area(const char* id, ImVec2 low, ImVec2 high) {
 // The wheel keeps what is under the cursor where it is.
 void turn_wheel(HeatmapZoom& zoom, const HeatmapLayout& layout, float lines) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const float scale = std::clamp(zoom.scale, 1.0F, layout.largest_scale);
-  const float wanted = std::clamp(scale * std::pow(1.2F, lines), 1.0F, layout.largest_scale);
+  const float scale = clamped(zoom.scale, 1.0F, layout.largest_scale);
+  const float wanted = clamped(scale * std::pow(1.2F, lines), 1.0F, layout.largest_scale);
   const auto kept = [&](float first, float pixels, float cell) { return first + pixels / cell * (1 - scale / wanted); };
   zoom.col = kept(layout.first.x, mouse.x - layout.body.x, layout.cell.x);
   zoom.row = kept(layout.first.y, mouse.y - layout.body.y, layout.cell.y);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 
@@ -41,7 +42,7 @@ class CellColors {
 
   Color32 operator()(float value) const {
     if (std::isnan(value)) return masked_;
-    return table_[static_cast<std::size_t>(std::clamp((value - low_) * scale_ + offset_, 0.0F, last_))];
+    return table_[static_cast<std::size_t>(clamped((value - low_) * scale_ + offset_, 0.0F, last_))];
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plain/clamped.h"
 #include "plain/curves.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -333,7 +334,7 @@ float PlotFrame::x_at(double value) const {
 }
 
 float PlotFrame::y_at(double value) const {
-  return high.y - static_cast<float>(std::clamp(share_of(value, y, log), -10.0, 11.0)) * height();
+  return high.y - static_cast<float>(clamped(share_of(value, y, log), -10.0, 11.0)) * height();
 }
 
 double PlotFrame::x_value(float pixel) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "plain/clamped.h"
 #include "widgets/plot.h"
 
 namespace attnscope {
@@ -76,7 +77,7 @@ std::string tick_text(double value, double step) {
   const double unit = size >= 1e6 ? 1e6 : size >= 1e3 ? 1e3 : 1;
   const char* suffix = unit == 1e6 ? "M" : unit == 1e3 ? "k" : "";
   const double shown_step = step > 0 ? step / unit : 1;
-  const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(shown_step) - 1e-9)), 0, 6);
+  const int digits = clamped(static_cast<int>(std::ceil(-std::log10(shown_step) - 1e-9)), 0, 6);
   return fmt::format("{:.{}f}{}", value / unit, digits, suffix);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 
@@ -150,7 +151,7 @@ void move_window(ScatterView& view, const ScatterFrame& frame, float fitted_scal
   const ImVec2 middle{(frame.low.x + frame.high.x) / 2, (frame.low.y + frame.high.y) / 2};
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     const float scale =
-        std::clamp(frame.window.scale * std::pow(1.2F, io.MouseWheel), fitted_scale * 0.5F, fitted_scale * closest);
+        clamped(frame.window.scale * std::pow(1.2F, io.MouseWheel), fitted_scale * 0.5F, fitted_scale * closest);
     view.window =
         zoomed(frame.window, {io.MousePos.x - middle.x, io.MousePos.y - middle.y}, scale / frame.window.scale);
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 
 bool draw_splitter(const char* id, float& width, float height, const SplitterOptions& options, const Skin& skin) {
@@ -24,7 +26,7 @@ bool draw_splitter(const char* id, float& width, float height, const SplitterOpt
     width += options.column_is_right ? -moved : moved;
   }
   if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) width = options.standard;
-  width = std::clamp(width, options.min, std::max(options.min, options.max));
+  width = clamped(width, options.min, std::max(options.min, options.max));
 
   const float line = lit ? skin.px(2) : 1;
   const float x = origin.x + (thickness - line) / 2;

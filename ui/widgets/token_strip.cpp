@@ -1,12 +1,14 @@
 #include "widgets/token_strip.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "plain/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -75,6 +77,13 @@ std::string unknown_note(std::string_view piece) {
   return note;
 }
 
+const UnseenWord* unseen_at(std::size_t index, const TokenStripOptions& options) {
+  const auto place = static_cast<int>(index);
+  const auto found =
+      std::ranges::find_if(options.unseen, [=](const UnseenWord& it) { return place >= it.begin && place < it.end; });
+  return found == options.unseen.end() ? nullptr : &*found;
+}
+
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(token.piece, skin);
@@ -84,6 +93,7 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
     ImGui::TextUnformatted(weight.c_str());
   }
   if (token.unknown) ImGui::TextUnformatted(unknown_note(token.piece).c_str());
+  if (const UnseenWord* word = unseen_at(index, options)) ImGui::TextUnformatted(unseen_note(*word).c_str());
   if (is_marked(index, options))
     ImGui::TextUnformatted(options.marked_note.data(), options.marked_note.data() + options.marked_note.size());
   if (is_masked(index, options) && !options.masked_note.empty())
@@ -99,7 +109,7 @@ void underline(Painter& paint, const Chip& chip, Color32 color, float thickness,
 // Long and bright, or short and dark.
 void draw_weight_below(Painter& paint, const Chip& chip, float weight, const Skin& skin) {
   underline(paint, chip, skin.theme.border, skin.px(3), skin);
-  const float share = std::clamp(weight, 0.0F, 1.0F);
+  const float share = clamped(weight, 0.0F, 1.0F);
   const Chip part{chip.low, {chip.low.x + (chip.high.x - chip.low.x) * share, chip.high.y}, 0, 0, false};
   underline(paint, part, map_color(ColorMap::viridis, weight), skin.px(3), skin);
 }
@@ -123,7 +133,9 @@ void paint_piece(Painter& paint, const PictureArea& area, const Token& token, st
   const Chip chip{area.low, area.high, fill, ink, masked};
   draw_chip(paint, chip, token, options, skin);
   const auto place = static_cast<int>(index);
-  if (token.unknown) underline(paint, chip, skin.theme.error, skin.px(2), skin);
+  const bool unseen = unseen_at(index, options) != nullptr;
+  if (token.unknown || unseen)
+    underline(paint, chip, token.unknown ? skin.theme.error : skin.theme.warning, skin.px(2), skin);
   if (place < options.underlined) underline(paint, chip, skin.theme.success, skin.px(1.5F), skin);
   if (weighted && options.weights_below) draw_weight_below(paint, chip, options.weights[index], skin);
   const bool chosen = place == options.selected || (ImGui::GetIO().NavVisible && ImGui::IsItemFocused());
@@ -134,6 +146,12 @@ void paint_piece(Painter& paint, const PictureArea& area, const Token& token, st
 }
 
 }  // namespace
+
+std::string unseen_note(const UnseenWord& word) {
+  std::string note = fmt::format("Training never saw “{}”: the model knows its pieces at best.", word.text);
+  if (!word.nearest.empty()) note += fmt::format("\nNearest of what it saw: {}.", fmt::join(word.nearest, ", "));
+  return note;
+}
 
 TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
                                   const Skin& skin) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/skin.h"
@@ -18,9 +19,13 @@ struct TokenStripOptions {
   std::span<const float> weights;  // 0…1 a piece, shown as its background (viridis); empty: none
   bool weights_below = false;      // as a line beneath it instead, so long as it weighs
   std::string_view weight_name = "weight";
-  std::span<const int> marked;   // outlined; ascending
-  std::string_view marked_note;  // why, in the tooltip
+  std::span<const UnseenWord> unseen;  // their pieces are underlined, and the tooltip says why
+  std::span<const int> marked;         // outlined; ascending
+  std::string_view marked_note;        // why, in the tooltip
 };
+
+// What there is to say of a word that training has not seen.
+std::string unseen_note(const UnseenWord& word);
 
 struct TokenStripResult {
   int hovered = -1;

@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/drawable_text.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
 namespace {
 
 void plain_text(std::string_view text) {
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  const DrawableText drawable(text);
+  ImGui::TextUnformatted(drawable.begin(), drawable.end());
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 
 #include "base/numbers.h"
 #include "measures/attention_mix.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
+#include "widgets/token_strip.h"
 #include "widgets/words.h"
 #include "workspaces/attention/row.h"
 #include "workspaces/attention/text.h"
@@ -86,7 +88,7 @@ void go_to_word(WorkspaceContext& context) {
   const Snapshot* snapshot = context.maps.newest.snapshot.get();
   if (!snapshot || glance.text.words.empty()) return;
   const int last = static_cast<int>(glance.text.words.size()) - 1;
-  const int word = std::clamp(chosen_word(glance, view, *snapshot) + by, 0, last);
+  const int word = clamped(chosen_word(glance, view, *snapshot) + by, 0, last);
   view.pinned_row = glance.text.words[static_cast<std::size_t>(word)].begin;
 }
 
@@ -191,8 +193,8 @@ class Picture {
         paint_(skin) {
     words_ = fitted(glance.text, size.x, skin);
     written_ = fitted(glance.written, size.x, skin);
-    const float lines = glance.written.words.empty() ? 0 : std::clamp(size.y * 0.2F, skin.px(40), skin.px(110));
-    arcs_ = std::clamp(size.y - words_.height - lines - written_.height - skin.px(20), skin.px(40), skin.px(190));
+    const float lines = glance.written.words.empty() ? 0 : clamped(size.y * 0.2F, skin.px(40), skin.px(110));
+    arcs_ = clamped(size.y - words_.height - lines - written_.height - skin.px(20), skin.px(40), skin.px(190));
     const float height = arcs_ + words_.height + lines + written_.height;
     const float top = low.y + std::max(0.0F, std::floor((size.y - height) / 2));
     bottom_ = std::max(low.y + size.y, top + height + skin.px(16));
@@ -231,7 +233,7 @@ class Picture {
     if (chosen_ < 0) return;
     const ImVec2 from = words_.boxes[static_cast<std::size_t>(chosen_)].above();
     for (int i = 0; i < glance_.looks.cols; ++i) {
-      const float share = std::clamp(weight(i), 0.0F, 1.0F);
+      const float share = clamped(weight(i), 0.0F, 1.0F);
       if (i == chosen_ || share < least_drawn) continue;
       const ImVec2 to = words_.boxes[static_cast<std::size_t>(i)].above();
       const float reach = std::abs(to.x - from.x) + std::abs(to.y - from.y);
@@ -246,15 +248,23 @@ class Picture {
     const WordSpan& word = text.words[static_cast<std::size_t>(index)];
     paint_.text(setting.font, {low.x + skin_.px(3), low.y + skin_.px(3)},
                 is_mark(word) ? faded(skin_.theme.text_dim, 0.6F) : skin_.theme.text, word.text);
-    if (!text.unknown[static_cast<std::size_t>(index)]) return;
+    const bool unknown = text.unknown[static_cast<std::size_t>(index)];
+    if (!unknown && !(&text == &glance_.text && unseen_at(index))) return;
     const ImVec2 high = setting.boxes[static_cast<std::size_t>(index)].high;
     paint_.line({low.x + skin_.px(3), high.y - skin_.px(2)}, {high.x - skin_.px(3), high.y - skin_.px(2)},
-                skin_.theme.error, skin_.px(2));
+                unknown ? skin_.theme.error : skin_.theme.warning, skin_.px(2));
+  }
+
+  // Of the words that are read.
+  const UnseenWord* unseen_at(int index) const {
+    const int begin = glance_.text.words[static_cast<std::size_t>(index)].begin;
+    const auto found = std::ranges::find(glance_.unseen, begin, &UnseenWord::begin);
+    return found == glance_.unseen.end() ? nullptr : &*found;
   }
 
   void draw_word(int index, const Box& box) {
     const Theme& theme = skin_.theme;
-    const float share = index == chosen_ ? 0 : std::clamp(weight(index), 0.0F, 1.0F);
+    const float share = index == chosen_ ? 0 : clamped(weight(index), 0.0F, 1.0F);
     if (share >= least_drawn) paint_.filled_rect(box.low, box.high, faded(color(), 0.15F + 0.4F * share), skin_.px(5));
     if (index == chosen_) paint_.rect(box.low, box.high, color(), skin_.px(5), skin_.px(2));
     draw_letters(words_, index, glance_.text);
@@ -306,6 +316,7 @@ class Picture {
     std::string text;
     if (glance_.text.unknown[static_cast<std::size_t>(word)])
       text = "Underlined: the model has no piece for this and reads <unk>, as for anything else it has none for.\n";
+    if (const UnseenWord* unseen = unseen_at(word)) text += unseen_note(*unseen) + '\n';
     text += fmt::format("“{}” looks at", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
     for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
@@ -387,28 +398,46 @@ void draw_heading(WorkspaceContext& context, const Glance& glance) {
   help_tooltip("The next head. Key: ↓.", skin);
 }
 
-void draw_invitation(WorkspaceContext& context, const std::optional<Exchange>& exchange) {
-  const Skin& skin = context.skin;
-  if (!exchange)
-    return centred("Type any sentence, and point at its words.", skin.fonts.small, skin.theme.text_dim, skin);
-  const std::string label = fmt::format("Change “{}” to “{}”", exchange->from, exchange->to);
+// A button in the middle; true when it is pressed.
+bool draw_offer(const std::string& label, const char* help, const Skin& skin) {
   const float width = button_width(label.c_str());
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
   ImGui::PushStyleColor(ImGuiCol_Button, mixed(skin.theme.raised, skin.theme.accent, 0.45F));
-  if (ImGui::Button(label.c_str())) context.sentence_wanted = exchange->sentence;
+  const bool pressed = ImGui::Button(label.c_str());
   ImGui::PopStyleColor();
-  help_tooltip("One word is another: watch where “it” looks, and what becomes of it. Or type any sentence.", skin);
+  help_tooltip(help, skin);
+  return pressed;
+}
+
+// What to try next: another word for one that training has not seen, or one that changes what is meant.
+void draw_invitation(WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
+  const Skin& skin = context.skin;
+  if (!glance.unseen.empty()) {
+    const UnseenWord& word = glance.unseen.front();
+    if (word.nearest.empty()) return centred(unseen_note(word), skin.fonts.small, skin.theme.warning, skin);
+    const std::string& near = word.nearest.front();
+    if (draw_offer(fmt::format("Change “{}” to “{}”", word.text, near), unseen_note(word).c_str(), skin))
+      context.sentence_wanted = with_word_replaced(sentence, word.text, near);
+    return;
+  }
+  const std::optional<Exchange> exchange = telling_exchange(sentence);
+  if (!exchange)
+    return centred("Type any sentence, and point at its words.", skin.fonts.small, skin.theme.text_dim, skin);
+  if (draw_offer(fmt::format("Change “{}” to “{}”", exchange->from, exchange->to),
+                 "One word is another: watch where “it” looks, and what becomes of it. Or type any sentence.", skin))
+    context.sentence_wanted = exchange->sentence;
 }
 
 }  // namespace
 
 Glance glance_at(const ShownMaps& maps, const HeadPlace& place) {
   const Snapshot& newest = *maps.newest.snapshot;
-  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}};
+  Glance glance{place, maps.newest.version, maps.complete.version, {}, {}, {}, {}, {}};
   const bool text_goes_on = newest.model.is_language_model();
   const Snapshot& looked = text_goes_on && maps.complete.snapshot ? *maps.complete.snapshot : newest;
   const std::vector<Token>& tokens = row_tokens(looked, place.part);
   glance.text = set_text(spaced_words_of(tokens), tokens);
+  glance.unseen = looked.unseen;
   if (const Matrix* map = map_at(looked, place)) glance.looks = merged(*map, glance.text.words, glance.text.words);
   if (text_goes_on || !maps.complete.snapshot) return glance;
   const Snapshot& complete = *maps.complete.snapshot;
@@ -434,14 +463,9 @@ int most_looked_at(const Glance& glance, int word) {
 std::optional<Exchange> telling_exchange(const std::string& sentence) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
       {{"tired", "wide"}, {"wide", "tired"}}};
-  const auto is_letter = [&](std::size_t at) {
-    return at < sentence.size() && std::isalpha(static_cast<unsigned char>(sentence[at])) != 0;
-  };
-  for (const auto& [from, to] : pairs) {
-    const std::size_t at = sentence.find(from);
-    if (at == std::string::npos || is_letter(at + from.size()) || (at > 0 && is_letter(at - 1))) continue;
-    return Exchange{std::string(from), std::string(to), std::string(sentence).replace(at, from.size(), to)};
-  }
+  for (const auto& [from, to] : pairs)
+    if (std::string changed = with_word_replaced(sentence, from, to); changed != sentence)
+      return Exchange{std::string(from), std::string(to), std::move(changed)};
   return std::nullopt;
 }
 
@@ -469,7 +493,6 @@ void draw_glance(WorkspaceContext& context) {
   if (glance.made.text.words.empty()) return draw_quiet_note("There is no word in it to look from.", room, skin);
 
   draw_heading(context, glance.made);
-  const std::optional<Exchange> exchange = telling_exchange(snapshot.source_text);
   const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));
   const int shown = std::min(chosen, static_cast<int>(glance.made.text.words.size()) - 1);
   const float below = 3 * font_size(skin.fonts.ui) + ImGui::GetFrameHeightWithSpacing() + skin.px(14);
@@ -479,7 +502,7 @@ void draw_glance(WorkspaceContext& context) {
   glance.pointed = picture.draw(view);
   ImGui::SetCursorScreenPos({low.x, picture.bottom()});
   if (!glance.made.looks.empty()) centred(telling(glance.made, shown), skin.fonts.ui, skin.theme.text, skin);
-  draw_invitation(context, exchange);
+  draw_invitation(context, glance.made, snapshot.source_text);
 }
 
 }  // namespace attnscope

@@ -27,7 +27,8 @@ struct Glance {
   HeadPlace place;
   std::uint64_t newest = 0;  // versions of what it was made of
   std::uint64_t complete = 0;
-  SetText text;                // that looks and is looked at
+  SetText text;  // that looks and is looked at
+  std::vector<UnseenWord> unseen;
   Matrix looks;                // words × words, of one head
   SetText written;             // the translation; none of a language model, whose own words go on
   std::vector<int> read_from;  // of each of its words the one that cross-attention, all heads together,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "plain/clamped.h"
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
 #include "widgets/words.h"
@@ -52,7 +53,7 @@ Panes one_picture(ImVec2 room, float picture_height, Pane Panes::*picture, const
   const float gap = skin.px(8);
   Panes panes;
   if (room.x > room.y * 1.15F) {
-    const float list = std::clamp(room.x * 0.3F, skin.px(170), skin.px(300));
+    const float list = clamped(room.x * 0.3F, skin.px(170), skin.px(300));
     panes.*picture = {{0, 0}, {room.x - list - gap, room.y}};
     panes.list = {{room.x - list, 0}, {list, room.y}};
   } else {

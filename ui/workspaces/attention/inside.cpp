@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -149,7 +150,7 @@ void draw_scaling(const HeadCards& cards, TextureStore& textures, const Skin& sk
   const HeadNumbers& numbers = cards.numbers;
   const float gap = skin.px(16);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 size{std::floor((room.x - gap) / 2), std::clamp(room.y * 0.3F, skin.px(150), skin.px(320))};
+  const ImVec2 size{std::floor((room.x - gap) / 2), clamped(room.y * 0.3F, skin.px(150), skin.px(320))};
   const bool scaled = numbers.head().scaled;
   const Side own{scaled, true, numbers.stages, numbers.spread};
   const Side other{!scaled, false, numbers.rescaled, numbers.rescaled_spread};

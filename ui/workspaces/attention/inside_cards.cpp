@@ -7,6 +7,7 @@
 #include <span>
 
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
@@ -223,7 +224,7 @@ void draw_all(Context& context) {
   const Skin& skin = context.skin;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float heading = font_size(skin.fonts.ui) + skin.px(15);
-  const float height = std::clamp(room.y / static_cast<float>(sections.size()) - heading, skin.px(180), skin.px(300));
+  const float height = clamped(room.y / static_cast<float>(sections.size()) - heading, skin.px(180), skin.px(300));
   CardGrid grid = card_grid(room.x, skin.px(150), 4, height, skin.px(20), skin);
   for (const Section& section : sections) {
     draw_heading(section.heading, grid, skin);

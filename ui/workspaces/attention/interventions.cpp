@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -49,7 +50,7 @@ bool button(const std::string& label, const char* why_not, std::string_view help
 }
 
 void piece_combo(const char* id, std::span<const Token> tokens, int count, int& chosen, const Skin& skin) {
-  chosen = std::clamp(chosen, 0, std::max(0, count - 1));
+  chosen = clamped(chosen, 0, std::max(0, count - 1));
   const WithFont mono(skin.fonts.mono);
   ImGui::SetNextItemWidth(skin.px(130));
   if (!ImGui::BeginCombo(id, piece(tokens, chosen).c_str())) return;

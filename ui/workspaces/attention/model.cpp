@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/input.h"
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -61,7 +62,7 @@ struct Stretch {
 ImVec2 fitted(ImVec2 cell, Stretch stretch, float largest, const Skin& skin) {
   // Below this nothing can be told apart: the window scrolls instead.
   const float height = std::max(cell.y, std::min(cell.x, skin.px(30)));
-  const auto side = [&](float length) { return std::floor(std::clamp(length, skin.px(18), largest)); };
+  const auto side = [&](float length) { return std::floor(clamped(length, skin.px(18), largest)); };
   return {side(std::min(cell.x, height * stretch.wide)), side(std::min(height, cell.x * stretch.high))};
 }
 
@@ -283,7 +284,7 @@ void draw_importance_bar(const HeadImportance& head, const AttentionView& view, 
                          const Skin& skin) {
   const double most = std::ranges::max(view.importance, {}, &HeadImportance::exact).exact;
   if (most <= 0) return;
-  const float length = size.x * static_cast<float>(std::clamp(head.exact / most, 0.0, 1.0));
+  const float length = size.x * static_cast<float>(clamped(head.exact / most, 0.0, 1.0));
   const float bottom = low.y + size.y, thick = skin.px(4);
   Painter paint(skin);
   paint.filled_rect({low.x, bottom - thick}, {low.x + size.x, bottom}, faded(skin.theme.background, 0.8F), 0);

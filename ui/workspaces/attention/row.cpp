@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "plain/clamped.h"
 #include "plain/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -62,7 +63,7 @@ void draw_bar(ImVec2 at, ImVec2 size, float label, const std::string& key, float
   paint.text(font, {at.x, text_y}, selected ? skin.theme.accent : skin.theme.text, shortened(font, key, label));
   const float left = at.x + label + skin.px(6);
   const Color32 color = value < 0 ? skin.theme.series[1] : skin.theme.series[0];
-  const float length = full * std::clamp(std::abs(value), 0.0F, 1.0F);
+  const float length = full * clamped(std::abs(value), 0.0F, 1.0F);
   if (length >= 0.5F)
     paint.filled_rect({left, at.y + skin.px(2)}, {left + length, at.y + size.y - skin.px(3)}, color, skin.px(2));
   paint.text(font, {left + full + skin.px(4), text_y}, skin.theme.text_dim, number);

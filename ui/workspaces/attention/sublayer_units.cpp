@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -124,9 +125,8 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
                                activation_formula(snapshot.model)),
                    options.map, options.low, options.high},
                   room.x, skin);
-  const float list = std::clamp(room.x * 0.32F, skin.px(150), skin.px(240));
-  const float height =
-      std::clamp(static_cast<float>(active.rows) * skin.px(13) + skin.px(30), skin.px(200), skin.px(420));
+  const float list = clamped(room.x * 0.32F, skin.px(150), skin.px(240));
+  const float height = clamped(static_cast<float>(active.rows) * skin.px(13) + skin.px(30), skin.px(200), skin.px(420));
   const HeatmapResult mouse =
       draw_heatmap("active", active, shown.version, {room.x - list - skin.px(10), height}, options, textures, skin);
   if (mouse.clicked) view.pinned_row = view.pinned_row == mouse.row ? std::nullopt : std::optional(mouse.row);
@@ -134,7 +134,7 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
   ImGui::BeginChild("list", ImVec2(0, height), false, ImGuiWindowFlags_NoNavInputs);
   const int token = mouse.row >= 0 && !view.pinned_row
                         ? mouse.row
-                        : std::clamp(view.pinned_row.value_or(first_row(snapshot, view.part)), 0, active.rows - 1);
+                        : clamped(view.pinned_row.value_or(first_row(snapshot, view.part)), 0, active.rows - 1);
   draw_list(active, token, tokens[static_cast<std::size_t>(token)], skin);
   ImGui::EndChild();
   ImGui::PopID();

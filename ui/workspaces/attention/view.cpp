@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
 #include "workspaces/attention/row.h"
 
 namespace attnscope {
@@ -46,8 +47,8 @@ void begin(AttentionView& view, const Snapshot& snapshot) {
 Selection selection_in(const AttentionView& view, const Snapshot& snapshot) {
   const AttentionMaps& maps = maps_of(snapshot, view.part);
   Selection selection{view.place(), view.pinned_row, view.pinned_col};
-  selection.place.layer = std::clamp(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
-  selection.place.head = std::clamp(view.head, 0, std::max(0, heads_of(maps) - 1));
+  selection.place.layer = clamped(view.layer, 0, std::max(0, static_cast<int>(maps.size()) - 1));
+  selection.place.head = clamped(view.head, 0, std::max(0, heads_of(maps) - 1));
   const auto rows = static_cast<int>(row_tokens(snapshot, view.part).size());
   const auto cols = static_cast<int>(col_tokens(snapshot, view.part).size());
   if (selection.row && *selection.row >= rows) selection.row.reset();
@@ -104,7 +105,7 @@ Color32 color_of(const AttentionView& view, const HeadPlace& place, const Theme&
 void move_level(AttentionView& view, const ModelConfig& model, int by) {
   if (model.is_recurrent()) return;
   const int level = static_cast<int>(view.level) + by;
-  view.level = static_cast<AttentionLevel>(std::clamp(level, 0, static_cast<int>(AttentionLevel::sublayers)));
+  view.level = static_cast<AttentionLevel>(clamped(level, 0, static_cast<int>(AttentionLevel::sublayers)));
 }
 
 void toggle_row(AttentionView& view, int row) {
@@ -134,7 +135,7 @@ void move_selection(AttentionView& view, const Snapshot& snapshot, int heads, in
   clamp_to(view, snapshot);
   if (view.level == AttentionLevel::model && !view.ranking.heads.empty())
     return move_in_list(view, heads + layers * view.ranking.columns);
-  const int head = std::clamp(view.head + heads, 0, std::max(0, heads_of(maps_of(snapshot, view.part)) - 1));
+  const int head = clamped(view.head + heads, 0, std::max(0, heads_of(maps_of(snapshot, view.part)) - 1));
   select(view, {view.part, view.layer, head});
   const int layer = view.layer + layers;
   const auto count = [&](AttentionPart part) { return static_cast<int>(maps_of(snapshot, part).size()); };
@@ -155,7 +156,7 @@ void move_pinned_row(AttentionView& view, const Snapshot& snapshot, int rows) {
   const auto count = static_cast<int>(row_tokens(snapshot, view.part).size());
   if (count == 0) return;
   const int from = view.pinned_row.value_or(first_row(snapshot, view.part));
-  view.pinned_row = std::clamp(from + rows, 0, count - 1);
+  view.pinned_row = clamped(from + rows, 0, count - 1);
 }
 
 int first_row(const Snapshot& snapshot, AttentionPart part) {

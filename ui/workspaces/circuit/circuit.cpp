@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/circuit/modes.h"
@@ -33,7 +34,7 @@ template <int by>
 void change_mode(WorkspaceContext& context) {
   CircuitView& view = context.views.of<CircuitView>();
   view.mode =
-      static_cast<CircuitMode>(std::clamp(static_cast<int>(view.mode) + by, 0, static_cast<int>(modes.size()) - 1));
+      static_cast<CircuitMode>(clamped(static_cast<int>(view.mode) + by, 0, static_cast<int>(modes.size()) - 1));
 }
 
 void turn_round(WorkspaceContext& context) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -78,7 +79,7 @@ float distance(ImVec2 a, ImVec2 b) {
 }
 
 float thickness_of(double share, const Skin& skin) {
-  return skin.px(1.5F + 8 * static_cast<float>(std::clamp(std::abs(share), 0.0, 1.0)));
+  return skin.px(1.5F + 8 * static_cast<float>(clamped(std::abs(share), 0.0, 1.0)));
 }
 
 class CircuitPicture {
@@ -125,7 +126,7 @@ class CircuitPicture {
       for (const int slot : circuit_.places[floor].slots) {
         const double share = circuit_.places[floor].each[static_cast<std::size_t>(slot)].share();
         paint_.filled_circle(at(static_cast<int>(floor), slot),
-                             skin_.px(5 + 4 * static_cast<float>(std::clamp(share, 0.0, 1.0))), skin_.theme.accent);
+                             skin_.px(5 + 4 * static_cast<float>(clamped(share, 0.0, 1.0))), skin_.theme.accent);
       }
       if (floor == 0) continue;
       for (const int slot : circuit_.places[floor].slots) {
@@ -206,9 +207,9 @@ class CircuitPicture {
 
   void label(ImVec2 middle, const std::string& text, Color32 color) {
     const ImVec2 size = text_size(skin_.fonts.small, text);
-    const ImVec2 low{std::clamp(middle.x - size.x / 2, layout_.low.x,
-                                std::max(layout_.low.x, layout_.high.x - size.x - skin_.px(4))),
-                     middle.y - size.y / 2};
+    const ImVec2 low{
+        clamped(middle.x - size.x / 2, layout_.low.x, std::max(layout_.low.x, layout_.high.x - size.x - skin_.px(4))),
+        middle.y - size.y / 2};
     paint_.filled_rect({low.x - skin_.px(4), low.y - skin_.px(2)},
                        {low.x + size.x + skin_.px(4), low.y + size.y + skin_.px(2)},
                        faded(skin_.theme.background, 0.9F), skin_.px(3));

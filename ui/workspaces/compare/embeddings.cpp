@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
 #include "plain/embeddings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -19,7 +20,7 @@ void draw_neighbours(const char* id, const std::string& name, Color32 color, con
   draw_side_name(id, name, color, skin);
   for (const ComparedNeighbour& neighbour : list) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x * std::clamp(neighbour.cosine, 0.0F, 1.0F);
+    const float width = ImGui::GetContentRegionAvail().x * clamped(neighbour.cosine, 0.0F, 1.0F);
     Painter(skin).filled_rect(corner, {corner.x + width, corner.y + ImGui::GetTextLineHeight()}, faded(color, 0.18F),
                               skin.px(2));
     draw_label(skin.fonts.mono, skin.theme.text_dim, fmt::format("{:.3f}", neighbour.cosine), skin);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -53,7 +54,7 @@ struct Columns {
 
 Columns columns_in(float width, const Skin& skin) {
   const float gap = skin.px(4);
-  const float label = std::clamp(width * 0.27F, skin.px(50), skin.px(120));
+  const float label = clamped(width * 0.27F, skin.px(50), skin.px(120));
   return {label, std::max(skin.px(20), (width - label - gap) / num_stages - gap), gap};
 }
 
@@ -67,7 +68,7 @@ std::pair<float, float> logit_range(const DecodingStep& step) {
 }
 
 float share(double value) {
-  return std::isfinite(value) ? static_cast<float>(std::clamp(value, 0.0, 1.0)) : 0.0F;
+  return std::isfinite(value) ? static_cast<float>(clamped(value, 0.0, 1.0)) : 0.0F;
 }
 
 Bars bars_of(const DecodingStep& step, int index, const SamplingOptions& sampling) {
@@ -332,8 +333,7 @@ void draw_candidates(const Snapshot& snapshot, DecodingView& view, std::optional
   draw_titles(columns, skin);
   // They share the height there is.
   const auto rows = static_cast<float>(step.candidates.size() + 2);
-  const float height =
-      std::clamp(ImGui::GetContentRegionAvail().y / rows, least_row_height(skin), most_row_height(skin));
+  const float height = clamped(ImGui::GetContentRegionAvail().y / rows, least_row_height(skin), most_row_height(skin));
   for (int i = 0; i < static_cast<int>(step.candidates.size()); ++i)
     draw_candidate(snapshot, view, i, height, columns, skin);
   draw_rest(step, vocab_size, height, columns, skin);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -139,7 +140,7 @@ void draw_bar(float probability, Color32 color, const Skin& skin) {
   paint.filled_rect({at.x, at.y + skin.px(2)}, {at.x + room, at.y + height - skin.px(2)}, skin.theme.background,
                     skin.px(2));
   paint.filled_rect({at.x, at.y + skin.px(2)},
-                    {at.x + room * std::clamp(probability, 0.0F, 1.0F), at.y + height - skin.px(2)}, color, skin.px(2));
+                    {at.x + room * clamped(probability, 0.0F, 1.0F), at.y + height - skin.px(2)}, color, skin.px(2));
   paint.text(font, {at.x + room + skin.px(5), at.y + (height - font_size(font)) * 0.5F}, skin.theme.text_dim, value);
 }
 

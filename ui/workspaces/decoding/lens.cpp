@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -35,7 +36,7 @@ std::vector<float> column_ends(const Snapshot& snapshot, const Lens& lens, const
   for (std::size_t step = 0; step < snapshot.target_out.size(); ++step) {
     float width = text_width(snapshot.target_out[step].piece, skin);
     for (const auto& layer : lens) width = std::max(width, text_width(layer[step].best.front().token.piece, skin));
-    columns.push_back(columns.back() + std::clamp(width, skin.px(28), skin.px(110)) + skin.px(10));
+    columns.push_back(columns.back() + clamped(width, skin.px(28), skin.px(110)) + skin.px(10));
   }
   return columns;
 }
@@ -166,7 +167,7 @@ void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, flo
   const ImVec2 high(at.x + width - skin.px(6), at.y + height - skin.px(2));
   paint.filled_rect(at, high, faded(skin.theme.grid, 0.6F), skin.px(2));
   const Color32 color = written ? skin.theme.success : skin.theme.accent;
-  const float share = std::clamp(guess.probability, 0.0F, 1.0F);
+  const float share = clamped(guess.probability, 0.0F, 1.0F);
   if (share > 0) paint.filled_rect(at, {at.x + (high.x - at.x) * share, high.y}, faded(color, 0.55F), skin.px(2));
   paint.push_clip(at, high);
   paint.text(skin.fonts.mono, {at.x + skin.px(4), at.y + skin.px(1)}, skin.theme.text, guess.token.piece);

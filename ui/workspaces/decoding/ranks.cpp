@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/shown.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
 #include "widgets/words.h"
@@ -23,13 +24,13 @@ struct Axes {
 
   ImVec2 at(double rank, double probability) const {
     const auto share = [](double value, const PlotRange& range) {
-      const double clamped = std::clamp(value, range.low, range.high);
-      return static_cast<float>(std::log(clamped / range.low) / std::log(range.high / range.low));
+      const double within = clamped(value, range.low, range.high);
+      return static_cast<float>(std::log(within / range.low) / std::log(range.high / range.low));
     };
     return {low.x + (high.x - low.x) * share(rank, x), high.y - (high.y - low.y) * share(probability, y)};
   }
   double rank_at(float screen_x) const {
-    const double share = std::clamp((screen_x - low.x) / (high.x - low.x), 0.0F, 1.0F);
+    const double share = clamped((screen_x - low.x) / (high.x - low.x), 0.0F, 1.0F);
     return x.low * std::pow(x.high / x.low, share);
   }
 };

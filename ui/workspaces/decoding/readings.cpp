@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
 
@@ -206,7 +207,7 @@ void draw_readings(const Shown& newest, DecodingView& view, TextureStore& textur
   if (!shown.snapshot) return;
   prepare(view.readings, shown);
   const float space = ImGui::GetContentRegionAvail().y;
-  const float height = std::clamp(view.readings.height, skin.px(60), std::max(skin.px(60), space * 0.6F));
+  const float height = clamped(view.readings.height, skin.px(60), std::max(skin.px(60), space * 0.6F));
   Table(*shown.snapshot->decodings, view, skin).draw(height);
   ImGui::Dummy(ImVec2(0, skin.px(2)));
   draw_hypothesis(shown, view, textures, skin);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
@@ -31,7 +32,7 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::EndDisabled();
   help_tooltip("One step on (→; End: the last).", skin);
   ImGui::SameLine(0, skin.px(8));
-  ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
+  ImGui::SetNextItemWidth(clamped(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp))
@@ -216,7 +217,7 @@ void draw_right(const Shown& shown, DecodingView& view, const Skin& skin) {
       decodings && !decodings->ranks.empty() ? std::optional(decodings->ranks.back()) : std::nullopt;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float wanted = candidates_height(*shown.snapshot, view.time_step, skin);
-  const float plot = std::clamp(room.y - wanted, std::max(room.y * 0.32F, skin.px(110)), skin.px(360));
+  const float plot = clamped(room.y - wanted, std::max(room.y * 0.32F, skin.px(110)), skin.px(360));
   ImGui::BeginChild("choice", ImVec2(0, room.y - plot - skin.px(10)), false, ImGuiWindowFlags_NoNavInputs);
   draw_candidates(*shown.snapshot, view, vocab_size, skin);
   ImGui::EndChild();
@@ -237,7 +238,7 @@ void draw_steps(const Shown& shown, DecodingView& view, TextureStore& textures, 
     draw_choosers(coloring_maps(snapshot), view, skin);
   }
   const ImVec2 space = ImGui::GetContentRegionAvail();
-  const float right = std::clamp(space.x * 0.4F, skin.px(230), skin.px(480));
+  const float right = clamped(space.x * 0.4F, skin.px(230), skin.px(480));
   ImGui::BeginChild("reads", ImVec2(space.x - right - skin.px(12), 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_left(shown, view, textures, skin);
   ImGui::EndChild();

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/plot.h"
 #include "widgets/words.h"
 #include "workspaces/decoding/tree_canvas.h"
@@ -118,7 +119,7 @@ void draw_scores(TreeView& view, const Skin& skin) {
 
 void draw_beneath(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
-  const float plot = width < skin.px(520) ? 0 : std::clamp(width * 0.33F, skin.px(190), skin.px(420));
+  const float plot = width < skin.px(520) ? 0 : clamped(width * 0.33F, skin.px(190), skin.px(420));
   ImGui::BeginChild("hypothesis", ImVec2(plot > 0 ? width - plot - skin.px(12) : 0, 0), false,
                     ImGuiWindowFlags_NoNavInputs);
   draw_hypothesis(shown, view, textures, skin);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 
@@ -52,9 +53,9 @@ ImVec2 fitted_pitch(const TreeLayout& layout, TreeZoom zoom, ImVec2 size, const 
   const ImVec2 least = zoom == TreeZoom::whole ? ImVec2(3, 3) : ImVec2(skin.px(74), skin.px(18));
   const ImVec2 taken = content_size(layout, {0, 0}, skin);
   ImVec2 pitch;
-  pitch.x = std::clamp((size.x - taken.x) / cells.x, least.x, skin.px(116));
+  pitch.x = clamped((size.x - taken.x) / cells.x, least.x, skin.px(116));
   if (content_size(layout, pitch, skin).x > size.x) size.y -= ImGui::GetStyle().ScrollbarSize;
-  pitch.y = std::clamp((size.y - taken.y) / cells.y, least.y, skin.px(largest_row_pitch));
+  pitch.y = clamped((size.y - taken.y) / cells.y, least.y, skin.px(largest_row_pitch));
   return pitch;
 }
 
@@ -209,7 +210,7 @@ class Canvas {
     if (hovered) style.outline = skin_.theme.text;
     const float x = place_.x(at(node).step);
     if (!boxes_) {
-      const float radius = std::clamp(std::min(place_.pitch.x, place_.pitch.y) * 0.3F, 1.2F, skin_.px(4.5F));
+      const float radius = clamped(std::min(place_.pitch.x, place_.pitch.y) * 0.3F, 1.2F, skin_.px(4.5F));
       return draw_mark(paint_, {x, middle}, radius, style, skin_);
     }
     draw_text_box(at(node), {x, middle}, style);
@@ -308,16 +309,16 @@ void draw_legend_entry(const LegendEntry& entry, const Skin& skin, const auto& d
 
 // Keeps what scrolls inside its contents, which shrink as one zooms out.
 void scroll_to(ImVec2 position, ImVec2 content, ImVec2 visible) {
-  ImGui::SetScrollX(std::clamp(position.x, 0.0F, std::max(0.0F, content.x - visible.x)));
-  ImGui::SetScrollY(std::clamp(position.y, 0.0F, std::max(0.0F, content.y - visible.y)));
+  ImGui::SetScrollX(clamped(position.x, 0.0F, std::max(0.0F, content.x - visible.x)));
+  ImGui::SetScrollY(clamped(position.y, 0.0F, std::max(0.0F, content.y - visible.y)));
 }
 
 ImVec2 zoomed_pitch(ImVec2 pitch, const Skin& skin) {
   const ImGuiIO& io = ImGui::GetIO();
   const float wheel = io.MouseWheel != 0 ? io.MouseWheel : io.MouseWheelH;  // Shift may turn the wheel sideways
   const float factor = std::pow(1.15F, wheel);
-  if (!io.KeyCtrl) pitch.x = std::clamp(pitch.x * factor, 3.0F, skin.px(260));
-  if (!io.KeyShift) pitch.y = std::clamp(pitch.y * factor, 3.0F, skin.px(60));
+  if (!io.KeyCtrl) pitch.x = clamped(pitch.x * factor, 3.0F, skin.px(260));
+  if (!io.KeyShift) pitch.y = clamped(pitch.y * factor, 3.0F, skin.px(60));
   return pitch;
 }
 
@@ -364,7 +365,7 @@ Placement place_tree(const TreeView& view, ImVec2 pitch, const Skin& skin) {
   place.left = margins(skin).x;
   place.head = margins(skin).y;
   place.top = view.layout.top;
-  place.chip = pitch.x - std::clamp(pitch.x * 0.22F, skin.px(12), skin.px(28));
+  place.chip = pitch.x - clamped(pitch.x * 0.22F, skin.px(12), skin.px(28));
   return place;
 }
 

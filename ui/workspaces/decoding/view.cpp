@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
+
 namespace attnscope {
 namespace {
 
@@ -25,7 +27,7 @@ bool same_output(const Snapshot& older, const Snapshot& newer) {
 
 void go_to(DecodingView& view, const Snapshot& snapshot, int step) {
   const int wanted = step < 0 && view.time_step < 0 ? static_cast<int>(snapshot.forced) : step;
-  const int reached = std::clamp(wanted, 0, last_step(snapshot));
+  const int reached = clamped(wanted, 0, last_step(snapshot));
   if (reached != view.time_step) view.candidate = -1;
   view.time_step = reached;
 }
@@ -79,7 +81,7 @@ void move_candidate(DecodingView& view, const Snapshot& snapshot, int by) {
   if (view.time_step < 0 || view.time_step > last_step(snapshot)) return;
   const auto count = static_cast<int>(snapshot.decoding[static_cast<std::size_t>(view.time_step)].candidates.size());
   view.playing = false;
-  view.candidate = std::clamp(view.candidate + by, -1, count - 1);
+  view.candidate = clamped(view.candidate + by, -1, count - 1);
 }
 
 bool force_candidate(DecodingView& view, const Snapshot& snapshot) {

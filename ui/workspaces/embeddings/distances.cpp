@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -47,7 +48,7 @@ void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
   std::array<int, bins> counts{};
   for (const float distance : map.distances)
     ++counts[static_cast<std::size_t>(
-        std::clamp(static_cast<int>(static_cast<double>(distance) / longest * bins), 0, bins - 1))];
+        clamped(static_cast<int>(static_cast<double>(distance) / longest * bins), 0, bins - 1))];
   const int most = std::max(1, *std::ranges::max_element(counts));
   const ImVec2 low = ImGui::GetCursorScreenPos();
   const float line = font_size(skin.fonts.small);
@@ -137,9 +138,9 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   const int label = result.row_label >= 0 ? result.row_label : result.col_label;
   if (result.label_clicked && label >= 0) choose_piece(view, look.apart_ids[static_cast<std::size_t>(label)]);
   ImGui::EndChild();
-  draw_histogram(
-      *look.map,
-      std::clamp(ImGui::GetContentRegionAvail().y - 3 * ImGui::GetTextLineHeight(), skin.px(64), skin.px(220)), skin);
+  draw_histogram(*look.map,
+                 clamped(ImGui::GetContentRegionAvail().y - 3 * ImGui::GetTextLineHeight(), skin.px(64), skin.px(220)),
+                 skin);
 }
 
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/embeddings/modes.h"
@@ -33,7 +34,7 @@ template <int by>
 void change_mode(WorkspaceContext& context) {
   EmbeddingsView& view = context.views.of<EmbeddingsView>();
   const int last = static_cast<int>(modes.size()) - 1;
-  view.mode = static_cast<EmbeddingsMode>(std::clamp(static_cast<int>(view.mode) + by, 0, last));
+  view.mode = static_cast<EmbeddingsMode>(clamped(static_cast<int>(view.mode) + by, 0, last));
 }
 
 void search(WorkspaceContext& context) {

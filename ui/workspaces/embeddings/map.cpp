@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"
@@ -101,7 +102,7 @@ void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
 }
 
 void draw_search(EmbeddingsView& view, const Skin& skin) {
-  const float width = std::clamp(ImGui::GetContentRegionAvail().x, skin.px(80), skin.px(150));
+  const float width = clamped(ImGui::GetContentRegionAvail().x, skin.px(80), skin.px(150));
   next_in_row(skin.px(150), skin.px(12));
   ImGui::SetNextItemWidth(width);
   if (std::exchange(view.searching, false)) ImGui::SetKeyboardFocusHere();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -87,7 +88,7 @@ void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = skin.px(4);
   paint.filled_rect(corner, {corner.x + width, corner.y + height}, skin.theme.raised, height / 2);
-  const float full = std::clamp(layer.separation, 0.0F, 1.0F) * width;
+  const float full = clamped(layer.separation, 0.0F, 1.0F) * width;
   if (full >= 1) paint.filled_rect(corner, {corner.x + full, corner.y + height}, skin.theme.accent, height / 2);
   ImGui::Dummy({width, height});
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -22,7 +23,7 @@ void draw_neighbour(const EmbeddingLook& look, const Neighbour& neighbour, int r
   const WithFont mono(skin.fonts.mono);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, line = ImGui::GetTextLineHeight();
-  const float full = std::clamp(neighbour.cosine, 0.0F, 1.0F) * width;
+  const float full = clamped(neighbour.cosine, 0.0F, 1.0F) * width;
   Painter paint(skin);
   paint.filled_rect(corner, {corner.x + full, corner.y + line}, faded(skin.theme.accent, 0.18F), skin.px(2));
   ImGui::PushID(rank);

@@ -6,6 +6,7 @@
 
 #include "measures/embedding_measures.h"
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -95,7 +96,7 @@ void MovingPoints::go_to(const Matrix& points, double time) {
 
 void MovingPoints::advance(double time) {
   if (!are_moving()) return;
-  const double share = std::clamp((time - began) / seconds_to_move, 0.0, 1.0);
+  const double share = clamped((time - began) / seconds_to_move, 0.0, 1.0);
   const auto eased = static_cast<float>(share * share * (3 - 2 * share));
   for (std::size_t i = 0; i < now.size(); ++i)
     now[i] = {from[i].x + (to[i].x - from[i].x) * eased, from[i].y + (to[i].y - from[i].y) * eased};

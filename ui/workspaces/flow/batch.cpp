@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -75,7 +76,7 @@ class Pieces {
     draw_caption(title,
                  fmt::format("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
                  help, skin_);
-    const float cell = std::clamp(width / static_cast<float>(std::max(1, side_.cols)), skin_.px(9), skin_.px(64));
+    const float cell = clamped(width / static_cast<float>(std::max(1, side_.cols)), skin_.px(9), skin_.px(64));
     const float height = font_size(skin_.fonts.mono_small) + skin_.px(3);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const ImVec2 size{cell * static_cast<float>(side_.cols), height * static_cast<float>(side_.rows)};
@@ -83,8 +84,8 @@ class Pieces {
     const bool clicked = ImGui::InvisibleButton("pieces", {std::max(1.0F, size.x), std::max(1.0F, size.y)});
     ImGui::PopID();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const int row = std::clamp(static_cast<int>((mouse.y - origin.y) / height), 0, side_.rows - 1);
-    const int col = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, side_.cols - 1);
+    const int row = clamped(static_cast<int>((mouse.y - origin.y) / height), 0, side_.rows - 1);
+    const int col = clamped(static_cast<int>((mouse.x - origin.x) / cell), 0, side_.cols - 1);
     if (clicked) choose(row, col);
     if (ImGui::IsItemHovered()) tooltip(row, col);
     for (int at = 0; at < side_.rows; ++at) {
@@ -194,8 +195,8 @@ class Mask {
     Painter(skin_).cells(texture, origin, {origin.x + extent.x, origin.y + extent.y}, cols, rows, fill);
     if (!ImGui::IsItemHovered()) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const int query = std::clamp(static_cast<int>((mouse.y - origin.y) / cell), 0, rows - 1);
-    const int key = std::clamp(static_cast<int>((mouse.x - origin.x) / cell), 0, cols - 1);
+    const int query = clamped(static_cast<int>((mouse.y - origin.y) / cell), 0, rows - 1);
+    const int key = clamped(static_cast<int>((mouse.x - origin.x) / cell), 0, cols - 1);
     ImGui::SetTooltip("query %s, key %s\n%s", named(queries_, query).c_str(), named(keys_, key).c_str(),
                       mask_meaning(static_cast<int>(cells_.at(query, key)), queries_.id(row_, query) == 0).c_str());
   }
@@ -397,7 +398,7 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
     ImGui::TextUnformatted(dropout_cell(place, rows, columns, row, col).c_str());
     ImGui::TextUnformatted(kept == 0 ? "x · 0: dropped" : fmt::format("x · {:.4f}: kept", kept).c_str());
   };
-  const float height = std::clamp(static_cast<float>(batch.kept.rows) * skin.px(16), skin.px(90), skin.px(360));
+  const float height = clamped(static_cast<float>(batch.kept.rows) * skin.px(16), skin.px(90), skin.px(360));
   draw_heatmap("kept", batch.kept, view.version, {ImGui::GetContentRegionAvail().x, height}, options, textures, skin);
 }
 
@@ -487,8 +488,8 @@ std::optional<WorkspaceNumbers> batch_numbers(const BatchView& view) {
 void move_in_batch(BatchView& view, int rows, int positions) {
   if (!view.batch || view.batch->target_out.rows == 0) return;
   const BatchSide& side = view.batch->target_out;
-  view.row = std::clamp(view.row + rows, 0, side.rows - 1);
-  view.position = std::clamp(view.position + positions, 0, std::max(0, length_of(side, view.row) - 1));
+  view.row = clamped(view.row + rows, 0, side.rows - 1);
+  view.position = clamped(view.position + positions, 0, std::max(0, length_of(side, view.row) - 1));
 }
 
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
@@ -500,7 +501,7 @@ void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, cons
   move_in_batch(view.batch, 0, 0);
   draw_parts(*batch, view, skin);
   const ImVec2 rest = ImGui::GetContentRegionAvail();
-  const float side = std::clamp(rest.x * 0.42F, std::min(skin.px(260), rest.x * 0.5F), skin.px(460));
+  const float side = clamped(rest.x * 0.42F, std::min(skin.px(260), rest.x * 0.5F), skin.px(460));
   ImGui::BeginChild("pieces", {rest.x - side - skin.px(12), rest.y}, false, ImGuiWindowFlags_NoNavInputs);
   draw_sides(*batch, view.batch, skin);
   ImGui::EndChild();

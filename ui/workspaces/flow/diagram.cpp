@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 #include "workspaces/flow/flow.h"
@@ -94,8 +95,8 @@ void Diagram::draw(ImVec2 size) {
   // Boxes and arrows share the height: as many arrows as boxes, and one more at each end.
   const float room = size.y - top - foot;
   const float share = room / (count * (largest_box + largest_arrow) + largest_arrow);
-  box_ = std::clamp(share * largest_box, skin_.px(least_box), skin_.px(largest_box));
-  arrow_ = std::clamp(share * largest_arrow, skin_.px(least_arrow), skin_.px(largest_arrow));
+  box_ = clamped(share * largest_box, skin_.px(least_box), skin_.px(largest_box));
+  arrow_ = clamped(share * largest_arrow, skin_.px(least_arrow), skin_.px(largest_arrow));
   const float height = std::max(size.y, count * (box_ + arrow_) + arrow_ + top + foot);
   const float used = count * (box_ + arrow_) + arrow_;
   const float bottom = origin.y + top + used + std::max(0.0F, (height - top - foot - used) / 2) - arrow_;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -47,7 +48,7 @@ void go_to(WorkspaceContext& context) {
   if (view.mode == FlowMode::spread) return move_in_spreads(view.spread, -up, columns);
   if (columns != 0) return move_attention(view, snapshot->model, columns);
   const auto rows = static_cast<int>(view.lookup.shown.keys.size());
-  view.lookup.added = std::clamp(view.lookup.added.value_or(rows) - up, 0, rows);
+  view.lookup.added = clamped(view.lookup.added.value_or(rows) - up, 0, rows);
 }
 
 template <int by>
@@ -56,7 +57,7 @@ void go_to_token(WorkspaceContext& context) {
   if (!snapshot) return;
   FlowView& view = context.views.of<FlowView>();
   const auto last = static_cast<int>(tokens_of(*snapshot, view.box).size()) - 1;
-  view.token = std::clamp(shown_token(view, *snapshot) + by, 0, std::max(0, last));
+  view.token = clamped(shown_token(view, *snapshot) + by, 0, std::max(0, last));
 }
 
 template <int by>
@@ -164,7 +165,7 @@ std::optional<WorkspaceNumbers> flow_numbers(const Views& views) {
 void draw_architecture(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = std::clamp(room.x * 0.5F, std::min(skin.px(380), room.x * 0.6F), skin.px(560));
+  const float width = clamped(room.x * 0.5F, std::min(skin.px(380), room.x * 0.6F), skin.px(560));
   draw_diagram(snapshot, view, {width, room.y}, skin);
   ImGui::SameLine(0, skin.px(10));
   ImGui::BeginChild("chosen", {0, room.y}, false, ImGuiWindowFlags_NoNavInputs);

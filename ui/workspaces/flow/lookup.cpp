@@ -9,6 +9,7 @@
 
 #include "measures/head_stages.h"
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 #include "widgets/heatmap_picture.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -86,7 +87,7 @@ class Table {
 
  private:
   int rows() const { return static_cast<int>(shown_.keys.size()); }
-  int added() const { return std::clamp(lookup_.added.value_or(rows()), 0, rows()); }
+  int added() const { return clamped(lookup_.added.value_or(rows()), 0, rows()); }
   std::string key(int row) const { return name_of(keys_, shown_.keys[static_cast<std::size_t>(row)]); }
   bool hidden(int row) const { return std::isinf(shown_.match[static_cast<std::size_t>(row)]); }
 
@@ -113,8 +114,8 @@ class Table {
 Columns Table::columns(ImVec2 origin, float width) const {
   Columns at{};
   const float gap = skin_.px(10);
-  at.number = std::clamp(width * 0.12F, skin_.px(52), skin_.px(110));
-  at.key_width = std::clamp(width * 0.13F, skin_.px(50), skin_.px(120));
+  at.number = clamped(width * 0.12F, skin_.px(52), skin_.px(110));
+  at.key_width = clamped(width * 0.13F, skin_.px(50), skin_.px(120));
   at.strip = std::max(skin_.px(20), (width - at.key_width - 2 * at.number - 5 * gap) / 3);
   at.key = origin.x;
   at.k = at.key + at.key_width + gap;
@@ -181,7 +182,7 @@ void Table::draw_number(float x, float y, float height, float width, const std::
   Painter paint(skin_);
   ImFont* font = skin_.fonts.mono_small;
   const float number = text_size(font, "−00.00").x;
-  const float bar = std::max(0.0F, width - number - skin_.px(4)) * std::clamp(share, 0.0F, 1.0F);
+  const float bar = std::max(0.0F, width - number - skin_.px(4)) * clamped(share, 0.0F, 1.0F);
   if (bar >= 0.5F) {
     paint.filled_rect({x + number + skin_.px(4), y + height * 0.22F},
                       {x + number + skin_.px(4) + bar, y + height * 0.78F}, color, skin_.px(1));
@@ -214,7 +215,7 @@ void Table::tooltip(const Columns& at, int row) {
   const ProductSum sum{head_.q.cols, [&](int i) { return head_.q.at(lookup_.query, i); },
                        [&](int i) { return lookup_.keys.at(row, i); }};
   const auto column = [&](float left) {
-    return std::clamp(static_cast<int>((x - left) / at.strip * static_cast<float>(head_.v.cols)), 0, head_.v.cols - 1);
+    return clamped(static_cast<int>((x - left) / at.strip * static_cast<float>(head_.v.cols)), 0, head_.v.cols - 1);
   };
   std::string text;
   if (x < at.k) {
@@ -302,7 +303,7 @@ void Table::draw() {
   const float foot = 2 * line + font_size(skin_.fonts.small) + skin_.px(10);
   const float most = std::max(skin_.px(60), room.y - heading - line - foot - skin_.px(8));
   const auto count = static_cast<float>(std::max(1, rows()));
-  const float height = std::clamp(std::floor(most / count), skin_.px(16), skin_.px(34));
+  const float height = clamped(std::floor(most / count), skin_.px(16), skin_.px(34));
   const float body = std::min(most, height * count);
   const float bar = height * count > most ? ImGui::GetStyle().ScrollbarSize : 0;
   const Columns at = columns({origin.x + skin_.px(4), origin.y}, room.x - bar - skin_.px(8));

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -225,7 +226,7 @@ void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
 void draw_boxes(const SpreadView& view, const TensorHistory& history, Painter& paint, const PlotFrame& frame,
                 const Skin& skin) {
   const auto count = static_cast<float>(history.points.size());
-  const float width = std::clamp(frame.width() / count * 0.5F, skin.px(3), skin.px(16));
+  const float width = clamped(frame.width() / count * 0.5F, skin.px(3), skin.px(16));
   const Color32 color = skin.theme.series[view.gradient && !view.activations ? 1 : 0];
   for (std::size_t i = 0; i < history.points.size(); ++i) {
     const TensorSpread& spread = shown_spread(view, history.points[i]);
@@ -352,7 +353,7 @@ const TensorHistory* chosen_tensor(const SpreadView& view) {
   const std::vector<TensorHistory>* list = listed_tensors(view);
   if (!list || list->empty()) return nullptr;
   const int chosen = view.activations ? view.activation : view.parameter;
-  return &(*list)[static_cast<std::size_t>(std::clamp(chosen, 0, static_cast<int>(list->size()) - 1))];
+  return &(*list)[static_cast<std::size_t>(clamped(chosen, 0, static_cast<int>(list->size()) - 1))];
 }
 
 std::vector<int> matching_tensors(const SpreadView& view) {
@@ -381,10 +382,10 @@ void move_in_spreads(SpreadView& view, int tensors, int points) {
     const auto at = std::ranges::lower_bound(matching, chosen);
     const bool between = tensors > 0 && (at == matching.end() || *at != chosen);
     const std::ptrdiff_t next = at - matching.begin() + tensors - (between ? 1 : 0);
-    chosen = matching[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, std::ssize(matching) - 1))];
+    chosen = matching[static_cast<std::size_t>(clamped<std::ptrdiff_t>(next, 0, std::ssize(matching) - 1))];
   }
   const int last = static_cast<int>(history->points.size()) - 1;
-  view.point = std::clamp(static_cast<int>(shown_point(view, *history)) + points, 0, last);
+  view.point = clamped(static_cast<int>(shown_point(view, *history)) + points, 0, last);
   make_lines(view);
 }
 
@@ -422,7 +423,7 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   draw_findings(view, skin);
   if (!chosen_tensor(view)) return note("Type a sentence below: its activations are shown here.");
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const float width = std::clamp(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
+  const float width = clamped(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
   ImGui::BeginGroup();
   draw_list(view, {width, 0}, skin);
   ImGui::EndGroup();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/heatmap_layout.h"
@@ -102,8 +103,7 @@ class Cards {
     if (view_.alone && view_.matrix >= 0 && view_.matrix < count)
       return draw_card(view_.matrix, ImGui::GetCursorScreenPos(), room);
     const float least = std::min(skin_.px(190), std::max(skin_.px(120), room.x));
-    CardGrid grid =
-        card_grid(room.x, least, 3, std::clamp(room.y / 3, skin_.px(150), skin_.px(300)), skin_.px(8), skin_);
+    CardGrid grid = card_grid(room.x, least, 3, clamped(room.y / 3, skin_.px(150), skin_.px(300)), skin_.px(8), skin_);
     for (int i = 0; i < count; ++i) {
       const FlowMatrix& matrix = flow_.matrices[static_cast<std::size_t>(i)];
       if (!matrix.section.empty()) draw_section(matrix.section, grid);

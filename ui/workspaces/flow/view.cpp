@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plain/clamped.h"
 #include "workspaces/attention/row.h"
 
 namespace attnscope {
@@ -39,8 +40,8 @@ void settle(FlowView& view, const Snapshot& snapshot) {
     const bool decoder = plan.encoder.boxes.empty();
     select_box(view, plan.column(decoder).boxes.front().box);
   }
-  view.layer = std::clamp(view.layer, 0, static_cast<int>(plan.column(view.box.decoder).layers) - 1);
-  view.head = std::clamp(view.head, 0, static_cast<int>(snapshot.model.num_heads) - 1);
+  view.layer = clamped(view.layer, 0, static_cast<int>(plan.column(view.box.decoder).layers) - 1);
+  view.head = clamped(view.head, 0, static_cast<int>(snapshot.model.num_heads) - 1);
   const auto count = static_cast<int>(tokens_of(snapshot, view.box).size());
   if (view.token && *view.token >= count) view.token.reset();
 }
@@ -63,7 +64,7 @@ void move_box(FlowView& view, const ModelConfig& model, int up, int columns) {
   const auto found = std::ranges::find(column.boxes, view.box, &ArchitectureBox::box);
   const auto at = static_cast<int>(found - column.boxes.begin()) + up;
   const int last = static_cast<int>(column.boxes.size()) - 1;
-  select_box(view, column.boxes[static_cast<std::size_t>(std::clamp(at, 0, last))].box);
+  select_box(view, column.boxes[static_cast<std::size_t>(clamped(at, 0, last))].box);
 }
 
 bool is_repeated(const FlowView& view, const ModelConfig& model) {
@@ -102,7 +103,7 @@ const std::vector<Token>& tokens_of(const Snapshot& snapshot, const FlowBox& box
 int shown_token(const FlowView& view, const Snapshot& snapshot) {
   const std::vector<Token>& tokens = tokens_of(snapshot, view.box);
   const auto last = std::max(0, static_cast<int>(tokens.size()) - 1);
-  if (view.token) return std::clamp(*view.token, 0, last);
+  if (view.token) return clamped(*view.token, 0, last);
   if (snapshot.model.is_language_model()) return static_cast<int>(snapshot.typed().size()) - 1;
   const int telling = telling_row(tokens);
   return telling < 0 ? last : telling;

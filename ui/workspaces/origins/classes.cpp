@@ -66,6 +66,7 @@ void draw_pieces(const Snapshot& snapshot, const ClassesView& view, const Gradie
   const std::vector<float> weights = view.by_gradient ? reached(gradients, snapshot) : pooled_by(snapshot);
   TokenStripOptions options;
   options.show_ids = false;
+  options.unseen = snapshot.unseen;
   options.weights = weights;
   options.weight_name = view.by_gradient ? "gradient, share of the largest:" : "weight in the sum:";
   draw_token_strip("pieces", snapshot.source, options, skin);

@@ -8,6 +8,7 @@
 
 #include "measures/cell_memory.h"
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 
 namespace attnscope {
 namespace {
@@ -61,9 +62,9 @@ const RecurrentLook* settle(RecurrentView& view, const std::shared_ptr<const Sna
     make_maps(view, *look);
     ++view.version;
   }
-  view.row = std::clamp(view.row, 0, look->h.cols - 1);
-  view.piece = std::clamp(view.piece, 0, look->h.rows - 1);
-  view.query = std::clamp(view.query, 0, std::max(0, static_cast<int>(look->written.size()) - 1));
+  view.row = clamped(view.row, 0, look->h.cols - 1);
+  view.piece = clamped(view.piece, 0, look->h.rows - 1);
+  view.query = clamped(view.query, 0, std::max(0, static_cast<int>(look->written.size()) - 1));
   return look;
 }
 

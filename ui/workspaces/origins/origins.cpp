@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/origins/modes.h"
@@ -45,12 +46,12 @@ template <int by>
 void change_mode(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   view.mode =
-      static_cast<OriginsMode>(std::clamp(static_cast<int>(view.mode) + by, 0, static_cast<int>(modes.size()) - 1));
+      static_cast<OriginsMode>(clamped(static_cast<int>(view.mode) + by, 0, static_cast<int>(modes.size()) - 1));
 }
 
 int scaled(int value, int by, int most) {
   const double factor = by > 0 ? 1.1 : 1 / 1.1;
-  return std::clamp(static_cast<int>(std::lround(value * factor)) + by, 1, most);
+  return clamped(static_cast<int>(std::lround(value * factor)) + by, 1, most);
 }
 
 // Width, d, or warm-up.
@@ -59,13 +60,13 @@ void change_size(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
   const double factor = by > 0 ? 1.1 : 1 / 1.1;
   if (view.mode == OriginsMode::kernels)
-    view.kernels.width = std::clamp(view.kernels.width * factor, least_width, most_width);
+    view.kernels.width = clamped(view.kernels.width * factor, least_width, most_width);
   if (view.mode == OriginsMode::learned) {
-    view.learned.first_width = std::clamp(view.learned.first_width * factor, 0.1, 5.0);
+    view.learned.first_width = clamped(view.learned.first_width * factor, 0.1, 5.0);
     restart(view.learned, view.learned.step);
   }
   if (view.mode == OriginsMode::scaling)
-    view.scaling.d = std::clamp(by > 0 ? view.scaling.d * 2 : view.scaling.d / 2, 1, ScoreSample::most_dimensions);
+    view.scaling.d = clamped(by > 0 ? view.scaling.d * 2 : view.scaling.d / 2, 1, ScoreSample::most_dimensions);
   if (view.mode == OriginsMode::schedule) view.schedule.warmup = scaled(view.schedule.warmup, by, longest_warmup);
   if (view.mode == OriginsMode::cell) view.recurrent.piece = std::max(0, view.recurrent.piece + by);
   if (view.mode == OriginsMode::through_time && view.gradients.look)
@@ -76,7 +77,7 @@ void change_size(WorkspaceContext& context) {
 template <int by>
 void change_choice(WorkspaceContext& context) {
   OriginsView& view = context.views.of<OriginsView>();
-  const auto moved = [](int value, int most) { return std::clamp(value + by, 0, most); };
+  const auto moved = [](int value, int most) { return clamped(value + by, 0, most); };
   if (view.mode == OriginsMode::kernels)
     view.kernels.kernel =
         static_cast<Kernel>(moved(static_cast<int>(view.kernels.kernel), static_cast<int>(Kernel::triangle)));

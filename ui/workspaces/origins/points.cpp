@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -46,8 +47,8 @@ std::optional<std::size_t> pointed(const PointsView& view, const PlotFrame& fram
 // Press on a point and drag it; click beside them to add one; the right button takes one away.
 void handle_mouse(PointsView& view, const PlotFrame& frame, const Skin& skin) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const double x = frame.x_value(mouse.x), y = std::clamp(frame.y_value(mouse.y), frame.y.low, frame.y.high);
-  if (ImGui::IsItemHovered()) view.query = std::clamp(static_cast<int>(std::lround(x * 10)), 0, 49);
+  const double x = frame.x_value(mouse.x), y = clamped(frame.y_value(mouse.y), frame.y.low, frame.y.high);
+  if (ImGui::IsItemHovered()) view.query = clamped(static_cast<int>(std::lround(x * 10)), 0, 49);
   if (ImGui::IsItemActivated()) view.dragged = view.chosen = pointed(view, frame, skin);
   const ImVec2 delta = ImGui::GetIO().MouseDelta;
   const bool moved = delta.x != 0 || delta.y != 0;

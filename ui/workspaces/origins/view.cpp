@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "plain/clamped.h"
 #include "plain/schedule.h"
 
 namespace attnscope {
@@ -104,7 +105,7 @@ void set_noise(PointsView& view, double noise) {
 
 void add_point(PointsView& view, double key, double value) {
   if (view.known.size() == most_points) return;
-  key = std::clamp(key, 0.0, last_key);
+  key = clamped(key, 0.0, last_key);
   const auto at = std::ranges::upper_bound(view.known.keys, key) - view.known.keys.begin();
   view.known.keys.insert(view.known.keys.begin() + at, key);
   view.known.values.insert(view.known.values.begin() + at, value);
@@ -177,7 +178,7 @@ void learn(LearnedView& view, const PointsView& points, int updates) {
 
 int updates_a_frame(const LearnedView& view, const PointsView& points) {
   const auto pairs = static_cast<int>(points.known.size() * points.known.size()) * view.pooling.heads();
-  return std::clamp(20'000 / std::max(1, pairs), 1, 10);
+  return clamped(20'000 / std::max(1, pairs), 1, 10);
 }
 
 void settle(LearnedView& view, const PointsView& points) {
@@ -221,9 +222,9 @@ void take_run(ScheduleView& view, const Config& config) {
   view.begun = true;
   const TrainingConfig& training = config.training;
   view.d_model = static_cast<int>(std::min<std::int64_t>(config.model.d_model, widest_model));
-  view.warmup = static_cast<int>(std::clamp<std::int64_t>(training.warmup_steps, 1, longest_warmup));
+  view.warmup = static_cast<int>(clamped<std::int64_t>(training.warmup_steps, 1, longest_warmup));
   view.factor = training.noam_factor;
-  view.updates = std::clamp(5 * view.warmup, 100, most_planned);
+  view.updates = clamped(5 * view.warmup, 100, most_planned);
 }
 
 double rate_at(const ScheduleView& view, std::int64_t update) {

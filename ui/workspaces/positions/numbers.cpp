@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "measures/matrix_algebra.h"
+#include "plain/clamped.h"
 #include "plain/position_schemes.h"
 #include "widgets/heatmap.h"
 #include "widgets/words.h"
@@ -46,7 +47,7 @@ void take_table(const Snapshot& snapshot, const PositionScheme& scheme, Position
   view.dots = scheme.form == PositionForm::bias ? Matrix() : product_transposed(table.values, table.values);
   view.heads = scheme.form == PositionForm::bias ? transposed(table.values) : Matrix();
   ++view.version;
-  view.row = std::clamp(view.row, 0, table.values.rows - 1);
+  view.row = clamped(view.row, 0, table.values.rows - 1);
 }
 
 // Those that the table has.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/positions/modes.h"
@@ -35,21 +36,21 @@ template <int by>
 void change_mode(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
   const int last = static_cast<int>(modes.size()) - 1;
-  view.mode = static_cast<PositionsMode>(std::clamp(static_cast<int>(view.mode) + by, 0, last));
+  view.mode = static_cast<PositionsMode>(clamped(static_cast<int>(view.mode) + by, 0, last));
 }
 
 template <int by>
 void move_query(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
-  if (view.mode == PositionsMode::turning) view.turning.query = std::clamp(view.turning.query + by, 0, last_position);
+  if (view.mode == PositionsMode::turning) view.turning.query = clamped(view.turning.query + by, 0, last_position);
   if (view.mode == PositionsMode::wavelengths)
-    view.wavelengths.far = std::clamp(by > 0 ? view.wavelengths.far * 2 : view.wavelengths.far / 2, 32, most_far);
+    view.wavelengths.far = clamped(by > 0 ? view.wavelengths.far * 2 : view.wavelengths.far / 2, 32, most_far);
 }
 
 template <int by>
 void move_key(WorkspaceContext& context) {
   PositionsView& view = context.views.of<PositionsView>();
-  if (view.mode == PositionsMode::turning) view.turning.key = std::clamp(view.turning.key + by, 0, last_position);
+  if (view.mode == PositionsMode::turning) view.turning.key = clamped(view.turning.key + by, 0, last_position);
 }
 
 void move_together(WorkspaceContext& context) {

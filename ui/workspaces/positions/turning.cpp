@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "base/numbers.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -105,7 +106,7 @@ void draw_pairs(const TurningView& view, ImVec2 room, const Skin& skin) {
     rows = tried;
   }
   const int cols = (pairs + rows - 1) / rows;
-  side = std::floor(std::clamp(side, skin.px(12), skin.px(110)));
+  side = std::floor(clamped(side, skin.px(12), skin.px(110)));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   for (int pair = 0; pair < pairs; ++pair)
     draw_pair(view, pair,

@@ -1,0 +1,87 @@
+#include "evaluation/seen_words.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "measures/attention_measures.h"
+#include "plain/edit_distance.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t most_bytes = 32 << 20;  // gone through in about half a second
+constexpr std::size_t bytes_a_breath = 1 << 16;
+constexpr std::size_t most_nearest = 3;
+constexpr std::size_t longest_word = 64;  // what is longer is no misspelt word
+
+std::size_t bytes_of(const Corpus& corpus) {
+  std::size_t bytes = corpus.text.train.size();
+  for (const Pair& pair : corpus.train) bytes += pair.source.size();
+  return bytes;
+}
+
+// Latin, Greek, Cyrillic, Hebrew, Arabic and their neighbours in Unicode write spaces between words; what comes after
+// them mostly does not, but for the Latin of Vietnamese.
+bool is_written_apart(std::string_view word) {
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(word[at]);
+    const bool vietnamese = byte == 0xE1 && at + 1 < word.size() && static_cast<unsigned char>(word[at + 1]) >= 0xB8;
+    if (byte >= 0xE0 && !vietnamese) return false;
+  }
+  return !word.empty();
+}
+
+// So many letters may differ that the word is still likely to be meant.
+std::size_t most_different(std::string_view word) {
+  return std::min<std::size_t>(3, (word.size() + 1) / 3);
+}
+
+}  // namespace
+
+SeenWords::SeenWords(const Corpus& corpus, const Breath& breathe) {
+  if (bytes_of(corpus) > most_bytes) return;
+  std::size_t since_breath = 0;
+  const auto read = [&](std::string_view text) {
+    add(text);
+    since_breath += text.size();
+    if (since_breath < bytes_a_breath) return;
+    since_breath = 0;
+    if (breathe) breathe();
+  };
+  for (const Pair& pair : corpus.train) read(pair.source);
+  for (const std::string& line : lines_of(corpus.text.train)) read(line);
+}
+
+void SeenWords::add(std::string_view text) {
+  for (const std::string_view word : spaced_words_in(text)) ++counts_[std::string(word)];
+}
+
+std::vector<std::string> SeenWords::nearest(std::string_view word) const {
+  const std::size_t most = most_different(word);
+  if (most == 0 || word.size() > longest_word) return {};
+  std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> near;  // distance, −count, word
+  for (const auto& [seen, count] : counts_) {
+    const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
+    if (difference > most) continue;
+    if (const std::size_t distance = edit_distance(seen, word); distance <= most)
+      near.emplace_back(distance, -count, seen);
+  }
+  const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, near.size()));
+  std::ranges::partial_sort(near, end);
+  std::vector<std::string> words;
+  for (auto it = near.begin(); it != end; ++it) words.emplace_back(std::get<std::string_view>(*it));
+  return words;
+}
+
+std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) const {
+  std::vector<UnseenWord> unseen;
+  if (counts_.empty()) return unseen;
+  for (const WordSpan& span : spaced_words_of(tokens)) {
+    const std::vector<std::string_view> words = spaced_words_in(span.text);  // none: a sign, or a mark of the model
+    if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
+    if (!counts_.contains(span.text)) unseen.push_back({span.begin, span.end, span.text, nearest(span.text)});
+  }
+  return unseen;
+}
+
+}  // namespace attnscope

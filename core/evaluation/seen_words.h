@@ -1,0 +1,33 @@
+// Which words training has seen.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "corpus/corpus.h"
+#include "plain/callbacks.h"
+#include "plain/snapshot.h"
+
+namespace attnscope {
+
+// The words of a corpus's training part: of the sources, or of its running text.
+class SeenWords {
+ public:
+  // Goes through all of it; `breathe` is called on the way and may throw to give up.
+  SeenWords(const Corpus& corpus, const Breath& breathe);
+
+  // Of a sentence's pieces those words that are not among them. None of a corpus that is too large to be gone through,
+  // and never a word of a script that writes its words together: nothing is claimed of what is not known.
+  std::vector<UnseenWord> unseen_in(const std::vector<Token>& tokens) const;
+
+ private:
+  void add(std::string_view text);
+  std::vector<std::string> nearest(std::string_view word) const;
+
+  std::unordered_map<std::string, std::int64_t> counts_;
+};
+
+}  // namespace attnscope
