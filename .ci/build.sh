@@ -9,7 +9,7 @@ build_packages=(
 )
 # Debian's LibTorch calls whichever BLAS is installed; the reference one is about 30 times slower than OpenBLAS.
 debian_torch_packages=(libtorch-dev libopenblas0-openmp)
-test_packages=(libgtest-dev libgmock-dev xvfb xdotool librsvg2-bin)
+test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "attnscope: $*"; exit 1; }

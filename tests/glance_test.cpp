@@ -129,7 +129,7 @@ TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldBesideThePieces) {
   EXPECT_FALSE(ui.drew("straight")) << "nothing is near";
 
   auto with = animal_snapshot(3);
-  with->unseen = {{street, street + 1, "street", {"straight"}}, {animal, animal + 1, "animal", {}}};
+  with->unseen = {{animal, animal + 1, "animal", {}}, {street, street + 1, "street", {"straight"}}};
   receive(scope, {}, with);
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("never seen: street"));

@@ -119,21 +119,35 @@ std::size_t smallest_vocabulary(const TrainingRequest& request, const std::vecto
 // at the first merge, other small corpora by chance. So the trainer must stop before it runs dry. Many different words
 // say that it will, at once; otherwise a rehearsal tells when it would.
 
-// Merges the trainer finds for certain: each of these words ends as a piece of its own.
-std::size_t certain_merges(const std::vector<TextView>& sentences) {
-  constexpr std::size_t longest_piece = 16;  // characters, with the mark of the word's beginning
+std::unordered_set<std::string_view> different_words(const std::vector<TextView>& sentences) {
   std::unordered_set<std::string_view> words;
   for (const TextView& sentence : sentences) {
     std::string_view rest(sentence.data, sentence.size);
     while (!rest.empty()) {
       const std::string_view word = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      const bool plain = std::all_of(word.begin(), word.end(),
-                                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
-      if (plain && !word.empty() && word.size() < longest_piece) words.insert(word);
+      if (!word.empty()) words.insert(word);
     }
   }
-  return words.size();
+  return words;
+}
+
+// Merges the trainer finds for certain: each of these words ends as a piece of its own.
+std::size_t certain_merges(const std::unordered_set<std::string_view>& words) {
+  constexpr std::size_t longest_piece = 16;  // characters, with the mark of the word's beginning
+  return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), [](std::string_view word) {
+    return word.size() < longest_piece && std::all_of(word.begin(), word.end(), [](char c) {
+             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+           });
+  }));
+}
+
+// No more can there be: a word of n characters and the mark of its beginning is whole after n. A rehearsal takes time
+// for every merge it is asked for, found or not.
+std::size_t most_merges(const std::unordered_set<std::string_view>& words) {
+  std::size_t bytes = 0;
+  for (const std::string_view word : words) bytes += word.size();
+  return bytes;
 }
 
 // Private characters, four bytes each, that stand in no corpus: U+F0000…U+F0FFF.
@@ -196,8 +210,9 @@ std::string train_model(const TrainingRequest& request) {
   }
   std::size_t vocab_size = request.vocab_size;
   const std::size_t merges = vocab_size - smallest;
-  if (request.type == std::string_view("bpe") && certain_merges(sentences) < merges) {
-    vocab_size = smallest + rehearse_merges(request, sentences, smallest, merges);
+  const auto words = different_words(sentences);
+  if (request.type == std::string_view("bpe") && certain_merges(words) < merges) {
+    vocab_size = smallest + rehearse_merges(request, sentences, smallest, std::min(merges, most_merges(words)));
   }
   return train_once(request, sentences, request.type, vocab_size);
 }

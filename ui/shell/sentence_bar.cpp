@@ -126,10 +126,10 @@ float pieces_height(const Skin& skin) {
   return font_size(skin.fonts.mono) + font_size(skin.fonts.mono_small) + skin.px(10);
 }
 
-// The first word that training has not seen, and what it may have been meant to be.
+// A word that training has not seen, and what it may have been meant to be.
 void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
   const WithFont font(skin.fonts.small);
-  const UnseenWord& word = snapshot.unseen.front();
+  const UnseenWord& word = first_to_mend(snapshot.unseen);
   ImGui::AlignTextToFramePadding();
   colored_text(skin.theme.warning, fmt::format("never seen: {}", word.text));
   help_tooltip(unseen_note(word), skin);

@@ -153,6 +153,11 @@ std::string unseen_note(const UnseenWord& word) {
   return note;
 }
 
+const UnseenWord& first_to_mend(std::span<const UnseenWord> words) {
+  const auto mendable = std::ranges::find_if(words, [](const UnseenWord& it) { return !it.nearest.empty(); });
+  return mendable == words.end() ? words.front() : *mendable;
+}
+
 TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens, const TokenStripOptions& options,
                                   const Skin& skin) {
   TokenStripResult result;

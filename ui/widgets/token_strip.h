@@ -27,6 +27,9 @@ struct TokenStripOptions {
 // What there is to say of a word that training has not seen.
 std::string unseen_note(const UnseenWord& word);
 
+// The first for which there is another to offer; else the first. There is at least one.
+const UnseenWord& first_to_mend(std::span<const UnseenWord> words);
+
 struct TokenStripResult {
   int hovered = -1;
   int clicked = -1;

@@ -413,7 +413,7 @@ bool draw_offer(const std::string& label, const char* help, const Skin& skin) {
 void draw_invitation(WorkspaceContext& context, const Glance& glance, const std::string& sentence) {
   const Skin& skin = context.skin;
   if (!glance.unseen.empty()) {
-    const UnseenWord& word = glance.unseen.front();
+    const UnseenWord& word = first_to_mend(glance.unseen);
     if (word.nearest.empty()) return centred(unseen_note(word), skin.fonts.small, skin.theme.warning, skin);
     const std::string& near = word.nearest.front();
     if (draw_offer(fmt::format("Change “{}” to “{}”", word.text, near), unseen_note(word).c_str(), skin))

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# The window for hours: soak.sh PROGRAM [MINUTES]. Trains on a virtual screen while somebody types sentences, goes through
+# the workspaces, switches heads off, scrubs through the training and decodes; every minute it tells what the process
+# holds (memory, descriptors, threads). After the first five minutes none of it may grow by more than 1 %; paused at the
+# end, it may use no more than 2 % of a core. Not one of the tests: 120 minutes where nothing is said.
+set -euo pipefail
+program="$1"
+minutes="${2:-120}"
+settling=5
+
+home="$(mktemp -d)"
+attnscope=""
+screen=""
+trap 'for process in "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; fi; done; rm -rf "$home"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+mkfifo "$home/number"
+Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$home/number" 2>"$home/xvfb.log" &
+screen=$!
+read -r number <"$home/number" || fail "Xvfb did not start: $(cat "$home/xvfb.log")"
+export DISPLAY=":$number" WAYLAND_DISPLAY="" HOME="$home" XDG_CONFIG_HOME="$home"
+unset XDG_STATE_HOME
+
+"$program" &
+attnscope=$!
+title() { xdotool search --onlyvisible --class attnscope getwindowname 2>/dev/null | head -n 1; }
+until case "$(title)" in ?*" — attnscope"*) true ;; *) false ;; esac; do sleep 0.2; done
+window="$(xdotool search --onlyvisible --class attnscope | head -n 1)"
+xdotool windowfocus --sync "$window"
+
+key() { xdotool key "$@"; }
+ctrl() { xdotool keydown ctrl key "$1" keyup ctrl; }
+sentences=("The animal didn't cross the street because it was too tired." "The animal didn't cross the street because it was too wide."
+  "How are you?" "The cat drinks the milk because it is hungry." "She sits on the bank of the river." "elephant ’ 12")
+
+# A round of what people do, about 20 seconds of it.
+round() {
+  ctrl t
+  ctrl a
+  xdotool type --delay 15 "${sentences[$((RANDOM % ${#sentences[@]}))]}"
+  key Return
+  local workspace
+  for workspace in 1 2 3 4 5 6 7 8; do
+    key "$workspace"
+    xdotool mousemove $((200 + RANDOM % 1200)) $((120 + RANDOM % 700)) click 1
+    key Right Down x
+    xdotool click 4 click 5
+    sleep 1.2
+    key ctrl+z
+  done
+  xdotool mousemove $((300 + RANDOM % 900)) 960 click 1
+  sleep 1
+  key Home End Escape
+}
+
+kilobytes() { awk '/^VmRSS:/ { print $2 }' "/proc/$attnscope/status"; }
+threads() { awk '/^Threads:/ { print $2 }' "/proc/$attnscope/status"; }
+descriptors() { find "/proc/$attnscope/fd" -mindepth 1 2>/dev/null | wc -l; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$attnscope/stat"; }
+
+key space
+declare -a memory
+echo "minute  resident MB  descriptors  threads  title"
+for ((minute = 1; minute <= minutes; ++minute)); do
+  end=$((SECONDS + 60))
+  while [ "$SECONDS" -lt "$end" ]; do
+    kill -0 "$attnscope" 2>/dev/null || fail "it ended in minute $minute"
+    round
+  done
+  case "$(title)" in *"(training)"*) ;; *) key space ;; esac
+  memory[minute]="$(kilobytes)"
+  printf '%6d  %11.1f  %11d  %7d  %s\n' "$minute" "$(awk "BEGIN { print ${memory[minute]} / 1024 }")" "$(descriptors)" "$(threads)" "$(title)"
+  if [ "$minute" -eq "$settling" ]; then held=("$(descriptors)" "$(threads)"); fi
+done
+
+# What a quarter of the time holds at most: a minute by itself says little, as a look holds more while it lasts.
+most() { printf '%s\n' "${memory[@]:$1:$2}" | sort -n | tail -n 1; }
+quarter=$(((minutes - settling) / 4))
+if [ "$quarter" -ge 1 ]; then
+  first="$(most $((settling + 1)) "$quarter")"
+  last="$(most $((minutes - quarter + 1)) "$quarter")"
+  awk "BEGIN { printf \"resident memory: %.2f %% more in the last quarter than in the first\\n\", 100 * ($last - $first) / $first }"
+  [ $((last * 100)) -le $((first * 101)) ] || fail "memory grows: $first kB, then $last kB"
+  [ "$(threads)" -le "${held[1]}" ] || fail "threads grow: ${held[1]}, then $(threads)"
+  [ "$(descriptors)" -le $((held[0] + 2)) ] || fail "descriptors grow: ${held[0]}, then $(descriptors)"
+fi
+
+case "$(title)" in *"(training)"*) key space ;; esac
+sleep 5
+before="$(ticks)"
+sleep 30
+awk "BEGIN { printf \"idle: %.1f %% of a core\\n\", 100 * ($(ticks) - $before) / ($(getconf CLK_TCK) * 30) }"
+[ $((($(ticks) - before) * 100)) -le $((2 * 30 * $(getconf CLK_TCK))) ] || fail "idle it uses more than 2 % of a core"
+ctrl q
+wait "$attnscope" || fail "it ended with $?"
+attnscope=""
+echo "quit in order"
