@@ -160,6 +160,41 @@ TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {
   EXPECT_TRUE(ui.drew("d_model"));
 }
 
+TEST_F(Shell, ThePenDrawsOverEverythingAndReachesNothing) {
+  ui.key(Key::d, draw);
+  ASSERT_TRUE(scope.pen.held);
+  const auto train = ui.find_text("Train");
+  ASSERT_TRUE(train);
+  ui.drag(*train, {train->x + 200, train->y + 100}, draw);
+  EXPECT_TRUE(posted<Train>(scope).empty()) << "the button beneath";
+  ASSERT_EQ(scope.pen.lines.size(), 1U);
+  ASSERT_GE(scope.pen.lines[0].size(), 2U);
+  EXPECT_NEAR(scope.pen.lines[0].front().x * ui.io().DisplaySize.x, train->x, 1);
+  EXPECT_NEAR(scope.pen.lines[0].back().y * ui.io().DisplaySize.y, train->y + 100, 1);
+  ui.click({300, 300}, draw);
+  EXPECT_EQ(scope.pen.lines.size(), 2U) << "a dot";
+
+  ui.key(Key::escape, draw);
+  EXPECT_FALSE(scope.pen.held);
+  EXPECT_EQ(scope.pen.lines.size(), 2U) << "what was drawn stays";
+  ASSERT_TRUE(ui.click_text("Train", draw));
+  EXPECT_EQ(posted<Train>(scope).size(), 1U);
+  ui.key(Key::d, draw, {.shift = true});
+  EXPECT_TRUE(scope.pen.lines.empty());
+}
+
+TEST_F(Shell, ThePenGoesWithThePresentation) {
+  ui.key(Key::f11, draw);
+  ui.key(Key::d, draw);
+  ui.drag({200, 200}, {400, 300}, draw);
+  ASSERT_EQ(scope.pen.lines.size(), 1U);
+  ui.key(Key::escape, draw);
+  EXPECT_TRUE(scope.presentation) << "the pen first";
+  ui.key(Key::escape, draw);
+  EXPECT_FALSE(scope.presentation);
+  EXPECT_TRUE(scope.pen.lines.empty());
+}
+
 TEST_F(Shell, EveryKeystrokeAsksForALook) {
   const auto label = ui.find_text("Sentence");
   ASSERT_TRUE(label);

@@ -11,6 +11,7 @@
 #include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
+#include "shell/pen.h"
 #include "shell/purposes.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
@@ -141,11 +142,20 @@ void set_zoom(Layout& layout, float zoom) {
 
 void toggle_presentation(Scope& scope) {
   scope.presentation = !scope.presentation;
+  if (!scope.presentation) wipe(scope);
   scope.requests.fullscreen_changed = true;
 }
 
 bool is_presentation(const Scope& scope) {
   return scope.presentation;
+}
+
+bool is_pen_held(const Scope& scope) {
+  return scope.pen.held;
+}
+
+bool is_drawn_on(const Scope& scope) {
+  return !scope.pen.lines.empty();
 }
 
 // ---- lessons
@@ -184,7 +194,9 @@ bool is_language(const Scope& scope) {
 void escape(Scope& scope) {
   scope.focus_workspace = true;
   if (ImGui::GetIO().NavVisible) return;  // back from walking through controls is enough
-  if (scope.presentation) {
+  if (scope.pen.held) {
+    toggle_pen(scope);
+  } else if (scope.presentation) {
     toggle_presentation(scope);
   } else if (scope.timeline.focused) {
     show_present(scope);
@@ -359,6 +371,9 @@ constexpr std::array table = {
     Action{"presentation", "Presentation",
            "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
+    Action{"pen", "Pen", "Draws on top of everything with the mouse, until Escape or the same key puts it down.",
+           in_window(Chord{Key::d}), Menu::view, toggle_pen, always, is_pen_held},
+    Action{"wipe", "Wipe what was drawn", "", in_window(shift(Key::d)), Menu::view, wipe, is_drawn_on},
     Action{"lessons", "Lessons", "A question, what you expect, and what the model does: beside the window.",
            typing(ctrl(Key::f1)), Menu::lessons, toggle_lessons, has_lessons, are_lessons_open},
     Action{"next-part", "Next part of the lesson", "", in_window(shift(Key::page_down)), apart(Menu::lessons),

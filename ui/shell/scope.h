@@ -19,6 +19,7 @@
 #include "shell/layout.h"
 #include "shell/lessons.h"
 #include "shell/palette.h"
+#include "shell/pen.h"
 #include "shell/undo.h"
 #include "widgets/capture.h"
 #include "widgets/file_browser.h"
@@ -173,6 +174,7 @@ struct Scope {
   Exports exports;
   UndoHistory undo;
   LessonsView lessons;
+  Pen pen;
 
   // ---- wanted
   Probe asked;                                 // the newest Probe posted

@@ -14,6 +14,7 @@
 #include "shell/departures.h"
 #include "shell/lessons.h"
 #include "shell/looking.h"
+#include "shell/pen.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "widgets/row.h"
@@ -300,7 +301,10 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   return_focus_after_click(scope);
   draw_dialogs(scope, skin);
   ImGui::End();
-  if (!scope.exports.taking) draw_toasts(scope, corner, skin);
+  if (!scope.exports.taking) {
+    draw_pen(scope, skin);
+    draw_toasts(scope, corner, skin);
+  }
   settle_lesson(scope);
   ask_for_look(scope);
   settle_undo(scope);
