@@ -253,6 +253,7 @@ TEST_F(HeldRunTest, KilledAtAnyCallItLeavesTheOldOrTheNewGeneration) {
       save(4);
       ASSERT_EQ(contents_of(run()), generation(4));
     }
+    RecordProperty(kind == Fault::Kind::kill_before ? "killed_before" : "killed_after", n - 1);
     EXPECT_GT(old, 20);
     EXPECT_GT(n - old, 15) << "moves and removals after the decision";
   }
@@ -288,8 +289,9 @@ TEST_F(HeldRunTest, AFirstSaveThatIsKilledLeavesARunOrNothing) {
 }
 
 TEST_F(HeldRunTest, WhateverFailsOneGenerationIsWholeAndTheNextSaveSucceeds) {
-  for (const auto& [kind, error] :
-       {std::pair{Fault::Kind::fail_once, EIO}, {Fault::Kind::fail_from_there_on, ENOSPC}}) {
+  for (const auto& [kind, error] : {std::pair{Fault::Kind::fail_once, EIO},
+                                    {Fault::Kind::fail_once, EINTR},
+                                    {Fault::Kind::fail_from_there_on, ENOSPC}}) {
     int failures = 0;
     for (int n = 1;; ++n) {
       SCOPED_TRACE("call " + std::to_string(n));
@@ -311,7 +313,7 @@ TEST_F(HeldRunTest, WhateverFailsOneGenerationIsWholeAndTheNextSaveSucceeds) {
       save(held, 3);
       ASSERT_EQ(contents_of(run()), generation(3));
     }
-    EXPECT_GT(failures, 30);
+    EXPECT_GT(failures, error == EINTR ? 0 : 30) << "a write that was only interrupted goes on";
   }
 }
 

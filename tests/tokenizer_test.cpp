@@ -377,6 +377,7 @@ TEST(HostileModel, IsRefusedBeforeSentencePieceEndsOverIt) {
       EXPECT_THAT(error.what(), HasSubstr("this SentencePiece model is damaged"));
     }
   }
+  RecordProperty("refused", refused);
   EXPECT_GT(refused, 10);
 }
 
