@@ -2,7 +2,7 @@
 # Everything said here goes to stderr; stdout belongs to the program that is started afterwards.
 
 build_packages=(
-  cmake ninja-build g++ pkgconf
+  cmake ninja-build g++ pkgconf gettext
   libsentencepiece-dev libicu-dev libdnnl-dev libcli11-dev nlohmann-json3-dev libfmt-dev
   libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libfontconfig-dev libegl-dev libgl-dev libopengl-dev
   libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono

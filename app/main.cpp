@@ -375,7 +375,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   add_option(sub, "--part", "N", o.part, "Of the lesson: 1 question, 2 prediction, 3 touch, 4 check, 5 why")
       ->check(CLI::Range(1, 5))
       ->needs(lesson);
-  sub->add_option("--language", o.language, "Of the lesson; left out: the system's")
+  sub->add_option("--language", o.language, "Of window and lessons; left out: the system's")
       ->check(CLI::IsMember({"en", "fr"}))
       ->needs(lesson);
   sub->callback([&run, &o, source, lesson] {

@@ -133,7 +133,7 @@ struct ScreenshotOptions {
   std::string side = "difference";  // of a comparison: "a", "b" or "difference"
   std::string lesson;               // begun; its own sentence is shown. Empty: none
   int part = 1;                     // of the lesson, its steps done for the reader before the check
-  std::string language;             // of the lesson: "en" or "fr"; empty: the system's
+  std::string language;             // of window and lessons: "en" or "fr"; empty: the system's
   bool svg = false;                 // whatever `out` ends with
   std::string out;                  // a PNG, or an SVG where it ends with .svg
 };

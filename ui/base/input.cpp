@@ -3,6 +3,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/translation.h"
+
 namespace attnscope {
 namespace {
 
@@ -29,17 +31,17 @@ constexpr KeyRow keys[] = {
     {Key::right, "→", 262, ImGuiKey_RightArrow},
     {Key::up, "↑", 265, ImGuiKey_UpArrow},
     {Key::down, "↓", 264, ImGuiKey_DownArrow},
-    {Key::page_up, "Page up", 266, ImGuiKey_PageUp},
-    {Key::page_down, "Page down", 267, ImGuiKey_PageDown},
-    {Key::home, "Home", 268, ImGuiKey_Home},
-    {Key::end, "End", 269, ImGuiKey_End},
-    {Key::insert, "Insert", 260, ImGuiKey_Insert},
-    {Key::del, "Delete", 261, ImGuiKey_Delete},
-    {Key::backspace, "Backspace", 259, ImGuiKey_Backspace},
-    {Key::space, "Space", 32, ImGuiKey_Space},
-    {Key::enter, "Enter", 257, ImGuiKey_Enter},
-    {Key::escape, "Escape", 256, ImGuiKey_Escape},
-    {Key::keypad_enter, "Enter", 335, ATTNSCOPE_KEYPAD_ENTER},
+    {Key::page_up, mark("Page up"), 266, ImGuiKey_PageUp},
+    {Key::page_down, mark("Page down"), 267, ImGuiKey_PageDown},
+    {Key::home, mark("Home"), 268, ImGuiKey_Home},
+    {Key::end, mark("End"), 269, ImGuiKey_End},
+    {Key::insert, mark("Insert"), 260, ImGuiKey_Insert},
+    {Key::del, mark("Delete"), 261, ImGuiKey_Delete},
+    {Key::backspace, mark("Backspace"), 259, ImGuiKey_Backspace},
+    {Key::space, mark("Space"), 32, ImGuiKey_Space},
+    {Key::enter, mark("Enter"), 257, ImGuiKey_Enter},
+    {Key::escape, mark("Escape"), 256, ImGuiKey_Escape},
+    {Key::keypad_enter, mark("Enter"), 335, ATTNSCOPE_KEYPAD_ENTER},
     {Key::a, "A", 65, ImGuiKey_A},
     {Key::c, "C", 67, ImGuiKey_C},
     {Key::v, "V", 86, ImGuiKey_V},
@@ -88,7 +90,7 @@ bool pressed(const Chord& chord) {
 }
 
 std::string chord_text(const Chord& chord) {
-  return std::string(chord.ctrl ? "Ctrl+" : "") + (chord.shift ? "Shift+" : "") + row(chord.key).name;
+  return std::string(chord.ctrl ? tr("Ctrl+") : "") + (chord.shift ? tr("Shift+") : "") + tr(row(chord.key).name);
 }
 
 #if IMGUI_VERSION_NUM >= 18700

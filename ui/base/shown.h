@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/translation.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -33,8 +34,9 @@ inline bool is_recorded(const Snapshot& snapshot) {
 // In place of what recorded frames do not hold.
 inline const char* recorded_note(const Shown& recorded) {
   if (recorded.look_comes) return "…";
-  return "Of this step maps and decoding were recorded, and no weights: go to a step with a dot, or return to live "
-         "(below)";
+  return tr(
+      "Of this step maps and decoding were recorded, and no weights: go to a step with a dot, or return to live "
+      "(below)");
 }
 
 }  // namespace attnscope

@@ -9,14 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/heads.h"
 
 namespace attnscope {
 
 // ---- texts
-
-enum class Language { english, french };
-inline constexpr std::array<std::string_view, 2> language_codes = {"en", "fr"};  // in the order of Language
 
 struct Words {
   std::array<std::string, 2> by_language;

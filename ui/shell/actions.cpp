@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
@@ -39,23 +40,22 @@ void choose_it(Scope& scope) {
 // ---- the run
 
 std::string train_title(const Scope& scope) {
-  return is_training(scope) ? "Pause" : "Train";
+  return is_training(scope) ? tr("Pause") : tr("Train");
 }
 
 std::string train_help(const Scope& scope) {
   switch (scope.status.activity) {
     case Activity::training:
-      return "Pauses the training after this update.";
+      return tr("Pauses the training after this update.");
     case Activity::finished:
-      return fmt::format("All {} steps are done. Goes on training beyond them.",
-                         grouped(scope.run.config.training.steps));
+      return trf("All {} steps are done. Goes on training beyond them.", grouped(scope.run.config.training.steps));
     case Activity::preparing:
-      return "The run is being prepared.";
+      return tr("The run is being prepared.");
     case Activity::idle:
     case Activity::paused:
       break;
   }
-  return "Trains the model in the background, as the setup says (paper §5); every view follows.";
+  return tr("Trains the model in the background, as the setup says (paper §5); every view follows.");
 }
 
 bool can_train_or_pause(const Scope& scope) {
@@ -65,18 +65,20 @@ bool can_train_or_pause(const Scope& scope) {
 std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
-  return "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs "
-         "changed. The present run is kept: Ctrl+Z brings it back.";
+  return tr(
+      "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs changed. "
+      "The present run is kept: Ctrl+Z brings it back.");
 }
 
-constexpr const char* save_help = "Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).";
+constexpr const char* save_help =
+    mark("Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).");
 
 std::string save_title(const Scope& scope) {
-  return scope.saved_to.empty() ? "Save run…" : "Save run";
+  return scope.saved_to.empty() ? tr("Save run…") : tr("Save run");
 }
 
 std::string save_again_help(const Scope& scope) {
-  return scope.saved_to.empty() ? save_help : "Saves again to " + scope.saved_to + ".";
+  return scope.saved_to.empty() ? tr(save_help) : trf("Saves again to {}.", scope.saved_to);
 }
 
 void save(Scope& scope) {
@@ -86,7 +88,7 @@ void save(Scope& scope) {
 
 // ---- the view
 
-constexpr const char* workspaces_title = "The next workspace, the one before";
+constexpr const char* workspaces_title = mark("The next workspace, the one before");
 
 template <int by>
 void step_workspace(Scope& scope) {
@@ -97,7 +99,8 @@ void step_workspace(Scope& scope) {
 }
 
 std::string plot_weight_help(const Scope& scope) {
-  return "How much the chosen query attends to the chosen key, over the recorded steps: a curve beneath the loss. " +
+  return tr("How much the chosen query attends to the chosen key, over the recorded steps: a curve beneath the "
+            "loss. ") +
          weight_problem(scope);
 }
 
@@ -187,7 +190,15 @@ void choose_language(Scope& scope) {
 
 template <Language language>
 bool is_language(const Scope& scope) {
-  return lesson_language(scope) == language;
+  return scope.layout.language == language;
+}
+
+void follow_system(Scope& scope) {
+  scope.layout.language.reset();
+}
+
+bool follows_system(const Scope& scope) {
+  return !scope.layout.language;
 }
 
 // One thing a press.
@@ -224,8 +235,8 @@ void keep_this_side(Scope& scope) {
 
 // ---- the recorded steps
 
-constexpr const char* frames_title = "pinned sentence: the step recorded before, after";
-constexpr const char* ends_title = "pinned sentence: the first recorded step, the present";
+constexpr const char* frames_title = mark("pinned sentence: the step recorded before, after");
+constexpr const char* ends_title = mark("pinned sentence: the first recorded step, the present");
 
 template <int by>
 void move_by(Scope& scope) {
@@ -362,6 +373,13 @@ constexpr std::array table = {
            is_theme<ThemeName::dark>},
     Action{"light-theme", "Light theme, for projectors", "", no_key, Menu::view, set_theme<ThemeName::light>, always,
            is_theme<ThemeName::light>},
+    Action{"system-language", "Language of the system",
+           "Window and lessons in the system's language, if it is one of those below.", no_key, apart(Menu::view),
+           follow_system, always, follows_system},
+    Action{"english", "English", "Window and lessons in English.", no_key, Menu::view,
+           choose_language<Language::english>, always, is_language<Language::english>},
+    Action{"french", "Français", "Fenêtre et leçons en français.", no_key, Menu::view,
+           choose_language<Language::french>, always, is_language<Language::french>},
     Action{"larger", "Larger", "", everywhere(ctrl(Key::plus)), apart(Menu::view),
            [](Scope& scope) { set_zoom(scope.layout, scope.layout.zoom * 1.1F); }},
     Action{"smaller", "Smaller", "", everywhere(ctrl(Key::minus)), Menu::view,
@@ -384,10 +402,6 @@ constexpr std::array table = {
            no_key, Menu::lessons, restart_lesson, in_lesson},
     Action{"leave-lesson", "Leave the lesson", "Brings back what you had before. The lesson can be gone on with.",
            no_key, Menu::lessons, leave_lesson, in_lesson},
-    Action{"english", "Lessons in English", "", no_key, apart(Menu::lessons), choose_language<Language::english>,
-           always, is_language<Language::english>},
-    Action{"french", "Leçons en français", "", no_key, Menu::lessons, choose_language<Language::french>, always,
-           is_language<Language::french>},
     Action{"palette", "Find anything…",
            "Type what you want to see or do: every action, view, setting, corpus and preset.", typing(ctrl(Key::p)),
            Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
@@ -476,7 +490,7 @@ bool handle_clicker(Scope& scope) {
 
 std::string help_with_key(const Action& action, const Scope& scope) {
   const std::string help = action.help(scope);
-  return action.key.chord ? fmt::format("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
+  return action.key.chord ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
 }
 
 void perform(const Action& action, Scope& scope) {
@@ -556,7 +570,8 @@ std::vector<KeyLine> window_keys(const Scope& scope) {
   std::vector<KeyLine> lines;
   for (const std::span<const Workspace> group : workspace_groups()) {
     std::string titles;
-    for (const Workspace& workspace : group) titles += (titles.empty() ? "" : ", then ") + std::string(workspace.title);
+    for (const Workspace& workspace : group)
+      titles += fmt::format("{}{}", titles.empty() ? "" : tr(", then "), tr(workspace.title));
     add_line(lines, chord_text(group_key(group.front())), titles);
   }
   for (const Action& action : table)
@@ -569,7 +584,7 @@ std::vector<KeyLine> workspace_keys() {
   for (const Workspace& workspace : workspaces()) {
     if (!workspace.keys) continue;
     for (const WorkspaceKey& key : workspace.keys())
-      add_line(lines, chord_text(key.chord), fmt::format("{}: {}", workspace.title, key.title));
+      add_line(lines, chord_text(key.chord), fmt::format("{}: {}", tr(workspace.title), tr(key.title)));
   }
   return lines;
 }

@@ -10,17 +10,19 @@
 #include <vector>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "shell/scope.h"
 #include "widgets/row.h"
 
 namespace attnscope {
 
-// Text that is always the same, or that depends on what is the case.
+// Words that are always the same, and then translated where they are drawn, or that depends on what is the case.
 class Text {
  public:
   constexpr Text(const char* fixed) : fixed_(fixed) {}
+  // Its function gives it in the window's language.
   constexpr Text(std::string (*made)(const Scope&)) : made_(made) {}
-  std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : fixed_; }
+  std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : tr(fixed_); }
 
  private:
   const char* fixed_ = nullptr;
@@ -30,9 +32,10 @@ class Text {
 enum class Menu { file, edit, run, exports, view, lessons, help };
 
 inline constexpr std::array menus = {
-    std::pair{Menu::file, "File"},      std::pair{Menu::edit, "Edit"}, std::pair{Menu::run, "Run"},
-    std::pair{Menu::exports, "Export"}, std::pair{Menu::view, "View"}, std::pair{Menu::lessons, "Lessons"},
-    std::pair{Menu::help, "Help"},
+    std::pair{Menu::file, mark("File")}, std::pair{Menu::edit, mark("Edit")},
+    std::pair{Menu::run, mark("Run")},   std::pair{Menu::exports, mark("Export")},
+    std::pair{Menu::view, mark("View")}, std::pair{Menu::lessons, mark("Lessons")},
+    std::pair{Menu::help, mark("Help")},
 };
 
 // How far a key reaches into what else the keyboard is used for.

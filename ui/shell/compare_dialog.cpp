@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "plain/comparison.h"
 #include "plain/pairs.h"
 #include "shell/comparing.h"
@@ -22,16 +23,16 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* popup = "Compare with…";
+constexpr const char* popup = mark("Compare with…");
 
 // True when one was begun.
 bool draw_pairs(Scope& scope, const Skin& skin) {
-  bold_text("A classic pair", skin);
+  bold_text(tr("A classic pair"), skin);
   ImGui::SameLine(0, skin.px(8));
-  dim_text("both from random weights, in lockstep", skin);
+  dim_text(tr("both from random weights, in lockstep"), skin);
   bool begun = false;
   for (const ClassicPair& pair : classic_pairs()) {
-    if (ImGui::Button(std::string(pair.title).c_str(), {skin.px(250), 0})) {
+    if (ImGui::Button(tr_label(std::string(pair.title).c_str()), {skin.px(250), 0})) {
       const auto [a, b] = configurations(pair);
       compare_configurations(scope, a, b);
       set_sentence(scope, std::string(pair.sentence));
@@ -87,7 +88,7 @@ void draw_fields(ComparingView& view, const Skin& skin) {
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_RowBg;
   if (!ImGui::BeginTable("fields", 3, flags, {0, skin.px(190)})) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("field");
+  ImGui::TableSetupColumn(tr("field"));
   ImGui::TableSetupColumn("A");
   ImGui::TableSetupColumn("B");
   ImGui::TableHeadersRow();
@@ -98,8 +99,8 @@ void draw_fields(ComparingView& view, const Skin& skin) {
       if (!differing && !contains(field.key, view.filter) && !contains(field.label, view.filter)) continue;
       ImGui::TableNextColumn();
       ImGui::AlignTextToFramePadding();
-      colored_text(differing ? skin.theme.text : skin.theme.text_dim, field.label);
-      help_tooltip(fmt::format("{}\n{}", field.key, field.help), skin);
+      colored_text(differing ? skin.theme.text : skin.theme.text_dim, tr(field.label));
+      help_tooltip(fmt::format("{}\n{}", field.key, tr(field.help)), skin);
       ImGui::TableNextColumn();
       dim_text(a, skin);
       ImGui::TableNextColumn();
@@ -112,19 +113,19 @@ void draw_fields(ComparingView& view, const Skin& skin) {
 // True when it was begun.
 bool draw_own(Scope& scope, const Skin& skin) {
   ComparingView& view = scope.comparing;
-  bold_text("This configuration, with other values in B", skin);
+  bold_text(tr("This configuration, with other values in B"), skin);
   ImGui::SetNextItemWidth(skin.px(250));
-  ImGui::InputTextWithHint("##filter", "find a field", &view.filter);
+  ImGui::InputTextWithHint("##filter", tr("find a field"), &view.filter);
   ImGui::SameLine(0, skin.px(8));
   colored_text(skin.theme.text, title_of(differences(view.a, view.b)));
   draw_fields(view, skin);
   const std::string complaint = config_complaint(view.b);
   if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
-  ImGui::Checkbox("A begins anew, too", &view.anew);
-  help_tooltip("Otherwise A goes on from where it is, and Train lets B catch up first.", skin);
+  ImGui::Checkbox(tr_label("A begins anew, too"), &view.anew);
+  help_tooltip(tr("Otherwise A goes on from where it is, and Train lets B catch up first."), skin);
   ImGui::SameLine(0, skin.px(16));
   ImGui::BeginDisabled(!complaint.empty());
-  const bool begun = ImGui::Button("Compare");
+  const bool begun = ImGui::Button(tr_label("Compare"));
   ImGui::EndDisabled();
   if (begun && view.anew) compare_configurations(scope, view.a, view.b);
   if (begun && !view.anew) scope.commands.push_back(Compare{.other = view.b});
@@ -134,20 +135,20 @@ bool draw_own(Scope& scope, const Skin& skin) {
 }  // namespace
 
 void draw_comparing(Scope& scope, const Skin& skin) {
-  if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(popup);
+  if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(tr_label(popup));
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSize({std::min(skin.px(800), viewport.WorkSize.x * 0.96F), 0});
-  if (!ImGui::BeginPopupModal(popup, nullptr, ImGuiWindowFlags_NoResize)) return;
+  if (!ImGui::BeginPopupModal(tr_label(popup), nullptr, ImGuiWindowFlags_NoResize)) return;
   bool close = draw_pairs(scope, skin);
   ImGui::Spacing();
   ImGui::Separator();
   close |= draw_own(scope, skin);
   ImGui::Separator();
-  const bool saved = ImGui::Button("A saved run…");
-  help_tooltip("The run is opened as B, beside the present one.", skin);
+  const bool saved = ImGui::Button(tr_label("A saved run…"));
+  help_tooltip(tr("The run is opened as B, beside the present one."), skin);
   ImGui::SameLine(0, skin.px(8));
-  close |= ImGui::Button("Cancel") || key_pressed(Key::escape);
+  close |= ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape);
   if (close || saved) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
   if (saved) choose(scope, Purpose::compare_run);

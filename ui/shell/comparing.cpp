@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/comparison.h"
 #include "shell/actions.h"
 #include "shell/scope.h"
@@ -76,9 +77,9 @@ struct SideText {
 };
 
 constexpr std::array side_texts = {
-    SideText{RunSide::a, "A", "Every workspace shows A, the present run."},
-    SideText{RunSide::b, "B", "Every workspace shows B, the run that it is compared with."},
-    SideText{RunSide::difference, "A \u2212 B", "Both side by side, and what they differ by."},
+    SideText{RunSide::a, "A", mark("Every workspace shows A, the present run.")},
+    SideText{RunSide::b, "B", mark("Every workspace shows B, the run that it is compared with.")},
+    SideText{RunSide::difference, "A \u2212 B", mark("Both side by side, and what they differ by.")},
 };
 
 void draw_sides(Scope& scope, const Skin& skin) {
@@ -86,7 +87,7 @@ void draw_sides(Scope& scope, const Skin& skin) {
     const std::string name = text.side == RunSide::difference ? "" : "  " + side_name(scope, text.side);
     const std::string title = fmt::format("{}{}###side{}", text.title, name, static_cast<int>(text.side));
     if (draw_choice(title.c_str(), scope.comparing.side == text.side,
-                    fmt::format("{} Ctrl+Shift+C goes on to the next.", text.help), skin))
+                    trf("{} Ctrl+Shift+C goes on to the next.", tr(text.help)), skin))
       show_side(scope, text.side);
   }
 }
@@ -150,8 +151,7 @@ std::string comparison_note(const Scope& scope) {
   if (std::string why = other_batches(scope.run.config, scope.other->run.config); !why.empty()) return why;
   const std::int64_t a = scope.status.step, b = scope.other->status.step;
   if (std::abs(a - b) <= 1) return {};
-  return fmt::format("{} is {} updates behind: Train lets it catch up first.", a < b ? "A" : "B",
-                     grouped(std::abs(a - b)));
+  return trf("{} is {} updates behind: Train lets it catch up first.", a < b ? "A" : "B", grouped(std::abs(a - b)));
 }
 
 void receive(Scope& scope, OfOther& event) {
@@ -206,19 +206,19 @@ void draw_comparison_bar(Scope& scope, const Skin& skin) {
   draw_sides(scope, skin);
   const std::string note = comparison_note(scope);
   const std::string title = comparison_title(scope);
-  const float buttons = scope.presentation ? 0 : button_width("Keep A") + button_width("Keep B") + skin.px(16);
+  const float buttons = scope.presentation ? 0 : button_width(tr("Keep A")) + button_width(tr("Keep B")) + skin.px(16);
   const float room = ImGui::GetContentRegionAvail().x - buttons - skin.px(8);
   const std::string text = shortened(skin.fonts.ui, note.empty() ? title : note, room);
   colored_text(note.empty() ? skin.theme.text_dim : skin.theme.warning, text);
-  help_tooltip(fmt::format("{}\nA: {}, step {}\nB: {}, step {}{}{}", title, scope.run.name, grouped(scope.status.step),
-                           scope.other->run.name, grouped(scope.other->status.step), note.empty() ? "" : "\n", note),
+  help_tooltip(trf("{}\nA: {}, step {}\nB: {}, step {}{}{}", title, scope.run.name, grouped(scope.status.step),
+                   scope.other->run.name, grouped(scope.other->status.step), note.empty() ? "" : "\n", note),
                skin);
   if (!scope.presentation) {
     ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - buttons + skin.px(8), 0);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});  // as high as the choices
-    draw_action_button(scope, find_action("keep-a"), skin, "Keep A");
+    draw_action_button(scope, find_action("keep-a"), skin, tr("Keep A"));
     ImGui::SameLine(0, skin.px(6));
-    draw_action_button(scope, find_action("keep-b"), skin, "Keep B");
+    draw_action_button(scope, find_action("keep-b"), skin, tr("Keep B"));
     ImGui::PopStyleVar();
   }
   ImGui::PopID();
@@ -227,8 +227,7 @@ void draw_comparison_bar(Scope& scope, const Skin& skin) {
 void draw_difference(Scope& scope, TextureStore& textures, const Skin& skin) {
   const DifferenceView* view = find_difference_view(scope.layout.workspace->name);
   if (!view) {
-    const std::string note =
-        fmt::format("A \u2212 B is shown of {}. Of this, choose A or B above.", difference_titles());
+    const std::string note = trf("A \u2212 B is shown of {}. Of this, choose A or B above.", difference_titles());
     return draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   BothContext context{shown_maps(scope, RunSide::a),

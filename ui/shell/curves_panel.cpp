@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/comparison.h"
 #include "plain/matrix_text.h"
@@ -42,25 +43,26 @@ void fit_everything(CurvesView& view) {
 void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(skin.px(5), ImGui::GetStyle().ItemSpacing.y));
   float buttons = 0;
-  for (const char* label : {"Log", "Follow", "Fit", "CSV"}) buttons += button_width(label) + skin.px(5);
+  for (const char* label : {tr("Log"), tr("Follow"), tr("Fit"), tr("CSV")}) buttons += button_width(label) + skin.px(5);
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
-  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : "smooth %.2f");
-  help_tooltip("Weight of the past in the moving averages. 0: the raw lines alone.", skin);
+  ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"));
+  help_tooltip(tr("Weight of the past in the moving averages. 0: the raw lines alone."), skin);
   const float gap = ImGui::GetStyle().ItemSpacing.x;
-  next_in_row(button_width("Log"), gap);
-  draw_toggle("Log", view.log, skin);
-  help_tooltip("Loss on a logarithmic axis.", skin);
-  next_in_row(button_width("Follow"), gap);
-  draw_toggle("Follow", view.axis.follow, skin);
-  help_tooltip("When zoomed in on the newest steps, go along with them.", skin);
-  next_in_row(button_width("Fit"), gap);
-  if (ImGui::Button("Fit")) fit_everything(view);
-  help_tooltip("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only.",
-               skin);
-  next_in_row(button_width("CSV"), gap);
-  if (ImGui::Button("CSV")) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
-  help_tooltip("Copies all series as comma-separated values, a line a step.", skin);
+  next_in_row(button_width(tr("Log")), gap);
+  draw_toggle(tr_label("Log"), view.log, skin);
+  help_tooltip(tr("Loss on a logarithmic axis."), skin);
+  next_in_row(button_width(tr("Follow")), gap);
+  draw_toggle(tr_label("Follow"), view.axis.follow, skin);
+  help_tooltip(tr("When zoomed in on the newest steps, go along with them."), skin);
+  next_in_row(button_width(tr("Fit")), gap);
+  if (ImGui::Button(tr_label("Fit"))) fit_everything(view);
+  help_tooltip(
+      tr("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only."),
+      skin);
+  next_in_row(button_width(tr("CSV")), gap);
+  if (ImGui::Button(tr_label("CSV"))) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
+  help_tooltip(tr("Copies all series as comma-separated values, a line a step."), skin);
   ImGui::PopStyleVar();
 }
 
@@ -88,7 +90,7 @@ bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin
   const float width = std::max(skin.px(20), ImGui::GetContentRegionAvail().x - cross);
   const ImVec2 end{corner.x + width, corner.y + height};
   ImGui::InvisibleButton("name", {width, height});
-  help_tooltip(weight.title + "\nIn: " + weight.sentence, skin);
+  help_tooltip(weight.title + tr("\nIn: ") + weight.sentence, skin);
   paint.filled_rect({corner.x, corner.y + height * 0.42F},
                     {corner.x + skin.px(10), corner.y + height * 0.42F + skin.px(3)}, color, skin.px(1.5F));
   paint.push_clip(corner, end);
@@ -100,13 +102,13 @@ bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin
   const bool gone = ImGui::Button("✕", {cross, height});
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  help_tooltip("Takes the curve away.", skin);
+  help_tooltip(tr("Takes the curve away."), skin);
   return gone;
 }
 
-constexpr const char* weights_help =
+constexpr const char* weights_help = mark(
     "How much the chosen query attends to the chosen key, at every recorded step of the pinned sentence (Plot weight "
-    "in the line of recorded steps).";
+    "in the line of recorded steps).");
 
 // From 0, so that heights can be compared.
 PlotRange weight_limits(std::span<const WeightCurve> weights) {
@@ -123,8 +125,8 @@ void draw_weights(CurvesView& view, PlotRange x, float height, const Skin& skin)
     lines.push_back({view.weights[i].title, &view.weights[i].series, colors[i % colors.size()]});
   }
   draw_plot("weights", lines, {ImGui::GetContentRegionAvail().x, height}, view.axis, view.weight_plot,
-            {.title = "Weight",
-             .help = weights_help,
+            {.title = tr("Weight"),
+             .help = tr(weights_help),
              .legend = false,
              .x_numbers = false,
              .x_data = x,
@@ -153,7 +155,8 @@ struct MetricLines {
 struct BothNames {
   std::string_view key, a, b;
 };
-constexpr std::array both_names = {BothNames{"loss", "A", "B"}, BothNames{"validation_nll", "A val.", "B val."}};
+constexpr std::array both_names = {BothNames{"loss", "A", "B"},
+                                   BothNames{"validation_nll", mark("A val."), mark("B val.")}};
 
 // A in the colours of the even places, B in those of the odd ones, in every plot from the first on.
 std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const CurvesView& view, const Skin& skin) {
@@ -181,13 +184,13 @@ void draw_loss_difference(const Curves& a, const Curves& b, CurvesView& view, Im
   const Series train = difference(a[metric("loss")], b[metric("loss")]);
   const Series validation = difference(a[metric("validation_nll")], b[metric("validation_nll")]);
   const std::array lines = {
-      PlotLine{"train", &train, skin.theme.series[4], static_cast<double>(view.smoothing)},
-      PlotLine{"validation", &validation, skin.theme.series[3]},
+      PlotLine{tr("train"), &train, skin.theme.series[4], static_cast<double>(view.smoothing)},
+      PlotLine{tr("validation"), &validation, skin.theme.series[3]},
   };
   draw_plot("loss difference", lines, size, view.axis, view.difference_plot,
-            {.title = "Loss, A \u2212 B",
-             .help = "At every step that both have. Below 0: A is less surprised. Not of the same scale where their "
-                     "label smoothing differs.",
+            {.title = tr("Loss, A \u2212 B"),
+             .help = tr("At every step that both have. Below 0: A is less surprised. Not of the same scale where their "
+                        "label smoothing differs."),
              .x_numbers = false,
              .x_data = x},
             skin);
@@ -207,7 +210,7 @@ std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, con
     for (const std::size_t place : metrics) {
       const MetricRow& row = metric_rows[place];
       const Color32 color = colors[next_color++ % colors.size()];
-      plot.lines.push_back({row.line.name, &curves[place], color, row.line.noisy ? view.smoothing : 0});
+      plot.lines.push_back({tr(row.line.name), &curves[place], color, row.line.noisy ? view.smoothing : 0});
     }
     const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].x.empty(); });
     (any ? measured : empty).push_back(std::move(plot));
@@ -221,8 +224,8 @@ void draw_metrics(const MetricLines& lines, CurvesView& view, ImVec2 size, PlotR
   PlotView& plot = view.plots[lines.first];
   if (std::exchange(plot.log, log) != log) plot.window.reset();
   draw_plot(row.key, lines.lines, size, view.axis, plot,
-            {.title = row.plot.title,
-             .help = row.plot.help,
+            {.title = tr(row.plot.title),
+             .help = tr(row.plot.help),
              .legend_values = lines.lines.size() < 4,  // of both runs' losses: the names alone have room
              .x_numbers = last,
              .x_data = x},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/translation.h"
 #include "shell/timeline.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -19,20 +20,20 @@ namespace {
 
 // In the order of DepartureKind.
 constexpr std::array help_texts = {
-    "This head is switched off: its part of what goes into W_O is zero. Click: shows it.",
-    "This layer passes its input on unchanged. Click: shows it.",
-    "All of this query's weight goes to this key. Click: shows it.",
-    "The model reads another piece here.",
-    "Keys of this head are hidden by hand, besides those that the model hides. Click: shows it.",
-    "Every head's scores, q\u00B7k, are divided by \u221Ad_k though the model was not trained so, or not though it "
-    "was. Click: shows it.",
-    "A sublayer's output stands alone, its input is not added to it (paper \u00A73.1). Click: shows what that does to "
-    "gradients.",
-    "What is read comes without its positions: in every order of the words it is the same (paper \u00A73.5). Click: "
-    "shows what is then written of the words shuffled.",
-    "The decoder is given this beginning, and goes on by itself. Click: shows it.",
-    "Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it.",
-    "What the model made of the sentence at that step of its training, not what it makes of it now.",
+    mark("This head is switched off: its part of what goes into W_O is zero. Click: shows it."),
+    mark("This layer passes its input on unchanged. Click: shows it."),
+    mark("All of this query's weight goes to this key. Click: shows it."),
+    mark("The model reads another piece here."),
+    mark("Keys of this head are hidden by hand, besides those that the model hides. Click: shows it."),
+    mark("Every head's scores, q\u00B7k, are divided by \u221Ad_k though the model was not trained so, or not though "
+         "it was. Click: shows it."),
+    mark("A sublayer's output stands alone, its input is not added to it (paper \u00A73.1). Click: shows what that "
+         "does to gradients."),
+    mark("What is read comes without its positions: in every order of the words it is the same (paper \u00A73.5). "
+         "Click: shows what is then written of the words shuffled."),
+    mark("The decoder is given this beginning, and goes on by itself. Click: shows it."),
+    mark("Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it."),
+    mark("What the model made of the sentence at that step of its training, not what it makes of it now."),
 };
 static_assert(help_texts.size() == static_cast<std::size_t>(DepartureKind::recorded_step) + 1);
 
@@ -91,7 +92,7 @@ void drop(std::vector<T>& items, std::size_t index) {
 }
 
 const char* back_text(DeparturesLabel label) {
-  return label == DeparturesLabel::full ? "Back to the plain model" : "Plain model";
+  return label == DeparturesLabel::full ? tr("Back to the plain model") : tr("Plain model");
 }
 
 std::string label_of(const Departure& departure, const Skin& skin) {
@@ -116,10 +117,10 @@ Wish draw_departure(const Departure& departure, const Skin& skin) {
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
   Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
   ImGui::PopStyleColor();
-  help_tooltip(fmt::format("{}: {}", departure.text, help_texts[static_cast<std::size_t>(departure.kind)]), skin);
+  help_tooltip(fmt::format("{}: {}", departure.text, tr(help_texts[static_cast<std::size_t>(departure.kind)])), skin);
   ImGui::SameLine(0, 0);
   if (ImGui::SmallButton("✕")) wish = Wish::take_back;
-  help_tooltip("Takes this back.", skin);
+  help_tooltip(tr("Takes this back."), skin);
   return wish;
 }
 
@@ -215,7 +216,7 @@ void draw_departures(Scope& scope, DeparturesLabel label, const Skin& skin) {
   next_in_row(button_width(back_text(label)), skin.px(6));
   ImGui::AlignTextToFramePadding();
   if (ImGui::SmallButton(back_text(label))) back_to_plain_model(scope);
-  help_tooltip("Takes all of it back: the model as it is now, and its own output.", skin);
+  help_tooltip(tr("Takes all of it back: the model as it is now, and its own output."), skin);
   ImGui::PopStyleVar();
   ImGui::PopID();
 }

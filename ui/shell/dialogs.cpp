@@ -10,6 +10,7 @@
 
 #include "base/input.h"
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
@@ -19,12 +20,12 @@ namespace attnscope {
 namespace {
 
 constexpr auto mouse_lines = std::to_array<std::pair<const char*, const char*>>({
-    {"hover", "the exact value and both tokens"},
-    {"click", "selects a head, pins a query and a key, switches a curve"},
-    {"Shift + click", "shows a head together with others, in colours"},
-    {"double-click", "opens a head; a curve alone; fits a plot or a map; resets a splitter"},
-    {"wheel, drag", "zooms at the cursor, pans (plots, maps)"},
-    {"drop a file", "a run's folder is opened, a text file becomes the corpus"},
+    {mark("hover"), mark("the exact value and both tokens")},
+    {mark("click"), mark("selects a head, pins a query and a key, switches a curve")},
+    {mark("Shift + click"), mark("shows a head together with others, in colours")},
+    {mark("double-click"), mark("opens a head; a curve alone; fits a plot or a map; resets a splitter")},
+    {mark("wheel, drag"), mark("zooms at the cursor, pans (plots, maps)")},
+    {mark("drop a file"), mark("a run's folder is opened, a text file becomes the corpus")},
 });
 
 void center_next_window() {
@@ -61,20 +62,20 @@ void draw_key_columns(const Scope& scope, const Skin& skin) {
   ImGui::BeginGroup();
   draw_lines(all.subspan(std::min(half, all.size())));
   ImGui::Spacing();
-  for (const auto& [mouse, what] : mouse_lines) draw_key_line(mouse, what, skin);
+  for (const auto& [mouse, what] : mouse_lines) draw_key_line(tr(mouse), tr(what), skin);
   ImGui::EndGroup();
 }
 
 void draw_help(Scope& scope, const Skin& skin) {
-  if (scope.show_help && !ImGui::IsPopupOpen("Keys and mouse")) ImGui::OpenPopup("Keys and mouse");
+  if (scope.show_help && !ImGui::IsPopupOpen(tr_label("Keys and mouse"))) ImGui::OpenPopup(tr_label("Keys and mouse"));
   center_next_window();
-  if (!ImGui::BeginPopupModal("Keys and mouse", &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  if (!ImGui::BeginPopupModal(tr_label("Keys and mouse"), &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
   draw_key_columns(scope, skin);
   ImGui::Spacing();
-  dim_text("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762.", skin);
-  if (!scope.facts.version.empty()) dim_text("attnscope " + scope.facts.version, skin);
-  if (!scope.facts.processor.empty()) dim_text("On the CPU: " + scope.facts.processor + ".", skin);
-  if (ImGui::Button("Close") || key_pressed(Key::escape)) scope.show_help = false;
+  dim_text(tr("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762."), skin);
+  if (!scope.facts.version.empty()) dim_text(tr("attnscope ") + scope.facts.version, skin);
+  if (!scope.facts.processor.empty()) dim_text(tr("On the CPU: ") + scope.facts.processor + ".", skin);
+  if (ImGui::Button(tr_label("Close")) || key_pressed(Key::escape)) scope.show_help = false;
   if (!scope.show_help) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
@@ -85,40 +86,40 @@ void train_on(Scope& scope, const std::string& path) {
 }
 
 void draw_dropped(Scope& scope, const Skin& skin) {
-  if (!scope.dropped_file.empty() && !ImGui::IsPopupOpen("Train on this file?")) {
-    ImGui::OpenPopup("Train on this file?");
+  if (!scope.dropped_file.empty() && !ImGui::IsPopupOpen(tr_label("Train on this file?"))) {
+    ImGui::OpenPopup(tr_label("Train on this file?"));
   }
   center_next_window();
-  if (!ImGui::BeginPopupModal("Train on this file?", nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  if (!ImGui::BeginPopupModal(tr_label("Train on this file?"), nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
   mono_text(scope.dropped_file, skin);
   ImGui::PushTextWrapPos(skin.px(460));
-  ImGui::TextUnformatted(
+  ImGui::TextUnformatted(tr(
       "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
-      "tokenizer on them and starts a new model from random weights. The present run is kept: Ctrl+Z brings it back.");
+      "tokenizer on them and starts a new model from random weights. The present run is kept: Ctrl+Z brings it back."));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;
-  if (ImGui::Button("Reset and train on it")) {
+  if (ImGui::Button(tr_label("Reset and train on it"))) {
     train_on(scope, scope.dropped_file);
     if (can_reset(scope)) {
       reset(scope);
       scope.commands.push_back(Train{});
     } else {
       notify(scope, Severity::warning,
-             "The file is in the setup; Reset is not possible now. " + config_complaint(scope.edited));
+             tr("The file is in the setup; Reset is not possible now. ") + config_complaint(scope.edited));
     }
     close = true;
   }
-  help_tooltip("Makes corpus, tokenizer and model anew and starts training.", skin);
+  help_tooltip(tr("Makes corpus, tokenizer and model anew and starts training."), skin);
   ImGui::SameLine();
-  if (ImGui::Button("Only put it in the setup")) {
+  if (ImGui::Button(tr_label("Only put it in the setup"))) {
     train_on(scope, scope.dropped_file);
     close = true;
   }
-  help_tooltip("Change other values first, then Reset.", skin);
+  help_tooltip(tr("Change other values first, then Reset."), skin);
   ImGui::SameLine();
-  if (ImGui::Button("Cancel") || key_pressed(Key::escape)) close = true;
-  help_tooltip("Forgets the file.", skin);
+  if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) close = true;
+  help_tooltip(tr("Forgets the file."), skin);
   if (close) {
     scope.dropped_file.clear();
     ImGui::CloseCurrentPopup();
@@ -150,7 +151,7 @@ struct GiveUp {
 };
 
 void draw_not_kept(Scope& scope, const Skin& skin) {
-  constexpr const char* title = "This would be lost";
+  const char* title = tr_label("This would be lost");
   if (scope.not_kept && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   center_next_window();
   if (!ImGui::BeginPopupModal(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
@@ -160,19 +161,19 @@ void draw_not_kept(Scope& scope, const Skin& skin) {
   }
   const bool quitting = std::holds_alternative<KeepRun>(scope.not_kept->wanted);
   ImGui::PushTextWrapPos(skin.px(460));
-  ImGui::TextUnformatted(fmt::format("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step),
-                                     scope.not_kept->why)
-                             .c_str());
+  ImGui::TextUnformatted(
+      trf("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step), scope.not_kept->why)
+          .c_str());
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
-  const bool stay = ImGui::Button("Stay") || key_pressed(Key::escape);
-  help_tooltip("The run goes on as if nothing had been asked.", skin);
+  const bool stay = ImGui::Button(tr_label("Stay")) || key_pressed(Key::escape);
+  help_tooltip(tr("The run goes on as if nothing had been asked."), skin);
   ImGui::SameLine();
-  const bool elsewhere = ImGui::Button("Save run as…");
-  help_tooltip("In a folder that has room.", skin);
+  const bool elsewhere = ImGui::Button(tr_label("Save run as…"));
+  help_tooltip(tr("In a folder that has room."), skin);
   ImGui::SameLine();
-  const bool give_up = ImGui::Button(quitting ? "Quit all the same" : "Give it up");
-  help_tooltip("What it has learned since it was last saved is lost.", skin);
+  const bool give_up = ImGui::Button(quitting ? tr_label("Quit all the same") : tr_label("Give it up"));
+  help_tooltip(tr("What it has learned since it was last saved is lost."), skin);
   if (give_up) std::visit(GiveUp{scope}, scope.not_kept->wanted);
   if (stay || elsewhere || give_up) {
     scope.not_kept.reset();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/matrix_text.h"
 #include "shell/timeline.h"
 #include "workspaces/attention/controls.h"
@@ -74,7 +75,7 @@ std::optional<PictureOrder> next_of_film(Scope& scope) {
   const auto at = sentence ? std::ranges::find(sentence->frames, frame) : std::vector<Frame>::const_iterator();
   if (!sentence || at == sentence->frames.end()) {
     end_film(scope, Severity::warning,
-             fmt::format("The film ends after {} pictures: its steps are no longer shown.", film.drawn));
+             trf("The film ends after {} pictures: its steps are no longer shown.", film.drawn));
     return std::nullopt;
   }
   show_frame(scope, static_cast<std::size_t>(at - sentence->frames.begin()));
@@ -85,13 +86,14 @@ void end_if_written(Scope& scope) {
   const FilmOrder& film = *scope.exports.film;
   if (film.written < film.frames.size()) return;
   end_film(scope, Severity::info,
-           fmt::format("Wrote {} picture{} to {}", film.written, film.written == 1 ? "" : "s", film.folder));
+           film.written == 1 ? trf("Wrote 1 picture to {}", film.folder)
+                             : trf("Wrote {} pictures to {}", film.written, film.folder));
 }
 
 void film_written(Scope& scope, const FileWritten& written) {
   FilmOrder& film = *scope.exports.film;
   if (!written.error.empty()) {
-    return end_film(scope, Severity::error, fmt::format("The film could not be written: {}", written.error));
+    return end_film(scope, Severity::error, trf("The film could not be written: {}", written.error));
   }
   ++film.written;
   end_if_written(scope);
@@ -137,7 +139,7 @@ void copy_numbers(Scope& scope) {
   const auto map = selected_map(scope);
   if (!map) return;
   ImGui::SetClipboardText(matrix_csv(map->matrix, map->rows, map->cols).c_str());
-  notify(scope, Severity::info, fmt::format("Copied the numbers of {}", map->title));
+  notify(scope, Severity::info, trf("Copied the numbers of {}", map->title));
 }
 
 bool can_film(const Scope& scope) {

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/scope.h"
 #include "widgets/words.h"
@@ -135,17 +136,17 @@ bool has(std::string_view text, std::string_view typed) {
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
   ImGui::BeginChild("terms", {width, height});
   ImGui::SetNextItemWidth(-1);
-  ImGui::InputTextWithHint("##typed", "search", &view.typed);
+  ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
   ImGui::BeginChild("names", {0, 0});
   bool any = false;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!has(terms[i].name, view.typed) && !has(terms[i].meaning, view.typed)) continue;
+    if (!has(tr(terms[i].name), view.typed) && !has(tr(terms[i].meaning), view.typed)) continue;
     any = true;
-    const std::string name(terms[i].name);
+    const std::string name(tr(terms[i].name));
     if (ImGui::Selectable(name.c_str(), view.chosen == static_cast<int>(i), ImGuiSelectableFlags_DontClosePopups))
       view.chosen = static_cast<int>(i);
   }
-  if (!any) small_text(skin.theme.text_dim, "No term has that.", skin);
+  if (!any) small_text(skin.theme.text_dim, tr("No term has that."), skin);
   ImGui::EndChild();
   ImGui::EndChild();
 }
@@ -158,9 +159,9 @@ void show(Scope& scope, std::string_view name) {
 
 void draw_term(Scope& scope, const Term& term, float height, const Skin& skin) {
   ImGui::BeginChild("term", {0, height});
-  bold_text(term.name, skin);
+  bold_text(tr(term.name), skin);
   ImGui::Spacing();
-  wrapped_text(skin.theme.text, term.meaning);
+  wrapped_text(skin.theme.text, tr(term.meaning));
   if (!term.formula.empty()) {
     ImGui::Spacing();
     const WithFont mono(skin.fonts.mono);
@@ -171,7 +172,7 @@ void draw_term(Scope& scope, const Term& term, float height, const Skin& skin) {
     small_text(skin.theme.text_dim, term.source, skin);
   }
   ImGui::Spacing();
-  if (!term.shown.empty() && ImGui::Button("Show me")) show(scope, term.shown);
+  if (!term.shown.empty() && ImGui::Button(tr_label("Show me"))) show(scope, term.shown);
   ImGui::EndChild();
 }
 
@@ -187,7 +188,7 @@ void open_glossary(Scope& scope, std::string_view name) {
 }
 
 void draw_glossary(Scope& scope, const Skin& skin) {
-  constexpr const char* title = "Glossary";
+  const char* title = tr_label("Glossary");
   GlossaryView& view = scope.glossary;
   if (view.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
@@ -201,7 +202,7 @@ void draw_glossary(Scope& scope, const Skin& skin) {
   draw_list(view, room.x * 0.36F, room.y - footer, skin);
   ImGui::SameLine(0, skin.px(16));
   draw_term(scope, terms[static_cast<std::size_t>(view.chosen)], room.y - footer, skin);
-  if (ImGui::Button("Close") || key_pressed(Key::escape)) view.open = false;
+  if (ImGui::Button(tr_label("Close")) || key_pressed(Key::escape)) view.open = false;
   if (!view.open) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }

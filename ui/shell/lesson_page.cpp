@@ -77,7 +77,7 @@ constexpr std::array<Pair, static_cast<std::size_t>(Say::count)> texts = {{
 }};
 
 const char* say(const Scope& scope, Say what) {
-  return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(lesson_language(scope))];
+  return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(language_of(scope))];
 }
 
 const char* part_title(const Scope& scope, LessonPart part) {
@@ -85,14 +85,14 @@ const char* part_title(const Scope& scope, LessonPart part) {
 }
 
 void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
-  wrapped_text(skin.theme.text, filled(scope, words.in(lesson_language(scope))));
+  wrapped_text(skin.theme.text, filled(scope, words.in(language_of(scope))));
   ImGui::Spacing();
 }
 
 // ---- the prediction
 
 const std::string& option_text(const Scope& scope, const Prediction& prediction, int option) {
-  return prediction.options[static_cast<std::size_t>(option)].text.in(lesson_language(scope));
+  return prediction.options[static_cast<std::size_t>(option)].text.in(language_of(scope));
 }
 
 // A choice that may take several lines; true when clicked.
@@ -285,7 +285,7 @@ void draw_steps(Scope& scope, const Lesson& lesson, const Skin& skin) {
   for (std::size_t i = 0; i < lesson.steps.size() && i <= next; ++i) {
     const LessonStep& step = lesson.steps[i];
     if (i < next) {
-      wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", filled(scope, step.text.in(lesson_language(scope)))));
+      wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", filled(scope, step.text.in(language_of(scope)))));
     } else {
       paragraph(scope, step.text, skin);
       if (!step.settings.empty() && ImGui::Button(say(scope, Say::show_me))) do_step(scope, i);
@@ -380,7 +380,7 @@ bool draw_footer(Scope& scope, const Skin& skin) {
 
 void draw_open_lesson(Scope& scope, const Skin& skin) {
   const Lesson& lesson = open_lesson(scope);
-  draw_wrapped_label(skin.fonts.bold, skin.theme.text, lesson.title.in(lesson_language(scope)), skin);
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, lesson.title.in(language_of(scope)), skin);
   draw_parts(scope, skin);
   ImGui::Separator();
   ImGui::BeginChild("part", {0, -ImGui::GetFrameHeightWithSpacing() * 2});
@@ -399,7 +399,7 @@ void draw_list(Scope& scope, const Skin& skin) {
     const auto progress = scope.lessons.progress.find(lesson.name);
     const bool finished = progress != scope.lessons.progress.end() && progress->second.part == LessonPart::why;
     ImGui::PushID(static_cast<int>(i));
-    const std::string title = lesson.title.in(lesson_language(scope));
+    const std::string title = lesson.title.in(language_of(scope));
     if (draw_line(finished ? fmt::format("✓ {} ({})", title, say(scope, Say::finished)) : title, false, skin))
       begin_lesson(scope, i);
     ImGui::PopID();

@@ -420,10 +420,6 @@ const LessonProgress& lesson_progress(const Scope& scope) {
   return found == scope.lessons.progress.end() ? none : found->second;
 }
 
-Language lesson_language(const Scope& scope) {
-  return scope.layout.language.value_or(scope.facts.language);
-}
-
 void give_up_run(Scope& scope) {
   if (scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted) go_on(scope);
 }

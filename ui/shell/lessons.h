@@ -76,7 +76,6 @@ bool in_lesson(const Scope& scope);
 const Lesson& open_lesson(const Scope& scope);  // there must be one
 LessonProgress& lesson_progress(Scope& scope);  // of it
 const LessonProgress& lesson_progress(const Scope& scope);
-Language lesson_language(const Scope& scope);
 
 // The run that was asked for did not come: what was to be done is done with the present one.
 void give_up_run(Scope& scope);

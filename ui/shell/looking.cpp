@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "shell/departures.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
@@ -30,11 +31,11 @@ void offer_kept_run(Scope& scope) {
   if (newest == scope.kept_runs.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
   scope.layout.offered_run = newest->path;
   Toast& toast = notify(scope, Severity::info,
-                        fmt::format("The run {} was trained to step {} and not saved anywhere. It has been kept.",
-                                    newest->name, grouped(newest->step)));
+                        trf("The run {} was trained to step {} and not saved anywhere. It has been kept.", newest->name,
+                            grouped(newest->step)));
   toast.stays = true;
-  toast.offer = {fmt::format("Continue at step {}", grouped(newest->step)),
-                 "Opens it as it was. Later it is found under File, Open run.",
+  toast.offer = {trf("Continue at step {}", grouped(newest->step)),
+                 tr("Opens it as it was. Later it is found under File, Open run."),
                  OpenRun{.path = newest->path, .go_on = true}};
 }
 
@@ -42,23 +43,22 @@ void offer_kept_run(Scope& scope) {
 void offer_run_before(Scope& scope, std::int64_t steps) {
   std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
   if (!scope.run.before || steps == 0) return;
-  notify(scope, Severity::info, fmt::format("The run before is kept as it was at step {}.", grouped(steps))).offer = {
-      scope.run.folder.empty() ? "Undo reset" : "Back to it", "Opens it again. Ctrl+Z does the same.",
+  notify(scope, Severity::info, trf("The run before is kept as it was at step {}.", grouped(steps))).offer = {
+      scope.run.folder.empty() ? tr("Undo reset") : tr("Back to it"), tr("Opens it again. Ctrl+Z does the same."),
       *scope.run.before};
 }
 
 void offer_way_back(Scope& scope, const Diverged& diverged) {
-  std::string text =
-      fmt::format("{}The loss is not finite at step {}, where {} was no number first: training is paused.",
-                  diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
+  std::string text = trf("{}The loss is not finite at step {}, where {} was no number first: training is paused.",
+                         diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
   if (diverged.of_other)
-    text += " Keep A, and it goes on alone.";
+    text += tr(" Keep A, and it goes on alone.");
   else if (!diverged.saved)
-    text += " Lower the learning rate, and Reset.";
+    text += tr(" Lower the learning rate, and Reset.");
   Toast& toast = notify(scope, Severity::error, std::move(text));
   if (!diverged.saved || diverged.of_other) return;
-  toast.offer = {fmt::format("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
-                 "Opens the run as it was last saved; Train goes on from there.",
+  toast.offer = {trf("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
+                 tr("Opens the run as it was last saved; Train goes on from there."),
                  OpenRun{.path = diverged.saved->path, .go_on = true, .though_unkept = true, .rate_factor = 0.5}};
 }
 

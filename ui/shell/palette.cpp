@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/presets.h"
 #include "shell/actions.h"
@@ -28,8 +29,8 @@ constexpr int visible_rows = 12;
 // ---- what there is
 
 const char* menu_title(const Action& action) {
-  if (!action.place.menu) return "Keys";
-  return std::ranges::find(menus, *action.place.menu, &std::pair<Menu, const char*>::first)->second;
+  if (!action.place.menu) return tr("Keys");
+  return tr(std::ranges::find(menus, *action.place.menu, &std::pair<Menu, const char*>::first)->second);
 }
 
 void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
@@ -43,7 +44,8 @@ void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
 void add_views(std::vector<PaletteEntry>& entries) {
   for (const Workspace& workspace : workspaces()) {
     const auto show = [&workspace](Scope& scope) { show_workspace(scope, workspace); };
-    entries.push_back({workspace.title, "View", workspace.help, chord_text(group_key(workspace)), true, show});
+    entries.push_back(
+        {tr(workspace.title), tr("View"), tr(workspace.help), chord_text(group_key(workspace)), true, show});
     if (!workspace.views) continue;
     const auto views = workspace.views();
     for (std::size_t i = 0; i < views.size(); ++i) {
@@ -51,7 +53,7 @@ void add_views(std::vector<PaletteEntry>& entries) {
         workspace.show(scope.views, i);
         show_workspace(scope, workspace);
       };
-      entries.push_back({views[i].title, workspace.title, views[i].help, "", true, show_it});
+      entries.push_back({tr(views[i].title), tr(workspace.title), tr(views[i].help), "", true, show_it});
     }
   }
 }
@@ -61,8 +63,9 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
     const std::string section(field.key.substr(0, field.key.find('.')));
     const bool used = is_used(scope.edited, field);
     const auto show = [key = field.key](Scope& shown) { show_field(shown, key); };
-    entries.push_back({std::string(field.label), "Setup: " + section,
-                       used ? std::string(field.help) : "This architecture makes no use of it.", "", used, show});
+    entries.push_back({std::string(tr(field.label)), tr("Setup: ") + section,
+                       used ? std::string(tr(field.help)) : tr("This architecture makes no use of it."), "", used,
+                       show});
   }
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
     const auto take = [name = corpus.name](Scope& chosen) {
@@ -70,29 +73,31 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
       chosen.edited.corpus.target.clear();
       show_field(chosen, "corpus.source");
     };
-    entries.push_back({corpus.name, "Corpus", corpus.description + " Takes effect with Reset.", "", true, take});
+    entries.push_back({corpus.name, tr("Corpus"),
+                       std::string(tr(std::string_view(corpus.description))) + tr(" Takes effect with Reset."), "",
+                       true, take});
   }
   for (const Preset& preset : presets()) {
     const auto take = [&preset](Scope& chosen) {
       chosen.edited = with_preset(preset, chosen.edited.corpus);
       show_field(chosen, "model.architecture");
     };
-    entries.push_back({std::string(preset.name), "Preset",
-                       fmt::format("{} Takes effect with Reset.", preset.description), "", true, take});
+    entries.push_back({std::string(preset.name), tr("Preset"),
+                       trf("{} Takes effect with Reset.", tr(preset.description)), "", true, take});
   }
 }
 
 void add_terms(std::vector<PaletteEntry>& entries) {
   for (const Term& term : glossary())
-    entries.push_back({std::string(term.name), "Glossary", std::string(term.meaning), "", true,
+    entries.push_back({std::string(tr(term.name)), tr("Glossary"), std::string(tr(term.meaning)), "", true,
                        [name = term.name](Scope& scope) { open_glossary(scope, name); }});
 }
 
 void add_lessons(std::vector<PaletteEntry>& entries, const Scope& scope) {
-  const Language language = lesson_language(scope);
+  const Language language = language_of(scope);
   for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
     const Lesson& lesson = scope.facts.lessons[i];
-    entries.push_back({lesson.title.in(language), "Lesson", lesson.question.in(language), "", has_run(scope),
+    entries.push_back({lesson.title.in(language), tr("Lesson"), lesson.question.in(language), "", has_run(scope),
                        [i](Scope& begun) { begin_lesson(begun, i); }});
   }
 }
@@ -171,7 +176,7 @@ const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>&
   const auto last = static_cast<int>(found.size()) - 1;
   palette.chosen = clamped(palette.chosen, 0, std::max(0, last));
   if (found.empty()) {
-    small_text(skin.theme.text_dim, "Nothing has these words.", skin);
+    small_text(skin.theme.text_dim, tr("Nothing has these words."), skin);
     return nullptr;
   }
   const PaletteEntry* taken = entered ? &found[static_cast<std::size_t>(palette.chosen)] : nullptr;
@@ -180,8 +185,7 @@ const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>&
     const PaletteEntry& entry = found[static_cast<std::size_t>(row)];
     if (draw_entry(entry, row, row == palette.chosen, skin)) taken = &entry;
   }
-  small_text(skin.theme.text_dim, fmt::format("{} of {} · ↑ ↓ choose, Enter does it", palette.chosen + 1, last + 1),
-             skin);
+  small_text(skin.theme.text_dim, trf("{} of {} · ↑ ↓ choose, Enter does it", palette.chosen + 1, last + 1), skin);
   return taken && taken->applies ? taken : nullptr;
 }
 
@@ -231,7 +235,7 @@ void draw_palette(Scope& scope, const Skin& skin) {
   ImGui::SetNextItemWidth(-1);
   const std::string before = palette.typed;
   const bool entered = ImGui::InputTextWithHint(
-      "##typed", "Type what you want to see or do", &palette.typed,
+      "##typed", tr("Type what you want to see or do"), &palette.typed,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory, on_history, &palette);
   if (palette.typed != before) palette.chosen = 0;
   const std::vector<PaletteEntry> found = found_in(palette_entries(scope), palette.typed);

@@ -12,6 +12,7 @@
 
 #include "base/input.h"
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/looking.h"
@@ -49,9 +50,8 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   std::size_t kept = 0;
   for (const KeptRun& run : scope.kept_runs) {
     if (run.step == 0 || ++kept > max_recent_runs) continue;
-    offers.push_back({fmt::format("{}, step {}", run.name, grouped(run.step)),
-                      fmt::format("Kept on {:%F at %R}, and never saved by anybody.", fmt::localtime(run.saved_at)),
-                      run.path});
+    offers.push_back({trf("{}, step {}", run.name, grouped(run.step)),
+                      trf("Kept on {:%F at %R}, and never saved by anybody.", fmt::localtime(run.saved_at)), run.path});
   }
   return offers;
 }
@@ -80,36 +80,37 @@ std::string workspace_name(const Scope& scope) {
 }
 
 std::string film_name(const Scope&) {
-  return "film";
+  return tr("film");
 }
 
-constexpr FileChoice run_folder = {.title = "Open a run",
-                                   .accept = "Open",
-                                   .advice = "A run, or another program's checkpoint, is a folder with a config.json.",
-                                   .runs = true};
-constexpr FileChoice other_run = {.title = "Compare with a run",
-                                  .accept = "Compare",
-                                  .advice = "It is opened as B, beside the present run.",
+constexpr FileChoice run_folder = {
+    .title = mark("Open a run"),
+    .accept = mark("Open"),
+    .advice = mark("A run, or another program's checkpoint, is a folder with a config.json."),
+    .runs = true};
+constexpr FileChoice other_run = {.title = mark("Compare with a run"),
+                                  .accept = mark("Compare"),
+                                  .advice = mark("It is opened as B, beside the present run."),
                                   .runs = true};
-constexpr FileChoice new_run = {.title = "Save the run",
-                                .accept = "Save",
-                                .advice = "A new folder of that name is made here.",
-                                .thing = "run",
+constexpr FileChoice new_run = {.title = mark("Save the run"),
+                                .accept = mark("Save"),
+                                .advice = mark("A new folder of that name is made here."),
+                                .thing = mark("run"),
                                 .runs = true};
 constexpr FileChoice text_file = {
-    .title = "Open a corpus",
-    .accept = "Open",
-    .advice = "A text file with a sentence pair a line, source and target parted by a tab.",
+    .title = mark("Open a corpus"),
+    .accept = mark("Open"),
+    .advice = mark("A text file with a sentence pair a line, source and target parted by a tab."),
     .files = true};
-constexpr FileChoice new_file = {.title = "Save as a file",
-                                 .accept = "Save",
-                                 .advice = "A file of that name is made here.",
-                                 .thing = "file",
+constexpr FileChoice new_file = {.title = mark("Save as a file"),
+                                 .accept = mark("Save"),
+                                 .advice = mark("A file of that name is made here."),
+                                 .thing = mark("file"),
                                  .files = true};
-constexpr FileChoice new_film = {.title = "Save the film",
-                                 .accept = "Save",
-                                 .advice = "A folder of that name is made here, with a picture a recorded step.",
-                                 .thing = "folder"};
+constexpr FileChoice new_film = {.title = mark("Save the film"),
+                                 .accept = mark("Save"),
+                                 .advice = mark("A folder of that name is made here, with a picture a recorded step."),
+                                 .thing = mark("folder")};
 
 constexpr std::array rows = {
     Row{Purpose::open_run, run_folder, open_run},
@@ -152,7 +153,7 @@ void take_choice(Scope& scope, const std::string& path) {
 }
 
 void draw_question(Scope& scope, const Skin& skin) {
-  constexpr const char* title = "Replace what is there?";
+  const char* title = tr_label("Replace what is there?");
   std::optional<ReplaceQuestion>& question = scope.replace_question;
   if (question && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
@@ -164,15 +165,15 @@ void draw_question(Scope& scope, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(460));
   ImGui::TextUnformatted(question->path.c_str());
   ImGui::TextUnformatted(question->purpose == Purpose::save_film
-                             ? "This folder is there already. Pictures in it that have a film's names are replaced."
-                             : "This file is there already.");
+                             ? tr("This folder is there already. Pictures in it that have a film's names are replaced.")
+                             : tr("This file is there already."));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
-  const bool replace = ImGui::Button("Replace");
-  help_tooltip("The old file is gone once the new one is written whole.", skin);
+  const bool replace = ImGui::Button(tr_label("Replace"));
+  help_tooltip(tr("The old file is gone once the new one is written whole."), skin);
   ImGui::SameLine();
-  const bool keep = ImGui::Button("Keep it") || key_pressed(Key::escape);
-  help_tooltip("Writes nothing.", skin);
+  const bool keep = ImGui::Button(tr_label("Keep it")) || key_pressed(Key::escape);
+  help_tooltip(tr("Writes nothing."), skin);
   if (replace) row_of(question->purpose).take(scope, question->path, true);
   if (replace || keep) {
     question.reset();

@@ -53,6 +53,14 @@ bool has_run(const Scope& scope) {
   return scope.run.run != 0;
 }
 
+Language language_of(const Scope& scope) {
+  return scope.layout.language.value_or(scope.translations.system);
+}
+
+void speak_language(const Scope& scope) {
+  speak(scope.translations.catalogues[static_cast<std::size_t>(language_of(scope))]);
+}
+
 Toast& notify(Scope& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;

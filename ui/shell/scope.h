@@ -1,6 +1,7 @@
 // All the window shows, what the user is doing to it, and what it wants done: one plain struct, no threads, no files.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/shown.h"
+#include "base/translation.h"
 #include "plain/curves.h"
 #include "plain/history.h"
 #include "plain/messages.h"
@@ -38,10 +40,17 @@ struct Facts {
   std::string version;
   std::string processor;  // which of its abilities are used, and which library multiplies
   std::vector<BuiltinCorpus> corpora;
-  std::vector<Lesson> lessons;            // in their order
-  std::vector<std::string> complaints;    // about files that came with the program
-  std::string shipped_run;                // its folder; empty: there is none
-  Language language = Language::english;  // the system's
+  std::vector<Lesson> lessons;          // in their order
+  std::vector<std::string> complaints;  // about files that came with the program
+  std::string shipped_run;              // its folder; empty: there is none
+};
+
+// Filled in by the app before the first frame.
+struct Translations {
+  Language system = Language::english;
+  // In the order of Language; null: there is none, and the words are English.
+  std::array<std::shared_ptr<const Catalogue>, language_codes.size()> catalogues = {};
+  std::vector<std::string> complaints = {};
 };
 
 // What can be done about a message.
@@ -150,6 +159,7 @@ struct Scope {
   std::vector<KeptRun> kept_runs;   // by other sessions, which are no more; newest first
   std::optional<NotKept> not_kept;  // waits for an answer
   Facts facts;
+  Translations translations;
 
   // ---- the user's
   Layout layout;
@@ -203,6 +213,12 @@ std::optional<std::int64_t> step_looked_at(const Scope& scope);
 
 // A run is open.
 bool has_run(const Scope& scope);
+
+// Window and lessons speak it: the one that was chosen, or the system's.
+Language language_of(const Scope& scope);
+
+// From now on in that language; once a frame, before anything is drawn or said.
+void speak_language(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 Toast& notify(Scope& scope, Severity severity, std::string text);

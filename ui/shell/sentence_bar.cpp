@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "measures/attention_measures.h"
 #include "shell/actions.h"
 #include "shell/looking.h"
@@ -36,7 +37,8 @@ void draw_sentence_list(Scope& scope, const Skin& skin) {
   int id = 0;
   const bool prompt = scope.run.config.model.is_language_model();
   if (!scope.run.examples.empty()) {
-    draw_list_heading(prompt ? "From the test part of the corpus" : "Test pairs of the corpus: source → target", skin);
+    draw_list_heading(prompt ? tr("From the test part of the corpus") : tr("Test pairs of the corpus: source → target"),
+                      skin);
   }
   for (const Example& example : scope.run.examples) {
     ImGui::PushID(id++);
@@ -46,13 +48,13 @@ void draw_sentence_list(Scope& scope, const Skin& skin) {
   }
   // A copy: choosing one reorders them.
   const std::vector<std::string> recent = scope.layout.recent;
-  if (!recent.empty()) draw_list_heading("Looked at before", skin);
+  if (!recent.empty()) draw_list_heading(tr("Looked at before"), skin);
   for (const std::string& sentence : recent) {
     ImGui::PushID(id++);
     draw_choice(scope, sentence, sentence);
     ImGui::PopID();
   }
-  if (id == 0) ImGui::TextUnformatted("Examples appear here once a run is open.");
+  if (id == 0) ImGui::TextUnformatted(tr("Examples appear here once a run is open."));
   ImGui::EndPopup();
 }
 
@@ -61,25 +63,26 @@ void draw_pin(Scope& scope, const Skin& skin) {
   const Theme& theme = skin.theme;
   const bool pinned = is_pinned(scope);
   ImGui::PushStyleColor(ImGuiCol_Button, pinned ? mixed(theme.raised, theme.accent, 0.4F) : theme.raised);
-  draw_action_button(scope, find_action("pin"), skin, "Pin");
+  draw_action_button(scope, find_action("pin"), skin, tr("Pin"));
   ImGui::PopStyleColor();
 }
 
 void draw_input(Scope& scope, float width, const Skin& skin) {
   const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(prompt ? "Prompt" : "Sentence");
+  ImGui::TextUnformatted(prompt ? tr("Prompt") : tr("Sentence"));
   ImGui::SameLine(0, skin.px(8));
   const float button = ImGui::GetFrameHeight();
-  const float pin = button_width("Pin");
+  const float pin = button_width(tr("Pin"));
   ImGui::SetNextItemWidth(width - ImGui::GetCursorPosX() - pin - button - skin.px(8));
   if (scope.focus_sentence) ImGui::SetKeyboardFocusHere();
   scope.focus_sentence = false;
   std::string text = scope.layout.sentence;
   const bool committed = [&] {
     const WordSelection by_double_click;
-    return ImGui::InputTextWithHint("##sentence", prompt ? "Type how the text begins" : "Type a sentence to look at",
-                                    &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    return ImGui::InputTextWithHint("##sentence",
+                                    prompt ? tr("Type how the text begins") : tr("Type a sentence to look at"), &text,
+                                    ImGuiInputTextFlags_EnterReturnsTrue);
   }();
   // Every view has followed what was typed: Escape leaves the field, and Dear ImGui's return to the text before it is
   // not wanted.
@@ -89,12 +92,13 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys are for looking around next
   }
-  help_tooltip("What every view shows. It is looked at again at every keystroke, also while training goes on.", skin);
+  help_tooltip(tr("What every view shows. It is looked at again at every keystroke, also while training goes on."),
+               skin);
   ImGui::SameLine(0, skin.px(4));
   draw_pin(scope, skin);
   ImGui::SameLine(0, skin.px(4));
   if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
-  help_tooltip("Examples of the corpus, and sentences looked at before.", skin);
+  help_tooltip(tr("Examples of the corpus, and sentences looked at before."), skin);
   draw_sentence_list(scope, skin);
 }
 
@@ -103,9 +107,9 @@ void draw_output(const Scope& scope, const Skin& skin) {
   if (snapshot == nullptr) return;
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
-    return dim_text(
-        scope.run.config.model.is_classifier() ? "There is nothing to classify." : "There is nothing to translate.",
-        skin);
+    return dim_text(scope.run.config.model.is_classifier() ? tr("There is nothing to classify.")
+                                                           : tr("There is nothing to translate."),
+                    skin);
   }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
   ImGui::AlignTextToFramePadding();
@@ -113,11 +117,11 @@ void draw_output(const Scope& scope, const Skin& skin) {
       fmt::format("→ {}{}", one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
   colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, text);
   const bool continues = snapshot->model.is_language_model();
-  help_tooltip(fmt::format("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
-                           continues                    ? "; ⏎ begins a new line, and it could go on"
-                           : snapshot->stopped_at_limit ? "; stopped at the longest length, without </s>"
-                                                        : "",
-                           pending ? "; of the sentence before, the new one is on its way" : ""),
+  help_tooltip(trf("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
+                   continues                    ? tr("; ⏎ begins a new line, and it could go on")
+                   : snapshot->stopped_at_limit ? tr("; stopped at the longest length, without </s>")
+                                                : "",
+                   pending ? tr("; of the sentence before, the new one is on its way") : ""),
                skin);
 }
 
@@ -131,28 +135,29 @@ void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   const UnseenWord& word = first_to_mend(snapshot.unseen);
   ImGui::AlignTextToFramePadding();
-  colored_text(skin.theme.warning, fmt::format("never seen: {}", word.text));
+  colored_text(skin.theme.warning, trf("never seen: {}", word.text));
   help_tooltip(unseen_note(word), skin);
   if (!word.nearest.empty()) {
     ImGui::SameLine(0, skin.px(6));
     if (ImGui::SmallButton(fmt::format("→ {}", word.nearest.front()).c_str()))
       set_sentence(scope, with_word_replaced(scope.layout.sentence, word.text, word.nearest.front()));
-    help_tooltip(fmt::format("Puts “{}” in its place.", word.nearest.front()), skin);
+    help_tooltip(trf("Puts “{}” in its place.", word.nearest.front()), skin);
   }
   ImGui::SameLine(0, skin.px(8));
 }
 
 void draw_pieces(Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
-  if (snapshot == nullptr) return draw_list_heading("The sentence's pieces will stand here.", skin);
+  if (snapshot == nullptr) return draw_list_heading(tr("The sentence's pieces will stand here."), skin);
   if (snapshot->truncated) {
     const WithFont font(skin.fonts.small);
     ImGui::AlignTextToFramePadding();
     const bool prompt = snapshot->model.is_language_model();
     colored_text(skin.theme.warning,
-                 fmt::format("{} {} pieces", prompt ? "the last" : "cut after", snapshot->typed().size()));
-    help_tooltip(prompt ? "The model's context, model.max_length, is too short for all of the prompt and what follows."
-                        : "The sentence is longer than model.max_length; the rest is not looked at.",
+                 trf("{} {} pieces", prompt ? tr("the last") : tr("cut after"), snapshot->typed().size()));
+    help_tooltip(prompt
+                     ? tr("The model's context, model.max_length, is too short for all of the prompt and what follows.")
+                     : tr("The sentence is longer than model.max_length; the rest is not looked at."),
                  skin);
     ImGui::SameLine(0, skin.px(8));
   }

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/presets.h"
 #include "shell/purposes.h"
 #include "shell/training.h"
@@ -67,12 +68,12 @@ bool draw_corpus_combo(Scope& scope, const Skin& skin) {
       scope.edited.corpus.target.clear();
       changed = true;
     }
-    help_tooltip(corpus.description, skin);
+    help_tooltip(tr(std::string_view(corpus.description)), skin);
   }
   if (!is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
   ImGui::Separator();
-  if (ImGui::Selectable("File…")) choose(scope, Purpose::open_corpus);
-  help_tooltip("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model.", skin);
+  if (ImGui::Selectable(tr_label("File…"))) choose(scope, Purpose::open_corpus);
+  help_tooltip(tr("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model."), skin);
   ImGui::EndCombo();
   return changed;
 }
@@ -97,7 +98,7 @@ bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpos
   ImGui::BeginGroup();  // one thing to point at
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - skin.px(4));
   const std::string id = fmt::format("##{}", field.key);
-  const bool changed = ImGui::InputTextWithHint(id.c_str(), "none", &path);
+  const bool changed = ImGui::InputTextWithHint(id.c_str(), tr("none"), &path);
   show_end(path, skin);
   ImGui::SameLine(0, skin.px(4));
   if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) choose(scope, purpose);
@@ -111,13 +112,13 @@ bool draw_choices(const Scope& scope, const ConfigField& field, std::string& val
   for (const std::string_view choice : field.limits.choices) {
     const bool absent = choice == "cuda" && !scope.facts.cuda_available;
     ImGui::BeginDisabled(absent);
-    const std::string text = absent ? "cuda (no CUDA device here)" : std::string(choice);
+    const std::string text = absent ? tr("cuda (no CUDA device here)") : std::string(choice);
     if (ImGui::Selectable(text.c_str(), value == choice)) {
       value = choice;
       changed = true;
     }
     ImGui::EndDisabled();
-    if (absent) help_tooltip("This build or this machine has no CUDA device; training uses the CPU.", skin);
+    if (absent) help_tooltip(tr("This build or this machine has no CUDA device; training uses the CPU."), skin);
   }
   ImGui::EndCombo();
   return changed;
@@ -140,7 +141,7 @@ bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const
   if (field.key == "corpus.source") return draw_corpus_combo(scope, skin);
   if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, skin);
   if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, skin);
-  if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", "a tab", &value);
+  if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", tr("a tab"), &value);
   return draw_choices(scope, field, value, skin);
 }
 
@@ -155,12 +156,12 @@ bool draw_value(Scope& scope, const ConfigField& field, const Skin& skin) {
 }
 
 std::string help_text(const ConfigField& field, const Config& config) {
-  std::string text = fmt::format("{}\n{}", field.key, field.help);
+  std::string text = fmt::format("{}\n{}", field.key, tr(field.help));
   if (field.limits.max > field.limits.min && field.limits.choices.empty()) {
-    text += fmt::format("\n{} to {}{}{}", field.limits.min, field.limits.max, field.limits.unit.empty() ? "" : " ",
-                        field.limits.unit);
+    text += trf("\n{} to {}{}{}", field.limits.min, field.limits.max, field.limits.unit.empty() ? "" : " ",
+                field.limits.unit);
   }
-  text += field.live ? "\nTakes effect at once." : "\nTakes effect with Reset.";
+  text += field.live ? tr("\nTakes effect at once.") : tr("\nTakes effect with Reset.");
   // A path is longer than the column is wide.
   const std::string value = field_text(config, field);
   if (value.find('/') != std::string::npos) text += "\n" + value;
@@ -172,7 +173,7 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::AlignTextToFramePadding();
   ImGui::PushClipRect(corner, ImVec2(corner.x + width, corner.y + ImGui::GetFrameHeight()), true);
-  colored_text(waits ? skin.theme.text : mixed(skin.theme.text, skin.theme.text_dim, 0.6F), field.label);
+  colored_text(waits ? skin.theme.text : mixed(skin.theme.text, skin.theme.text_dim, 0.6F), tr(field.label));
   ImGui::PopClipRect();
   help_tooltip(help, skin);
   if (!waits) return;
@@ -185,7 +186,8 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
 float label_column(const Skin& skin) {
   float width = 0;
   for (const ConfigField& field : config_fields()) {
-    width = std::max(width, ImGui::CalcTextSize(field.label.data(), field.label.data() + field.label.size()).x);
+    const std::string_view label = tr(field.label);
+    width = std::max(width, ImGui::CalcTextSize(label.data(), label.data() + label.size()).x);
   }
   return std::min(width + skin.px(4), ImGui::GetContentRegionAvail().x * 0.55F);
 }
@@ -199,24 +201,24 @@ const Preset* present_preset(const Config& config) {
 }
 
 void draw_presets(Config& edited, float label_width, const Skin& skin) {
-  constexpr const char* help =
+  constexpr const char* help = mark(
       "Sets every field below to a configuration that has a name: sizes to begin with, and published results to "
-      "measure against. The corpus stays. Takes effect with Reset.";
+      "measure against. The corpus stays. Takes effect with Reset.");
   const float left = ImGui::GetCursorPosX();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("Preset");
-  help_tooltip(help, skin);
+  ImGui::TextUnformatted(tr("Preset"));
+  help_tooltip(tr(help), skin);
   ImGui::SameLine(left + label_width + skin.px(4));
   ImGui::SetNextItemWidth(-1);
   const Preset* present = present_preset(edited);
-  const std::string preview(present ? present->name : "choose one");
+  const std::string preview(present ? present->name : tr("choose one"));
   const bool open = ImGui::BeginCombo("##preset", preview.c_str(), ImGuiComboFlags_HeightLarge);
-  if (!open) return help_tooltip(present ? present->description : help, skin);
+  if (!open) return help_tooltip(tr(present ? present->description : help), skin);
   for (const Preset& known : presets()) {
     if (ImGui::Selectable(std::string(known.name).c_str(), &known == present)) {
       edited = with_preset(known, edited.corpus);
     }
-    help_tooltip(known.description, skin);
+    help_tooltip(tr(known.description), skin);
   }
   ImGui::EndCombo();
 }
@@ -256,13 +258,13 @@ void draw_heading(std::string_view section, const Skin& skin) {
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
   const bool text = run.config.model.is_language_model();
   small_text(skin.theme.text_dim,
-             fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
-                         grouped(run.test_pairs), text ? " characters" : ""),
+             trf("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
+                 grouped(run.test_pairs), text ? tr(" characters") : ""),
              skin);
-  help_tooltip(text ? "Characters of running text. It is split once: the test part is never trained on."
+  help_tooltip(text ? tr("Characters of running text. It is split once: the test part is never trained on.")
                : run.config.model.is_classifier()
-                   ? "Texts with a label each. They are split once, by the seed: the test part is never trained on."
-                   : "Sentence pairs. They are split once, by the seed: the test pairs are never trained on.",
+                   ? tr("Texts with a label each. They are split once, by the seed: the test part is never trained on.")
+                   : tr("Sentence pairs. They are split once, by the seed: the test pairs are never trained on."),
                skin);
 }
 
@@ -272,11 +274,12 @@ void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) 
   if (section == "corpus") {
     draw_corpus_fact(run, skin);
   } else if (section == "tokenizer") {
-    small_text(skin.theme.text_dim, fmt::format("{} pieces in use", grouped(run.vocab_size)), skin);
-    help_tooltip("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus.", skin);
+    small_text(skin.theme.text_dim, trf("{} pieces in use", grouped(run.vocab_size)), skin);
+    help_tooltip(tr("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus."),
+                 skin);
   } else if (section == "model") {
-    small_text(skin.theme.text_dim, fmt::format("{} parameters", grouped(run.num_parameters)), skin);
-    help_tooltip("Trained numbers in all, from the embeddings to the output matrix.", skin);
+    small_text(skin.theme.text_dim, trf("{} parameters", grouped(run.num_parameters)), skin);
+    help_tooltip(tr("Trained numbers in all, from the embeddings to the output matrix."), skin);
   } else {
     small_text(skin.theme.text_dim, scope.status.device, skin);
   }
@@ -286,24 +289,24 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
   const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
   ImGui::AlignTextToFramePadding();
-  const std::string text = !valid         ? "A value cannot be used: see above"
-                           : waiting == 0 ? "As the run has it"
-                           : waiting == 1 ? "1 change waits for Reset"
-                                          : fmt::format("{} changes wait for Reset", waiting);
+  const std::string text = !valid         ? tr("A value cannot be used: see above")
+                           : waiting == 0 ? tr("As the run has it")
+                           : waiting == 1 ? tr("1 change waits for Reset")
+                                          : trf("{} changes wait for Reset", waiting);
   colored_text(color, text);
   const float width = (ImGui::GetContentRegionAvail().x - skin.px(14)) * 0.5F;
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && has_run(scope)));
-  if (ImGui::Button("Apply", ImVec2(width, 0))) reset(scope);
+  if (ImGui::Button(tr_label("Apply"), ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
-  help_tooltip(valid ? "Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
-                       "theirs changed."
-                     : "A value is out of its range: see the red text above.",
+  help_tooltip(valid ? tr("Resets the run under these values: new random weights; corpus and tokenizer are made anew "
+                          "if theirs changed.")
+                     : tr("A value is out of its range: see the red text above."),
                skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::BeginDisabled(scope.edited == scope.run.config);
-  if (ImGui::Button("Revert", ImVec2(width, 0))) scope.edited = scope.run.config;
+  if (ImGui::Button(tr_label("Revert"), ImVec2(width, 0))) scope.edited = scope.run.config;
   ImGui::EndDisabled();
-  help_tooltip("Takes the edits back to what the run has.", skin);
+  help_tooltip(tr("Takes the edits back to what the run has."), skin);
 }
 
 }  // namespace
@@ -368,7 +371,7 @@ void draw_setup(Scope& scope, const Skin& skin) {
   }
   draw_facts(scope, section, skin);
   scope.field_to_show = {};
-  if (left_out > 0 && ImGui::Button(fmt::format("{} more settings", left_out).c_str()))
+  if (left_out > 0 && ImGui::Button(trf("{} more settings", left_out).c_str()))
     scope.layout.density = Density::everything;
   ImGui::Unindent(skin.px(9));
   ImGui::EndChild();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "shell/actions.h"
 #include "shell/departures.h"
 #include "shell/lessons.h"
@@ -63,7 +64,7 @@ bool contains(std::span<const Workspace> group, const Workspace* workspace) {
 // Whether the tabs of all workspaces stand in so wide a line.
 bool all_fit(float room, const Skin& skin) {
   float width = 0;
-  for (const Workspace& workspace : workspaces()) width += button_width(workspace.title) + skin.px(2);
+  for (const Workspace& workspace : workspaces()) width += button_width(tr(workspace.title)) + skin.px(2);
   return width + skin.px(8) * static_cast<float>(workspace_groups().size()) <= room;
 }
 
@@ -72,14 +73,14 @@ void draw_group(Scope& scope, std::span<const Workspace> group, bool spread, con
   const std::string key = chord_text(group_key(group.front()));
   if (!spread && group.size() > 1 && !contains(group, scope.layout.workspace)) {
     std::string help;
-    for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", workspace.title, workspace.help);
-    if (draw_tab(group.front().group, false, fmt::format("{}Key: {}.", help, key), skin))
+    for (const Workspace& workspace : group) help += fmt::format("{}: {}\n", tr(workspace.title), tr(workspace.help));
+    if (draw_tab(tr_label(group.front().group), false, trf("{}Key: {}.", help, key), skin))
       scope.layout.workspace = &group.front();
     return;
   }
   for (const Workspace& workspace : group) {
     const bool active = scope.layout.workspace == &workspace;
-    if (draw_tab(workspace.title, active, fmt::format("{} Key: {}.", workspace.help, key), skin))
+    if (draw_tab(tr_label(workspace.title), active, trf("{} Key: {}.", tr(workspace.help), key), skin))
       scope.layout.workspace = &workspace;
   }
 }
@@ -94,10 +95,10 @@ void draw_column_toggle(Scope& scope, const char* label, const Action& action, c
 
 void draw_tabs(Scope& scope, const Skin& skin) {
   const Layout& layout = scope.layout;
-  const char* curves = layout.curves_open ? "›##curves" : "‹ Curves##curves";
+  const char* curves = layout.curves_open ? "›##curves" : tr("‹ Curves##curves");
   const float curves_width = button_width(curves);
   if (!scope.presentation) {
-    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : "Setup ›##setup", find_action("setup"), skin);
+    draw_column_toggle(scope, layout.setup_open ? "‹##setup" : tr("Setup ›##setup"), find_action("setup"), skin);
     ImGui::SameLine(0, skin.px(6));
   }
   const float tabs = ImGui::GetContentRegionAvail().x - curves_width;
@@ -139,8 +140,8 @@ void return_focus_after_click(Scope& scope) {
 // What to say while there is nothing to look at.
 std::string waiting_text(const Scope& scope) {
   if (scope.progress) return scope.progress->what + "…";
-  if (!has_run(scope)) return "Opening the run…  Or choose one: File, Open run";
-  return "Looking at the sentence…";
+  if (!has_run(scope)) return tr("Opening the run…  Or choose one: File, Open run");
+  return tr("Looking at the sentence…");
 }
 
 // What the open workspace needs and has not; empty: nothing.
@@ -148,12 +149,12 @@ std::string what_is_missing(const Scope& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.needs.look) return "";
   if (workspace.needs.writer && scope.run.config.model.is_classifier())
-    return "A classifier writes nothing piece by piece, it names a label: see Origins, Many to one";
+    return tr("A classifier writes nothing piece by piece, it names a label: see Origins, Many to one");
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
   const bool needs_text = workspace.needs.text && !shown_run(scope).config.model.is_language_model();
-  if (needs_text && is_blank(scope.layout.sentence)) return "Type a sentence below, or choose one there with ▼";
+  if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence below, or choose one there with ▼");
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
 
@@ -165,10 +166,10 @@ void draw_picture_caption(const Scope& scope, const Skin& skin) {
   if (scope.other && scope.comparing.side == RunSide::difference)
     return draw_wrapped_label(skin.fonts.ui, skin.theme.text, comparison_title(scope), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "→ " + one_line(snapshot->output_text), skin);
-  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     fmt::format("step {}{}{}", grouped(snapshot->step), shown_run(scope).name.empty() ? "" : " · ",
-                                 shown_run(scope).name),
-                     skin);
+  draw_wrapped_label(
+      skin.fonts.small, skin.theme.text_dim,
+      trf("step {}{}{}", grouped(snapshot->step), shown_run(scope).name.empty() ? "" : " · ", shown_run(scope).name),
+      skin);
   ImGui::Dummy({1, skin.px(4)});
 }
 
@@ -272,6 +273,7 @@ void draw_lit_sentence_bar(Scope& scope, const Skin& skin) {
 }  // namespace
 
 void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
+  speak_language(scope);
   settle_timeline(scope, ImGui::GetTime());
   settle_other(scope);
   handle_keys(scope, textures, skin);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/snapshot.h"
 #include "workspaces/attention/text.h"
@@ -73,11 +74,11 @@ void toggle_pin(Scope& scope) {
 }
 
 std::string pin_help(const Scope& scope) {
-  if (is_pinned(scope)) return "Unpins the sentence; what was recorded of it is forgotten.";
+  if (is_pinned(scope)) return tr("Unpins the sentence; what was recorded of it is forgotten.");
   if (scope.history.sentences().size() >= max_pinned) {
-    return fmt::format("{} sentences are pinned, and no more can be: unpin one first.", max_pinned);
+    return trf("{} sentences are pinned, and no more can be: unpin one first.", max_pinned);
   }
-  return fmt::format(
+  return trf(
       "Pins the sentence: what the model makes of it is recorded now and every {} updates, saved with the run, and can "
       "be gone through and played as a film.",
       scope.run.config.training.history_interval);
@@ -139,16 +140,15 @@ void settle_timeline(Scope& scope, double now) {
 std::string weight_problem(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
   const AttentionView& view = scope.views.of<AttentionView>();
-  if (!maps.newest.snapshot || maps.lacks(view.part)) return "There is no attention to plot yet.";
+  if (!maps.newest.snapshot || maps.lacks(view.part)) return tr("There is no attention to plot yet.");
   const Selection chosen = selection_in(view, *maps.of(view.part).snapshot);
   if (!chosen.row || !chosen.col) {
-    return "Choose a query and a key in the attention workspace first: click a row's and a column's piece.";
+    return tr("Choose a query and a key in the attention workspace first: click a row's and a column's piece.");
   }
   if (scope.curves_view.weights.size() >= max_weight_curves) {
-    return fmt::format("{} weights are plotted, and no more can be told apart: take one away first.",
-                       max_weight_curves);
+    return trf("{} weights are plotted, and no more can be told apart: take one away first.", max_weight_curves);
   }
-  if (!is_pinned(scope) && !can_pin(scope)) return "The sentence cannot be pinned now.";
+  if (!is_pinned(scope) && !can_pin(scope)) return tr("The sentence cannot be pinned now.");
   return {};
 }
 

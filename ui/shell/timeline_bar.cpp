@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "shell/actions.h"
 #include "shell/export.h"
@@ -61,10 +62,10 @@ void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track&
 
 void track_tooltip(const Scope& scope, const Frame& frame) {
   ImGui::BeginTooltip();
-  ImGui::Text("step %s", grouped(frame->step).c_str());
+  ImGui::Text(tr("step %s"), grouped(frame->step).c_str());
   ImGui::TextUnformatted(frame->output_text.c_str());
   if (std::ranges::binary_search(scope.status.recorded_weights, frame->step))
-    ImGui::TextUnformatted("with its weights: every view goes there, and can be changed");
+    ImGui::TextUnformatted(tr("with its weights: every view goes there, and can be changed"));
   ImGui::EndTooltip();
 }
 
@@ -86,7 +87,7 @@ void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, c
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
   if (!recorded)
-    return help_tooltip("Nothing is recorded of the sentence below. Choose a pinned one on the left.", skin);
+    return help_tooltip(tr("Nothing is recorded of the sentence below. Choose a pinned one on the left."), skin);
   const PinnedSentence& sentence = *recorded;
   const bool hovered = ImGui::IsItemHovered();
   const float margin = skin.px(7);
@@ -102,7 +103,7 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
   Timeline& timeline = scope.timeline;
   const bool playing = timeline.playing;
   draw_action_button(scope, find_action("film"), playing ? Icon::pause : Icon::play, skin.theme.accent, skin,
-                     playing ? "Stop" : "Film");
+                     playing ? tr("Stop") : tr("Film"));
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(!recorded);
   ImGui::SetNextItemWidth(ImGui::CalcTextSize("0.25×").x + ImGui::GetStyle().FramePadding.x * 2);
@@ -112,13 +113,13 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
     }
     ImGui::EndCombo();
   }
-  help_tooltip(fmt::format("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), skin);
+  help_tooltip(trf("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), skin);
   ImGui::EndDisabled();
 }
 
 void draw_sentences(Scope& scope, float width, const Skin& skin) {
   ImGui::SetNextItemWidth(width);
-  const std::string shown = is_pinned(scope) ? scope.layout.sentence : "a pinned sentence…";
+  const std::string shown = is_pinned(scope) ? scope.layout.sentence : tr("a pinned sentence…");
   if (ImGui::BeginCombo("##pinned", shown.c_str())) {
     std::string chosen;
     for (const PinnedSentence& sentence : scope.history.sentences()) {
@@ -129,24 +130,23 @@ void draw_sentences(Scope& scope, float width, const Skin& skin) {
     if (!chosen.empty() && chosen != scope.layout.sentence) set_sentence(scope, chosen);
     ImGui::EndCombo();
   }
-  help_tooltip(
-      "The pinned sentences. The one chosen comes into the sentence bar; what the model made of it at every "
-      "recorded step lies on the line beside.",
-      skin);
+  help_tooltip(tr("The pinned sentences. The one chosen comes into the sentence bar; what the model made of it at "
+                  "every recorded step lies on the line beside."),
+               skin);
 }
 
 std::string memory_text(const History& history) {
   std::size_t frames = 0;
   for (const PinnedSentence& sentence : history.sentences()) frames += sentence.frames.size();
   constexpr double mebibyte = 1 << 20;
-  return fmt::format("{:.1f} of {:.0f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte,
-                     static_cast<double>(history.budget()) / mebibyte, frames);
+  return trf("{:.1f} of {:.0f} MiB · {} frames", static_cast<double>(history.bytes()) / mebibyte,
+             static_cast<double>(history.budget()) / mebibyte, frames);
 }
 
 std::string step_text(const Scope& scope) {
   const Snapshot* past = scope.timeline.past.snapshot.get();
-  if (!past) return fmt::format("now, step {}", grouped(scope.status.step));
-  return fmt::format("step {} of {}", grouped(past->step), grouped(scope.status.step));
+  if (!past) return trf("now, step {}", grouped(scope.status.step));
+  return trf("step {} of {}", grouped(past->step), grouped(scope.status.step));
 }
 
 void draw_step(const Scope& scope, float width) {
@@ -160,9 +160,9 @@ void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) 
   const WithFont font(skin.fonts.small);
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
-  help_tooltip(fmt::format("Memory that the recorded frames of all pinned sentences take, and their budget. One is "
-                           "recorded every {} updates; near the budget those go whose neighbours are closest.",
-                           scope.run.config.training.history_interval),
+  help_tooltip(trf("Memory that the recorded frames of all pinned sentences take, and their budget. One is recorded "
+                   "every {} updates; near the budget those go whose neighbours are closest.",
+                   scope.run.config.training.history_interval),
                skin);
 }
 
@@ -170,14 +170,14 @@ void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) 
 void draw_film_order(Scope& scope, const Skin& skin) {
   const FilmOrder& film = *scope.exports.film;
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("Writing the film");
+  ImGui::TextUnformatted(tr("Writing the film"));
   ImGui::SameLine(0, skin.px(8));
   const float share = static_cast<float>(film.written) / static_cast<float>(film.frames.size());
-  const std::string text = fmt::format("{} of {}", film.written, film.frames.size());
-  ImGui::ProgressBar(share, {-button_width("Stop the film") - skin.px(8), ImGui::GetFrameHeight()}, text.c_str());
+  const std::string text = trf("{} of {}", film.written, film.frames.size());
+  ImGui::ProgressBar(share, {-button_width(tr("Stop the film")) - skin.px(8), ImGui::GetFrameHeight()}, text.c_str());
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::Button("Stop the film")) stop_film(scope);
-  help_tooltip("The pictures written so far stay.", skin);
+  if (ImGui::Button(tr_label("Stop the film"))) stop_film(scope);
+  help_tooltip(tr("The pictures written so far stay."), skin);
 }
 
 void draw_bar(Scope& scope, const Skin& skin) {
@@ -187,7 +187,7 @@ void draw_bar(Scope& scope, const Skin& skin) {
   draw_film_buttons(scope, sentence != nullptr, skin);
   ImGui::SameLine(0, gap);
   const std::string memory = memory_text(scope.history);
-  float rest = ImGui::GetContentRegionAvail().x - button_width("Live") - gap;
+  float rest = ImGui::GetContentRegionAvail().x - button_width(tr("Live")) - gap;
   // What there is no room for beside a useful line of frames is left out.
   const auto takes = [&](float width) {
     const bool fits = rest - width - gap > skin.px(120);
@@ -195,11 +195,11 @@ void draw_bar(Scope& scope, const Skin& skin) {
     return fits;
   };
   const float sentences_width = clamped(rest * 0.2F, skin.px(80), skin.px(260));
-  const float step_width = text_size(skin.fonts.ui, "step 000 000 of 000 000").x;
+  const float step_width = text_size(skin.fonts.ui, tr("step 000 000 of 000 000")).x;
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
   const bool simple = scope.layout.density == Density::simple;
-  const bool with_weight = !simple && takes(button_width("Plot weight"));
+  const bool with_weight = !simple && takes(button_width(tr("Plot weight")));
   const bool with_memory = !simple && takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {
     draw_sentences(scope, sentences_width, skin);
@@ -208,10 +208,10 @@ void draw_bar(Scope& scope, const Skin& skin) {
   draw_scrub_bar(scope, sentence, std::max(skin.px(30), rest), skin);
   ImGui::SameLine(0, gap);
   if (with_step) draw_step(scope, step_width + gap);
-  draw_action_button(scope, find_action("live"), skin, "Live");
+  draw_action_button(scope, find_action("live"), skin, tr("Live"));
   if (with_weight) {
     ImGui::SameLine(0, gap);
-    draw_action_button(scope, find_action("plot-weight"), skin, "Plot weight");
+    draw_action_button(scope, find_action("plot-weight"), skin, tr("Plot weight"));
   }
   if (with_memory) {
     ImGui::SameLine(0, gap);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/translation.h"
 #include "shell/training.h"
 #include "widgets/words.h"
 
@@ -45,7 +46,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
 
   ImGui::SameLine(left + skin.px(toast_width) - button);
   const bool dismissed = ImGui::SmallButton("×");
-  help_tooltip("Dismisses the message.", skin);
+  help_tooltip(tr("Dismisses the message."), skin);
   ImGui::GetWindowDrawList()->AddRectFilled(corner, ImVec2(corner.x + skin.px(3), bottom),
                                             severity_color(toast.message.severity, skin.theme));
   return dismissed || taken;
@@ -55,12 +56,12 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
 bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Skin& skin) {
   ImGui::PushID(cancel_help);
   ImGui::TextUnformatted(what.c_str());
-  const float cancel_width = ImGui::CalcTextSize("Cancel").x + skin.px(20);
+  const float cancel_width = ImGui::CalcTextSize(tr("Cancel")).x + skin.px(20);
   const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
   const bool known = fraction >= 0;  // else a bar without a number
   ImGui::ProgressBar(known ? static_cast<float>(fraction) : 0, bar, known ? nullptr : "…");
   ImGui::SameLine(0, skin.px(8));
-  const bool cancelled = ImGui::Button("Cancel", ImVec2(cancel_width, 0));
+  const bool cancelled = ImGui::Button(tr_label("Cancel"), ImVec2(cancel_width, 0));
   help_tooltip(cancel_help, skin);
   ImGui::PopID();
   return cancelled;
@@ -68,10 +69,10 @@ bool draw_progress(const std::string& what, double fraction, const char* cancel_
 
 void draw_work_under_way(Scope& scope, const Skin& skin) {
   if (scope.progress && draw_progress(scope.progress->what, scope.progress->fraction,
-                                      "Gives this up; the present run stays as it is.", skin)) {
+                                      tr("Gives this up; the present run stays as it is."), skin)) {
     scope.commands.push_back(Cancel{});
   }
-  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, "Gives this up.", skin)) {
+  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, tr("Gives this up."), skin)) {
     cancel_study(scope);
   }
 }
@@ -100,8 +101,8 @@ void draw_toasts(Scope& scope, ImVec2 corner, const Skin& skin) {
     }
     if (gone < scope.toasts.size()) scope.toasts.erase(scope.toasts.begin() + static_cast<std::ptrdiff_t>(gone));
     if (hidden > 0) {
-      if (ImGui::SmallButton(fmt::format("{} older; dismiss all", hidden).c_str())) scope.toasts.clear();
-      help_tooltip("Dismisses every message.", skin);
+      if (ImGui::SmallButton(trf("{} older; dismiss all", hidden).c_str())) scope.toasts.clear();
+      help_tooltip(tr("Dismisses every message."), skin);
     }
     draw_work_under_way(scope, skin);
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/metrics.h"
 #include "shell/actions.h"
 #include "widgets/words.h"
@@ -16,7 +17,7 @@ namespace {
 void draw_workspace_items(Scope& scope) {
   for (const Workspace& workspace : workspaces()) {
     const std::string key = chord_text(group_key(workspace));
-    if (ImGui::MenuItem(workspace.title, key.c_str(), scope.layout.workspace == &workspace))
+    if (ImGui::MenuItem(tr_label(workspace.title), key.c_str(), scope.layout.workspace == &workspace))
       show_workspace(scope, workspace);
   }
 }
@@ -41,27 +42,28 @@ void draw_status(const Scope& scope, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
   const std::string complete = scope.run.name.empty() ? text : scope.run.name + ": " + text;
-  help_tooltip(complete +
-                   "\nstep: optimizer updates; loss: training objective in nats per target token, label "
-                   "smoothing included; tok/s: source and target tokens without padding.",
+  help_tooltip(complete + tr("\nstep: optimizer updates; loss: training objective in nats per target token, label "
+                             "smoothing included; tok/s: source and target tokens without padding."),
                skin);
 }
 
 // In the order of Activity.
-constexpr std::array activity_texts = {"ready", "preparing", "training", "paused", "finished"};
+constexpr std::array activity_texts = {mark("ready"), mark("preparing"), mark("training"), mark("paused"),
+                                       mark("finished")};
 static_assert(activity_texts.size() == static_cast<std::size_t>(Activity::finished) + 1);
 
 }  // namespace
 
 std::string status_line(const Scope& scope) {
-  if (!has_run(scope)) return scope.progress ? scope.progress->what : "no run yet";
-  const char* activity = scope.pausing ? "pausing…" : activity_texts[static_cast<std::size_t>(scope.status.activity)];
-  std::string line = fmt::format("{} · step {}", activity, grouped(scope.status.step));
+  if (!has_run(scope)) return scope.progress ? scope.progress->what : tr("no run yet");
+  const char* activity =
+      scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]);
+  std::string line = trf("{} · step {}", activity, grouped(scope.status.step));
   const std::vector<double>& loss = scope.curves[metric("loss")].y;
   const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].y;
-  if (!loss.empty()) line += fmt::format(" · loss {:.2f}", loss.back());
+  if (!loss.empty()) line += trf(" · loss {:.2f}", loss.back());
   if (!speed.empty() && scope.status.activity == Activity::training) {
-    line += fmt::format(" · {} tok/s", rounded(speed.back()));
+    line += trf(" · {} tok/s", rounded(speed.back()));
   }
   if (!scope.status.device.empty()) line += " · " + scope.status.device;
   return line;
@@ -70,7 +72,7 @@ std::string status_line(const Scope& scope) {
 void draw_menu_bar(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginMenuBar()) return;
   for (const auto& [menu, title] : menus) {
-    if (!ImGui::BeginMenu(title)) continue;
+    if (!ImGui::BeginMenu(tr_label(title))) continue;
     if (menu == Menu::view) draw_workspace_items(scope);
     draw_menu_items(scope, menu, skin);
     ImGui::EndMenu();

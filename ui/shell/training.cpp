@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
@@ -22,31 +23,31 @@ double percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string text_of(const Evaluation& scores) {
-  if (scores.pairs == 0) return "There is no held-out pair that the model has room for.";
+  if (scores.pairs == 0) return tr("There is no held-out pair that the model has room for.");
   if (!scores.confusion.labels.empty()) {
-    return fmt::format("{} held-out texts: {:.1f} % right, {:.1f} % as the mean of the classes, {:.3f} nats a label",
-                       grouped(scores.pairs), 100 * scores.confusion.accuracy(),
-                       100 * scores.confusion.balanced_accuracy(), scores.nll.per_token());
+    return trf("{} held-out texts: {:.1f} % right, {:.1f} % as the mean of the classes, {:.3f} nats a label",
+               grouped(scores.pairs), 100 * scores.confusion.accuracy(), 100 * scores.confusion.balanced_accuracy(),
+               scores.nll.per_token());
   }
   std::string text =
-      fmt::format("{} held-out pairs: BLEU {:.1f}, {:.1f} % exactly right, {:.3f} nats/token", grouped(scores.pairs),
-                  scores.bleu, percent(scores.exact, scores.pairs), scores.nll.per_token());
+      trf("{} held-out pairs: BLEU {:.1f}, {:.1f} % exactly right, {:.3f} nats/token", grouped(scores.pairs),
+          scores.bleu, percent(scores.exact, scores.pairs), scores.nll.per_token());
   if (scores.pronoun_pairs > 0) {
-    text += fmt::format("; il/elle right in {:.1f} % of {}", percent(scores.pronoun_right, scores.pronoun_pairs),
-                        grouped(scores.pronoun_pairs));
+    text += trf("; il/elle right in {:.1f} % of {}", percent(scores.pronoun_right, scores.pronoun_pairs),
+                grouped(scores.pronoun_pairs));
   }
   return text;
 }
 
 std::string text_of(const TextEvaluation& scores) {
-  return fmt::format("{} held-out characters: {:.3f} nats/token, {:.3f} bits/character", grouped(scores.characters),
-                     scores.nll.per_token(), scores.bits_per_character());
+  return trf("{} held-out characters: {:.3f} nats/token, {:.3f} bits/character", grouped(scores.characters),
+             scores.nll.per_token(), scores.bits_per_character());
 }
 
 std::string text_of(const TsneMap& map) {
-  return fmt::format("t-SNE of {} pieces, perplexity {:g}: KL {:.2f} \u2192 {:.2f} nats",
-                     grouped(static_cast<std::int64_t>(map.ids.size())), map.perplexity,
-                     static_cast<double>(map.first_kl), static_cast<double>(map.kl));
+  return trf("t-SNE of {} pieces, perplexity {:g}: KL {:.2f} \u2192 {:.2f} nats",
+             grouped(static_cast<std::int64_t>(map.ids.size())), map.perplexity, static_cast<double>(map.first_kl),
+             static_cast<double>(map.kl));
 }
 
 // What is shown where it was asked for is no news besides.
@@ -159,28 +160,28 @@ void cancel_study(Scope& scope) {
 }
 
 std::string study_text(const StudyQuestion& question, const ModelConfig& model) {
-  if (std::holds_alternative<TsneStudy>(question)) return "Placing the pieces by t-SNE";
-  if (std::holds_alternative<CircuitStudy>(question)) return "Looking for the circuit";
-  if (std::holds_alternative<CorpusCircuitStudy>(question)) return "Counting over the corpus";
-  if (std::holds_alternative<TrialStudy>(question)) return "Trying the change";
-  if (std::holds_alternative<FormationStudy>(question)) return "Asking the recorded steps";
-  if (std::holds_alternative<SweepQuestion>(question)) return "Changing one head after another";
-  if (std::holds_alternative<ScoreQuestion>(question)) return "Taking the score apart";
-  if (std::holds_alternative<HeadsQuestion>(question)) return "Switching heads off";
-  if (std::holds_alternative<HeadsHistoryQuestion>(question)) return "Switching heads off at the recorded steps";
-  if (std::holds_alternative<AttributionQuestion>(question)) return "Taking the answer apart";
-  if (std::holds_alternative<GradientQuestion>(question)) return "Following the gradient back";
-  if (std::holds_alternative<CostQuestion>(question)) return "Measuring layers by length";
-  if (std::holds_alternative<LengthQuestion>(question)) return "Trying sentences by length";
-  if (std::holds_alternative<TensorsQuestion>(question)) return "Looking at every tensor";
-  if (std::holds_alternative<OrderQuestion>(question)) return "Shuffling the words";
-  if (model.is_classifier()) return "Classifying the held-out texts";
-  return model.is_language_model() ? "Reading the held-out text" : "Translating the held-out pairs";
+  if (std::holds_alternative<TsneStudy>(question)) return tr("Placing the pieces by t-SNE");
+  if (std::holds_alternative<CircuitStudy>(question)) return tr("Looking for the circuit");
+  if (std::holds_alternative<CorpusCircuitStudy>(question)) return tr("Counting over the corpus");
+  if (std::holds_alternative<TrialStudy>(question)) return tr("Trying the change");
+  if (std::holds_alternative<FormationStudy>(question)) return tr("Asking the recorded steps");
+  if (std::holds_alternative<SweepQuestion>(question)) return tr("Changing one head after another");
+  if (std::holds_alternative<ScoreQuestion>(question)) return tr("Taking the score apart");
+  if (std::holds_alternative<HeadsQuestion>(question)) return tr("Switching heads off");
+  if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Switching heads off at the recorded steps");
+  if (std::holds_alternative<AttributionQuestion>(question)) return tr("Taking the answer apart");
+  if (std::holds_alternative<GradientQuestion>(question)) return tr("Following the gradient back");
+  if (std::holds_alternative<CostQuestion>(question)) return tr("Measuring layers by length");
+  if (std::holds_alternative<LengthQuestion>(question)) return tr("Trying sentences by length");
+  if (std::holds_alternative<TensorsQuestion>(question)) return tr("Looking at every tensor");
+  if (std::holds_alternative<OrderQuestion>(question)) return tr("Shuffling the words");
+  if (model.is_classifier()) return tr("Classifying the held-out texts");
+  return model.is_language_model() ? tr("Reading the held-out text") : tr("Translating the held-out pairs");
 }
 
 std::string result_text(const StudyResult& result) {
   const std::string text = std::visit([](const auto& answer) { return text_of(answer); }, result.answer);
-  return text.empty() ? text : fmt::format("Step {}. {}", grouped(result.step), text);
+  return text.empty() ? text : trf("Step {}. {}", grouped(result.step), text);
 }
 
 void receive(Scope& scope, const StudyProgress& progress) {

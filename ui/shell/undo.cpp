@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/translation.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/training.h"
@@ -66,7 +67,7 @@ void move(Scope& scope, Direction direction) {
   const auto found = history.runs.find(run);
   if (found == history.runs.end()) {
     from.pop_back();
-    notify(scope, Severity::warning, "That run was not kept, and cannot be brought back.");
+    notify(scope, Severity::warning, tr("That run was not kept, and cannot be brought back."));
     return;
   }
   history.returning = {found->second.path, direction};
@@ -75,11 +76,11 @@ void move(Scope& scope, Direction direction) {
 
 // What differs, in a word.
 const char* difference(const Chosen& now, const Chosen& other, const Scope& scope) {
-  if (now.run != other.run) return scope.run.folder.empty() ? " reset" : " opening a run";
-  if (now.sentence != other.sentence) return " sentence";
-  if (now.edited != other.edited) return " setting";
-  if (now.interventions != other.interventions) return " intervention";
-  return now.reference != other.reference ? " reference" : " choice of output";
+  if (now.run != other.run) return scope.run.folder.empty() ? tr(" reset") : tr(" opening a run");
+  if (now.sentence != other.sentence) return tr(" sentence");
+  if (now.edited != other.edited) return tr(" setting");
+  if (now.interventions != other.interventions) return tr(" intervention");
+  return now.reference != other.reference ? tr(" reference") : tr(" choice of output");
 }
 
 std::string title(const char* verb, const std::vector<Chosen>& steps, const Scope& scope) {
@@ -119,11 +120,11 @@ void redo(Scope& scope) {
 }
 
 std::string undo_title(const Scope& scope) {
-  return title("Undo", scope.undo.past, scope);
+  return title(tr("Undo"), scope.undo.past, scope);
 }
 
 std::string redo_title(const Scope& scope) {
-  return title("Redo", scope.undo.future, scope);
+  return title(tr("Redo"), scope.undo.future, scope);
 }
 
 void receive_in_undo(Scope& scope, std::uint64_t before) {

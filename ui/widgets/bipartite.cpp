@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/matrix_text.h"
 #include "widgets/heatmap.h"
@@ -260,8 +261,8 @@ void tell_weights(const Canvas& canvas, BipartiteToken token) {
   const WithFont mono(canvas.skin.fonts.mono);
   ImGui::TextUnformatted(canvas.label(token).c_str());
   const std::size_t heads = canvas.data.heads.size();
-  const char* relation = token.side == Side::queries ? "attends to" : "is attended to by";
-  ImGui::TextDisabled("%s", heads > 1 ? fmt::format("{} (mean of {} heads)", relation, heads).c_str() : relation);
+  const char* relation = token.side == Side::queries ? tr("attends to") : tr("is attended to by");
+  ImGui::TextDisabled("%s", heads > 1 ? trf("{} (mean of {} heads)", relation, heads).c_str() : relation);
   for (const int partner : strongest_partners(canvas, token, 5)) {
     const float weight = canvas.mean_weight(token, partner);
     if (weight > 0)
@@ -361,7 +362,7 @@ BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, Bipart
   Canvas canvas{data, skin, token_count(data.row_labels, data.heads, &Matrix::rows),
                 token_count(data.col_labels, data.heads, &Matrix::cols)};
   if (data.heads.empty() || canvas.queries == 0 || canvas.keys == 0) {
-    draw_quiet_note("nothing to show yet", size, skin);
+    draw_quiet_note(tr("nothing to show yet"), size, skin);
     return {};
   }
   if (state.pinned && state.pinned->index >= canvas.count(state.pinned->side)) state.pinned.reset();

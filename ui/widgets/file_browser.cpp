@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -52,11 +53,12 @@ void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
 void draw_path_entry(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
   const float filter_width = skin.px(150);
   ImGui::SetNextItemWidth(-filter_width - ImGui::GetStyle().ItemSpacing.x);
-  if (ImGui::InputTextWithHint("##path", "a folder's path", &browser.path_text, ImGuiInputTextFlags_EnterReturnsTrue))
+  if (ImGui::InputTextWithHint("##path", tr("a folder's path"), &browser.path_text,
+                               ImGuiInputTextFlags_EnterReturnsTrue))
     go_to(browser, browser.path_text, commands);
   ImGui::SameLine();
   ImGui::SetNextItemWidth(-1);
-  ImGui::InputTextWithHint("##filter", "filter", &browser.filter);
+  ImGui::InputTextWithHint("##filter", tr("filter"), &browser.filter);
 }
 
 // What a row of the list was asked to do.
@@ -76,7 +78,7 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   const bool opened = entered || (pressed && (!by_mouse || ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)));
   ImGui::TableNextColumn();
   if (entry.is_run) {
-    colored_text(skin.theme.accent, "run");
+    colored_text(skin.theme.accent, tr("run"));
   } else if (!entry.is_directory) {
     ImGui::TextDisabled("%s", size_text(entry.size).c_str());
   }
@@ -106,8 +108,8 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   int opened = -1;
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersOuter;
   if (!ImGui::BeginTable("entries", 2, flags, size)) return chosen;
-  ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableSetupColumn("size", ImGuiTableColumnFlags_WidthFixed, skin.px(80));
+  ImGui::TableSetupColumn(tr("name"), ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableSetupColumn(tr("size"), ImGuiTableColumnFlags_WidthFixed, skin.px(80));
   const std::string wanted = lower(browser.filter);
   // Not in its first frame: then Dear ImGui is about to give the focus to the dialog's first button.
   bool take_focus = browser.take_focus && !browser.choice->thing && !ImGui::IsWindowAppearing();
@@ -130,7 +132,7 @@ std::optional<std::string> draw_list(FileBrowser& browser, ImVec2 size, std::vec
   if (shown == 0 && !browser.waiting) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    ImGui::TextDisabled(wanted.empty() ? "nothing here" : "nothing matches the filter");
+    ImGui::TextDisabled("%s", wanted.empty() ? tr("nothing here") : tr("nothing matches the filter"));
   }
   ImGui::EndTable();
   // After the list: the listing may change with it.
@@ -146,15 +148,15 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 
 // Why the present name cannot be saved under; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
-  if (browser.name.empty()) return fmt::format("give the {} a name", browser.choice->thing);
+  if (browser.name.empty()) return trf("give the {} a name", tr(browser.choice->thing));
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
-    return "a name has no slash and is not . or ..";
+    return tr("a name has no slash and is not . or ..");
   const DirectoryEntry* entry = entry_named(browser, browser.name);
   if (!entry) return "";
-  if (browser.choice->files) return entry->is_directory ? fmt::format("\u201C{}\u201D is a folder", browser.name) : "";
+  if (browser.choice->files) return entry->is_directory ? trf("\u201C{}\u201D is a folder", browser.name) : "";
   if (browser.choice->runs)
-    return entry->is_run ? "" : fmt::format("\u201C{}\u201D is there already and is not a run", browser.name);
-  return entry->is_directory ? "" : fmt::format("\u201C{}\u201D is there already and is no folder", browser.name);
+    return entry->is_run ? "" : trf("\u201C{}\u201D is there already and is not a run", browser.name);
+  return entry->is_directory ? "" : trf("\u201C{}\u201D is there already and is no folder", browser.name);
 }
 
 // True when Enter was pressed in it.
@@ -162,16 +164,16 @@ bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
   if (browser.take_focus) ImGui::SetKeyboardFocusHere();
   browser.take_focus = false;
   ImGui::SetNextItemWidth(-1);
-  const std::string hint = fmt::format("name of the {}", browser.choice->thing);
+  const std::string hint = trf("name of the {}", tr(browser.choice->thing));
   const bool entered =
       ImGui::InputTextWithHint("##name", hint.c_str(), &browser.name, ImGuiInputTextFlags_EnterReturnsTrue);
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   if (replaces)
-    colored_text(skin.theme.warning, browser.choice->runs ? "This run is there already and will be replaced."
-                                                          : "This is there already: you will be asked.");
+    colored_text(skin.theme.warning, browser.choice->runs ? tr("This run is there already and will be replaced.")
+                                                          : tr("This is there already: you will be asked."));
   else
-    dim_text(problem.empty() ? browser.choice->advice : problem, skin);
+    dim_text(problem.empty() ? tr(browser.choice->advice) : problem, skin);
   return entered;
 }
 
@@ -195,13 +197,13 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
   std::optional<std::string> chosen;
   const std::optional<std::string> candidate = acceptable(browser);
   ImGui::BeginDisabled(!candidate);
-  if (ImGui::Button(browser.choice->accept, {skin.px(110), 0})) chosen = candidate;
+  if (ImGui::Button(tr_label(browser.choice->accept), {skin.px(110), 0})) chosen = candidate;
   ImGui::EndDisabled();
   ImGui::SameLine();
-  if (ImGui::Button("Cancel", {skin.px(110), 0})) browser.open = false;
+  if (ImGui::Button(tr_label("Cancel"), {skin.px(110), 0})) browser.open = false;
   if (!browser.choice->thing) {
     ImGui::SameLine();
-    ImGui::TextDisabled("%s", browser.choice->advice);
+    ImGui::TextDisabled("%s", tr(browser.choice->advice));
   }
   return chosen;
 }
@@ -209,7 +211,7 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
 std::optional<std::string> draw_offers(const FileBrowser& browser, const Skin& skin) {
   std::optional<std::string> chosen;
   if (browser.offers.empty()) return chosen;
-  dim_text("Recent", skin);
+  dim_text(tr("Recent"), skin);
   for (std::size_t i = 0; i < browser.offers.size(); ++i) {
     const PathOffer& offer = browser.offers[i];
     next_in_row(button_width(offer.label.c_str()), ImGui::GetStyle().ItemInnerSpacing.x);
@@ -227,7 +229,7 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   std::optional<std::string> chosen = draw_offers(browser, skin);
   ImGui::PopID();
   if (browser.listing.path.empty())
-    ImGui::TextDisabled("reading the folder \u2026");
+    ImGui::TextDisabled("%s", tr("reading the folder \u2026"));
   else
     draw_breadcrumbs(browser, commands);
   draw_path_entry(browser, commands, skin);
@@ -268,7 +270,7 @@ void receive(FileBrowser& browser, const DirectoryListed& listing) {
 
 std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
   if (!browser.open) return std::nullopt;
-  const std::string title = fmt::format("{}###browser", browser.choice->title);
+  const std::string title = fmt::format("{}###browser", tr(browser.choice->title));
   if (browser.just_opened) {
     ImGui::OpenPopup("###browser");
     browser.just_opened = false;
@@ -290,7 +292,7 @@ std::optional<std::string> draw_browser(FileBrowser& browser, std::vector<Comman
 
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
-  constexpr std::array<const char*, 4> units{"kB", "MB", "GB", "TB"};
+  constexpr std::array<const char*, 4> units{mark("kB"), mark("MB"), mark("GB"), mark("TB")};
   double size = static_cast<double>(bytes) / 1000;
   std::size_t unit = 0;
   while (size >= 999.5 && unit + 1 < units.size()) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap_layout.h"
 #include "widgets/heatmap_picture.h"
@@ -331,7 +332,7 @@ void cell_tooltip(const Canvas& canvas, int row, int col) {
                 label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   }
   if (is_masked(canvas.options, row, col))
-    ImGui::TextDisabled("masked: look-ahead (\u00A73.2.3)");
+    ImGui::TextDisabled("%s", tr("masked: look-ahead (\u00A73.2.3)"));
   else
     ImGui::Text("%.6g", static_cast<double>(canvas.matrix.at(row, col)));
 }
@@ -400,7 +401,7 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
                            const HeatmapOptions& options, TextureStore& textures, const Skin& skin) {
   size = room_for(size);
   if (matrix.empty()) {
-    draw_quiet_note("nothing to show yet", size, skin);
+    draw_quiet_note(tr("nothing to show yet"), size, skin);
     return {};
   }
   ImGui::PushID(id);

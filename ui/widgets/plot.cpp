@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/curves.h"
 #include "widgets/painter.h"
@@ -156,7 +157,7 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
 
 void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
-  const std::string label(options.x_label.empty() ? "step" : options.x_label);
+  const std::string label(options.x_label.empty() ? tr("step") : options.x_label);
   bool first = true;
   for (const PlotLine& line : lines) {
     const std::optional<std::size_t> point = nearest_point(*line.series, x);
@@ -382,7 +383,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     paint.filled_rect(frame.low, frame.high, skin.theme.background, skin.px(2));
     paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
-    draw_quiet_note(has_points(lines) ? "all lines are switched off" : "no measurements yet",
+    draw_quiet_note(has_points(lines) ? tr("all lines are switched off") : tr("no measurements yet"),
                     {frame.width(), frame.height()}, skin);
   }
   ImGui::SetCursorScreenPos(origin);

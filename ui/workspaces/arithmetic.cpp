@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/translation.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -49,8 +50,7 @@ std::string written(const ProductSum& sum, const std::vector<int>& order,
     text += short_number(sum.left(order[i])) + "·" + operand_text(sum.right(order[i]));
     if (after) text += " (" + after(order[i]) + ")";
   }
-  if (order.size() > written_terms)
-    text += fmt::format(" + {} more ({})", order.size() - written_terms, short_number(rest));
+  if (order.size() > written_terms) text += trf(" + {} more ({})", order.size() - written_terms, short_number(rest));
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "measures/attention_mix.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
@@ -103,8 +104,8 @@ void go_to_head(WorkspaceContext& context) {
   select(view, {view.part, to / heads, to % heads});
 }
 
-constexpr const char* next_word = "the word before, the next one";
-constexpr const char* next_head = "the head before, the next one";
+constexpr const char* next_word = mark("the word before, the next one");
+constexpr const char* next_head = mark("the head before, the next one");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_word, go_to_word<-1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_word, go_to_word<1>},
@@ -307,17 +308,17 @@ class Picture {
     ImGui::Dummy({box.high.x - box.low.x, box.high.y - box.low.y});
     ImGui::PopID();
     if (from >= 0)
-      help_tooltip(fmt::format("“{}”: written while looking most at “{}” (cross-attention, mean of all heads).",
-                               text_of_word(glance_.written.words, index), text_of_word(glance_.text.words, from)),
+      help_tooltip(trf("“{}”: written while looking most at “{}” (cross-attention, mean of all heads).",
+                       text_of_word(glance_.written.words, index), text_of_word(glance_.text.words, from)),
                    skin_);
   }
 
   void tell(int word) {
     std::string text;
     if (glance_.text.unknown[static_cast<std::size_t>(word)])
-      text = "Underlined: the model has no piece for this and reads <unk>, as for anything else it has none for.\n";
+      text = tr("Underlined: the model has no piece for this and reads <unk>, as for anything else it has none for.\n");
     if (const UnseenWord* unseen = unseen_at(word)) text += unseen_note(*unseen) + '\n';
-    text += fmt::format("“{}” looks at", text_of_word(glance_.text.words, word));
+    text += trf("“{}” looks at", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
     for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());
@@ -325,7 +326,7 @@ class Picture {
     for (const auto& [share, i] : shares)
       text += fmt::format("\n{}  {}", number_text(static_cast<double>(share), 3), text_of_word(glance_.text.words, i));
     ImGui::BeginTooltip();
-    ImGui::TextUnformatted((text + "\nClick: this word's looks stay.").c_str());
+    ImGui::TextUnformatted((text + tr("\nClick: this word's looks stay.")).c_str());
     ImGui::EndTooltip();
   }
 
@@ -351,13 +352,12 @@ std::string telling(const Glance& glance, int chosen) {
       if (glance.read_from[i] == word) text += (text.empty() ? "" : " ") + glance.written.words[i].text;
     return text;
   };
-  std::string text = fmt::format("“{}” looks at “{}” most: {} of its weight.", text_of_word(glance.text.words, chosen),
-                                 text_of_word(glance.text.words, best),
-                                 number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
-  if (const std::string written = written_of(chosen); !written.empty())
-    text += fmt::format(" It is written “{}”.", written);
+  std::string text =
+      trf("“{}” looks at “{}” most: {} of its weight.", text_of_word(glance.text.words, chosen),
+          text_of_word(glance.text.words, best), number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
+  if (const std::string written = written_of(chosen); !written.empty()) text += trf(" It is written “{}”.", written);
   if (const std::string written = written_of(best); !written.empty())
-    text += fmt::format(" “{}” is written “{}”.", text_of_word(glance.text.words, best), written);
+    text += trf(" “{}” is written “{}”.", text_of_word(glance.text.words, best), written);
   return text;
 }
 
@@ -376,26 +376,26 @@ void centred(const std::string& text, ImFont* font, Color32 color, const Skin& s
 void draw_heading(WorkspaceContext& context, const Glance& glance) {
   const Skin& skin = context.skin;
   const bool one = heads_of(maps_of(*context.maps.newest.snapshot, glance.place.part)) < 2;
-  const std::string whole = "Where each word looks: " + title_of(glance.place, context.maps.newest.snapshot->model);
+  const std::string whole = tr("Where each word looks: ") + title_of(glance.place, context.maps.newest.snapshot->model);
   const float buttons = one ? 0 : 2 * (ImGui::GetFrameHeight() + skin.px(8));
   const std::string title = shortened(skin.fonts.ui, whole, ImGui::GetContentRegionAvail().x - buttons);
   const float width = text_size(skin.fonts.ui, title).x + buttons;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
   if (!one) {
     if (ImGui::ArrowButton("##before", ImGuiDir_Left)) go_to_head<-1>(context);
-    help_tooltip("The head before. Key: ↑.", skin);
+    help_tooltip(tr("The head before. Key: ↑."), skin);
     ImGui::SameLine(0, skin.px(8));
   }
   ImGui::AlignTextToFramePadding();
   dim_text(title, skin);
   help_tooltip(
-      "An attention head gives every word's look: weights on all words that sum to 1 (paper §3.2). This model "
-      "has several, and each learned by itself where to look. The workspace Attention shows all of them.",
+      tr("An attention head gives every word's look: weights on all words that sum to 1 (paper §3.2). This model has "
+         "several, and each learned by itself where to look. The workspace Attention shows all of them."),
       skin);
   if (one) return;
   ImGui::SameLine(0, skin.px(8));
   if (ImGui::ArrowButton("##next", ImGuiDir_Right)) go_to_head<1>(context);
-  help_tooltip("The next head. Key: ↓.", skin);
+  help_tooltip(tr("The next head. Key: ↓."), skin);
 }
 
 // A button in the middle; true when it is pressed.
@@ -416,15 +416,16 @@ void draw_invitation(WorkspaceContext& context, const Glance& glance, const std:
     const UnseenWord& word = first_to_mend(glance.unseen);
     if (word.nearest.empty()) return centred(unseen_note(word), skin.fonts.small, skin.theme.warning, skin);
     const std::string& near = word.nearest.front();
-    if (draw_offer(fmt::format("Change “{}” to “{}”", word.text, near), unseen_note(word).c_str(), skin))
+    if (draw_offer(trf("Change “{}” to “{}”", word.text, near), unseen_note(word).c_str(), skin))
       context.sentence_wanted = with_word_replaced(sentence, word.text, near);
     return;
   }
   const std::optional<Exchange> exchange = telling_exchange(sentence);
   if (!exchange)
-    return centred("Type any sentence, and point at its words.", skin.fonts.small, skin.theme.text_dim, skin);
-  if (draw_offer(fmt::format("Change “{}” to “{}”", exchange->from, exchange->to),
-                 "One word is another: watch where “it” looks, and what becomes of it. Or type any sentence.", skin))
+    return centred(tr("Type any sentence, and point at its words."), skin.fonts.small, skin.theme.text_dim, skin);
+  if (draw_offer(trf("Change “{}” to “{}”", exchange->from, exchange->to),
+                 tr("One word is another: watch where “it” looks, and what becomes of it. Or type any sentence."),
+                 skin))
     context.sentence_wanted = exchange->sentence;
 }
 
@@ -480,8 +481,8 @@ void draw_glance(WorkspaceContext& context) {
   GlanceView& glance = context.views.of<GlanceView>();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (snapshot.model.is_recurrent())
-    return draw_quiet_note("A recurrent network's words do not look at one another: see Attention and Decoding.", room,
-                           skin);
+    return draw_quiet_note(tr("A recurrent network's words do not look at one another: see Attention and Decoding."),
+                           room, skin);
   begin(view, snapshot);
   const AttentionPart part = part_of(snapshot.model);
   if (view.part != part) select(view, {part, view.layer, 0});
@@ -490,7 +491,7 @@ void draw_glance(WorkspaceContext& context) {
   if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||
       glance.made.complete != complete.version)
     glance.made = glance_at(context.maps, view.place());
-  if (glance.made.text.words.empty()) return draw_quiet_note("There is no word in it to look from.", room, skin);
+  if (glance.made.text.words.empty()) return draw_quiet_note(tr("There is no word in it to look from."), room, skin);
 
   draw_heading(context, glance.made);
   const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));

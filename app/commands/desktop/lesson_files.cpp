@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -53,15 +51,6 @@ LessonFiles find_lessons() {
 
 std::vector<std::string> check_lesson(const std::filesystem::path& file) {
   return read_lesson_file(file).complaints;
-}
-
-Language system_language() {
-  for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
-    const char* value = std::getenv(variable);
-    if (value != nullptr && *value != '\0')
-      return std::string_view(value).starts_with("fr") ? Language::french : Language::english;
-  }
-  return Language::english;
 }
 
 int lessons(const LessonsOptions& options) {

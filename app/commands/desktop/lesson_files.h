@@ -20,7 +20,4 @@ LessonFiles find_lessons();
 // What is wrong with that file; nothing: it can be used.
 std::vector<std::string> check_lesson(const std::filesystem::path& file);
 
-// Of LC_ALL, LC_MESSAGES and LANG the first that is set, as POSIX has it.
-Language system_language();
-
 }  // namespace attnscope

@@ -39,7 +39,6 @@ Facts machine_facts() {
   LessonFiles files = find_lessons();
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
-  facts.language = system_language();
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();
   return facts;

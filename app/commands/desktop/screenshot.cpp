@@ -10,6 +10,7 @@
 
 #include "commands/commands.h"
 #include "commands/desktop/machine.h"
+#include "commands/desktop/translations.h"
 #include "commands/paths.h"
 #include "session/session.h"
 #include "shell/comparing.h"
@@ -105,8 +106,6 @@ void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& option
   const auto lesson = std::ranges::find(scope.facts.lessons, options.lesson, &Lesson::name);
   if (lesson == scope.facts.lessons.end())
     throw std::runtime_error(fmt::format("there is no lesson \"{}\": attnscope lessons lists them", options.lesson));
-  if (!options.language.empty())
-    scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;
   scope.facts.shipped_run = "";  // the run that was asked for is the lesson's
   begin_lesson(scope, static_cast<std::size_t>(lesson - scope.facts.lessons.begin()));
   draw_until_settled(scope, session, options, run);
@@ -127,6 +126,10 @@ int screenshot(const ScreenshotOptions& options) {
   const std::string run = options.run.empty() ? shipped_run().string() : options.run;
   Scope scope;
   scope.facts = machine_facts();
+  scope.translations = find_translations();
+  if (!options.language.empty())
+    scope.layout.language = options.language == language_codes[0] ? Language::english : Language::french;
+  speak_language(scope);
   // Names are checked at the door; a view's brings its workspace.
   const Workspace* of_view = show_view(scope.views, options.view);
   scope.layout.workspace = of_view ? of_view : find_workspace(options.workspace);

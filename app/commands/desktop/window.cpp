@@ -15,6 +15,7 @@
 
 #include "commands/commands.h"
 #include "commands/desktop/machine.h"
+#include "commands/desktop/translations.h"
 #include "commands/paths.h"
 #include "kernels/breathing.h"
 #include "plain/channel.h"
@@ -100,6 +101,9 @@ App::App(const WindowOptions& options)
       input_(window_),
       session_([this] { return make_engine(); }, GlfwWindow::wake) {
   scope_.layout = read_.settings.layout;
+  scope_.translations = find_translations();
+  speak_language(scope_);
+  for (const std::string& complaint : scope_.translations.complaints) notify(scope_, Severity::warning, complaint);
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
   open_first_run(options.path);
 }

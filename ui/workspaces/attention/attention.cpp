@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/splitter.h"
 #include "widgets/words.h"
@@ -51,9 +52,9 @@ void change_level(WorkspaceContext& context) {
   if (const Snapshot* snapshot = walked(context)) move_level(context.views.of<AttentionView>(), snapshot->model, by);
 }
 
-constexpr const char* next_head = "the next head, the next layer";
-constexpr const char* next_row = "the row whose weights are listed";
-constexpr const char* next_level = "the next nearer level, the next farther one";
+constexpr const char* next_head = mark("the next head, the next layer");
+constexpr const char* next_row = mark("the row whose weights are listed");
+constexpr const char* next_level = mark("the next nearer level, the next farther one");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_head, move_head<-1, 0>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_head, move_head<1, 0>},
@@ -70,24 +71,23 @@ constexpr std::array keys = {
 void draw_levels(AttentionView& view, const Skin& skin) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const auto level = static_cast<AttentionLevel>(i);
-    const std::string help = fmt::format("{} {}: {}.", levels[i].help, keys_text(keys, next_level), next_level);
-    if (draw_choice(levels[i].title, view.level == level, help, skin)) view.level = level;
+    const std::string help = fmt::format("{} {}: {}.", tr(levels[i].help), keys_text(keys, next_level), tr(next_level));
+    if (draw_choice(tr_label(levels[i].title), view.level == level, help, skin)) view.level = level;
   }
 }
 
 // At the right end of the levels' row: it is about every map of the workspace.
 void draw_contrast(AttentionView& view, const Skin& skin) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(skin.px(1), skin.px(1)));
-  const float width = checkbox_width("Full contrast") + skin.px(6);
+  const float width = checkbox_width(tr("Full contrast")) + skin.px(6);
   const float left = ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width;
   if (ImGui::GetCursorPosX() > left) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
-  ImGui::Checkbox("Full contrast", &view.full_contrast);
+  ImGui::Checkbox(tr_label("Full contrast"), &view.full_contrast);
   ImGui::PopStyleVar();
-  help_tooltip(
-      "Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are all small. "
-      "The values stay as they are.",
-      skin);
+  help_tooltip(tr("Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are "
+                  "all small. The values stay as they are."),
+               skin);
 }
 
 // Recorded frames hold the maps alone.

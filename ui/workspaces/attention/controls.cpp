@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
 #include "plain/snapshot.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -15,13 +16,14 @@ namespace attnscope {
 namespace {
 
 constexpr std::array pictures = {
-    ChoiceText{HeadPicture::matrix, "Matrix",
-               "A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
-               "double-click shows all again."},
-    ChoiceText{HeadPicture::lines, "Lines",
-               "Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing at a "
-               "piece shows its lines alone, a click keeps them."},
-    ChoiceText{HeadPicture::both, "Both", "Matrix and lines; the matrix alone where there is no room for both."},
+    ChoiceText{HeadPicture::matrix, mark("Matrix"),
+               mark("A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
+                    "double-click shows all again.")},
+    ChoiceText{HeadPicture::lines, mark("Lines"),
+               mark("Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing "
+                    "at a piece shows its lines alone, a click keeps them.")},
+    ChoiceText{HeadPicture::both, mark("Both"),
+               mark("Matrix and lines; the matrix alone where there is no room for both.")},
 };
 
 struct MixText {
@@ -32,22 +34,23 @@ struct MixText {
 };
 
 constexpr std::array mixes = {
-    MixText{HeadMix::one, "", "this head", "The selected head's own weights (paper §3.2.1)."},
-    MixText{HeadMix::together_mean, "together", "mean of the heads together",
-            "The mean of the heads that were shift-clicked, cell by cell."},
-    MixText{HeadMix::layer_mean, "layer mean", "mean over the layer's heads",
-            "The mean of all heads of this layer, cell by cell (multi-head attention, paper §3.2.2)."},
-    MixText{HeadMix::layer_max, "layer max", "max over the layer's heads",
-            "The largest weight that any head of this layer has there. Rows need not sum to 1."},
-    MixText{HeadMix::part_mean, "mean", "mean over all layers", "The mean of all heads of all layers of this part."},
-    MixText{HeadMix::part_max, "max", "max over all layers",
-            "The largest weight that any head of any layer of this part has there. Rows need not sum to 1."},
-    MixText{HeadMix::rollout, "rollout", "attention rollout",
-            "How much of every input reaches every place through the layers up to this one, residuals counted: the "
-            "product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, arXiv "
-            "2005.00928 §3)."},
-    MixText{HeadMix::difference, "difference", "with interventions − untouched",
-            "What your interventions do to this head: its weights now minus its weights without them."},
+    MixText{HeadMix::one, "", mark("this head"), mark("The selected head's own weights (paper §3.2.1).")},
+    MixText{HeadMix::together_mean, mark("together"), mark("mean of the heads together"),
+            mark("The mean of the heads that were shift-clicked, cell by cell.")},
+    MixText{HeadMix::layer_mean, mark("layer mean"), mark("mean over the layer's heads"),
+            mark("The mean of all heads of this layer, cell by cell (multi-head attention, paper §3.2.2).")},
+    MixText{HeadMix::layer_max, mark("layer max"), mark("max over the layer's heads"),
+            mark("The largest weight that any head of this layer has there. Rows need not sum to 1.")},
+    MixText{HeadMix::part_mean, mark("mean"), mark("mean over all layers"),
+            mark("The mean of all heads of all layers of this part.")},
+    MixText{HeadMix::part_max, mark("max"), mark("max over all layers"),
+            mark("The largest weight that any head of any layer of this part has there. Rows need not sum to 1.")},
+    MixText{HeadMix::rollout, mark("rollout"), mark("attention rollout"),
+            mark("How much of every input reaches every place through the layers up to this one, residuals counted: "
+                 "the product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, "
+                 "arXiv 2005.00928 §3).")},
+    MixText{HeadMix::difference, mark("difference"), mark("with interventions − untouched"),
+            mark("What your interventions do to this head: its weights now minus its weights without them.")},
 };
 
 const MixText& text_of(HeadMix mix) {
@@ -63,43 +66,43 @@ void draw_checkbox(const char* label, bool& value, const char* help, const Skin&
 void draw_pictures(AttentionView& view, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   for (const ChoiceText<HeadPicture>& text : pictures)
-    if (draw_choice(text.title, view.picture == text.value, text.help, skin)) view.picture = text.value;
+    if (draw_choice(tr_label(text.title), view.picture == text.value, tr(text.help), skin)) view.picture = text.value;
 }
 
 void draw_mix(const MixText& text, const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   const char* why_not = refusal(text.mix, view.choice(), snapshot);
   ImGui::BeginDisabled(why_not != nullptr);
-  if (ImGui::Selectable(text.title, view.map.choice.mix == text.mix)) view.mix = text.mix;
+  if (ImGui::Selectable(tr_label(text.title), view.map.choice.mix == text.mix)) view.mix = text.mix;
   ImGui::EndDisabled();
-  help_tooltip(why_not ? why_not : text.help, skin);
+  help_tooltip(why_not ? why_not : tr(text.help), skin);
 }
 
 void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
-  const float label = ImGui::CalcTextSize("Show").x + skin.px(6);
+  const float label = ImGui::CalcTextSize(tr("Show")).x + skin.px(6);
   const float width = skin.px(190);
   next_in_row(label + width, skin.px(12));
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("Show");
+  ImGui::TextUnformatted(tr("Show"));
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
   const MixText& shown = text_of(view.map.choice.mix);
-  const bool open = ImGui::BeginCombo("##show", shown.title);
-  if (!open) return help_tooltip(fmt::format("What the pictures show. Now: {}", shown.help), skin);
+  const bool open = ImGui::BeginCombo("##show", tr(shown.title));
+  if (!open) return help_tooltip(trf("What the pictures show. Now: {}", tr(shown.help)), skin);
   for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();
 }
 
 std::string entropy_help(const Shown& shown, const AttentionView& view) {
   const MapMeasures* measures = measures_at(view.measures, view.place());
-  std::string help = attnscope::text_of(view.part, shown.snapshot->model).help;
+  std::string help = tr(attnscope::text_of(view.part, shown.snapshot->model).help);
   if (measures) {
-    help += fmt::format(
-        "\nentropy {:.2f} nats: mean over the rows of −Σ w ln w. 0: every row looks at one place; {:.2f}: evenly at "
-        "all it sees.",
-        measures->entropy, measures->most_entropy);
-    if (near_uniform(*measures)) help += " Near-uniform: untrained or idle.";
+    help +=
+        trf("\nentropy {:.2f} nats: mean over the rows of −Σ w ln w. 0: every row looks at one place; {:.2f}: evenly "
+            "at all it sees.",
+            measures->entropy, measures->most_entropy);
+    if (near_uniform(*measures)) help += tr(" Near-uniform: untrained or idle.");
   }
-  return help + fmt::format(" Step {}.", shown.snapshot->step);
+  return help + trf(" Step {}.", shown.snapshot->step);
 }
 
 // The heads shown together, each with its colour; a click takes it away.
@@ -117,32 +120,31 @@ void draw_together(AttentionView& view, const Skin& skin) {
     ImGui::PushID(name.c_str());
     if (ImGui::InvisibleButton("together", {extent.x + extent.y, extent.y})) toggle_together(view, place);
     ImGui::PopID();
-    help_tooltip("Shown together with the others in this colour. Click: no longer. Shift-click a thumbnail: one more.",
-                 skin);
+    help_tooltip(
+        tr("Shown together with the others in this colour. Click: no longer. Shift-click a thumbnail: one more."),
+        skin);
   }
 }
 
 const char* reading_of(const Shown& shown, const AttentionView& view) {
-  if (view.map.choice.mix != HeadMix::one) return text_of(view.map.choice.mix).help;
-  return attnscope::text_of(view.part, shown.snapshot->model).reads;
+  if (view.map.choice.mix != HeadMix::one) return tr(text_of(view.map.choice.mix).help);
+  return tr(attnscope::text_of(view.part, shown.snapshot->model).reads);
 }
 
 // ---- every head in an order
 
 constexpr std::array orders = {
-    ChoiceText{HeadOrder::place, "by place", "Layers from top to bottom, heads from left to right."},
-    ChoiceText{
-        HeadOrder::entropy, "by entropy",
-        "How spread a head looks: the mean over its queries of −Σ w ln w, sharpest first. Click again: the other "
-        "way round."},
-    ChoiceText{HeadOrder::distance, "by distance",
-               "How far a head looks: the mean over its queries of Σ w |query − key|, in pieces, nearest first. Click "
-               "again: the other way round."},
-    ChoiceText{
-        HeadOrder::attention, "by attention to",
-        "How much of its attention a head gives to the selected piece: the mean over the queries that see it or, "
-        "where a query is selected too, its weight on that key. Select pieces at the level “Head”. Click again: "
-        "the other way round."},
+    ChoiceText{HeadOrder::place, mark("by place"), mark("Layers from top to bottom, heads from left to right.")},
+    ChoiceText{HeadOrder::entropy, mark("by entropy"),
+               mark("How spread a head looks: the mean over its queries of −Σ w ln w, sharpest first. Click again: the "
+                    "other way round.")},
+    ChoiceText{HeadOrder::distance, mark("by distance"),
+               mark("How far a head looks: the mean over its queries of Σ w |query − key|, in pieces, nearest first. "
+                    "Click again: the other way round.")},
+    ChoiceText{HeadOrder::attention, mark("by attention to"),
+               mark("How much of its attention a head gives to the selected piece: the mean over the queries that see "
+                    "it or, where a query is selected too, its weight on that key. Select pieces at the level “Head”. "
+                    "Click again: the other way round.")},
 };
 
 bool keys_are_of(AttentionPart part, const SelectedToken& token) {
@@ -195,9 +197,9 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
 }
 
 std::string title_of_order(const ChoiceText<HeadOrder>& text, const std::optional<SelectedToken>& token) {
-  if (text.value != HeadOrder::attention) return text.title;
-  if (!token) return fmt::format("{} a piece", text.title);
-  return fmt::format("{} {}", text.title, without_mark(token->piece));
+  if (text.value != HeadOrder::attention) return tr(text.title);
+  if (!token) return trf("{} a piece", tr(text.title));
+  return fmt::format("{} {}", tr(text.title), without_mark(token->piece));
 }
 
 }  // namespace
@@ -212,14 +214,14 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
   const std::string help = entropy_help(shown, view);
   help_tooltip(help, skin);
   if (is_switched_off(*shown.snapshot, view.place())) {
-    next_in_row(text_size(skin.fonts.ui, "switched off").x, skin.px(12));
-    draw_label(skin.fonts.ui, skin.theme.warning, "switched off", skin);
+    next_in_row(text_size(skin.fonts.ui, tr("switched off")).x, skin.px(12));
+    draw_label(skin.fonts.ui, skin.theme.warning, tr("switched off"), skin);
     help_tooltip(
-        "Its weights are as they would be, but nothing of what it gathers goes on: its part of W_O gets zeros.", skin);
+        tr("Its weights are as they would be, but nothing of what it gathers goes on: its part of W_O gets zeros."),
+        skin);
   }
   if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
-    const std::string entropy =
-        fmt::format("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
+    const std::string entropy = trf("{}entropy {:.2f} nats", near_uniform(*measures) ? "≈ " : "", measures->entropy);
     next_in_row(text_size(skin.fonts.ui, entropy).x, skin.px(12));
     draw_label(skin.fonts.ui, near_uniform(*measures) ? skin.theme.warning : skin.theme.text_dim, entropy, skin);
     help_tooltip(help, skin);
@@ -230,13 +232,14 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
 
 void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {
   draw_pictures(view, skin);
-  draw_checkbox("Words", view.words,
-                "Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged "
-                "over those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1).",
-                skin);
-  draw_checkbox("Margins", view.margins,
-                "Along the lower edge what every key gets, averaged over the queries that see it; along the right edge "
-                "every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere.",
+  draw_checkbox(
+      tr_label("Words"), view.words,
+      tr("Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged over "
+         "those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
+      skin);
+  draw_checkbox(tr_label("Margins"), view.margins,
+                tr("Along the lower edge what every key gets, averaged over the queries that see it; along the right "
+                   "edge every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere."),
                 skin);
   draw_mixes(*shown.snapshot, view, skin);
 }
@@ -244,7 +247,7 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& ski
 std::string map_name(const HeadMap& map, const ModelConfig& model) {
   std::string name = head_name(map.choice.heads.front(), model);
   if (map.choice.mix != HeadMix::one) name += fmt::format(" {}", text_of(map.choice.mix).word);
-  return map.choice.words ? name + " words" : name;
+  return map.choice.words ? name + tr(" words") : name;
 }
 
 // ---- every head in an order
@@ -276,9 +279,8 @@ void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& s
   for (const ChoiceText<HeadOrder>& text : orders) {
     const bool chosen = view.order == text.value;
     const std::string arrow = chosen && view.order != HeadOrder::place ? (falls(view) ? " ↓" : " ↑") : "";
-    const std::string title =
-        fmt::format("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.value));
-    if (!draw_choice(title.c_str(), chosen, text.help, skin)) continue;
+    const std::string title = trf("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.value));
+    if (!draw_choice(title.c_str(), chosen, tr(text.help), skin)) continue;
     view.reversed = chosen && !view.reversed;
     view.order = text.value;
   }

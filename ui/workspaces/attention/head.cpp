@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/bipartite.h"
 #include "widgets/heatmap.h"
@@ -113,12 +114,12 @@ void tell_cell(const Canvas& canvas, int row, int col) {
     ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
                 map.col_labels[static_cast<std::size_t>(col)].c_str());
   }
-  if (map.causal && col > row) return ImGui::TextDisabled("masked: look-ahead (§3.2.3)");
+  if (map.causal && col > row) return ImGui::TextDisabled(tr("masked: look-ahead (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
   if (!map.is_signed()) return ImGui::Text("%.6g", value);
   const auto before = static_cast<double>(map.before.at(row, col));
   ImGui::Text("%+.6f", value);
-  ImGui::TextDisabled("%.6f changed − %.6f untouched", before + value, before);
+  ImGui::TextDisabled(tr("%.6f changed − %.6f untouched"), before + value, before);
 }
 
 // The weight of every head that is shown together with the selected one.
@@ -137,12 +138,12 @@ void set_margins(const Canvas& canvas, HeatmapOptions& options) {
   const auto largest = [](const std::vector<float>& values) {
     return values.empty() ? 1.0F : std::max(1e-6F, *std::ranges::max_element(values));
   };
-  options.col_bars = {map.received, largest(map.received), "received", "",
-                      "What this key gets, averaged over the queries that see it."};
+  options.col_bars = {map.received, largest(map.received), tr("received"), "",
+                      tr("What this key gets, averaged over the queries that see it.")};
   const auto keys = static_cast<float>(std::max(2, map.map.cols));
   options.row_bars = {
-      map.entropies, std::log(keys), "entropy", "nats",
-      "−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all."};
+      map.entropies, std::log(keys), tr("entropy"), tr("nats"),
+      tr("−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all.")};
 }
 
 // The value drawn in full: changes are small, so they are always drawn as large as they can be.
@@ -155,8 +156,8 @@ HeatmapOptions matrix_options(const Canvas& canvas) {
   const HeadMap& map = canvas.map();
   const PartText& text = text_of(canvas.view.part, canvas.shown.snapshot->model);
   HeatmapOptions options;
-  options.row_axis = text.row_axis;
-  options.col_axis = text.col_axis;
+  options.row_axis = tr(text.row_axis);
+  options.col_axis = tr(text.col_axis);
   options.row_labels = map.row_labels;
   options.col_labels = map.col_labels;
   options.stretch = 3;
@@ -245,7 +246,7 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   const auto& others = query ? map.col_labels : map.row_labels;
   const WithFont mono(canvas.skin.fonts.mono);
   ImGui::TextUnformatted(own[static_cast<std::size_t>(token.index)].c_str());
-  ImGui::TextDisabled("%s", query ? "looks more or less at" : "is looked at more or less by");
+  ImGui::TextDisabled("%s", query ? tr("looks more or less at") : tr("is looked at more or less by"));
   for (const int other : order)
     ImGui::Text("%+.4f  %s", static_cast<double>(change(other)), others[static_cast<std::size_t>(other)].c_str());
 }
@@ -261,8 +262,8 @@ Pointed draw_lines(Canvas& canvas, ImVec2 size) {
   data.row_labels = map.row_labels;
   data.col_labels = map.col_labels;
   data.colors = colors;
-  data.row_axis = text.row_axis;
-  data.col_axis = text.col_axis;
+  data.row_axis = tr(text.row_axis);
+  data.col_axis = tr(text.col_axis);
   data.mask_upper = map.causal;
   data.high = highest(canvas);
   if (map.is_signed()) data.tooltip = [&](BipartiteToken token) { tell_changes(canvas, token); };
@@ -288,22 +289,23 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   const Skin& skin = canvas.skin;
   draw_label(skin.fonts.mono, skin.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], skin);
   ImGui::SameLine(0, skin.px(8));
-  draw_label(skin.fonts.ui, skin.theme.text_dim, canvas.map().is_signed() ? "looks more or less at" : "looks at", skin);
+  draw_label(skin.fonts.ui, skin.theme.text_dim,
+             canvas.map().is_signed() ? tr("looks more or less at") : tr("looks at"), skin);
   help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::SmallButton("Unpin")) let_go(canvas.view);
-  help_tooltip("Lets go of the chosen query and key: the list follows the mouse again (Escape).", skin);
+  if (ImGui::SmallButton(tr_label("Unpin"))) let_go(canvas.view);
+  help_tooltip(tr("Lets go of the chosen query and key: the list follows the mouse again (Escape)."), skin);
 }
 
 Pointed draw_list(Canvas& canvas, int row) {
-  constexpr const char* hint = "Point at a row to see where it looks; click to keep it.";
+  constexpr const char* hint = mark("Point at a row to see where it looks; click to keep it.");
   const HeadMap& map = canvas.map();
   if (row < 0 || row >= map.map.rows) {
-    draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim, hint, canvas.skin);
+    draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim, tr(hint), canvas.skin);
     return {};
   }
-  draw_list_heading(canvas, row, hint);
+  draw_list_heading(canvas, row, tr(hint));
   const int visible = map.causal ? std::min(row + 1, map.map.cols) : map.map.cols;
   const RowListResult result = draw_row_list(map.map, row, visible, map.col_labels, canvas.selected_col(), canvas.skin);
   if (result.clicked >= 0) choose_col(canvas, result.clicked);
@@ -334,7 +336,7 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
   ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
   if (view.picture == HeadPicture::both && !panes.lines.shown()) {
     draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
-                       "No room for the lines beside the matrix: close a column, or choose Lines.", canvas.skin);
+                       tr("No room for the lines beside the matrix: close a column, or choose Lines."), canvas.skin);
   }
   take(draw_list(canvas, row));
   ImGui::EndChild();
@@ -358,7 +360,7 @@ float lines_height(const Canvas& canvas) {
 }  // namespace
 
 void draw_head(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
-  if (maps.lacks(view.part)) return draw_quiet_note("decoding…", ImGui::GetContentRegionAvail(), skin);
+  if (maps.lacks(view.part)) return draw_quiet_note(tr("decoding…"), ImGui::GetContentRegionAvail(), skin);
   const Shown& shown = maps.of(view.part);
   clamp_to(view, *shown.snapshot);
   update(view.map, view.choice(), shown);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/translation.h"
 #include "measures/attention_mix.h"
 #include "measures/matrix_algebra.h"
 
@@ -113,20 +114,21 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
   const HeadPlace& place = choice.heads.front();
   if (mix == HeadMix::one) return nullptr;
   if (mix == HeadMix::difference) {
-    if (!snapshot.untouched) return "There is no intervention in the model.";
+    if (!snapshot.untouched) return tr("There is no intervention in the model.");
     const Matrix* before = untouched_map(snapshot, place);
     const Matrix& now = *map_at(snapshot, place);
     const bool alike = before && before->rows == now.rows && before->cols == now.cols;
-    return alike
-               ? nullptr
-               : "With the interventions the model writes an output of another length: the maps do not fit each other.";
+    return alike ? nullptr
+                 : tr("With the interventions the model writes an output of another length: the maps do not fit each "
+                      "other.");
   }
-  if (snapshot.model.is_recurrent()) return "This model has one map only.";
+  if (snapshot.model.is_recurrent()) return tr("This model has one map only.");
   if (mix == HeadMix::together_mean && choice.heads.size() < 2)
-    return "Shift-click further heads of this part among the thumbnails first.";
+    return tr("Shift-click further heads of this part among the thumbnails first.");
   if (mix == HeadMix::rollout && place.part == AttentionPart::cross)
-    return "Rollout follows layers of self-attention, which look into the sequence they come from. Cross-attention "
-           "looks into another one.";
+    return tr(
+        "Rollout follows layers of self-attention, which look into the sequence they come from. Cross-attention looks "
+        "into another one.");
   return nullptr;
 }
 

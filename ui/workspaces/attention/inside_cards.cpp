@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "base/translation.h"
 #include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 #include "widgets/card_grid.h"
@@ -26,27 +27,25 @@ struct StageText {
 };
 
 constexpr std::array<StageText, num_stages> stage_texts = {
-    StageText{"q", "", "Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part."},
-    StageText{"k", "×", "Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part."},
-    StageText{"products", "=", "Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1)."},
-    StageText{"bias", "+", "What tells this head the order of the pieces, added to the scaled scores."},
-    StageText{
-        "scores", "→",
-        "Products of d_k terms grow with √d_k; divided by it, the softmax stays where it can learn (paper §3.2.1)."},
-    StageText{
-        "masked", "→",
-        "Hidden cells become −∞ before the softmax (paper §3.2.3). Click or drag over cells to hide them or to show "
-        "them again: a what-if inside this head, the model stays as it is."},
-    StageText{
-        "weights", "→",
-        "softmax: each row's weights are positive and sum to 1. The row's largest score is taken off first, which "
-        "changes nothing but keeps exp small."},
-    StageText{"v", "×", "Values, a row a piece: what is handed on. x·W_V + b_V, this head's part."},
-    StageText{"output", "=", "What this head hands on: of each query the values, mixed by its weights."},
-    StageText{"heads", "", "All heads side by side (paper §3.2.2); this head's columns are outlined."},
-    StageText{"w_o", "×", "W_O, learned: mixes all heads into one vector a piece (paper §3.2.2)."},
+    StageText{"q", "", mark("Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part.")},
+    StageText{"k", "×", mark("Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part.")},
+    StageText{"products", "=", mark("Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1).")},
+    StageText{"bias", "+", mark("What tells this head the order of the pieces, added to the scaled scores.")},
+    StageText{"scores", "→",
+              mark("Products of d_k terms grow with √d_k; divided by it, the softmax stays where it can learn (paper "
+                   "§3.2.1).")},
+    StageText{"masked", "→",
+              mark("Hidden cells become −∞ before the softmax (paper §3.2.3). Click or drag over cells to hide them or "
+                   "to show them again: a what-if inside this head, the model stays as it is.")},
+    StageText{"weights", "→",
+              mark("softmax: each row's weights are positive and sum to 1. The row's largest score is taken off first, "
+                   "which changes nothing but keeps exp small.")},
+    StageText{"v", "×", mark("Values, a row a piece: what is handed on. x·W_V + b_V, this head's part.")},
+    StageText{"output", "=", mark("What this head hands on: of each query the values, mixed by its weights.")},
+    StageText{"heads", "", mark("All heads side by side (paper §3.2.2); this head's columns are outlined.")},
+    StageText{"w_o", "×", mark("W_O, learned: mixes all heads into one vector a piece (paper §3.2.2).")},
     StageText{"sublayer", "=",
-              "What the sublayer gives: the heads through W_O, plus b_O. It is added to x next (paper §3.1)."},
+              mark("What the sublayer gives: the heads through W_O, plus b_O. It is added to x next (paper §3.1).")},
 };
 
 const StageText& text_of(Stage stage) {
@@ -63,10 +62,10 @@ constexpr std::array weigh = {Stage::bias, Stage::scores, Stage::masked, Stage::
 constexpr std::array mix = {Stage::v, Stage::output};
 constexpr std::array join = {Stage::heads, Stage::w_o, Stage::sublayer};
 constexpr std::array sections = {
-    Section{"1  Compare every query with every key", compare},
-    Section{"2  Scale, mask, softmax: scores become weights", weigh},
-    Section{"3  Mix the values by the weights", mix},
-    Section{"4  All heads side by side, through W_O", join},
+    Section{mark("1  Compare every query with every key"), compare},
+    Section{mark("2  Scale, mask, softmax: scores become weights"), weigh},
+    Section{mark("3  Mix the values by the weights"), mix},
+    Section{mark("4  All heads side by side, through W_O"), join},
 };
 
 std::string title_of(Stage stage, const HeadNumbers& numbers) {
@@ -79,15 +78,15 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
       "Q" + rotated,
       "K" + rotated,
       "q·k",
-      added + " bias",
-      (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : "q·k, not divided") + (bias ? " + " + added : ""),
-      "mask",
-      "softmax",
+      added + tr(" bias"),
+      (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not divided")) + (bias ? " + " + added : ""),
+      tr("mask"),
+      tr("softmax"),
       "V",
-      head.relative_v.empty() ? "weights × V" : fmt::format("weights × (V + {}'s a^V)", added),
-      "concat",
+      head.relative_v.empty() ? tr("weights × V") : trf("weights × (V + {}'s a^V)", added),
+      tr("concat"),
       "W_O",
-      "output"};
+      tr("output")};
   return titles[static_cast<std::size_t>(stage)];
 }
 
@@ -178,7 +177,7 @@ void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
   ImGui::SetCursorScreenPos(at);
   std::optional<Stage>& alone = context.view.inside.alone;
   const std::string help =
-      fmt::format("{}\nClick: {}.", text_of(stage).help, alone ? "all stages again" : "this stage alone, large");
+      trf("{}\nClick: {}.", tr(text_of(stage).help), alone ? tr("all stages again") : tr("this stage alone, large"));
   if (draw_card_title({title_of(stage, numbers), help, options.map, options.low, options.high}, size.x, skin))
     alone = alone ? std::nullopt : std::optional(stage);
   const HeatmapResult result = draw_heatmap("map", matrix, numbers.version, {size.x, size.y - card_title_height(skin)},
@@ -227,7 +226,7 @@ void draw_all(Context& context) {
   const float height = clamped(room.y / static_cast<float>(sections.size()) - heading, skin.px(180), skin.px(300));
   CardGrid grid = card_grid(room.x, skin.px(150), 4, height, skin.px(20), skin);
   for (const Section& section : sections) {
-    draw_heading(section.heading, grid, skin);
+    draw_heading(tr(section.heading), grid, skin);
     for (const Stage stage : section.stages) {
       if (!is_drawn(stage, context.cards.numbers)) continue;
       const ImVec2 at = grid.next();

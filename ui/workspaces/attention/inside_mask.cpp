@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 
@@ -53,12 +54,11 @@ void along_line(int from_row, int from_col, int to_row, int to_col, const Visit&
 
 void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<const std::string> keys,
                    const Skin& skin) {
-  next_in_row(button_width("Hide key ▾"), skin.px(6));
-  if (ImGui::SmallButton("Hide key ▾")) ImGui::OpenPopup("keys");
-  help_tooltip(
-      "Padding: a key that no query may look at, a whole column (what is done to the filling of shorter sentences in a "
-      "batch).",
-      skin);
+  next_in_row(button_width(tr("Hide key ▾")), skin.px(6));
+  if (ImGui::SmallButton(tr_label("Hide key ▾"))) ImGui::OpenPopup("keys");
+  help_tooltip(tr("Padding: a key that no query may look at, a whole column (what is done to the filling of shorter "
+                  "sentences in a batch)."),
+               skin);
   if (!ImGui::BeginPopup("keys")) return;
   for (int key = 0; key < numbers.mask.cols; ++key) {
     const bool hidden = hides_key(numbers.mask, key);
@@ -112,12 +112,11 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
                        const Skin& skin) {
   const HeadInside& head = numbers.head();
   ImGui::AlignTextToFramePadding();
-  dim_text("Mask", skin);
-  help_tooltip(
-      "What if other keys were hidden from this head? Everything after it is computed anew, to the translation; the "
-      "weights of the model stay as they are. Keys that the decoder has not written yet can be shown to the numbers "
-      "below alone. Click or drag over cells of the mask below, too.",
-      skin);
+  dim_text(tr("Mask"), skin);
+  help_tooltip(tr("What if other keys were hidden from this head? Everything after it is computed anew, to the "
+                  "translation; the weights of the model stay as they are. Keys that the decoder has not written yet "
+                  "can be shown to the numbers below alone. Click or drag over cells of the mask below, too."),
+               skin);
   const auto offer = [&](const char* label, const CellMask& mask, const char* help) {
     next_in_row(button_width(label), skin.px(6));
     const bool in_force = numbers.mask == mask;
@@ -127,22 +126,21 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
     help_tooltip(help, skin);
     if (clicked) use_mask(view, head, mask);
   };
-  offer("Model's", model_mask(head),
-        "The mask the model has here: look-ahead in the decoder's self-attention, else none.");
-  offer("Look-ahead", look_ahead_mask(numbers.mask.rows, numbers.mask.cols),
-        "Hides every key after the query (paper §3.2.3).");
-  offer("None", CellMask(numbers.mask.rows, numbers.mask.cols), "Every query may look at every key.");
+  offer(tr_label("Model's"), model_mask(head),
+        tr("The mask the model has here: look-ahead in the decoder's self-attention, else none."));
+  offer(tr_label("Look-ahead"), look_ahead_mask(numbers.mask.rows, numbers.mask.cols),
+        tr("Hides every key after the query (paper §3.2.3)."));
+  offer(tr_label("None"), CellMask(numbers.mask.rows, numbers.mask.cols), tr("Every query may look at every key."));
   draw_hide_key(view, numbers, keys, skin);
 }
 
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
                       const Skin& skin) {
   if (!numbers.what_if || numbers.change.empty()) return;
-  colored_text(skin.theme.warning, "What if, inside this head only: how far the output moves");
-  help_tooltip(
-      "‖Δ‖ of what the sublayer gives with this mask, for every query, before the model has been asked or where it "
-      "cannot be: keys that are not written yet.",
-      skin);
+  colored_text(skin.theme.warning, tr("What if, inside this head only: how far the output moves"));
+  help_tooltip(tr("‖Δ‖ of what the sublayer gives with this mask, for every query, before the model has been asked or "
+                  "where it cannot be: keys that are not written yet."),
+               skin);
   Matrix change(1, static_cast<int>(numbers.change.size()));
   change.values = numbers.change;
   const std::vector<std::string> row = {"‖Δ‖"};
@@ -155,7 +153,7 @@ void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> q
   options.tooltip = [&](int, int query) {
     const auto at = static_cast<std::size_t>(query);
     ImGui::TextUnformatted(
-        fmt::format("{}: ‖Δ‖ = {:.3g}, the output has ‖·‖ = {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
+        trf("{}: ‖Δ‖ = {:.3g}, the output has ‖·‖ = {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
             .c_str());
   };
   draw_heatmap("change", change, numbers.version, {0, skin.px(effect_map_height)}, options, textures, skin);

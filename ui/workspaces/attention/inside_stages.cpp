@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/translation.h"
 #include "measures/matrix_algebra.h"
 #include "plain/snapshot.h"
 #include "workspaces/arithmetic.h"
@@ -127,7 +128,7 @@ std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
 std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
   const std::string product = short_number(numbers.stages.products.at(cell.row, cell.col));
-  std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + " (not divided)";
+  std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + tr(" (not divided)");
   if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
     text += fmt::format(" + {} ({})", operand_text(head.bias.at(cell.row, cell.col)), scheme->label);
   return text + " = " + short_number(numbers.stages.scores.at(cell.row, cell.col));
@@ -135,7 +136,7 @@ std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
 
 std::string masked_text(const HeadNumbers& numbers, const StageCell& cell) {
   const std::string score = short_number(numbers.stages.scores.at(cell.row, cell.col));
-  if (numbers.mask.at(cell.row, cell.col)) return score + " + (−∞) = −∞\nhidden: its weight is 0";
+  if (numbers.mask.at(cell.row, cell.col)) return score + tr(" + (−∞) = −∞\nhidden: its weight is 0");
   return score + " + 0 = " + score;
 }
 
@@ -148,18 +149,17 @@ bool is_forced(const HeadNumbers& numbers, int row) {
 
 std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
   const std::string weight = short_number(numbers.stages.weights.at(cell.row, cell.col));
-  if (is_forced(numbers, cell.row)) return "forced, whatever the scores = " + weight;
+  if (is_forced(numbers, cell.row)) return tr("forced, whatever the scores = ") + weight;
   const Matrix& scores = numbers.stages.masked;
   float largest = -std::numeric_limits<float>::infinity();
   for (int col = 0; col < scores.cols; ++col) largest = std::max(largest, scores.at(cell.row, col));
-  if (std::isinf(largest)) return "every key of this row is hidden: no weight at all = " + weight;
+  if (std::isinf(largest)) return tr("every key of this row is hidden: no weight at all = ") + weight;
   double sum = 0;
   for (int col = 0; col < scores.cols; ++col) sum += std::exp(static_cast<double>(scores.at(cell.row, col) - largest));
   const float score = scores.at(cell.row, cell.col);
-  if (std::isinf(score)) return fmt::format("exp(−∞) ÷ Σ = 0 ÷ {} = {}", short_number(static_cast<float>(sum)), weight);
-  return fmt::format("exp({0} − {1}) ÷ Σ_j exp(s_j − {1})\n= {2} ÷ {3}\n= {4}", short_number(score),
-                     operand_text(largest), short_number(std::exp(score - largest)),
-                     short_number(static_cast<float>(sum)), weight);
+  if (std::isinf(score)) return trf("exp(−∞) ÷ Σ = 0 ÷ {} = {}", short_number(static_cast<float>(sum)), weight);
+  return trf("exp({0} − {1}) ÷ Σ_j exp(s_j − {1})\n= {2} ÷ {3}\n= {4}", short_number(score), operand_text(largest),
+             short_number(std::exp(score - largest)), short_number(static_cast<float>(sum)), weight);
 }
 
 // Keys by their weight, the largest first.
@@ -175,7 +175,7 @@ std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const
   const std::string value = short_number(numbers.stages.output.at(cell.row, cell.col));
   if (std::ranges::find(numbers.snapshot->interventions.heads_off, head.place) !=
       numbers.snapshot->interventions.heads_off.end())
-    return "this head is switched off = " + value;
+    return tr("this head is switched off = ") + value;
   const ProductSum sum{weights.cols, [&](int key) { return weights.at(cell.row, key); },
                        [&](int key) {
                          const float value_of_key = head.v.at(key, cell.col);
@@ -185,44 +185,44 @@ std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const
                        }};
   const std::string written_sum =
       written(sum, by_weight(weights, cell.row), [&](int key) { return name_of(labels.keys, key); });
-  return fmt::format("Σ_j w_j {}[{}]\n= {}\n= {}", head.relative_v.empty() ? "v_j" : "(v_j + a^V of the distance)",
+  return fmt::format("Σ_j w_j {}[{}]\n= {}\n= {}", head.relative_v.empty() ? "v_j" : tr("(v_j + a^V of the distance)"),
                      cell.col, written_sum, value);
 }
 
 std::string heads_text(const HeadNumbers& numbers, const StageCell& cell) {
   const int width = numbers.head().q.cols;
   const int head = cell.col / width;
-  return fmt::format("head {}{}, number {} of its {}\n= {}", head + 1,
-                     head == numbers.head().place.head ? " (this one)" : "", cell.col % width, width,
-                     short_number(numbers.heads.at(cell.row, cell.col)));
+  return trf("head {}{}, number {} of its {}\n= {}", head + 1,
+             head == numbers.head().place.head ? tr(" (this one)") : "", cell.col % width, width,
+             short_number(numbers.heads.at(cell.row, cell.col)));
 }
 
 std::string sublayer_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
   const ProductSum sum{numbers.heads.cols, [&](int c) { return numbers.heads.at(cell.row, c); },
                        [&](int c) { return numbers.w_o.at(c, cell.col); }};
-  return fmt::format("Σ_c heads[c]·W_O[c][{0}] + b_O[{0}]\n= {1} + {2} (b_O)\n= {3}", cell.col,
-                     written(sum, in_order(sum.count)), operand_text(head.b_o.at(0, cell.col)),
-                     short_number(numbers.sublayer.at(cell.row, cell.col)));
+  return trf("Σ_c heads[c]·W_O[c][{0}] + b_O[{0}]\n= {1} + {2} (b_O)\n= {3}", cell.col,
+             written(sum, in_order(sum.count)), operand_text(head.b_o.at(0, cell.col)),
+             short_number(numbers.sublayer.at(cell.row, cell.col)));
 }
 
 // A number that was not computed here: a projection of the layer's input, or a weight.
 std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const HeadLabels& labels) {
   const std::string value = short_number(numbers.of(cell.stage).at(cell.row, cell.col));
   const PositionScheme* rotation = rotated_by(numbers.head(), numbers.snapshot->model);
-  const std::string rotated = rotation ? fmt::format(", rotated by {}", rotation->label) : "";
+  const std::string rotated = rotation ? trf(", rotated by {}", rotation->label) : "";
   switch (cell.stage) {
     case Stage::q:
-      return fmt::format("q({})[{}], number {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col,
-                         cell.col, rotated, value);
+      return trf("q({})[{}], number {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col, cell.col,
+                 rotated, value);
     case Stage::k:
-      return fmt::format("k({})[{}], number {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col,
-                         cell.col, rotated, value);
+      return trf("k({})[{}], number {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
+                 rotated, value);
     case Stage::v:
-      return fmt::format("v({})[{}], number {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col,
-                         cell.col, value);
+      return trf("v({})[{}], number {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
+                 value);
     default:
-      return fmt::format("W_O[{}][{}], learned\n= {}", cell.row, cell.col, value);
+      return trf("W_O[{}][{}], learned\n= {}", cell.row, cell.col, value);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -31,12 +32,12 @@ void toggle(std::vector<T>& list, const T& item) {
 }
 
 std::string layer_title(const LayerPlace& layer) {
-  return fmt::format("{}, layer {}", layer.decoder ? "Decoder" : "Encoder", layer.layer + 1);
+  return trf("{}, layer {}", layer.decoder ? tr("Decoder") : tr("Encoder"), layer.layer + 1);
 }
 
 // A piece by its place; of a sentence that has become shorter, its number.
 std::string piece(std::span<const Token> tokens, int index) {
-  if (index < 0 || index >= static_cast<int>(tokens.size())) return fmt::format("piece {}", index + 1);
+  if (index < 0 || index >= static_cast<int>(tokens.size())) return trf("piece {}", index + 1);
   return tokens[static_cast<std::size_t>(index)].piece;
 }
 
@@ -65,56 +66,55 @@ void piece_combo(const char* id, std::span<const Token> tokens, int count, int& 
 // Why heads, layers and weights cannot be changed; null: they can.
 const char* why_only_tokens(const ModelConfig& model) {
   if (!model.is_recurrent()) return nullptr;
-  return "A recurrent model has no heads and layers of attention to be switched off, and its one attention is part of "
-         "its state: only tokens can be replaced.";
+  return tr(
+      "A recurrent model has no heads and layers of attention to be switched off, and its one attention is part of its "
+      "state: only tokens can be replaced.");
 }
 
 void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
-  bold_text("Switch off", skin);
+  bold_text(tr("Switch off"), skin);
   const char* why_not = why_only_tokens(snapshot.model);
   const bool head_off = contains(view.interventions.heads_off, view.place());
   const bool layer_off = contains(view.interventions.layers_off, layer_of(view.place()));
-  if (button((head_off ? "This head is off" : "This head") + std::string("##head"), why_not,
-             fmt::format("{}: its part of what goes into W_O becomes zero (paper §3.2.2). Again: on.",
-                         title_of(view.place(), snapshot.model)),
+  if (button((head_off ? tr("This head is off") : tr("This head")) + std::string("##head"), why_not,
+             trf("{}: its part of what goes into W_O becomes zero (paper §3.2.2). Again: on.",
+                 title_of(view.place(), snapshot.model)),
              skin))
     toggle_head(view.interventions, view.place());
   ImGui::SameLine();
-  if (button((layer_off ? "This layer is off" : "This layer") + std::string("##layer"), why_not,
-             fmt::format("{}: it passes its input on unchanged (paper §3.1). Again: on.",
-                         layer_title(layer_of(view.place()))),
+  if (button((layer_off ? tr("This layer is off") : tr("This layer")) + std::string("##layer"), why_not,
+             trf("{}: it passes its input on unchanged (paper §3.1). Again: on.", layer_title(layer_of(view.place()))),
              skin))
     toggle_layer(view.interventions, layer_of(view.place()));
   ImGui::SameLine();
   bool& other_scale = view.interventions.other_scale;
   const bool divided = snapshot.model.scaled_attention != other_scale;
-  if (button(divided ? "\u00F7 \u221Ad_k##scale" : "\u00F7 \u221Ad_k is off##scale", why_not,
-             "The division of all heads' scores by \u221Ad_k (paper \u00A73.2.1). Again: back.", skin))
+  if (button(divided ? tr_label("\u00F7 \u221Ad_k##scale") : tr_label("\u00F7 \u221Ad_k is off##scale"), why_not,
+             tr("The division of all heads' scores by \u221Ad_k (paper \u00A73.2.1). Again: back."), skin))
     other_scale = !other_scale;
 }
 
 void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
-  bold_text("Force attention", skin);
+  bold_text(tr("Force attention"), skin);
   const std::vector<Token>& queries = row_tokens(snapshot, view.part);
   const std::vector<Token>& keys = col_tokens(snapshot, view.part);
   const char* why_not = why_only_tokens(snapshot.model);
-  if (!why_not && (queries.empty() || keys.empty())) why_not = "Nothing has been decoded yet.";
+  if (!why_not && (queries.empty() || keys.empty())) why_not = tr("Nothing has been decoded yet.");
   ImGui::BeginDisabled(why_not != nullptr);
   piece_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
-  help_tooltip("The query: the piece that looks.", skin);
+  help_tooltip(tr("The query: the piece that looks."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("looks only at");
+  ImGui::TextUnformatted(tr("looks only at"));
   ImGui::SameLine();
   // Keys after the query are masked in the decoder.
   const int visible = view.part == AttentionPart::decoder ? view.intervention.query + 1 : static_cast<int>(keys.size());
   piece_combo("##key", keys, std::min(visible, static_cast<int>(keys.size())), view.intervention.key, skin);
-  help_tooltip("The key: the piece that gets all the weight.", skin);
+  help_tooltip(tr("The key: the piece that gets all the weight."), skin);
   ImGui::EndDisabled();
   ImGui::SameLine();
-  if (button("Force", why_not,
-             fmt::format("All of this query's weight goes to this key, in {} alone.",
-                         title_of(view.place(), snapshot.model)),
+  if (button(tr_label("Force"), why_not,
+             trf("All of this query's weight goes to this key, in {} alone.", title_of(view.place(), snapshot.model)),
              skin))
     force(view.interventions, {view.place(), view.intervention.query, view.intervention.key});
 }
@@ -124,32 +124,35 @@ void draw_side(const Snapshot& snapshot, InterventionsView& intervention, const 
     intervention.target = true;
     return;
   }
-  if (ImGui::RadioButton("source", !intervention.target)) intervention.target = false;
-  help_tooltip("A piece of the sentence, before the encoder embeds it.", skin);
+  if (ImGui::RadioButton(tr_label("source"), !intervention.target)) intervention.target = false;
+  help_tooltip(tr("A piece of the sentence, before the encoder embeds it."), skin);
   ImGui::SameLine();
-  if (ImGui::RadioButton("decoder input", intervention.target)) intervention.target = true;
-  help_tooltip("A piece of what the decoder has written, before it embeds it; what is shown stays as written.", skin);
+  if (ImGui::RadioButton(tr_label("decoder input"), intervention.target)) intervention.target = true;
+  help_tooltip(tr("A piece of what the decoder has written, before it embeds it; what is shown stays as written."),
+               skin);
 }
 
 void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
-  bold_text("Replace a token", skin);
+  bold_text(tr("Replace a token"), skin);
   InterventionsView& intervention = view.intervention;
   draw_side(snapshot, intervention, skin);
   const std::vector<Token>& tokens = intervention.target ? snapshot.target_in : snapshot.source;
   piece_combo("##piece", tokens, static_cast<int>(tokens.size()), intervention.position, skin);
-  help_tooltip("The piece whose embedding is replaced.", skin);
+  help_tooltip(tr("The piece whose embedding is replaced."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("by");
+  ImGui::TextUnformatted(tr("by"));
   ImGui::SameLine();
   ImGui::SetNextItemWidth(skin.px(110));
   const bool entered =
-      ImGui::InputTextWithHint("##text", "a word", &intervention.text, ImGuiInputTextFlags_EnterReturnsTrue);
-  help_tooltip("Its first piece of the vocabulary is embedded instead; the sentence stays as typed.", skin);
+      ImGui::InputTextWithHint("##text", tr("a word"), &intervention.text, ImGuiInputTextFlags_EnterReturnsTrue);
+  help_tooltip(tr("Its first piece of the vocabulary is embedded instead; the sentence stays as typed."), skin);
   ImGui::SameLine();
   const bool blank = intervention.text.find_first_not_of(" \t") == std::string::npos;
-  const char* why_not = tokens.empty() ? "Nothing has been decoded yet." : blank ? "Type a word first." : nullptr;
-  const bool pressed = button("Replace", why_not, "The model reads the other piece at this place.", skin);
+  const char* why_not = tokens.empty() ? tr("Nothing has been decoded yet.")
+                        : blank        ? tr("Type a word first.")
+                                       : nullptr;
+  const bool pressed = button(tr_label("Replace"), why_not, tr("The model reads the other piece at this place."), skin);
   if (!why_not && (pressed || entered))
     replace(view.interventions, {intervention.target, intervention.position, -1, intervention.text});
 }
@@ -164,7 +167,7 @@ void begin_intervention(const Snapshot& snapshot, AttentionView& view) {
 
 void draw_popup(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   if (!ImGui::BeginPopup(popup_id)) return;
-  dim_text("Weights and training stay as they are; what is changed is listed above until it is taken back.", skin);
+  dim_text(tr("Weights and training stay as they are; what is changed is listed above until it is taken back."), skin);
   draw_switches(snapshot, view, skin);
   ImGui::Spacing();
   draw_force(snapshot, view, skin);
@@ -180,7 +183,7 @@ constexpr std::size_t words_before = 2;  // of what is the same, before the firs
 std::string joined(std::span<const ComparedWord> words) {
   std::string text;
   for (const ComparedWord& word : words) text += (text.empty() ? "" : " ") + word.word;
-  return text.empty() ? "(nothing)" : text;
+  return text.empty() ? tr("(nothing)") : text;
 }
 
 // Where to begin so that a line shows what differs, if it has not room for all.
@@ -208,7 +211,7 @@ void draw_output(const char* label, std::span<const ComparedWord> words, Color32
   };
   const std::size_t first = first_shown(words, width - skin.px(46));
   if (first > 0) put("…", skin.theme.text_dim);
-  if (words.empty()) put("(nothing)", skin.theme.text_dim);
+  if (words.empty()) put(tr("(nothing)"), skin.theme.text_dim);
   for (const ComparedWord& word : words.subspan(first)) put(word.word, word.differs ? color : skin.theme.text);
   paint.pop_clip();
 }
@@ -232,8 +235,8 @@ float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec
 void gold_tooltip(float before, const GoldStep& after, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(after.token.piece, skin);
-  ImGui::Text("p = %.4g untouched, %.4g now", static_cast<double>(before), static_cast<double>(after.probability));
-  if (after.rank > 1) ImGui::Text("now number %d; the model would write %s", after.rank, after.best.piece.c_str());
+  ImGui::Text(tr("p = %.4g untouched, %.4g now"), static_cast<double>(before), static_cast<double>(after.probability));
+  if (after.rank > 1) ImGui::Text(tr("now number %d; the model would write %s"), after.rank, after.best.piece.c_str());
   ImGui::EndTooltip();
 }
 
@@ -241,13 +244,12 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
   const std::vector<GoldStep>& after = snapshot.gold;
   if (after.empty()) return;
   const std::string sum =
-      fmt::format("Σ ln p of the {} {:.2f} → {:.2f}", difference.reference ? "reference" : "untouched output",
-                  difference.log_prob_before, difference.log_prob_after);
+      trf("Σ ln p of the {} {:.2f} → {:.2f}", difference.reference ? tr("reference") : tr("untouched output"),
+          difference.log_prob_before, difference.log_prob_after);
   ImGui::TextUnformatted(sum.c_str());
-  help_tooltip(
-      "How probable every piece is when the ones before it are given, without and with the interventions (the bars: "
-      "grey untouched, coloured now).",
-      skin);
+  help_tooltip(tr("How probable every piece is when the ones before it are given, without and with the interventions "
+                  "(the bars: grey untouched, coloured now)."),
+               skin);
   ImGui::SameLine(0, skin.px(12));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float right = origin.x + ImGui::GetContentRegionAvail().x;
@@ -272,17 +274,16 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
                   name(row_tokens(snapshot, largest.place.part), largest.query),
                   name(col_tokens(snapshot, largest.place.part), largest.key), largest.before, largest.after);
   ImGui::AlignTextToFramePadding();
-  dim_text("largest change", skin);
+  dim_text(tr("largest change"), skin);
   ImGui::SameLine(0, skin.px(8));
   if (ImGui::SmallButton(text.c_str())) {
     select(view, largest.place);
     view.pinned_row = largest.query;
     view.pinned_col = largest.key;
   }
-  help_tooltip(
-      "Of all attention weights the one that moved most, beside those that were set by hand; only where the query saw "
-      "the same pieces in both. Click: goes there.",
-      skin);
+  help_tooltip(tr("Of all attention weights the one that moved most, beside those that were set by hand; only where "
+                  "the query saw the same pieces in both. Click: goes there."),
+               skin);
 }
 
 void refresh(InterventionsView& intervention, const std::shared_ptr<const Snapshot>& snapshot) {
@@ -319,15 +320,14 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
   const Snapshot& snapshot = maps.complete.snapshot ? *maps.complete.snapshot : *maps.newest.snapshot;
   if (!maps.lacks(view.part)) clamp_to(view, *maps.of(view.part).snapshot);
   ImGui::PushID("interventions");
-  break_choices("Intervene…");
-  if (ImGui::SmallButton("Intervene…")) {
+  break_choices(tr("Intervene…"));
+  if (ImGui::SmallButton(tr_label("Intervene…"))) {
     begin_intervention(snapshot, view);
     ImGui::OpenPopup(popup_id);
   }
-  help_tooltip(
-      "Intervenes in the model for this look: switches off a head or a layer, forces a query to look at one key, or "
-      "replaces a token, and shows what comes of it.",
-      skin);
+  help_tooltip(tr("Intervenes in the model for this look: switches off a head or a layer, forces a query to look at "
+                  "one key, or replaces a token, and shows what comes of it."),
+               skin);
   draw_popup(snapshot, view, skin);
   ImGui::PopID();
 }
@@ -337,11 +337,11 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
 void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;
   if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note(maps.complete), skin);
-  if (!snapshot || !snapshot->untouched) return dim_text("looking…", skin);
+  if (!snapshot || !snapshot->untouched) return dim_text(tr("looking…"), skin);
   refresh(view.intervention, snapshot);
   const LookDifference& difference = *view.intervention.difference;
-  draw_output("then", difference.before, skin.theme.success, skin);
-  draw_output("now", difference.after, skin.theme.warning, skin);
+  draw_output(tr("then"), difference.before, skin.theme.success, skin);
+  draw_output(tr("now"), difference.after, skin.theme.warning, skin);
   draw_gold(*snapshot, difference, skin);
   if (difference.largest) draw_largest(*snapshot, *difference.largest, view, skin);
 }

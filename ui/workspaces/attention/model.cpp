@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/input.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -96,12 +97,12 @@ Grid largest_grid(const ShownMaps& maps, ImVec2 space, const Skin& skin) {
 
 void draw_group_heading(const PartText& text, float width, const Skin& skin) {
   const float left = ImGui::GetCursorPosX();
-  draw_label(skin.fonts.bold, skin.theme.text, text.name, skin);
-  help_tooltip(text.help, skin);
+  draw_label(skin.fonts.bold, skin.theme.text, tr(text.name), skin);
+  help_tooltip(tr(text.help), skin);
   ImGui::SameLine(0, skin.px(6));
   if (ImGui::GetCursorPosX() - left + text_size(skin.fonts.ui, text.what).x > width) return ImGui::NewLine();
   draw_label(skin.fonts.ui, skin.theme.text_dim, text.what, skin);
-  help_tooltip(text.help, skin);
+  help_tooltip(tr(text.help), skin);
 }
 
 void draw_names(ImVec2 origin, const AttentionMaps& maps, ImVec2 cell, const Skin& skin) {
@@ -179,8 +180,8 @@ List list_for(std::size_t count, ImVec2 space, const Skin& skin) {
 
 std::string value_text(const RankedHead& head, HeadOrder order) {
   if (!head.value) return "–";
-  if (order == HeadOrder::entropy) return fmt::format("{:.2f} nats", *head.value);
-  if (order == HeadOrder::distance) return fmt::format("{:.1f} pieces", *head.value);
+  if (order == HeadOrder::entropy) return trf("{:.2f} nats", *head.value);
+  if (order == HeadOrder::distance) return trf("{:.1f} pieces", *head.value);
   return fmt::format("{:.3f}", *head.value);
 }
 
@@ -229,11 +230,11 @@ std::string uniform_text(const HeadMeasures& all) {
       }
     }
   }
-  return uniform == 0 ? "" : fmt::format("{} of {} near-uniform", uniform, count);
+  return uniform == 0 ? "" : trf("{} of {} near-uniform", uniform, count);
 }
 
 void draw_controls(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
-  draw_label(skin.fonts.ui, skin.theme.text_dim, "Heads", skin);
+  draw_label(skin.fonts.ui, skin.theme.text_dim, tr("Heads"), skin);
   ImGui::SameLine(0, skin.px(6));
   draw_order_choice(view, maps, skin);
   const std::string uniform = uniform_text(view.measures);
@@ -242,10 +243,9 @@ void draw_controls(const ShownMaps& maps, AttentionView& view, const Skin& skin)
     draw_label(skin.fonts.ui, skin.theme.warning, "≈", skin);
     ImGui::SameLine(0, skin.px(4));
     draw_label(skin.fonts.ui, skin.theme.text_dim, uniform, skin);
-    help_tooltip(
-        "Near-uniform: untrained or idle. Such a head looks almost everywhere alike: the mean entropy of its rows is "
-        "above 95 % of what it would be if every query looked at all the keys it sees alike.",
-        skin);
+    help_tooltip(tr("Near-uniform: untrained or idle. Such a head looks almost everywhere alike: the mean entropy of "
+                    "its rows is above 95 % of what it would be if every query looked at all the keys it sees alike."),
+                 skin);
   }
   end_choices();
 }
@@ -265,11 +265,11 @@ void draw_uniform_mark(ImVec2 low, ImVec2 size, const Skin& skin) {
 }
 
 void tell_measures(const MapMeasures& measures, const Skin& skin) {
-  ImGui::Text("mean entropy of a row: %.2f of at most %.2f nats", static_cast<double>(measures.entropy),
+  ImGui::Text(tr("mean entropy of a row: %.2f of at most %.2f nats"), static_cast<double>(measures.entropy),
               static_cast<double>(measures.most_entropy));
-  ImGui::Text("mean distance |query − key|: %.1f pieces", static_cast<double>(measures.distance));
+  ImGui::Text(tr("mean distance |query − key|: %.1f pieces"), static_cast<double>(measures.distance));
   if (!near_uniform(measures)) return;
-  colored_text(skin.theme.warning, "near-uniform: untrained or idle");
+  colored_text(skin.theme.warning, tr("near-uniform: untrained or idle"));
 }
 
 // Of the run that is shown; null where it was not measured.
@@ -294,11 +294,11 @@ void draw_importance_bar(const HeadImportance& head, const AttentionView& view, 
 void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionView& view, const Skin& skin) {
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(title_of(place, shown.snapshot->model).c_str());
-  if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, "switched off");
+  if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, tr("switched off"));
   if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
   if (const HeadImportance* head = importance_of(shown, place, view))
-    dim_text(fmt::format("without it a held-out piece costs {:+.4f} nats (the bar)", head->exact), skin);
-  ImGui::TextDisabled("click: select   Shift + click: together, in colours   double-click: open");
+    dim_text(trf("without it a held-out piece costs {:+.4f} nats (the bar)", head->exact), skin);
+  ImGui::TextDisabled(tr("click: select   Shift + click: together, in colours   double-click: open"));
   ImGui::EndTooltip();
 }
 
@@ -317,7 +317,7 @@ void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textur
   if (view.order == HeadOrder::place)
     draw_grid(maps, largest_grid(maps, space, skin), view, textures, skin);
   else if (view.order == HeadOrder::attention && !selected_token(view, maps))
-    draw_quiet_note("Select a piece first: click one at the level “Head”.", space, skin);
+    draw_quiet_note(tr("Select a piece first: click one at the level “Head”."), space, skin);
   else
     draw_ranked(maps, view, textures, skin);
   ImGui::EndChild();

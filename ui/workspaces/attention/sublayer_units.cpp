@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
@@ -45,10 +46,10 @@ void draw_unit(const ActiveUnit& unit, float largest, const Skin& skin) {
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::Dummy({std::max(1.0F, width), line});
   Painter paint(skin);
-  const float label = text_size(skin.fonts.mono_small, "unit 0000").x + skin.px(6);
+  const float label = text_size(skin.fonts.mono_small, tr("unit 0000")).x + skin.px(6);
   const float value = text_size(skin.fonts.mono_small, "00.00").x + skin.px(6);
   const float bar = std::max(skin.px(8), width - label - value) * unit.value / largest;
-  paint.text(skin.fonts.mono_small, at, skin.theme.text, fmt::format("unit {:>4}", unit.unit));
+  paint.text(skin.fonts.mono_small, at, skin.theme.text, trf("unit {:>4}", unit.unit));
   paint.filled_rect({at.x + label, at.y + skin.px(2)}, {at.x + label + bar, at.y + line - skin.px(2)},
                     skin.theme.accent, skin.px(1));
   paint.text(skin.fonts.mono_small, {at.x + width - value + skin.px(6), at.y}, skin.theme.text_dim,
@@ -58,8 +59,8 @@ void draw_unit(const ActiveUnit& unit, float largest, const Skin& skin) {
 void draw_list(const Matrix& active, int token, const std::string& name, const Skin& skin) {
   mono_text(name, skin);
   ImGui::SameLine(0, skin.px(8));
-  dim_text(fmt::format("{:.0f} % of {} active", 100 * active_share(active, token), active.cols), skin);
-  help_tooltip("The units of the inner layer that this piece switches on most, with their values.", skin);
+  dim_text(trf("{:.0f} % of {} active", 100 * active_share(active, token), active.cols), skin);
+  help_tooltip(tr("The units of the inner layer that this piece switches on most, with their values."), skin);
   const std::vector<ActiveUnit> units = most_active(active, token, listed_units);
   for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, skin);
 }
@@ -73,7 +74,7 @@ HeatmapOptions units_options(const Matrix& active, const std::vector<std::string
   options.selected_row = view.pinned_row.value_or(-1);
   options.tooltip = [&](int row, int col) {
     ImGui::Text("%s", labels[static_cast<std::size_t>(row)].c_str());
-    ImGui::Text("unit %d: %.4g", col, static_cast<double>(active.at(row, col)));
+    ImGui::Text(tr("unit %d: %.4g"), col, static_cast<double>(active.at(row, col)));
   };
   return options;
 }
@@ -100,29 +101,30 @@ float active_share(const Matrix& active, int token) {
 }
 
 std::string activation_formula(const ModelConfig& model) {
-  const std::string inner = model.biases ? "xW₁ + b₁" : "xW₁";
-  if (model.activation == "relu") return "ReLU, max(0, " + inner + ")";
+  const std::string inner = model.biases ? tr("xW₁ + b₁") : "xW₁";
+  if (model.activation == "relu") return tr("ReLU, max(0, ") + inner + ")";
   if (model.is_gated())
-    return fmt::format("{}, {}({}) ⊙ xV", model.activation == "swiglu" ? "SwiGLU" : "GEGLU",
-                       model.activation == "swiglu" ? "swish" : "GELU", inner);
-  return fmt::format("{}({})", model.activation == "swish" ? "swish" : "GELU", inner);
+    return trf("{}, {}({}) ⊙ xV", model.activation == "swiglu" ? tr("SwiGLU") : tr("GEGLU"),
+               model.activation == "swiglu" ? tr("swish") : tr("GELU"), inner);
+  return fmt::format("{}({})", model.activation == "swish" ? tr("swish") : tr("GELU"), inner);
 }
 
 void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   const SublayerEffect* flow = feed_forward(snapshot, view);
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  if (!flow || flow->active.empty()) return draw_quiet_note("This layer is switched off.", {room.x, skin.px(60)}, skin);
+  if (!flow || flow->active.empty())
+    return draw_quiet_note(tr("This layer is switched off."), {room.x, skin.px(60)}, skin);
   const Matrix& active = flow->active;
   const std::vector<std::string> tokens = pieces_of(flow->decoder ? snapshot.target_in : snapshot.source);
   const std::vector<std::string> labels = labels_with_share(active, tokens);
   const HeatmapOptions options = units_options(active, labels, view);
   ImGui::PushID("units");
-  draw_card_title({fmt::format("Feed-forward, {} layer {}: {} units", flow->decoder ? "decoder" : "encoder",
-                               flow->layer + 1, active.cols),
-                   fmt::format("The inner layer, after {}: a row a piece, a column a unit; beside each piece the share "
-                               "of units above 0 (paper §3.3). Click a row to list its units.",
-                               activation_formula(snapshot.model)),
+  draw_card_title({trf("Feed-forward, {} layer {}: {} units", flow->decoder ? tr("decoder") : tr("encoder"),
+                       flow->layer + 1, active.cols),
+                   trf("The inner layer, after {}: a row a piece, a column a unit; beside each piece the share of "
+                       "units above 0 (paper §3.3). Click a row to list its units.",
+                       activation_formula(snapshot.model)),
                    options.map, options.low, options.high},
                   room.x, skin);
   const float list = clamped(room.x * 0.32F, skin.px(150), skin.px(240));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/translation.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -22,11 +23,13 @@ struct Measure {
 };
 
 constexpr std::array measures = {
-    Measure{"‖x‖ in", "The length of every piece's vector as it comes to the sublayer.", &SublayerEffect::norm_in},
-    Measure{"‖Sublayer(x)‖", "The length of what the sublayer adds.", &SublayerEffect::norm_added},
-    Measure{"‖x‖ out", "The length after the residual connection and, in post-norm, the layer norm.",
+    Measure{mark("‖x‖ in"), mark("The length of every piece's vector as it comes to the sublayer."),
+            &SublayerEffect::norm_in},
+    Measure{"‖Sublayer(x)‖", mark("The length of what the sublayer adds."), &SublayerEffect::norm_added},
+    Measure{mark("‖x‖ out"), mark("The length after the residual connection and, in post-norm, the layer norm."),
             &SublayerEffect::norm_out},
-    Measure{"cosine(in, out)", "How alike the vector is before and after the sublayer: 1 means it points the same way.",
+    Measure{mark("cosine(in, out)"),
+            mark("How alike the vector is before and after the sublayer: 1 means it points the same way."),
             &SublayerEffect::cosine},
 };
 
@@ -39,8 +42,8 @@ struct Tower {
 };
 
 const char* short_name(const SublayerEffect& flow) {
-  if (flow.sublayer == Sublayer::self_attention) return flow.decoder ? "masked" : "self";
-  return flow.sublayer == Sublayer::cross_attention ? "cross" : "ff";
+  if (flow.sublayer == Sublayer::self_attention) return flow.decoder ? tr("masked") : tr("self");
+  return flow.sublayer == Sublayer::cross_attention ? tr("cross") : tr("ff");
 }
 
 Tower tower_of(const Snapshot& snapshot, bool decoder) {
@@ -126,9 +129,10 @@ void draw_measure(const Tower& tower, const Measure& measure, AttentionView& vie
     options.selected_col = view.pinned_row.value_or(-1);
   }
   ImGui::PushID(measure.title);
-  draw_card_title({measure.title, std::string(measure.help) + "\nClick a cell: selects the layer and the piece.",
-                   options.map, options.low, options.high, range.open},
-                  size.x, skin);
+  draw_card_title(
+      {tr(measure.title), std::string(tr(measure.help)) + tr("\nClick a cell: selects the layer and the piece."),
+       options.map, options.low, options.high, range.open},
+      size.x, skin);
   const HeatmapResult mouse =
       draw_heatmap("map", matrix, version, {size.x, size.y - card_title_height(skin)}, options, textures, skin);
   if (mouse.clicked) choose(tower, view, mouse.row, mouse.col);
@@ -139,7 +143,7 @@ void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureSt
   const Tower tower = tower_of(*shown.snapshot, decoder);
   if (tower.sublayers.empty()) return;
   ImGui::PushID(decoder ? "decoder" : "encoder");
-  bold_text(decoder ? "Decoder" : "Encoder", skin);
+  bold_text(decoder ? tr("Decoder") : tr("Encoder"), skin);
   const float height = std::min(skin.px(400), skin.px(88) + static_cast<float>(tower.rows.size()) * skin.px(15));
   CardGrid grid = card_grid(ImGui::GetContentRegionAvail().x, skin.px(240), 4, height, skin.px(10), skin);
   for (const Measure& measure : measures) {
@@ -159,14 +163,12 @@ struct NormText {
 };
 
 constexpr std::array norm_texts = {
-    NormText{
-        false, "post-norm: LayerNorm(x + Sublayer(x))",
-        "As in the paper (§3.1, §5.4): what the sublayer gives is added to its input, and the sum is normalised, so "
-        "every piece's vector leaves with about the same length."},
-    NormText{
-        true, "pre-norm: x + Sublayer(LayerNorm(x))",
-        "The sublayer sees a normalised input, and what it gives is added to the input as it came: the vectors grow "
-        "from layer to layer, and a last layer norm ends the stack (GPT-2; arXiv 2002.04745)."},
+    NormText{false, mark("post-norm: LayerNorm(x + Sublayer(x))"),
+             mark("As in the paper (§3.1, §5.4): what the sublayer gives is added to its input, and the sum is "
+                  "normalised, so every piece's vector leaves with about the same length.")},
+    NormText{true, mark("pre-norm: x + Sublayer(LayerNorm(x))"),
+             mark("The sublayer sees a normalised input, and what it gives is added to the input as it came: the "
+                  "vectors grow from layer to layer, and a last layer norm ends the stack (GPT-2; arXiv 2002.04745).")},
 };
 
 constexpr float least_width = 330;  // of one, at scale 1
@@ -180,15 +182,15 @@ class Diagram {
     text("x");
     const float from = at_.x + skin_.px(5);
     arrow();
-    if (pre) box("LayerNorm");
+    if (pre) box(tr("LayerNorm"));
     if (pre) arrow();
-    box("Sublayer");
+    box(tr("Sublayer"));
     arrow();
     text("⊕");
     const float to = at_.x - text_size(skin_.fonts.ui, "⊕").x / 2;
     skip(from, to);
     if (!pre) arrow();
-    if (!pre) box("LayerNorm");
+    if (!pre) box(tr("LayerNorm"));
     arrow();
     text("x′");
   }
@@ -238,10 +240,10 @@ class Diagram {
 void draw_one(const NormText& text, bool own, ImVec2 at, ImVec2 size, const Skin& skin) {
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(size);
-  help_tooltip(std::string(text.help) + (own ? "\nThis model is built so." : "\nNot this model."), skin);
+  help_tooltip(std::string(tr(text.help)) + (own ? tr("\nThis model is built so.") : tr("\nNot this model.")), skin);
   Painter paint(skin);
   const Color32 dim = faded(skin.theme.text_dim, 0.55F);
-  paint.text(skin.fonts.small, at, own ? skin.theme.accent : dim, text.title);
+  paint.text(skin.fonts.small, at, own ? skin.theme.accent : dim, tr(text.title));
   Diagram({at.x, at.y + font_size(skin.fonts.small)}, skin, own ? skin.theme.text : dim).draw(text.pre);
 }
 
@@ -250,8 +252,8 @@ void draw_one(const NormText& text, bool own, ImVec2 at, ImVec2 size, const Skin
 void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const Shown& shown = maps.complete;
-  if (!shown.snapshot) return draw_quiet_note("decoding…", room, skin);
-  if (shown.snapshot->sublayers.empty()) return draw_quiet_note("looking…", room, skin);
+  if (!shown.snapshot) return draw_quiet_note(tr("decoding…"), room, skin);
+  if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("looking…"), room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_norm_diagram(shown.snapshot->model.norm == "pre", ImGui::GetContentRegionAvail().x, skin);

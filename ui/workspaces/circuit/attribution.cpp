@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/snapshot.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
@@ -18,10 +19,10 @@ namespace {
 // ---- numbers
 
 std::string part_title(const LogitPart& part) {
-  if (part.kind == LogitPartKind::feed_forward) return fmt::format("feed-forward of layer {}", part.place.layer + 1);
-  return fmt::format("{} layer {} head {}",
-                     part.place.part == AttentionPart::cross ? "cross-attention" : "self-attention",
-                     part.place.layer + 1, part.place.head + 1);
+  if (part.kind == LogitPartKind::feed_forward) return trf("feed-forward of layer {}", part.place.layer + 1);
+  return trf("{} layer {} head {}",
+             part.place.part == AttentionPart::cross ? tr("cross-attention") : tr("self-attention"),
+             part.place.layer + 1, part.place.head + 1);
 }
 
 bool has_place(const LogitPart& part) {
@@ -83,21 +84,21 @@ void ask_if_new(WorkspaceContext& context, AttributionView& view, int first) {
 void draw_written(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
-  quiet_words("why", "The written piece that is taken apart, those before it given.", skin);
+  quiet_words(tr("why"), tr("The written piece that is taken apart, those before it given."), skin);
   for (std::size_t i = 0; i < view.look->written.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     ImGui::SameLine(0, skin.px(4));
     const std::string piece(without_mark(view.look->written[i]));
     if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
-                    "Take this piece apart.", skin))
+                    tr("Take this piece apart."), skin))
       ask(context, view, static_cast<int>(i));
     ImGui::PopID();
   }
-  next_in_row(button_width("again"), skin.px(10));
+  next_in_row(button_width(tr("again")), skin.px(10));
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button("again")) ask(context, view, view.look->output);
+  if (ImGui::Button(tr_label("again"))) ask(context, view, view.look->output);
   ImGui::EndDisabled();
-  help_tooltip("With the sentence and the weights of this moment.", skin);
+  help_tooltip(tr("With the sentence and the weights of this moment."), skin);
 }
 
 // ---- pictures
@@ -123,28 +124,28 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
   const Skin& skin = context.skin;
   const AttributionLook& look = *view.look;
   const std::string piece(without_mark(look.written[static_cast<std::size_t>(look.output)]));
-  draw_caption("What each part adds to the logit",
-               fmt::format("{} = {}: embedding {}, biases {}, and these", piece, number_text(look.logit, 3),
-                           number_text(logit_of(look, LogitPartKind::embedding), 3),
-                           number_text(logit_of(look, LogitPartKind::biases), 3)),
-               "The stream at this step is a sum. With the scale of every norm held as it was in this pass, so is the "
-               "logit: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3), and all parts together are the logit. "
-               "What a part does to the scales, and through later layers, is in none of them.",
+  draw_caption(tr("What each part adds to the logit"),
+               trf("{} = {}: embedding {}, biases {}, and these", piece, number_text(look.logit, 3),
+                   number_text(logit_of(look, LogitPartKind::embedding), 3),
+                   number_text(logit_of(look, LogitPartKind::biases), 3)),
+               tr("The stream at this step is a sum. With the scale of every norm held as it was in this pass, so is "
+                  "the logit: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3), and all parts together are the "
+                  "logit. What a part does to the scales, and through later layers, is in none of them."),
                skin);
   std::vector<std::string> rows, cols;
-  for (int row = 0; row < view.parts.rows; ++row) rows.push_back(fmt::format("layer {}", row + 1));
+  for (int row = 0; row < view.parts.rows; ++row) rows.push_back(trf("layer {}", row + 1));
   for (int col = 0; col < view.parts.cols; ++col) {
     const LogitPart& part = view.cells[static_cast<std::size_t>(col)];
-    cols.push_back(
-        part.kind == LogitPartKind::feed_forward
-            ? "feed-forward"
-            : fmt::format("{} {}", part.place.part == AttentionPart::cross ? "cross" : "self", part.place.head + 1));
+    cols.push_back(part.kind == LogitPartKind::feed_forward
+                       ? tr("feed-forward")
+                       : fmt::format("{} {}", part.place.part == AttentionPart::cross ? tr("cross") : tr("self"),
+                                     part.place.head + 1));
   }
   HeatmapOptions options = signed_options(view.parts, 1e-6F, skin);
   options.row_labels = rows;
   options.col_labels = cols;
-  options.row_axis = "layer";
-  options.col_axis = "part";
+  options.row_axis = tr("layer");
+  options.col_axis = tr("part");
   options.zoom = &view.parts_zoom;
   const auto cell = [&](int row, int col) -> const LogitPart& {
     return view.cells[static_cast<std::size_t>(row * view.parts.cols + col)];
@@ -159,10 +160,10 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
   }
   options.tooltip = [&](int row, int col) {
     bold_text(part_title(cell(row, col)), skin);
-    dim_text(fmt::format("adds {:+.4f} of the logit {:.4f}", cell(row, col).logit, look.logit), skin);
-    dim_text(fmt::format("all parts: {:.4f}", parts_sum(look)), skin);
+    dim_text(trf("adds {:+.4f} of the logit {:.4f}", cell(row, col).logit, look.logit), skin);
+    dim_text(trf("all parts: {:.4f}", parts_sum(look)), skin);
     if (std::ranges::count(look.heads, cell(row, col).place, &ReadingHead::place) > 0)
-      dim_text("click: its weights, below", skin);
+      dim_text(tr("click: its weights, below"), skin);
   };
   const HeatmapResult mouse =
       draw_heatmap("parts", view.parts, view.version, {0, height}, options, context.textures, skin);
@@ -170,14 +171,14 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
 }
 
 const char* method_help(const std::string& name) {
-  if (name == "left out") return "log p \u2212 log p of a run without the piece";
+  if (name == "left out") return tr("log p \u2212 log p of a run without the piece");
   if (name == "integrated gradients")
-    return "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x on the way from x\u2032, unknown pieces "
-           "(1703.01365)";
-  if (name == "weights") return "\u03B1 of the chosen head, at this step";
-  if (name == "rollout") return "\u220F (\u00BD W + \u00BD I), mean over heads (2005.00928)";
-  if (name.find("input") != std::string::npos) return "\u2202 log p/\u2202x \u00B7 x, x as embedded";
-  return "\u2016\u03B1 v W_O\u2016 of the chosen head (2004.10102)";
+    return tr(
+        "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x on the way from x\u2032, unknown pieces (1703.01365)");
+  if (name == "weights") return tr("\u03B1 of the chosen head, at this step");
+  if (name == "rollout") return tr("\u220F (\u00BD W + \u00BD I), mean over heads (2005.00928)");
+  if (name.find("input") != std::string::npos) return tr("\u2202 log p/\u2202x \u00B7 x, x as embedded");
+  return tr("\u2016\u03B1 v W_O\u2016 of the chosen head (2004.10102)");
 }
 
 void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::vector<std::string>& names, ImVec2 size) {
@@ -188,8 +189,8 @@ void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::ve
   HeatmapOptions options = signed_options({}, 1, skin);
   options.row_labels = names;
   options.col_labels = cols;
-  options.row_axis = "share of the row\u2019s largest";
-  options.col_axis = "piece read";
+  options.row_axis = tr("share of the row\u2019s largest");
+  options.col_axis = tr("piece read");
   options.zoom = &view.pieces_zoom;
   options.tooltip = [&](int row, int col) {
     const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
@@ -198,8 +199,8 @@ void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::ve
               skin);
     dim_text(method_help(method.name), skin);
     if (method.name == "integrated gradients")
-      dim_text(fmt::format("all pieces: log p {:.3f} \u2212 {:.3f}, but for {:.2f} %", look.log_prob,
-                           look.baseline_log_prob, 100 * completeness_error(look)),
+      dim_text(trf("all pieces: log p {:.3f} \u2212 {:.3f}, but for {:.2f} %", look.log_prob, look.baseline_log_prob,
+                   100 * completeness_error(look)),
                skin);
   };
   draw_heatmap("pieces", view.pieces, view.version, size, options, context.textures, skin);
@@ -212,15 +213,15 @@ void draw_agreement(WorkspaceContext& context, AttributionView& view, const std:
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < names.size(); ++i) numbers.push_back(std::to_string(i + 1));
   options.col_labels = numbers;
-  options.row_axis = "rank correlation";
-  options.col_axis = "with";
+  options.row_axis = tr("rank correlation");
+  options.col_axis = tr("with");
   options.legend = false;  // beside another of the same range
   options.zoom = &view.agreement_zoom;
   options.tooltip = [&](int row, int col) {
-    bold_text(fmt::format("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,
-                          view.methods[static_cast<std::size_t>(col)].name, view.agreement.at(row, col)),
+    bold_text(trf("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,
+                  view.methods[static_cast<std::size_t>(col)].name, view.agreement.at(row, col)),
               skin);
-    dim_text("Spearman\u2019s \u03C1 of how much each piece matters, whatever its sign", skin);
+    dim_text(tr("Spearman\u2019s \u03C1 of how much each piece matters, whatever its sign"), skin);
   };
   draw_heatmap("agreement", view.agreement, view.version, {0, 0}, options, context.textures, skin);
 }
@@ -229,24 +230,22 @@ void draw_look(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   const AttributionLook& look = *view.look;
   if (context.live && context.live->step != view.step)
-    draw_label(
-        skin.fonts.small, skin.theme.text_dim,
-        fmt::format("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
-        skin);
+    draw_label(skin.fonts.small, skin.theme.text_dim,
+               trf("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
+               skin);
   if (view.parts.empty())
     draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, look.parts_problem, skin);
   else
     draw_parts(context, view, std::floor(ImGui::GetContentRegionAvail().y * 0.38F));
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(look, view.head), skin);
-  const std::string of =
-      view.head < look.heads.size()
-          ? fmt::format("weights of {} layer {} head {}", part_name(look.heads[view.head].place.part),
-                        look.heads[view.head].place.layer + 1, look.heads[view.head].place.head + 1)
-          : std::string();
-  draw_caption("What each piece read counts for, by every method", of,
-               "Of log p of the chosen piece, in nats, those of the weights without a unit; each row as a share of its "
-               "largest. Attention weights are no explanation by themselves (1902.10186, 1908.04626): the numbers on "
-               "the right tell how far they rank the pieces as leaving them out does.",
+  const std::string of = view.head < look.heads.size()
+                             ? trf("weights of {} layer {} head {}", part_name(look.heads[view.head].place.part),
+                                   look.heads[view.head].place.layer + 1, look.heads[view.head].place.head + 1)
+                             : std::string();
+  draw_caption(tr("What each piece read counts for, by every method"), of,
+               tr("Of log p of the chosen piece, in nats, those of the weights without a unit; each row as a share of "
+                  "its largest. Attention weights are no explanation by themselves (1902.10186, 1908.04626): the "
+                  "numbers on the right tell how far they rank the pieces as leaving them out does."),
                skin);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.methods.size(); ++i)
@@ -282,10 +281,10 @@ void draw_attribution(WorkspaceContext& context, AttributionView& view, int firs
   ask_if_new(context, view, first);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), context.skin); };
   if (context.live && context.live->source_text.empty())
-    return note("Type a sentence below: where does what is written of it come from?");
+    return note(tr("Type a sentence below: where does what is written of it come from?"));
   const bool answered = view.look && context.live && view.run == context.live->run && view.asked &&
                         view.look->question.text == view.asked->text;
-  if (!answered) return note("Taking the answer apart\u2026");
+  if (!answered) return note(tr("Taking the answer apart\u2026"));
   draw_written(context, view);
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   draw_look(context, view);

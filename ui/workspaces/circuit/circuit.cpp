@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -54,7 +55,7 @@ void edit_twin(WorkspaceContext& context) {
   context.views.of<CircuitView>().typing = true;
 }
 
-constexpr const char* next_mode = "the next view, the one before";
+constexpr const char* next_mode = mark("the next view, the one before");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -113,25 +114,25 @@ int parting_output(const WorkspaceContext& context, const CircuitView& view) {
   return known ? static_cast<int>(view.look->facts.prefix.size()) : -1;
 }
 
-constexpr const char* between_hint = "where they part";
+constexpr const char* between_hint = mark("where they part");
 
 float between_width(const Skin& skin) {
-  return ImGui::CalcTextSize("between").x + skin.px(6) + button_width(between_hint);
+  return ImGui::CalcTextSize(tr("between")).x + skin.px(6) + button_width(tr(between_hint));
 }
 
 // True when they were entered.
 bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
   next_in_row(between_width(skin), skin.px(6));
   ImGui::AlignTextToFramePadding();
-  quiet_words("between",
-              "The two words whose odds are asked for, il, elle: at the step where one of them is written. Left empty: "
-              "the first at which the two translations part.",
+  quiet_words(tr("between"),
+              tr("The two words whose odds are asked for, il, elle: at the step where one of them is written. Left "
+                 "empty: the first at which the two translations part."),
               skin);
   ImGui::SameLine(0, skin.px(6));
-  ImGui::SetNextItemWidth(button_width(between_hint));
+  ImGui::SetNextItemWidth(button_width(tr(between_hint)));
   if (!valid) ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.error);
   const bool entered =
-      ImGui::InputTextWithHint("##between", between_hint, &view.between, ImGuiInputTextFlags_EnterReturnsTrue);
+      ImGui::InputTextWithHint("##between", tr(between_hint), &view.between, ImGuiInputTextFlags_EnterReturnsTrue);
   if (!valid) ImGui::PopStyleColor();
   view.typing |= ImGui::IsItemActive();
   return entered;
@@ -140,13 +141,12 @@ bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
 void draw_twin(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
-  quiet_words(
-      "twin",
-      "A sentence of as many pieces that is written otherwise: one word another. Values of its run are put into "
-      "the run on the sentence below, and the other way round.",
-      skin);
+  quiet_words(tr("twin"),
+              tr("A sentence of as many pieces that is written otherwise: one word another. Values of its run are put "
+                 "into the run on the sentence below, and the other way round."),
+              skin);
   ImGui::SameLine(0, skin.px(6));
-  const float beside = button_width("offers") + button_width("again") + between_width(skin) + skin.px(26);
+  const float beside = button_width(tr("offers")) + button_width(tr("again")) + between_width(skin) + skin.px(26);
   // In a row with the rest where all of it can be read there: the word that differs may be its last.
   const float room = ImGui::GetContentRegionAvail().x;
   const float wanted = std::min(ImGui::CalcTextSize(view.twin.c_str()).x + skin.px(20), room);
@@ -154,22 +154,22 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText("##twin", &view.twin, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
-  help_tooltip("Enter: looks for what tells the two apart.", skin);
+  help_tooltip(tr("Enter: looks for what tells the two apart."), skin);
   const auto between = words_between(view.between);
   const bool asked_between = draw_between(view, between.has_value(), skin);
   if ((entered || asked_between) && view.look && between)
     ask(context, view, {view.look->question.clean, view.twin, *between});
-  next_in_row(button_width("offers"), skin.px(6));
+  next_in_row(button_width(tr("offers")), skin.px(6));
   const bool offers = view.look && !view.look->offers.empty();
   ImGui::BeginDisabled(!offers);
-  if (ImGui::Button("offers")) ImGui::OpenPopup("offers");
+  if (ImGui::Button(tr_label("offers"))) ImGui::OpenPopup("offers");
   ImGui::EndDisabled();
-  help_tooltip("Twins made of words that the corpus has at these places.", skin);
-  next_in_row(button_width("again"), skin.px(6));
+  help_tooltip(tr("Twins made of words that the corpus has at these places."), skin);
+  next_in_row(button_width(tr("again")), skin.px(6));
   ImGui::BeginDisabled(!view.asked || is_working(context));
-  if (ImGui::Button("again")) ask(context, view, *view.asked);
+  if (ImGui::Button(tr_label("again"))) ask(context, view, *view.asked);
   ImGui::EndDisabled();
-  help_tooltip("With the weights of this moment.", skin);
+  help_tooltip(tr("With the weights of this moment."), skin);
   if (!ImGui::BeginPopup("offers")) return;
   for (const std::string& offer : view.look->offers)
     if (ImGui::Selectable(offer.c_str(), offer == view.look->question.corrupted))
@@ -180,14 +180,13 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
 void draw_outputs(const CircuitView& view, const Skin& skin) {
   const TwinFacts& facts = view.look->facts;
   const auto line = [&](const TwinRun& run, const char* name) {
-    draw_wrapped_label(
-        skin.fonts.small, skin.theme.text_dim,
-        fmt::format("{}  \u2192 {}   log p({}) \u2212 log p({}) = {}", name, run.output, without_mark(facts.a.piece),
-                    without_mark(facts.b.piece), number_text(run.margin, 2)),
-        skin);
+    draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                       trf("{}  \u2192 {}   log p({}) \u2212 log p({}) = {}", name, run.output,
+                           without_mark(facts.a.piece), without_mark(facts.b.piece), number_text(run.margin, 2)),
+                       skin);
   };
-  line(facts.clean, "sentence");
-  line(facts.corrupted, "twin");
+  line(facts.clean, tr("sentence"));
+  line(facts.corrupted, tr("twin"));
   if (!view.look->found.problem.empty())
     draw_wrapped_label(skin.fonts.ui, skin.theme.warning, view.look->found.problem, skin);
 }
@@ -224,9 +223,9 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
     for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
     std::vector<std::string> cols;
     for (int col = 0; col < view.rows.cols; ++col) cols.push_back(std::to_string(col));
-    return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string("heads ") + part_name(view.part));
+    return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string(tr("heads ")) + part_name(view.part));
   }
-  for (int row = 0; row < view.places.rows; ++row) rows.push_back(fmt::format("after layer {}", row));
+  for (int row = 0; row < view.places.rows; ++row) rows.push_back(trf("after layer {}", row));
   return grid_numbers(view.places, std::move(rows), found.slots, "places");
 }
 
@@ -238,10 +237,10 @@ bool choose_word(const char* id, const char* before, const char* help, const Twi
   quiet_words(before, help, skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(width);
-  if (!ImGui::BeginCombo(id, slot < 0 ? "nothing" : facts.words[static_cast<std::size_t>(slot)].name.c_str()))
+  if (!ImGui::BeginCombo(id, slot < 0 ? tr("nothing") : facts.words[static_cast<std::size_t>(slot)].name.c_str()))
     return false;
   const int before_choice = slot;
-  if (optional && ImGui::Selectable("nothing", slot < 0)) slot = -1;
+  if (optional && ImGui::Selectable(tr_label("nothing"), slot < 0)) slot = -1;
   for (std::size_t i = 0; i < facts.words.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::Selectable(facts.words[i].name.c_str(), slot == static_cast<int>(i))) slot = static_cast<int>(i);
@@ -264,13 +263,12 @@ void draw_direction(CircuitView& view, const Skin& skin) {
     view.trial.reset();
     make_matrices(view);
   };
-  choice(
-      "sentence into twin", Twin::corrupted,
-      "Denoising: the sentence's values are put into the run on the twin. What brings the answer back is enough for it "
-      "(arXiv 2404.15255).");
-  choice("twin into sentence", Twin::clean,
-         "Noising: the twin's values are put into the run on the sentence. What spoils the answer is needed for it: of "
-         "two words that each would do, neither is.");
+  choice(tr_label("sentence into twin"), Twin::corrupted,
+         tr("Denoising: the sentence's values are put into the run on the twin. What brings the answer back is enough "
+            "for it (arXiv 2404.15255)."));
+  choice(tr_label("twin into sentence"), Twin::clean,
+         tr("Noising: the twin's values are put into the run on the sentence. What spoils the answer is needed for it: "
+            "of two words that each would do, neither is."));
 }
 
 void draw_trial(const CircuitView& view, const Skin& skin) {
@@ -280,8 +278,8 @@ void draw_trial(const CircuitView& view, const Skin& skin) {
   const bool turned = trial.run.of == Twin::clean ? trial.margin < 0 : trial.margin > 0;
   draw_label(skin.fonts.ui, skin.theme.text_dim, view.tried, skin);
   draw_label(skin.fonts.bold, turned ? skin.theme.success : skin.theme.text,
-             fmt::format("\u2192 {}   {}, {} of the difference", trial.output, turned ? "turned" : "not turned",
-                         number_text(trial.share, 2)),
+             trf("\u2192 {}   {}, {} of the difference", trial.output, turned ? tr("turned") : tr("not turned"),
+                 number_text(trial.share, 2)),
              skin);
 }
 
@@ -304,7 +302,7 @@ void draw_circuit(WorkspaceContext& context) {
   if (view.mode == CircuitMode::heads) ask_for_sweep(context, view);
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<CircuitMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
   }
   if (has_circuit(view) && view.mode < CircuitMode::picture) draw_direction(view, skin);
   end_choices();
@@ -316,21 +314,20 @@ void draw_circuit(WorkspaceContext& context) {
   };
   if (!view.look) {
     const bool empty = context.live && context.live->source_text.empty();
-    return note(empty                 ? "Type a sentence below: what makes the model say what it says of it?"
-                : is_working(context) ? "Looking for what tells the sentence from a twin\u2026"
-                                      : "Nothing was looked for: \u201Cagain\u201D does.");
+    return note(empty                 ? tr("Type a sentence below: what makes the model say what it says of it?")
+                : is_working(context) ? tr("Looking for what tells the sentence from a twin\u2026")
+                                      : tr("Nothing was looked for: \u201Cagain\u201D does."));
   }
   if (!view.look->problem.empty()) return note(view.look->problem);
   draw_outputs(view, skin);
   if (context.live && context.live->step != view.step) {
-    draw_label(
-        skin.fonts.small, skin.theme.text_dim,
-        fmt::format("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
-        skin);
+    draw_label(skin.fonts.small, skin.theme.text_dim,
+               trf("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
+               skin);
   }
   if (view.mode == CircuitMode::place) return draw_place(context, view);
   if (view.mode == CircuitMode::heads) return draw_circuit_heads(context, view);
-  if (!view.look->found.problem.empty()) return note("There is nothing to draw: see above.");
+  if (!view.look->found.problem.empty()) return note(tr("There is nothing to draw: see above."));
   if (view.mode == CircuitMode::score) return draw_score(context, view);
   if (view.mode == CircuitMode::formation) return draw_formation(context, view);
   draw_circuit_picture(context, view);

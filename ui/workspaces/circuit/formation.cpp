@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/words.h"
 #include "workspaces/circuit/modes.h"
 
@@ -19,11 +20,10 @@ std::string order_text(const std::vector<std::string>& names, const std::vector<
   std::map<std::int64_t, std::vector<std::string>> by_step;
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (const auto step = formed_by(lines[i])) by_step[*step].push_back(names[i]);
-  if (by_step.empty()) return "At none of these steps does any part move much.";
+  if (by_step.empty()) return tr("At none of these steps does any part move much.");
   std::vector<std::string> parts;
-  for (const auto& [step, formed] : by_step)
-    parts.push_back(fmt::format("by step {}: {}", grouped(step), listed(formed)));
-  return fmt::format("Half of what each part moves at last was there {}.", fmt::join(parts, "; "));
+  for (const auto& [step, formed] : by_step) parts.push_back(trf("by step {}: {}", grouped(step), listed(formed)));
+  return trf("Half of what each part moves at last was there {}.", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view) {
                            formation_names(*view.formation),
                            "when the circuit formed, nats"};
   for (int row = 0; row < numbers.matrix.rows; ++row) {
-    numbers.rows.push_back(fmt::format("step {}", points[static_cast<std::size_t>(row)].step));
+    numbers.rows.push_back(trf("step {}", points[static_cast<std::size_t>(row)].step));
     for (int col = 0; col < numbers.matrix.cols; ++col)
       numbers.matrix.at(row, col) =
           static_cast<float>(view.formed[static_cast<std::size_t>(col)].y[static_cast<std::size_t>(row)]);
@@ -47,11 +47,11 @@ std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view) {
 void draw_formation(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!view.formation) return note("Asking the recorded steps\u2026");
+  if (!view.formation) return note(tr("Asking the recorded steps\u2026"));
   if (view.formation->points.size() < fewest_steps) {
     return note(
-        "No earlier weights were recorded: the window records some while it trains, and training.kept_checkpoints "
-        "keeps some with a run.");
+        tr("No earlier weights were recorded: the window records some while it trains, and training.kept_checkpoints "
+           "keeps some with a run."));
   }
   const std::vector<std::string> names = formation_names(*view.formation);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, order_text(names, view.formed), skin);
@@ -63,12 +63,12 @@ void draw_formation(WorkspaceContext& context, CircuitView& view) {
   const TwinFacts& facts = view.look->facts;
   if (context.live) view.formation_axis.marker = static_cast<double>(context.live->step);
   draw_plot("formation", lines, {0, 0}, view.formation_axis, view.formation_plot,
-            {.title = "Moved, nats",
-             .help = fmt::format("Of log p({}) \u2212 log p({}) where the two outputs part: how far the part's values "
-                                 "from the other sentence move it, the mean of both directions. The circuit is that "
-                                 "of the newest weights; its parts are asked at every recorded step.",
-                                 without_mark(facts.a.piece), without_mark(facts.b.piece)),
-             .x_label = "optimizer updates",
+            {.title = tr("Moved, nats"),
+             .help = trf("Of log p({}) \u2212 log p({}) where the two outputs part: how far the part's values from the "
+                         "other sentence move it, the mean of both directions. The circuit is that of the newest "
+                         "weights; its parts are asked at every recorded step.",
+                         without_mark(facts.a.piece), without_mark(facts.b.piece)),
+             .x_label = tr("optimizer updates"),
              .whole_x = true},
             skin);
 }

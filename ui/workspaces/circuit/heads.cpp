@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -14,9 +15,9 @@ namespace attnscope {
 namespace {
 
 constexpr std::array<ChoiceText<AttentionPart>, 3> parts = {{
-    {AttentionPart::encoder, "encoder", "Self-attention of the words that are read."},
-    {AttentionPart::cross, "cross-attention", "What the decoder reads of them."},
-    {AttentionPart::decoder, "decoder", "Self-attention of what is written."},
+    {AttentionPart::encoder, mark("encoder"), mark("Self-attention of the words that are read.")},
+    {AttentionPart::cross, mark("cross-attention"), mark("What the decoder reads of them.")},
+    {AttentionPart::decoder, mark("decoder"), mark("Self-attention of what is written.")},
 }};
 
 std::vector<std::string> positions_text(const CircuitView& view) {
@@ -35,7 +36,7 @@ void draw_parts(CircuitView& view, const Skin& skin) {
   if (std::ranges::count_if(parts, [&](const auto& it) { return !swept.rows(it.value).empty(); }) < 2) return;
   for (const auto& [part, title, help] : parts) {
     if (swept.rows(part).empty()) continue;
-    if (!draw_choice(title, view.part == part, help, skin)) continue;
+    if (!draw_choice(tr_label(title), view.part == part, tr(help), skin)) continue;
     view.part = part;
     make_matrices(view);
   }
@@ -43,33 +44,34 @@ void draw_parts(CircuitView& view, const Skin& skin) {
 }
 
 constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
-    {ChangeKind::twin, "from the other sentence",
-     "Patching: does what this head says of the one sentence, said of the other, move the answer? All else that the "
-     "head does stays (arXiv 2404.15255)."},
-    {ChangeKind::zero, "nothing", "Zero ablation: what if it said nothing at all? The model has never met that."},
-    {ChangeKind::mean, "its mean",
-     "Mean ablation: what if it said what it says on average, over both sentences' words? What it always says is "
-     "left, what it says of this word is gone."},
-    {ChangeKind::exchange, "itself, two words exchanged",
-     "Each of two words gets the weight that the other had: does it matter at which of them the head looks? A head "
-     "switched off is not a head that looks elsewhere."},
+    {ChangeKind::twin, mark("from the other sentence"),
+     mark("Patching: does what this head says of the one sentence, said of the other, move the answer? All else that "
+          "the head does stays (arXiv 2404.15255).")},
+    {ChangeKind::zero, mark("nothing"),
+     mark("Zero ablation: what if it said nothing at all? The model has never met that.")},
+    {ChangeKind::mean, mark("its mean"),
+     mark("Mean ablation: what if it said what it says on average, over both sentences' words? What it always says is "
+          "left, what it says of this word is gone.")},
+    {ChangeKind::exchange, mark("itself, two words exchanged"),
+     mark("Each of two words gets the weight that the other had: does it matter at which of them the head looks? A "
+          "head switched off is not a head that looks elsewhere.")},
 }};
 
 // Goes on in the row.
 void draw_exchanged(CircuitView& view, const Skin& skin) {
   const TwinFacts& facts = view.look->facts;
-  bool changed = choose_word("##one", "exchange", "The one word, whose weight the other gets.", facts,
+  bool changed = choose_word("##one", tr("exchange"), tr("The one word, whose weight the other gets."), facts,
                              view.exchanged[0], false, skin);
-  changed |= choose_word("##other", "and", "The other word.", facts, view.exchanged[1], false, skin);
+  changed |= choose_word("##other", tr("and"), tr("The other word."), facts, view.exchanged[1], false, skin);
   if (changed) make_matrices(view);
 }
 
 void draw_kinds(CircuitView& view, const Skin& skin) {
-  quiet_words("put in", "What takes the place of the head's output.", skin);
+  quiet_words(tr("put in"), tr("What takes the place of the head's output."), skin);
   ImGui::SameLine(0, skin.px(6));
   for (const auto& [kind, title, help] : kinds) {
     if (kind == ChangeKind::exchange && view.exchanged.empty()) continue;
-    if (!draw_choice(title, view.kind == kind, help, skin)) continue;
+    if (!draw_choice(tr_label(title), view.kind == kind, tr(help), skin)) continue;
     view.kind = kind;
     view.trial.reset();
     make_matrices(view);
@@ -82,14 +84,15 @@ void draw_kinds(CircuitView& view, const Skin& skin) {
 void draw_way(CircuitView& view, const Skin& skin) {
   const Circuit& circuit = shown_circuit(view);
   const auto name = [&](int hop) {
-    return hop < 0 ? std::string("any way")
-                   : "straight to " + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
+    return hop < 0 ? std::string(tr("any way"))
+                   : tr("straight to ") + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
   };
   ImGui::AlignTextToFramePadding();
-  quiet_words("goes",
-              "Path patching: what the head gives is put in, and only what of it goes straight to the chosen heads "
-              "counts; all other heads and feed-forward networks on the way give what they gave (arXiv 2211.00593).",
-              skin);
+  quiet_words(
+      tr("goes"),
+      tr("Path patching: what the head gives is put in, and only what of it goes straight to the chosen heads counts; "
+         "all other heads and feed-forward networks on the way give what they gave (arXiv 2211.00593)."),
+      skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(skin.px(380), ImGui::GetContentRegionAvail().x));
   if (!ImGui::BeginCombo("##way", name(view.by_way).c_str())) return;
@@ -105,13 +108,13 @@ void draw_way(CircuitView& view, const Skin& skin) {
 const char* put_in(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::twin:
-      return "put in";
+      return tr("put in");
     case ChangeKind::zero:
-      return "nothing in its place";
+      return tr("nothing in its place");
     case ChangeKind::mean:
-      return "its mean put in";
+      return tr("its mean put in");
     case ChangeKind::exchange:
-      return "two words exchanged";
+      return tr("two words exchanged");
   }
   return "";
 }
@@ -120,12 +123,12 @@ const char* put_in(ChangeKind kind) {
 std::string decoys_text(const Circuit& found) {
   std::string text;
   for (const Decoy& decoy : found.decoys) {
-    text += fmt::format(
-        "{}{} looks from \u201C{}\u201D at \u201C{}\u201D with {:.2f} of its weight, for the other sentence {:.2f}, "
-        "and moves {:.3f}.",
-        text.empty() ? "Decoys: " : " ", layer_and_head(decoy.place.layer, decoy.place.head),
-        found.slots[static_cast<std::size_t>(decoy.from)], found.slots[static_cast<std::size_t>(decoy.to)],
-        decoy.weight, decoy.twin_weight, decoy.effect.share());
+    text +=
+        trf("{}{} looks from \u201C{}\u201D at \u201C{}\u201D with {:.2f} of its weight, for the other sentence "
+            "{:.2f}, and moves {:.3f}.",
+            text.empty() ? tr("Decoys: ") : " ", layer_and_head(decoy.place.layer, decoy.place.head),
+            found.slots[static_cast<std::size_t>(decoy.from)], found.slots[static_cast<std::size_t>(decoy.to)],
+            decoy.weight, decoy.twin_weight, decoy.effect.share());
   }
   return text;
 }
@@ -143,18 +146,17 @@ void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& 
     for (int col = 0; col < view.rows.cols; ++col) positions.push_back(col);
   }
   const std::string at =
-      mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : "all positions";
-  try_change(
-      context, view, row_run(view, place, positions),
-      fmt::format("{} {} at {}, {}:", part_name(view.part), row_name(place, view.look->facts), at, put_in(view.kind)));
+      mouse.clicked ? "\u201C" + cols[static_cast<std::size_t>(mouse.col)] + "\u201D" : tr("all positions");
+  try_change(context, view, row_run(view, place, positions),
+             trf("{} {} at {}, {}:", part_name(view.part), row_name(place, view.look->facts), at, put_in(view.kind)));
 }
 
 void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {
   const Skin& skin = context.skin;
-  draw_caption("Share of the difference that a row brings", "bars: at all positions together",
-               "What one head gives at one position, before its part of W_O, or a feed-forward network adds there, is "
-               "replaced: by what it gave of the other sentence, by nothing, by its mean, or by itself with two words "
-               "exchanged. The share is of the difference between the two sentences.",
+  draw_caption(tr("Share of the difference that a row brings"), tr("bars: at all positions together"),
+               tr("What one head gives at one position, before its part of W_O, or a feed-forward network adds there, "
+                  "is replaced: by what it gave of the other sentence, by nothing, by its mean, or by itself with two "
+                  "words exchanged. The share is of the difference between the two sentences."),
                skin);
   std::vector<std::string> rows;
   for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
@@ -166,19 +168,20 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
   options.square = false;
   options.row_labels = rows;
   options.col_labels = cols;
-  options.row_axis = "part of the model";
-  options.col_axis = "position";
-  options.row_bars = {view.whole, 1, "whole row", "", "Its output at all positions together, put in."};
+  options.row_axis = tr("part of the model");
+  options.col_axis = tr("position");
+  options.row_bars = {view.whole, 1, tr("whole row"), "", tr("Its output at all positions together, put in.")};
   options.zoom = &view.rows_zoom;
   const bool tries = view.by_way < 0 || view.kind != ChangeKind::twin;
   options.tooltip = [&](int row, int col) {
     const RowPlace& place = view.row_places[static_cast<std::size_t>(row)];
-    bold_text(rows[static_cast<std::size_t>(row)] + " at \u201C" + cols[static_cast<std::size_t>(col)] + "\u201D",
+    bold_text(rows[static_cast<std::size_t>(row)] + tr(" at \u201C") + cols[static_cast<std::size_t>(col)] + "\u201D",
               skin);
     share_tooltip(view, effect_at(shown, place, col), skin);
-    dim_text(fmt::format("at all positions: {:.3f}", whole_effect(shown, place).share), skin);
-    dim_text(tries ? "click: what is written then; on the name: of the whole row" : "along the chosen path alone",
-             skin);
+    dim_text(trf("at all positions: {:.3f}", whole_effect(shown, place).share), skin);
+    dim_text(
+        tries ? tr("click: what is written then; on the name: of the whole row") : tr("along the chosen path alone"),
+        skin);
   };
   // A recurrent decoder's one row need not fill the window.
   const float height = std::min(ImGui::GetContentRegionAvail().y, skin.px(110 + 64 * static_cast<float>(rows.size())));
@@ -200,8 +203,8 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   if (!shown || view.rows.empty()) {
     const std::string problem = view.swept ? view.swept->problem : "";
     const char* const text = !problem.empty() ? problem.c_str()
-                             : shown          ? "The model has no heads: its states are under \u201CThe place\u201D."
-                                              : "Changing one head after another\u2026";
+                             : shown ? tr("The model has no heads: its states are under \u201CThe place\u201D.")
+                                     : tr("Changing one head after another\u2026");
     return draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin);
   }
   const std::string decoys = decoys_text(shown_circuit(view));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -106,7 +107,7 @@ class CircuitPicture {
   void draw_words() {
     const Color32 grey = faded(skin_.theme.text_dim, 0.25F);
     for (std::size_t floor = 0; floor < layout_.floors.size(); ++floor) {
-      const std::string name = floor == 0 ? "embedded" : fmt::format("layer {}", floor);
+      const std::string name = floor == 0 ? tr("embedded") : trf("layer {}", floor);
       const float y = layout_.floors[floor].words.front().y;
       paint_.text(skin_.fonts.small, {layout_.low.x, y - font_size(skin_.fonts.small) / 2}, skin_.theme.text_dim, name);
       for (const ImVec2 word : layout_.floors[floor].words) paint_.filled_circle(word, skin_.px(3), grey);
@@ -184,8 +185,8 @@ class CircuitPicture {
     for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
     const ImVec2 from = at(hop.layer, hop.read.empty() ? hop.slots().front() : hop.read.front());
     const ImVec2 to = at(hop.layer + 1, hop.slots().front());
-    label({(from.x + to.x) / 2, (from.y + to.y) / 2},
-          fmt::format("head{} {}", heads.size() == 1 ? "" : "s", listed(heads)), color_of(hop));
+    label({(from.x + to.x) / 2, (from.y + to.y) / 2}, trf("head{} {}", heads.size() == 1 ? "" : "s", listed(heads)),
+          color_of(hop));
   }
 
   // What the decoder's step reads of the words.
@@ -199,10 +200,10 @@ class CircuitPicture {
     }
     std::vector<std::string> heads;
     for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
-    label({layout_.answer.x + skin_.px(110), layout_.answer.y + skin_.px(26)},
-          fmt::format("decoder layer {}, cross-attention, head{} {}", hop.layer + 1, heads.size() == 1 ? "" : "s",
-                      listed(heads)),
-          color_of(hop));
+    label(
+        {layout_.answer.x + skin_.px(110), layout_.answer.y + skin_.px(26)},
+        trf("decoder layer {}, cross-attention, head{} {}", hop.layer + 1, heads.size() == 1 ? "" : "s", listed(heads)),
+        color_of(hop));
   }
 
   void label(ImVec2 middle, const std::string& text, Color32 color) {
@@ -226,10 +227,9 @@ class CircuitPicture {
       for (std::size_t i = 0; i + 1 < points.size(); i += 2)
         paint_.line(points[i], points[i + 1], grey, skin_.px(1.5F));
       const ImVec2 middle = points[points.size() / 3];
-      label(
-          {middle.x, middle.y},
-          fmt::format("head {}: looks {:.2f}, moves {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
-          skin_.theme.text_dim);
+      label({middle.x, middle.y},
+            trf("head {}: looks {:.2f}, moves {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
+            skin_.theme.text_dim);
     }
   }
 
@@ -256,10 +256,9 @@ class CircuitPicture {
     bold_text(hop_text(circuit_, hop), skin_);
     for (const Way& way : hop.ways) dim_text(way_text(circuit_, way) + ": " + tally_text(way.tally), skin_);
     for (const int head : hop.heads())
-      dim_text(fmt::format("head {} alone: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])),
-               skin_);
-    dim_text("thickness: what each head moves alone, not its weight", skin_);
-    dim_text("click: cut it, point it elsewhere, put another value in", skin_);
+      dim_text(trf("head {} alone: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])), skin_);
+    dim_text(tr("thickness: what each head moves alone, not its weight"), skin_);
+    dim_text(tr("click: cut it, point it elsewhere, put another value in"), skin_);
     ImGui::EndTooltip();
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
     view_.menu_hop = static_cast<int>(&hop - circuit_.hops.data());
@@ -284,7 +283,7 @@ void try_way(WorkspaceContext& context, CircuitView& view, const Hop& hop, const
 
 // Where an edge may come from instead: another word gets its weight.
 void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const Hop& hop) {
-  if (hop.part != circuit.reader || !ImGui::BeginMenu("point it at")) return;
+  if (hop.part != circuit.reader || !ImGui::BeginMenu(tr_label("point it at"))) return;
   const int words = static_cast<int>(view.look->facts.words.size());
   for (int word = 0; word < words; ++word) {
     if (word == view.menu_word) continue;
@@ -317,17 +316,17 @@ bool has_button(const Way& way) {
 
 // "cut: 0 of 66, 0.12"
 std::string button_text(const Hop& hop, const Way& way) {
-  const char* const name = way.kind == ChangeKind::zero       ? "cut"
-                           : way.kind == ChangeKind::exchange ? "exchange"
-                                                              : "put in";
-  return fmt::format("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
-                     way.kind == hop.kind ? " turn" : "", way.tally.share());
+  const char* const name = way.kind == ChangeKind::zero       ? tr("cut")
+                           : way.kind == ChangeKind::exchange ? tr("exchange")
+                                                              : tr("put in");
+  return trf("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
+             way.kind == hop.kind ? tr(" turn") : "", way.tally.share());
 }
 
 // "encoder layer 2, head 1 at “it”, reading “animal”"
 std::string hop_line(const Circuit& circuit, const Hop& hop) {
   const bool reads = hop.part == circuit.reader && !hop.read.empty();
-  return hop_text(circuit, hop) + (reads ? ", reading " + slot_names(circuit, hop.read) : "");
+  return hop_text(circuit, hop) + (reads ? tr(", reading ") + slot_names(circuit, hop.read) : "");
 }
 
 // A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs. Why
@@ -345,7 +344,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
       const std::string text = button_text(hop, way);
       if (draw_choice(text.c_str(), way.kind == hop.kind,
                       way_text(circuit, way) + ": " + tally_text(way.tally) +
-                          ". Click: does it to the sentence\u2019s run; the translation follows above.",
+                          tr(". Click: does it to the sentence\u2019s run; the translation follows above."),
                       skin))
         try_way(context, view, hop, way);
     }
@@ -355,7 +354,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
   }
   const Place& last = circuit.places.back();
   draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim,
-                     fmt::format("All other words\u2019 vectors together: {}.", tally_text(last.rest)), skin);
+                     trf("All other words\u2019 vectors together: {}.", tally_text(last.rest)), skin);
 }
 
 // Of all that is said under the picture.
@@ -378,10 +377,10 @@ std::string counted_text(const CircuitView& view) {
   if (view.counted && !view.counted->problem.empty()) return view.counted->problem;
   if (view.counted && !view.counted->found.problem.empty()) return view.counted->found.problem;
   if (view.counted)
-    return fmt::format(
+    return trf(
         "Counted over {} pairs of the corpus like this one, both ways (of {} tried, those that the model tells apart).",
         view.counted->found.pairs, view.counted->tried);
-  return view.counting_asked ? "Of this pair; counting over the corpus\u2026" : "Of this pair, both ways.";
+  return view.counting_asked ? tr("Of this pair; counting over the corpus\u2026") : tr("Of this pair, both ways.");
 }
 
 }  // namespace

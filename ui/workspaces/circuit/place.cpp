@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/translation.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr const char* dragged_word = "circuit word";
 
 std::string layer_name(int layer) {
-  return layer == 0 ? "as embedded" : fmt::format("after layer {}", layer);
+  return layer == 0 ? tr("as embedded") : trf("after layer {}", layer);
 }
 
 int put_layer(const CircuitView& view) {
@@ -27,8 +28,9 @@ std::string put_text(const CircuitView& view, int layer, const std::vector<int>&
   std::vector<std::string> names;
   for (const int slot : slots)
     names.push_back("\u201C" + view.look->found.slots[static_cast<std::size_t>(slot)] + "\u201D");
-  return fmt::format("{} {}, from the {} into the {}:", listed(names), layer_name(layer),
-                     view.of == Twin::clean ? "twin" : "sentence", view.of == Twin::clean ? "sentence" : "twin");
+  return trf("{} {}, from the {} into the {}:", listed(names), layer_name(layer),
+             view.of == Twin::clean ? tr("twin") : tr("sentence"),
+             view.of == Twin::clean ? tr("sentence") : tr("twin"));
 }
 
 void try_put(WorkspaceContext& context, CircuitView& view) {
@@ -60,11 +62,11 @@ void draw_sentences(WorkspaceContext& context, CircuitView& view) {
     const bool gives = twin != view.of;
     ImGui::PushID(gives);
     ImGui::AlignTextToFramePadding();
-    quiet_words(gives ? "take from" : "put into",
-                gives
-                    ? "Drag a word onto the sentence beneath, or click it: its vector is put in there. Several add up."
-                    : "Its run is changed; a click on a word that was put in takes it back.",
-                skin);
+    quiet_words(
+        gives ? tr("take from") : tr("put into"),
+        gives ? tr("Drag a word onto the sentence beneath, or click it: its vector is put in there. Several add up.")
+              : tr("Its run is changed; a click on a word that was put in takes it back."),
+        skin);
     const std::vector<Slot> words = slots_of(facts.of(twin).pieces);
     for (std::size_t i = 0; i < words.size() && i < facts.words.size(); ++i) {
       const int slot = static_cast<int>(i);
@@ -114,29 +116,28 @@ void place_tooltip(const CircuitView& view, int layer, int slot, const Skin& ski
   const double margin = view.of == Twin::clean ? facts.clean.margin - share * facts.effect()
                                                : facts.corrupted.margin + share * facts.effect();
   share_tooltip(view, {share, static_cast<float>(margin), 0}, skin);
-  dim_text("click: what is written then; Shift+click: together with the others", skin);
+  dim_text(tr("click: what is written then; Shift+click: together with the others"), skin);
 }
 
 void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const Circuit& found = view.look->found;
-  draw_caption(
-      view.look->facts.recurrent ? "Share of the difference that the state after a word holds"
-                                 : "Share of the difference that a word's vector holds",
-      "",
-      view.look->facts.recurrent
-          ? "What a layer remembers after one word, h and an LSTM's c, is put from the one run into the other, and "
-            "goes on from there: 0, it does nothing; 1, it brings the whole difference."
-          : "One word's vector of the residual stream is put from the one run into the other, after each layer: 0, it "
-            "does nothing; 1, it brings the whole difference.",
-      skin);
+  draw_caption(view.look->facts.recurrent ? tr("Share of the difference that the state after a word holds")
+                                          : tr("Share of the difference that a word's vector holds"),
+               "",
+               view.look->facts.recurrent
+                   ? tr("What a layer remembers after one word, h and an LSTM's c, is put from the one run into the "
+                        "other, and goes on from there: 0, it does nothing; 1, it brings the whole difference.")
+                   : tr("One word's vector of the residual stream is put from the one run into the other, after each "
+                        "layer: 0, it does nothing; 1, it brings the whole difference."),
+               skin);
   std::vector<std::string> rows;
   for (int row = 0; row < view.places.rows; ++row) rows.push_back(layer_name(row));
   HeatmapOptions options = share_options(skin);
   options.row_labels = rows;
   options.col_labels = found.slots;
-  options.row_axis = "layer";
-  options.col_axis = "word";
+  options.row_axis = tr("layer");
+  options.col_axis = tr("word");
   options.selected_row = put_layer(view);
   if (!found.places.empty()) options.marked_cols = found.places.back().slots;
   options.zoom = &view.places_zoom;
@@ -154,16 +155,16 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const CircuitLook& look = *view.look;
   const EffectGrid& grid = look.sweep(view.of, ChangeKind::twin).decoder_states;
-  draw_caption(look.facts.recurrent ? "The same of the decoder's states" : "The same of the decoder's vectors", "",
-               "Of the pieces written so far, up to the step asked about.", skin);
+  draw_caption(look.facts.recurrent ? tr("The same of the decoder's states") : tr("The same of the decoder's vectors"),
+               "", tr("Of the pieces written so far, up to the step asked about."), skin);
   std::vector<std::string> rows, cols = {"<s>"};
   for (int row = 0; row < view.written.rows; ++row) rows.push_back(layer_name(row));
   for (const Token& token : look.facts.prefix) cols.emplace_back(without_mark(token.piece));
   HeatmapOptions options = share_options(skin);
   options.row_labels = rows;
   options.col_labels = cols;
-  options.row_axis = "layer";
-  options.col_axis = "written so far";
+  options.row_axis = tr("layer");
+  options.col_axis = tr("written so far");
   options.zoom = &view.written_zoom;
   options.tooltip = [&](int row, int col) {
     bold_text(cols[static_cast<std::size_t>(col)] + ", " + layer_name(row), skin);
@@ -174,8 +175,8 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   if (!mouse.clicked) return;
   const ValueSite site{ValueKind::state, AttentionPart::decoder, mouse.row};
   try_change(context, view, {view.of, {Change{ChangeKind::twin, site, {}, {mouse.col}, {}, {}}}},
-             fmt::format("the decoder's vector at \u201C{}\u201D {}:", cols[static_cast<std::size_t>(mouse.col)],
-                         layer_name(mouse.row)));
+             trf("the decoder's vector at \u201C{}\u201D {}:", cols[static_cast<std::size_t>(mouse.col)],
+                 layer_name(mouse.row)));
 }
 
 }  // namespace
@@ -189,8 +190,8 @@ void draw_place(WorkspaceContext& context, CircuitView& view) {
   if (!found.places.empty()) {
     const Place& last = found.places.back();
     draw_wrapped_label(skin.fonts.ui, skin.theme.text,
-                       fmt::format("After the last layer it stands at {}: put in together, {}; all other words {:.3f}.",
-                                   slot_names(found, last.slots), tally_text(last.together), last.rest.share()),
+                       trf("After the last layer it stands at {}: put in together, {}; all other words {:.3f}.",
+                           slot_names(found, last.slots), tally_text(last.together), last.rest.share()),
                        skin);
   }
   const float room = ImGui::GetContentRegionAvail().y;

@@ -1,6 +1,7 @@
 // The rows of the heads' map: what each is of, what has to be asked for them, and what a click on one tries.
 #include <fmt/format.h>
 
+#include "base/translation.h"
 #include "workspaces/circuit/view.h"
 
 namespace attnscope {
@@ -45,9 +46,9 @@ const Effect& whole_effect(const Sweep& sweep, const RowPlace& place) {
 }
 
 std::string row_name(const RowPlace& place, const TwinFacts& facts) {
-  if (place.site.kind == ValueKind::heads && facts.recurrent) return "attention";  // there is one
+  if (place.site.kind == ValueKind::heads && facts.recurrent) return tr("attention");  // there is one
   if (place.site.kind == ValueKind::heads) return layer_and_head(place.site.layer, place.head);
-  return place.site.kind == ValueKind::state ? "embedded" : fmt::format("L{} feed-forward", place.site.layer + 1);
+  return place.site.kind == ValueKind::state ? tr("embedded") : trf("L{} feed-forward", place.site.layer + 1);
 }
 
 ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::vector<int>& positions) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "measures/matrix_algebra.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
@@ -19,12 +20,12 @@ namespace {
 constexpr std::size_t told = 3;  // terms in the sentence above the map
 
 std::string word_name(const TwinFacts& facts, int slot) {
-  return slot < 0 ? "nothing" : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
+  return slot < 0 ? tr("nothing") : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
 }
 
 std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
   const auto score = [&](int to) {
-    return fmt::format("score({} \u2192 {})", word_name(facts, question.from), word_name(facts, to));
+    return trf("score({} \u2192 {})", word_name(facts, question.from), word_name(facts, to));
   };
   return question.other < 0 ? score(question.to) : score(question.to) + " \u2212 " + score(question.other);
 }
@@ -33,7 +34,7 @@ std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
 
 bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  quiet_words("head", "Of self-attention over the words that are read.", skin);
+  quiet_words(tr("head"), tr("Of self-attention over the words that are read."), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(90));
   const std::string shown = layer_and_head(question.place.layer, question.place.head);
@@ -54,10 +55,10 @@ bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin
 
 bool choose_sentence(ScoreQuestion& question, const Skin& skin) {
   const Twin before = question.sentence;
-  next_in_row(button_width("sentence") + button_width("twin"), skin.px(12));
-  if (draw_choice("sentence", before == Twin::clean, "The scores of the run on the sentence.", skin))
+  next_in_row(button_width(tr("sentence")) + button_width(tr("twin")), skin.px(12));
+  if (draw_choice(tr_label("sentence"), before == Twin::clean, tr("The scores of the run on the sentence."), skin))
     question.sentence = Twin::clean;
-  if (draw_choice("twin", before == Twin::corrupted, "The scores of the run on its twin.", skin))
+  if (draw_choice(tr_label("twin"), before == Twin::corrupted, tr("The scores of the run on its twin."), skin))
     question.sentence = Twin::corrupted;
   end_choices();
   return question.sentence != before;
@@ -69,11 +70,12 @@ void draw_controls(WorkspaceContext& context, CircuitView& view) {
   ScoreQuestion question = *view.score_wanted;
   const PartSize size = part_size(context.maps.complete.snapshot->model, question.place.part);
   bool changed = choose_head(question, size, skin);
-  changed |= choose_word("##from", "from", "The word that looks: its query.", facts, question.from, false, skin);
-  changed |= choose_word("##to", "to", "The word that is looked at: its key.", facts, question.to, false, skin);
-  changed |= choose_word("##other", "rather than",
-                         "The score with this word is taken off: only differences of scores decide a softmax.", facts,
-                         question.other, true, skin);
+  changed |=
+      choose_word("##from", tr("from"), tr("The word that looks: its query."), facts, question.from, false, skin);
+  changed |= choose_word("##to", tr("to"), tr("The word that is looked at: its key."), facts, question.to, false, skin);
+  changed |= choose_word("##other", tr("rather than"),
+                         tr("The score with this word is taken off: only differences of scores decide a softmax."),
+                         facts, question.other, true, skin);
   changed |= choose_sentence(question, skin);
   if (changed) view.score_wanted = question;
 }
@@ -98,7 +100,7 @@ std::vector<Term> largest_terms(const Matrix& terms) {
 }
 
 std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
-  std::string text = fmt::format("{} = {:.2f}, the sum of all cells:", score_name(split.question, facts), split.score);
+  std::string text = trf("{} = {:.2f}, the sum of all cells:", score_name(split.question, facts), split.score);
   for (const Term& term : largest_terms(split.terms))
     text += fmt::format(" {} \u00D7 {} {:.2f} ({:.0f} %);", split.parts[static_cast<std::size_t>(term.query)],
                         split.parts[static_cast<std::size_t>(term.key)], term.value,
@@ -112,12 +114,11 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   const ScoreSplit& split = *view.score;
   const TwinFacts& facts = view.look->facts;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, sum_text(split, facts), skin);
-  draw_caption(
-      "What the query brings \u00D7 what the key brings", "before the softmax",
-      "The residual stream is a sum: the word, its place, what earlier heads and feed-forward networks added. "
-      "With the scales of the layer norms held fast q and k are sums too, and q\u00B7k/\u221Ad_k is the sum of "
-      "all products (Elhage et al. 2021).",
-      skin);
+  draw_caption(tr("What the query brings \u00D7 what the key brings"), tr("before the softmax"),
+               tr("The residual stream is a sum: the word, its place, what earlier heads and feed-forward networks "
+                  "added. With the scales of the layer norms held fast q and k are sums too, and q\u00B7k/\u221Ad_k is "
+                  "the sum of all products (Elhage et al. 2021)."),
+               skin);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   const float range = color_range(split.terms.values);
@@ -126,16 +127,16 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   options.square = false;
   options.row_labels = split.parts;
   options.col_labels = split.parts;
-  options.row_axis = "query: " + word_name(facts, split.question.from);
-  options.col_axis = "key: " + word_name(facts, split.question.to) +
-                     (split.question.other < 0 ? "" : " less " + word_name(facts, split.question.other));
+  options.row_axis = tr("query: ") + word_name(facts, split.question.from);
+  options.col_axis = tr("key: ") + word_name(facts, split.question.to) +
+                     (split.question.other < 0 ? "" : tr(" less ") + word_name(facts, split.question.other));
   options.zoom = &view.score_zoom;
   options.tooltip = [&](int row, int col) {
-    bold_text(fmt::format("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
-                          split.parts[static_cast<std::size_t>(col)]),
+    bold_text(trf("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
+                  split.parts[static_cast<std::size_t>(col)]),
               skin);
     dim_text("(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
-    bold_text(fmt::format("{:.4f} of {:.4f}", split.terms.at(row, col), split.score), skin);
+    bold_text(trf("{:.4f} of {:.4f}", split.terms.at(row, col), split.score), skin);
   };
   draw_heatmap("terms", split.terms, view.version, {0, 0}, options, context.textures, skin);
 }
@@ -161,9 +162,10 @@ void draw_score(WorkspaceContext& context, CircuitView& view) {
   const auto note = [&](const std::string& text) {
     draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);
   };
-  if (!view.score_wanted) return note("No head reads the difference from another word: there is no look to explain.");
+  if (!view.score_wanted)
+    return note(tr("No head reads the difference from another word: there is no look to explain."));
   draw_controls(context, view);
-  if (!view.score) return note("Taking the score apart\u2026");
+  if (!view.score) return note(tr("Taking the score apart\u2026"));
   if (!view.score->problem.empty()) return note(view.score->problem);
   draw_terms(context, view);
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/snapshot.h"
 
 namespace attnscope {
@@ -163,7 +164,7 @@ void take_circuit(CircuitView& view, HeadsHistory history, std::uint64_t run, st
     for (std::size_t i = 0; i < shown; ++i) {
       const HeadsPoint& point = points[shown < 2 ? 0 : i * (points.size() - 1) / (shown - 1)];
       view.prunings.push_back(pruning_of(point.look));
-      view.pruning_names.push_back("step " + grouped(point.step));
+      view.pruning_names.push_back(tr("step ") + grouped(point.step));
     }
   }
   view.heads_history = std::move(history);
@@ -282,7 +283,7 @@ ChangedRun hop_run(const CircuitView& view, const Hop& hop, const Way& way) {
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    text += (i == 0 ? "" : i + 1 == names.size() ? tr(" and ") : ", ") + names[i];
   return text;
 }
 
@@ -296,19 +297,20 @@ std::string hop_text(const Circuit& circuit, const Hop& hop) {
   std::vector<std::string> heads;
   for (const int head : hop.heads()) heads.push_back(std::to_string(head + 1));
   const bool reads = hop.part == circuit.reader;
-  const std::string stack = hop.part == AttentionPart::encoder ? "encoder" : "decoder";
-  return fmt::format("{} layer {}{}, {} {}{}", stack, hop.layer + 1,
-                     hop.part == AttentionPart::cross ? " cross-attention" : "", heads.size() == 1 ? "head" : "heads",
-                     listed(heads), reads ? " at " + slot_names(circuit, hop.slots()) : "");
+  const std::string stack = hop.part == AttentionPart::encoder ? tr("encoder") : tr("decoder");
+  return trf("{} layer {}{}, {} {}{}", stack, hop.layer + 1,
+             hop.part == AttentionPart::cross ? tr(" cross-attention") : "",
+             heads.size() == 1 ? tr("head") : tr("heads"), listed(heads),
+             reads ? tr(" at ") + slot_names(circuit, hop.slots()) : "");
 }
 
 std::vector<std::string> formation_names(const Formation& formation) {
-  std::vector<std::string> names = {"the whole difference"};
+  std::vector<std::string> names = {tr("the whole difference")};
   const Circuit& circuit = formation.of;
-  if (!circuit.places.empty()) names.push_back("vectors at " + slot_names(circuit, circuit.places.back().slots));
+  if (!circuit.places.empty()) names.push_back(tr("vectors at ") + slot_names(circuit, circuit.places.back().slots));
   for (const Hop& hop : circuit.hops)
-    names.push_back(fmt::format(
-        "{} layer {}", hop.part == AttentionPart::cross ? "cross-attention" : part_name(hop.part), hop.layer + 1));
+    names.push_back(trf("{} layer {}", hop.part == AttentionPart::cross ? tr("cross-attention") : part_name(hop.part),
+                        hop.layer + 1));
   return names;
 }
 
@@ -322,20 +324,20 @@ std::optional<std::int64_t> formed_by(const Series& line) {
 std::string way_text(const Circuit& circuit, const Way& way) {
   switch (way.kind) {
     case ChangeKind::twin:
-      return "put in from the other sentence";
+      return tr("put in from the other sentence");
     case ChangeKind::zero:
-      return "cut";
+      return tr("cut");
     case ChangeKind::mean:
-      return "its mean put in";
+      return tr("its mean put in");
     case ChangeKind::exchange:
-      return "weights on " + slot_names(circuit, way.words) + " exchanged";
+      return tr("weights on ") + slot_names(circuit, way.words) + tr(" exchanged");
   }
   return "";
 }
 
 std::string tally_text(const Tally& tally) {
   const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // no "-0.00"
-  return fmt::format("{} of {} turn, {:.2f} of the effect", tally.turned(), 2 * tally.cases, share);
+  return trf("{} of {} turn, {:.2f} of the effect", tally.turned(), 2 * tally.cases, share);
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/translation.h"
 #include "measures/matrix_algebra.h"
 #include "plain/heads.h"
 #include "widgets/words.h"
@@ -79,8 +80,8 @@ void draw_panel(const Panel& panel, ImVec2 size, BothAttentionView& made, Attent
   const std::vector<std::string> rows = pieces_of(panel.queries), cols = pieces_of(panel.keys);
   const PartText& text = text_of(made.place.part, context.a.newest.snapshot->model);
   HeatmapOptions options;
-  options.row_axis = text.row_axis;
-  options.col_axis = text.col_axis;
+  options.row_axis = tr(text.row_axis);
+  options.col_axis = tr(text.col_axis);
   options.row_labels = rows;
   options.col_labels = cols;
   options.stretch = 3;
@@ -118,13 +119,14 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
     chosen = draw_thumbnail(id.c_str(), difference, version, size, options, context.textures, skin);
   }
   if (chosen) select(view, head.place);
-  help_tooltip(fmt::format("{}, A − B. {}", id,
-                           head.apart ? fmt::format("Apart {:.3f}: the share of its weight that a query gives to other "
-                                                    "keys, on average. The same place need not be the same role: "
-                                                    "heads trade places when a model begins otherwise.",
-                                                    *head.apart)
-                                      : "It cannot be compared."),
-               skin);
+  help_tooltip(
+      fmt::format("{}, A − B. {}", id,
+                  head.apart
+                      ? trf("Apart {:.3f}: the share of its weight that a query gives to other keys, on average. The "
+                            "same place need not be the same role: heads trade places when a model begins otherwise.",
+                            *head.apart)
+                      : tr("It cannot be compared.")),
+      skin);
   const std::string title =
       fmt::format("{} {}", part_name(head.place.part)[0], layer_and_head(head.place.layer, head.place.head));
   draw_label(skin.fonts.small, skin.theme.text_dim,
@@ -136,9 +138,9 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
 void draw_heads(ImVec2 room, BothAttentionView& made, AttentionView& view, const BothContext& context) {
   const Skin& skin = context.skin;
   ImGui::BeginChild("heads of both", room, false, ImGuiWindowFlags_NoNavInputs);
-  draw_label(skin.fonts.bold, skin.theme.text, "All heads, A − B", skin);
+  draw_label(skin.fonts.bold, skin.theme.text, tr("All heads, A − B"), skin);
   ImGui::SameLine(0, skin.px(8));
-  draw_label(skin.fonts.small, skin.theme.text_dim, "how far apart, 0 to 1", skin);
+  draw_label(skin.fonts.small, skin.theme.text_dim, tr("how far apart, 0 to 1"), skin);
   const float width = ImGui::GetContentRegionAvail().x, gap = skin.px(8);
   const float least = skin.px(78);
   const int columns = std::max(1, static_cast<int>((width + gap) / (least + gap)));
@@ -156,10 +158,10 @@ void draw_caption(const BothAttentionView& made, const BothContext& context) {
   draw_label(skin.fonts.bold, skin.theme.text, title_of(made.place, context.a.newest.snapshot->model), skin);
   if (!made.maps.why_not.empty()) return;
   ImGui::SameLine(0, skin.px(10));
-  std::string words = fmt::format("{:.3f} apart", made.maps.apart);
+  std::string words = trf("{:.3f} apart", made.maps.apart);
   if (made.maps.left_out > 0)
-    words += fmt::format(" where both saw the same, the first {} of {} rows", made.maps.difference.rows,
-                         made.maps.difference.rows + made.maps.left_out);
+    words += trf(" where both saw the same, the first {} of {} rows", made.maps.difference.rows,
+                 made.maps.difference.rows + made.maps.left_out);
   draw_label(skin.fonts.ui, skin.theme.text_dim, words, skin);
 }
 
@@ -178,12 +180,12 @@ void draw_both_attention(BothContext& context) {
   BothAttentionView& made = context.views.of<BothAttentionView>();
   const ImVec2 all = ImGui::GetContentRegionAvail();
   if (!context.a.newest.snapshot || !context.b.newest.snapshot)
-    return draw_quiet_note("Looking at the sentence in both…", all, skin);
+    return draw_quiet_note(tr("Looking at the sentence in both…"), all, skin);
   begin(view, *context.a.newest.snapshot);
   settle_part(view, *context.a.newest.snapshot, *context.b.newest.snapshot);
   const Shown& a = context.a.of(view.part);
   const Shown& b = context.b.of(view.part);
-  if (!a.snapshot || !b.snapshot) return draw_quiet_note("Both are still writing…", all, skin);
+  if (!a.snapshot || !b.snapshot) return draw_quiet_note(tr("Both are still writing…"), all, skin);
   const HeadPlace place = selection_in(view, *a.snapshot).place;
   settle(made, *a.snapshot, *b.snapshot, versions_of(a, b), place);
   draw_caption(made, context);
@@ -200,7 +202,7 @@ void draw_both_attention(BothContext& context) {
   ImGui::SameLine(0, gap);
   draw_side("B", context.name_b, color_of_b(skin), *b.snapshot);
   const std::string why = made.maps.why_not.empty()
-                              ? "The outputs part at the first piece: no row saw the same in both."
+                              ? tr("The outputs part at the first piece: no row saw the same in both.")
                               : made.maps.why_not;
   draw_panel({"A \u2212 B", "", skin.theme.text, &made.maps.difference, made.maps.queries, made.maps.keys, why, true},
              size, made, view, context);
@@ -213,7 +215,7 @@ std::optional<WorkspaceNumbers> both_attention_numbers(const Views& views) {
   if (made.maps.difference.empty()) return std::nullopt;
   return WorkspaceNumbers{
       made.maps.difference, pieces_of(made.maps.queries), pieces_of(made.maps.keys),
-      fmt::format("{} {} A minus B", part_name(made.place.part), layer_and_head(made.place.layer, made.place.head))};
+      trf("{} {} A minus B", part_name(made.place.part), layer_and_head(made.place.layer, made.place.head))};
 }
 
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
 #include "widgets/words.h"
 #include "workspaces/compare/view.h"
 #include "workspaces/workspaces.h"
@@ -29,8 +30,8 @@ const DifferenceView* find_difference_view(std::string_view workspace) {
 std::string difference_titles() {
   std::string titles;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const char* before = i == 0 ? "" : i + 1 == table.size() ? " and " : ", ";
-    titles += before + std::string(find_workspace(table[i].workspace)->title);
+    const char* before = i == 0 ? "" : i + 1 == table.size() ? tr(" and ") : ", ";
+    titles += before + std::string(tr(find_workspace(table[i].workspace)->title));
   }
   return titles;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
 #include "workspaces/compare/view.h"
@@ -17,7 +18,7 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
                  Color32 color, const Skin& skin) {
   draw_side_name(side, name, color, skin);
   ImGui::SameLine(0, skin.px(10));
-  draw_label(skin.fonts.small, skin.theme.text_dim, fmt::format("Σ ln p {}", number_text(log_prob, 2)), skin);
+  draw_label(skin.fonts.small, skin.theme.text_dim, trf("Σ ln p {}", number_text(log_prob, 2)), skin);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   bool first = true;
   for (const ComparedWord& word : words) {
@@ -26,22 +27,21 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
     first = false;
     draw_label(word.differs ? skin.fonts.bold : skin.fonts.ui, word.differs ? color : skin.theme.text, word.word, skin);
   }
-  if (words.empty()) draw_label(skin.fonts.ui, skin.theme.text_dim, "nothing", skin);
+  if (words.empty()) draw_label(skin.fonts.ui, skin.theme.text_dim, tr("nothing"), skin);
   ImGui::Dummy({1, skin.px(4)});
 }
 
 std::string parted_text(const char* side, const char* other, const PartedPiece& piece) {
-  const std::string there = piece.in_other ? fmt::format("{:.3f} in {}", *piece.in_other, other)
-                                           : fmt::format("not among the candidates of {}", other);
-  return fmt::format("{} writes {} (p = {:.3f}, {})", side, without_mark(piece.token.piece), piece.probability, there);
+  const std::string there =
+      piece.in_other ? trf("{:.3f} in {}", *piece.in_other, other) : trf("not among the candidates of {}", other);
+  return trf("{} writes {} (p = {:.3f}, {})", side, without_mark(piece.token.piece), piece.probability, there);
 }
 
 std::string parting_text(const ComparedOutputs& outputs) {
-  if (outputs.same()) return fmt::format("Both write the same, {} pieces.", outputs.shared);
-  if (!outputs.a || !outputs.b)
-    return fmt::format("The first {} pieces are the same; there one of them ends.", outputs.shared);
-  return fmt::format("They part at piece {}: {}, {}.", outputs.shared + 1, parted_text("A", "B", *outputs.a),
-                     parted_text("B", "A", *outputs.b));
+  if (outputs.same()) return trf("Both write the same, {} pieces.", outputs.shared);
+  if (!outputs.a || !outputs.b) return trf("The first {} pieces are the same; there one of them ends.", outputs.shared);
+  return trf("They part at piece {}: {}, {}.", outputs.shared + 1, parted_text("A", "B", *outputs.a),
+             parted_text("B", "A", *outputs.b));
 }
 
 const Candidate* chosen_at(const Snapshot& snapshot, int step) {
@@ -102,7 +102,7 @@ void draw_both_decoding(BothContext& context) {
   const Shown& a = context.a.complete;
   const Shown& b = context.b.complete;
   if (!a.snapshot || !b.snapshot)
-    return draw_quiet_note("Both are still writing…", ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Both are still writing…"), ImGui::GetContentRegionAvail(), skin);
   if (made.made_of != versions_of(a, b)) {
     made.made_of = versions_of(a, b);
     made.outputs = compare_outputs(*a.snapshot, *b.snapshot);

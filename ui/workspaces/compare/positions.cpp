@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/translation.h"
 #include "measures/attention_measures.h"
 #include "measures/matrix_algebra.h"
 #include "plain/heads.h"
@@ -24,8 +25,8 @@ void draw_table(const char* side, const std::string& name, Color32 color, const 
   options.map = context.skin.theme.diverging;
   options.high = std::max(1e-6F, high);
   options.low = -options.high;
-  options.row_axis = table.first < 0 ? "distance" : "position";
-  options.col_axis = "dimension";
+  options.row_axis = table.first < 0 ? tr("distance") : tr("position");
+  options.col_axis = tr("dimension");
   options.first_row = table.first;
   options.square = false;
   options.print_values = is_signed;
@@ -41,8 +42,8 @@ void draw_tables(const ComparedPositions& table, float height, const BothContext
   ImGui::SameLine(0, gap);
   draw_table("B", context.name_b, color_of_b(skin), table.b, high, false, {width, height}, table, context, stamp);
   ImGui::SameLine(0, gap);
-  draw_table("A − B", fmt::format("at most {:.3g}", largest_size(table.difference.values)), skin.theme.text,
-             table.difference, largest_size(table.difference.values), true, {width, height}, table, context, stamp);
+  draw_table("A − B", trf("at most {:.3g}", largest_size(table.difference.values)), skin.theme.text, table.difference,
+             largest_size(table.difference.values), true, {width, height}, table, context, stamp);
 }
 
 // The mean over a layer's heads of how far they look; none where there is no such layer.
@@ -67,12 +68,12 @@ void draw_distance(std::optional<float> value, const Skin& skin) {
 void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& context) {
   const Skin& skin = context.skin;
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     "How far the heads of self-attention look from their own place, in pieces, mean over a layer. "
-                     "It can be compared whatever tells the order.",
+                     tr("How far the heads of self-attention look from their own place, in pieces, mean over a layer. "
+                        "It can be compared whatever tells the order."),
                      skin);
   if (!ImGui::BeginTable("distances", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-  draw_cell("layer", skin.theme.text_dim, skin);
+  draw_cell(tr("layer"), skin.theme.text_dim, skin);
   draw_cell("A  " + context.name_a, color_of_a(skin), skin);
   draw_cell("B  " + context.name_b, color_of_b(skin), skin);
   draw_cell("A \u2212 B", skin.theme.text, skin);
@@ -92,7 +93,7 @@ void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& con
 void draw_choices(BothPositionsView& made, const Skin& skin) {
   if (made.tables.size() < 2) return;
   for (std::size_t i = 0; i < made.tables.size(); ++i)
-    if (draw_choice(made.tables[i].name.c_str(), made.table == i, "A table of positions that both have.", skin))
+    if (draw_choice(made.tables[i].name.c_str(), made.table == i, tr("A table of positions that both have."), skin))
       made.table = i;
   end_choices();
 }
@@ -105,7 +106,7 @@ void draw_both_positions(BothContext& context) {
   const Shown& a = context.a.complete;
   const Shown& b = context.b.complete;
   if (!a.snapshot || !b.snapshot)
-    return draw_quiet_note("Looking at the sentence in both…", ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Looking at the sentence in both…"), ImGui::GetContentRegionAvail(), skin);
   if (made.made_of != versions_of(a, b)) {
     made.made_of = versions_of(a, b);
     made.tables = compare_positions(*a.snapshot, *b.snapshot);

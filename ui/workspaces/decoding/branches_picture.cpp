@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/translation.h"
 #include "plain/decodings.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -55,14 +56,14 @@ void branch_tooltip(const Picture& picture, const Branch& branch, bool current) 
   ImGui::TextUnformatted(branch.text.c_str());
   const double alpha = picture.length_penalty;
   const std::size_t length = branch.pieces.size();
-  ImGui::TextUnformatted(
-      fmt::format("Σ log p = {:.4f} over {} pieces, of which {} were given\n"
-                  "score = {:.4f} ÷ ((5 + {}) / 6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
-                  branch.log_prob, length, branch.given, branch.log_prob, length, alpha, score_of(branch, alpha))
-          .c_str());
+  ImGui::TextUnformatted(trf("Σ log p = {:.4f} over {} pieces, of which {} were given\nscore = {:.4f} ÷ ((5 + {}) / "
+                             "6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
+                             branch.log_prob, length, branch.given, branch.log_prob, length, alpha,
+                             score_of(branch, alpha))
+                             .c_str());
   if (branch.step != picture.step)
-    ImGui::TextUnformatted(fmt::format("Seen at step {}; the model has gone on since.", branch.step).c_str());
-  ImGui::TextDisabled(current ? "shown now" : "Click: return to it; its score is then found anew.");
+    ImGui::TextUnformatted(trf("Seen at step {}; the model has gone on since.", branch.step).c_str());
+  ImGui::TextDisabled(current ? tr("shown now") : tr("Click: return to it; its score is then found anew."));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
@@ -132,14 +133,13 @@ void draw_score_titles(const Skin& skin) {
   const ScoreColumns columns = score_columns(skin);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
-  paint.text(skin.fonts.small, {at.x + columns.score, at.y}, skin.theme.text_dim, "score");
-  paint.text(skin.fonts.small, {at.x + columns.total, at.y}, skin.theme.text_dim, "Σ log p");
-  paint.text(skin.fonts.small, {at.x + columns.seen, at.y}, skin.theme.text_dim, "seen at");
+  paint.text(skin.fonts.small, {at.x + columns.score, at.y}, skin.theme.text_dim, tr("score"));
+  paint.text(skin.fonts.small, {at.x + columns.total, at.y}, skin.theme.text_dim, tr("Σ log p"));
+  paint.text(skin.fonts.small, {at.x + columns.seen, at.y}, skin.theme.text_dim, tr("seen at"));
   ImGui::Dummy(ImVec2(columns.width, font_size(skin.fonts.small)));
-  help_tooltip(
-      "Score: Σ log p ÷ ((5 + length) / 6)^α, the length penalty of beam search (arXiv 1609.08144 §7; α is among the "
-      "decoding options). Seen at: the training step of the weights that gave these numbers.",
-      skin);
+  help_tooltip(tr("Score: Σ log p ÷ ((5 + length) / 6)^α, the length penalty of beam search (arXiv 1609.08144 §7; α is "
+                  "among the decoding options). Seen at: the training step of the weights that gave these numbers."),
+               skin);
 }
 
 // Stays in its place while the pieces scroll.
@@ -155,7 +155,7 @@ void draw_scores(Painter& paint, const Picture& picture, const Branch& branch, b
   number(columns.score, fmt::format("{:7.2f}", score_of(branch, picture.length_penalty)), color);
   number(columns.total, fmt::format("{:7.2f}", branch.log_prob), color);
   const bool old = branch.step != picture.step;
-  number(columns.seen, old ? fmt::format("{:>7}", branch.step) : "    now", old ? skin.theme.warning : color);
+  number(columns.seen, old ? fmt::format("{:>7}", branch.step) : tr("    now"), old ? skin.theme.warning : color);
 }
 
 bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
@@ -222,8 +222,8 @@ void draw_rows(const Picture& picture, DecodingView& view) {
 }
 
 void draw_clear_button(Branches& branches, const Skin& skin) {
-  if (ImGui::SmallButton("Clear")) clear_branches(branches);
-  help_tooltip("Forgets every branch but the one that is shown.", skin);
+  if (ImGui::SmallButton(tr_label("Clear"))) clear_branches(branches);
+  help_tooltip(tr("Forgets every branch but the one that is shown."), skin);
 }
 
 }  // namespace
@@ -231,10 +231,9 @@ void draw_clear_button(Branches& branches, const Skin& skin) {
 void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin) {
   Branches& branches = view.branches;
   if (branches.all.size() < 2) {
-    return draw_quiet_note(
-        "Click a candidate on the right, or type how the output begins: it goes on from there, and every output that "
-        "you try becomes a branch here, with its score.",
-        ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Click a candidate on the right, or type how the output begins: it goes on from there, "
+                              "and every output that you try becomes a branch here, with its score."),
+                           ImGui::GetContentRegionAvail(), skin);
   }
   draw_score_titles(skin);
   ImGui::SameLine(ImGui::GetContentRegionAvail().x - skin.px(44));

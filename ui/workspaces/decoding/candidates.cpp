@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -22,13 +23,13 @@ struct StageText {
 };
 
 constexpr std::array<StageText, num_stages> stages = {{
-    {"logit",
-     "The last linear layer's output for this piece: its row of W times the decoder's vector (paper §3.4). The "
-     "bars reach from the smallest that is listed to the largest."},
-    {"softmax",
-     "exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding writes the largest."},
-    {"÷ T", "softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing."},
-    {"kept", "What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away."},
+    {mark("logit"), mark("The last linear layer's output for this piece: its row of W times the decoder's vector "
+                         "(paper §3.4). The bars reach from the smallest that is listed to the largest.")},
+    {mark("softmax"), mark("exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding "
+                           "writes the largest.")},
+    {"÷ T", mark("softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing.")},
+    {mark("kept"),
+     mark("What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away.")},
 }};
 
 // One row of bars; a stage without a value stays empty.
@@ -117,7 +118,7 @@ void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 hig
   } else if (end.x - low.x >= 1) {
     paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), skin.px(2));
   }
-  const std::string text = cut ? "cut" : value_text(*row.bars.values[i], stage);
+  const std::string text = cut ? tr("cut") : value_text(*row.bars.values[i], stage);
   const ImVec2 extent = text_size(skin.fonts.mono_small, text);
   const Color32 ink = cut || row.dim ? skin.theme.text_dim : skin.theme.text;
   paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
@@ -152,40 +153,40 @@ RestOfVocabulary listed_of(const DecodingStep& step) {
 std::string kept_text(const DecodingStep& step, int index, const SamplingOptions& sampling) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   const std::string cut = cut_by(step, index, sampling);
-  if (!cut.empty()) return fmt::format("kept: 0, cut by {}", cut);
-  if (candidate.kept == 0) return "kept: 0";
-  return fmt::format("kept: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered,
-                     candidate.tempered / candidate.kept, candidate.kept);
+  if (!cut.empty()) return trf("kept: 0, cut by {}", cut);
+  if (candidate.kept == 0) return tr("kept: 0");
+  return trf("kept: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered, candidate.tempered / candidate.kept,
+             candidate.kept);
 }
 
 std::string tempered_text(const Candidate& candidate, double temperature) {
-  if (temperature == 0) return fmt::format("T → 0: all on the largest logit: {:.0f}", candidate.tempered);
-  return fmt::format("÷ T: exp({:.4f} ÷ {:.3g}) ÷ Σ exp(logit ÷ {:.3g}) = {:.6f}", candidate.logit, temperature,
-                     temperature, candidate.tempered);
+  if (temperature == 0) return trf("T → 0: all on the largest logit: {:.0f}", candidate.tempered);
+  return trf("÷ T: exp({:.4f} ÷ {:.3g}) ÷ Σ exp(logit ÷ {:.3g}) = {:.6f}", candidate.logit, temperature, temperature,
+             candidate.tempered);
 }
 
 void candidate_tooltip(const DecodingStep& step, int index, const SamplingOptions& sampling, bool can_force,
                        const Skin& skin) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   ImGui::BeginTooltip();
-  mono_text(fmt::format("{}  id {}", candidate.token.piece, candidate.token.id), skin);
-  ImGui::TextUnformatted(
-      fmt::format("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}", candidate.logit,
-                  candidate.logit, candidate.probability, std::log(static_cast<double>(candidate.probability)),
-                  tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
-          .c_str());
-  ImGui::TextDisabled(can_force ? "Click: the output goes on with this piece instead."
-                                : "This piece was typed: change the prompt to change it.");
+  mono_text(trf("{}  id {}", candidate.token.piece, candidate.token.id), skin);
+  ImGui::TextUnformatted(trf("logit {:.4f}\nsoftmax: exp({:.4f}) ÷ Σ exp(logit) = {:.6f}, ln p = {:.4f}\n{}\n{}",
+                             candidate.logit, candidate.logit, candidate.probability,
+                             std::log(static_cast<double>(candidate.probability)),
+                             tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
+                             .c_str());
+  ImGui::TextDisabled(can_force ? tr("Click: the output goes on with this piece instead.")
+                                : tr("This piece was typed: change the prompt to change it."));
   ImGui::EndTooltip();
 }
 
 void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
   const RestOfVocabulary listed = listed_of(step);
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(fmt::format("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: "
-                                     "{:.6f} + {:.6f} listed = 1",
-                                     rest.tempered, listed.tempered, rest.kept, listed.kept)
-                             .c_str());
+  ImGui::TextUnformatted(
+      trf("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: {:.6f} + {:.6f} listed = 1",
+          rest.tempered, listed.tempered, rest.kept, listed.kept)
+          .c_str());
   ImGui::EndTooltip();
 }
 
@@ -198,12 +199,12 @@ void draw_titles(const Columns& columns, const Skin& skin) {
   for (int stage = 0; stage < num_stages; ++stage) {
     const StageText& text = stages[static_cast<std::size_t>(stage)];
     const ImVec2 low(at.x + cell_x(columns, stage), at.y);
-    const std::string title = shortened(skin.fonts.small, text.title, columns.cell - skin.px(3));
+    const std::string title = shortened(skin.fonts.small, tr(text.title), columns.cell - skin.px(3));
     const float x = low.x + columns.cell - text_size(skin.fonts.small, title).x - skin.px(3);
     paint.text(skin.fonts.small, {x, low.y}, skin.theme.text_dim, title);
     ImGui::SetCursorScreenPos(low);
     ImGui::Dummy(ImVec2(columns.cell, height));
-    help_tooltip(text.help, skin);
+    help_tooltip(tr(text.help), skin);
   }
 }
 
@@ -214,7 +215,7 @@ void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float he
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
   const auto listed = static_cast<int>(step.candidates.size());
-  std::string label = vocab_size ? fmt::format("other {}", *vocab_size - listed) : "others";
+  std::string label = vocab_size ? trf("other {}", *vocab_size - listed) : tr("others");
   const bool fits = text_size(skin.fonts.mono, label).x + skin.px(7) <= columns.label;
   if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
   draw_row({label, bars_of(rest), false, true}, at, height, columns, skin);
@@ -229,7 +230,7 @@ void draw_sum(const DecodingStep& step, float height, const Columns& columns, co
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   Painter paint(skin);
   const float y = at.y + (height - font_size(skin.fonts.mono)) * 0.5F;
-  paint.text(skin.fonts.mono, {at.x + skin.px(7), y}, skin.theme.text_dim, "sum");
+  paint.text(skin.fonts.mono, {at.x + skin.px(7), y}, skin.theme.text_dim, tr("sum"));
   for (int stage = 1; stage < num_stages; ++stage) {
     const float end = at.x + cell_x(columns, stage) + columns.cell;
     const std::string text = value_text(sums[static_cast<std::size_t>(stage)], stage);
@@ -267,21 +268,20 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
 void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
-  bold_text(given ? "Given" : "Writes", skin);
+  bold_text(given ? tr("Given") : tr("Writes"), skin);
   ImGui::SameLine(0, skin.px(8));
   {
     const WithFont mono(skin.fonts.mono);
     colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
   }
-  help_tooltip(given ? "Given, whatever the model expects; below it is what it would have chosen from."
-                     : "The most probable piece of this step (greedy decoding); it is the next step's last input.",
+  help_tooltip(given ? tr("Given, whatever the model expects; below it is what it would have chosen from.")
+                     : tr("The most probable piece of this step (greedy decoding); it is the next step's last input."),
                skin);
   ImGui::SameLine(0, skin.px(10));
-  dim_text(fmt::format("entropy {:.2f} nats", decided.entropy), skin);
-  help_tooltip(
-      "Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is no "
-      "idea at all.",
-      skin);
+  dim_text(trf("entropy {:.2f} nats", decided.entropy), skin);
+  help_tooltip(tr("Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is "
+                  "no idea at all."),
+               skin);
 }
 
 // Stands there for every step once a reference is known, so that nothing jumps.
@@ -289,14 +289,13 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   if (snapshot.gold.empty()) return;
   const std::optional<GoldStep>& reference = snapshot.decoding[static_cast<std::size_t>(step)].reference;
   const WithFont font(skin.fonts.mono_small);
-  dim_text(reference ? fmt::format("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
-                                   reference->probability)
-                     : "reference: nothing at this place",
+  dim_text(reference ? trf("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
+                           reference->probability)
+                     : tr("reference: nothing at this place"),
            skin);
-  help_tooltip(
-      "The reference's piece at this place, and what the model makes of it after what it has written itself. "
-      "Once the two differ the places need no longer match: see Teacher forcing.",
-      skin);
+  help_tooltip(tr("The reference's piece at this place, and what the model makes of it after what it has written "
+                  "itself. Once the two differ the places need no longer match: see Teacher forcing."),
+               skin);
 }
 
 }  // namespace
@@ -307,9 +306,10 @@ std::string cut_by(const DecodingStep& step, int candidate, const SamplingOption
   if (asked.kept > 0 || !(asked.tempered > 0)) return {};
   const bool by_k = sampling.top_k > 0;
   const bool by_p = sampling.top_p < 1;
-  if (by_k && candidate >= sampling.top_k && (candidate < most_ranked || sampling.top_k <= most_ranked)) return "top-k";
-  if (by_k && by_p && candidate >= most_ranked) return "top-k or top-p";
-  return by_p ? "top-p" : "top-k";
+  if (by_k && candidate >= sampling.top_k && (candidate < most_ranked || sampling.top_k <= most_ranked))
+    return tr("top-k");
+  if (by_k && by_p && candidate >= most_ranked) return tr("top-k or top-p");
+  return by_p ? tr("top-p") : tr("top-k");
 }
 
 RestOfVocabulary rest_of(const DecodingStep& step) {

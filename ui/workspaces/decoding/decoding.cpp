@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/decoding/controls.h"
@@ -40,7 +41,7 @@ void step_to_end(WorkspaceContext& context) {
 }
 
 template <int by>
-void mark(WorkspaceContext& context) {
+void mark_next(WorkspaceContext& context) {
   if (const Snapshot* snapshot = stepped(context)) move_candidate(context.views.of<DecodingView>(), *snapshot, by);
 }
 
@@ -59,15 +60,15 @@ void let_go_of_all(WorkspaceContext& context) {
   if (stepped(context)) let_go(context.views.of<DecodingView>());
 }
 
-constexpr const char* stepping = "step by step, first, last";
-constexpr const char* marking = "mark a candidate";
+constexpr const char* stepping = mark("step by step, first, last");
+constexpr const char* marking = mark("mark a candidate");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, stepping, step_by<-1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, stepping, step_by<1>},
     WorkspaceKey{{.key = Key::home}, stepping, step_to_end<-1>},
     WorkspaceKey{{.key = Key::end}, stepping, step_to_end<1>},
-    WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark<-1>},
-    WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark<1>},
+    WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark_next<-1>},
+    WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark_next<1>},
     WorkspaceKey{{.key = Key::enter}, "go on with the marked candidate; play, stop", force_or_play},
     WorkspaceKey{{.key = Key::backspace}, "let go of what was forced from this step on", rewind},
     WorkspaceKey{{.key = Key::del}, "let go of all that was forced", let_go_of_all},
@@ -78,7 +79,7 @@ constexpr std::array keys = {
 void draw_modes(DecodingView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<DecodingMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
   }
   draw_options_button(view, skin);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -65,11 +66,13 @@ Likelihood likelihood_of(std::size_t pieces, const auto& probability) {
 }
 
 constexpr std::array<std::pair<const char*, const char*>, 5> likelihood_columns = {{
-    {"", "The same model, the same source: what should be written, and what is."},
-    {"Σ log p", "Log-probability of the whole output, in nats."},
-    {"pieces", "How many, </s> included."},
-    {"nats/token", "Mean of −ln p over the pieces: the loss in which a model is evaluated, without label smoothing."},
-    {"perplexity", "exp(nats/token): from so many equally probable pieces the model has to choose in the mean (§6.1)."},
+    {"", mark("The same model, the same source: what should be written, and what is.")},
+    {mark("Σ log p"), mark("Log-probability of the whole output, in nats.")},
+    {mark("pieces"), mark("How many, </s> included.")},
+    {mark("nats/token"),
+     mark("Mean of −ln p over the pieces: the loss in which a model is evaluated, without label smoothing.")},
+    {mark("perplexity"),
+     mark("exp(nats/token): from so many equally probable pieces the model has to choose in the mean (§6.1).")},
 }};
 
 void draw_likelihood_row(const char* name, const Likelihood& likelihood, const Skin& skin) {
@@ -90,40 +93,39 @@ void draw_likelihoods(const Courses& courses, const Skin& skin) {
   ImGui::TableNextRow();
   for (const auto& [title, help] : likelihood_columns) {
     ImGui::TableNextColumn();
-    quiet_words(title, help, skin);
+    quiet_words(tr(title), tr(help), skin);
   }
   const bool untouched = is_untouched_output(courses.snapshot);
   const std::vector<GoldStep>& gold = courses.snapshot.gold;
-  draw_likelihood_row(untouched ? "untouched model's output" : "reference",
+  draw_likelihood_row(untouched ? tr("untouched model's output") : tr("reference"),
                       likelihood_of(gold.size(), [&](std::size_t i) { return gold[i].probability; }), skin);
-  draw_likelihood_row("written by itself",
+  draw_likelihood_row(tr("written by itself"),
                       likelihood_of(courses.free_size(), [&](std::size_t i) { return courses.probability(i); }), skin);
   ImGui::EndTable();
 }
 
 void draw_verdict(const Courses& courses, const Skin& skin) {
   const bool same = courses.divergence == courses.rows();
-  const std::string text = same ? "It writes the reference by itself: both read the same at every step."
-                                : fmt::format("They part at step {}: from here the decoder reads what it wrote itself.",
-                                              courses.divergence + 1);
+  const std::string text =
+      same ? tr("It writes the reference by itself: both read the same at every step.")
+           : trf("They part at step {}: from here the decoder reads what it wrote itself.", courses.divergence + 1);
   colored_text(same ? skin.theme.success : skin.theme.warning, text);
-  help_tooltip(
-      "In training the decoder is given the reference's pieces so far, whatever it would have written (teacher "
-      "forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its own, so that one "
-      "mistake changes all that follows.",
-      skin);
+  help_tooltip(tr("In training the decoder is given the reference's pieces so far, whatever it would have written "
+                  "(teacher forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its "
+                  "own, so that one mistake changes all that follows."),
+               skin);
 }
 
 // ---- step by step
 
 constexpr std::array<std::pair<const char*, const char*>, 7> step_columns = {{
-    {"step", "Click a row to see that step in “Step by step”."},
-    {"reference", "The piece that should come."},
-    {"probability", "Its probability when the decoder reads the reference's pieces before it."},
-    {"rank", "Its rank among all pieces, 1 the most probable."},
-    {"would write", "The most probable piece there."},
-    {"writes by itself", "What the decoder writes when it reads its own output (greedy)."},
-    {"probability", "Of the piece it wrote, when it reads its own output before it."},
+    {mark("step"), mark("Click a row to see that step in “Step by step”.")},
+    {mark("reference"), mark("The piece that should come.")},
+    {mark("probability"), mark("Its probability when the decoder reads the reference's pieces before it.")},
+    {mark("rank"), mark("Its rank among all pieces, 1 the most probable.")},
+    {mark("would write"), mark("The most probable piece there.")},
+    {mark("writes by itself"), mark("What the decoder writes when it reads its own output (greedy).")},
+    {mark("probability"), mark("Of the piece it wrote, when it reads its own output before it.")},
 }};
 
 void draw_bar(float probability, Color32 color, const Skin& skin) {
@@ -150,18 +152,18 @@ void draw_piece(const std::string& piece, Color32 color, const Skin& skin) {
 }
 
 std::string gold_text(const GoldStep& step) {
-  return fmt::format("given the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; it would write {}",
-                     step.token.piece, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
-                     step.rank, step.best.piece);
+  return trf("given the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; it would write {}",
+             step.token.piece, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
+             step.rank, step.best.piece);
 }
 
 std::string free_text(const Courses& courses, std::size_t row) {
   std::string text =
-      fmt::format("\ngiven its own output: {} {}, p = {:.6f}", courses.given(row) ? "it had to write" : "it writes",
-                  courses.written(row).piece, courses.probability(row));
+      trf("\ngiven its own output: {} {}, p = {:.6f}", courses.given(row) ? tr("it had to write") : tr("it writes"),
+          courses.written(row).piece, courses.probability(row));
   if (const auto& reference = courses.step(row).reference) {
-    text += fmt::format("; the reference's {} has p = {:.6f}, rank {} there", reference->token.piece,
-                        reference->probability, reference->rank);
+    text += trf("; the reference's {} has p = {:.6f}, rank {} there", reference->token.piece, reference->probability,
+                reference->rank);
   }
   return text;
 }
@@ -260,10 +262,9 @@ class StepTable {
 void draw_forcing(const Shown& shown, DecodingView& view, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   if (snapshot.gold.empty()) {
-    return draw_quiet_note(
-        "What should be written? Type a reference above, or choose one of the corpus's "
-        "examples with ▼ beside the sentence.",
-        ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("What should be written? Type a reference above, or choose one of the corpus's examples "
+                              "with ▼ beside the sentence."),
+                           ImGui::GetContentRegionAvail(), skin);
   }
   const Courses courses(snapshot);
   draw_likelihoods(courses, skin);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/translation.h"
 #include "widgets/heatmap.h"
 #include "widgets/words.h"
 #include "workspaces/attention/text.h"
@@ -45,7 +46,7 @@ std::uint64_t step_version(const Shown& shown, int step) {
 // `absent` says why there is no weight; null: there is one.
 void weight_tooltip(const std::string& pieces, const char* absent, float weight, const Skin& skin) {
   mono_text(pieces, skin);
-  ImGui::TextUnformatted(absent ? absent : fmt::format("weight {:.6f}", weight).c_str());
+  ImGui::TextUnformatted(absent ? absent : trf("weight {:.6f}", weight).c_str());
 }
 
 struct HeadRows {
@@ -71,7 +72,7 @@ void draw_head_rows(const HeadRows& heads, const Shown& shown, int step, ImVec2 
   options.legend = false;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    const char* masked = col >= heads.visible ? "masked: later than this step (§3.2.3)" : nullptr;
+    const char* masked = col >= heads.visible ? tr("masked: later than this step (§3.2.3)") : nullptr;
     weight_tooltip(fmt::format("{}, {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
                    masked, weights.at(row, col), skin);
   };
@@ -95,29 +96,31 @@ HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
 void draw_cross_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
                      const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption("Every head over the source", "layer × head",
-               "This step's row of every attention map over the source (paper §3.2.2, §3.2.3).", skin);
+  draw_caption(tr("Every head over the source"), tr("layer × head"),
+               tr("This step's row of every attention map over the source (paper §3.2.2, §3.2.3)."), skin);
   const auto sources = static_cast<int>(snapshot.source.size());
-  draw_head_rows({"cross rows", snapshot.cross, snapshot.source, sources}, shown, view.time_step, ImVec2(0, height),
+  draw_head_rows({tr("cross rows"), snapshot.cross, snapshot.source, sources}, shown, view.time_step, ImVec2(0, height),
                  textures, skin);
 }
 
 void draw_self_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
                     const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption(snapshot.model.is_language_model() ? "Every head over the text" : "Every head over the decoder input",
-               "layer × head",
-               "This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3).",
-               skin);
-  draw_head_rows({"self rows", snapshot.decoder, snapshot.target_in, view.time_step + 1}, shown, view.time_step,
+  draw_caption(
+      snapshot.model.is_language_model() ? tr("Every head over the text") : tr("Every head over the decoder input"),
+      tr("layer × head"),
+      tr("This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3)."),
+      skin);
+  draw_head_rows({tr("self rows"), snapshot.decoder, snapshot.target_in, view.time_step + 1}, shown, view.time_step,
                  ImVec2(0, height), textures, skin);
 }
 
 // A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
 void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption("Alignment", "row: word written, column: source",
-               "Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step.", skin);
+  draw_caption(tr("Alignment"), tr("row: word written, column: source"),
+               tr("Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step."),
+               skin);
   Matrix weights = snapshot.cross.front().front();
   for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
@@ -131,7 +134,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   options.selected_row = view.time_step;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    const char* later = row > view.time_step ? "not written yet at this step" : nullptr;
+    const char* later = row > view.time_step ? tr("not written yet at this step") : nullptr;
     weight_tooltip(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
                    later, weights.at(row, col), skin);
   };
@@ -157,16 +160,15 @@ void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textu
 
 void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const int size = static_cast<int>(snapshot.target_in.size());
-  draw_caption(
-      "Look-ahead mask", "row: step, column: decoder input",
-      "A step sees its own input and those before it; the scores of later ones are set to −∞ before the softmax "
-      "(paper §3.2.3). Click a row to go to its step.",
-      skin);
+  draw_caption(tr("Look-ahead mask"), tr("row: step, column: decoder input"),
+               tr("A step sees its own input and those before it; the scores of later ones are set to −∞ before the "
+                  "softmax (paper §3.2.3). Click a row to go to its step."),
+               skin);
   const std::vector<std::string> labels = pieces_of(snapshot.target_in);
   HeatmapOptions options = mask_options(labels, view.time_step);
   options.tooltip = [&](int row, int col) {
-    mono_text(fmt::format("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);
-    ImGui::TextUnformatted(col > row ? "masked: its score is set to −∞ before the softmax" : "visible");
+    mono_text(trf("step {}, input {}: {}", row + 1, col + 1, labels[static_cast<std::size_t>(col)]), skin);
+    ImGui::TextUnformatted(col > row ? tr("masked: its score is set to −∞ before the softmax") : tr("visible"));
   };
   Matrix visible(size, size);  // what is not is hidden by the options
   std::ranges::fill(visible.values, 1.0F);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -72,19 +73,19 @@ void draw_cell(Painter& paint, const Picture& picture, int layer, std::size_t st
 }
 
 std::string layer_name(int layer) {
-  return fmt::format("layer {}", layer + 1);
+  return trf("layer {}", layer + 1);
 }
 
 void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
   const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(fmt::format("step {}, after {}:", step + 1, layer_name(layer)).c_str());
+  ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, layer_name(layer)).c_str());
   for (const Guess& guess : cell.best)
     ImGui::TextUnformatted(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece).c_str());
-  ImGui::TextUnformatted(fmt::format("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece,
-                                     cell.rank, cell.chosen)
-                             .c_str());
+  ImGui::TextUnformatted(
+      trf("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen)
+          .c_str());
   ImGui::EndTooltip();
 }
 
@@ -128,10 +129,10 @@ float draw_row_names(const Picture& picture) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
   const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1)).x,
-                               text_size(skin.fonts.small, "written").x) +
+                               text_size(skin.fonts.small, tr("written")).x) +
                       skin.px(8);
   const float middle = (picture.row_height - font_size(skin.fonts.small)) * 0.5F;
-  paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, "written");
+  paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, tr("written"));
   for (int layer = 0; layer < picture.layers(); ++layer)
     paint.text(skin.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, skin.theme.text_dim, layer_name(layer));
   return width;
@@ -184,9 +185,9 @@ void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
   const int written = picture.snapshot.target_out[step].id;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  const float name = text_size(skin.fonts.small, "layer 00").x;
-  const std::string rank = fmt::format("rank {}", cell.rank);
-  const float last = text_size(skin.fonts.mono_small, "rank 00000").x;
+  const float name = text_size(skin.fonts.small, tr("layer 00")).x;
+  const std::string rank = trf("rank {}", cell.rank);
+  const float last = text_size(skin.fonts.mono_small, tr("rank 00000")).x;
   const float width = std::max(skin.px(40), (room - name - last) / static_cast<float>(cell.best.size()));
   const float line = font_size(skin.fonts.mono) + skin.px(4);
   Painter paint(skin);
@@ -200,23 +201,22 @@ void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
   paint.text(skin.fonts.mono_small, {x, at.y + (line - font_size(skin.fonts.mono_small)) * 0.5F},
              cell.rank == 1 ? skin.theme.success : skin.theme.text_dim, rank);
   ImGui::Dummy(ImVec2(room, line));
-  help_tooltip(
-      fmt::format("The best guesses after this layer, and the rank it gives to what was written, {} (p = {:.4f}).",
-                  picture.snapshot.target_out[step].piece, cell.chosen),
-      skin);
+  help_tooltip(trf("The best guesses after this layer, and the rank it gives to what was written, {} (p = {:.4f}).",
+                   picture.snapshot.target_out[step].piece, cell.chosen),
+               skin);
 }
 
 void draw_explanation(const Skin& skin) {
-  small_text(skin.theme.text_dim,
-             "A layer's best guess if it were the last one: its vector goes through the final normalisation, linear "
-             "layer and softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was "
-             "written.",
-             skin);
+  small_text(
+      skin.theme.text_dim,
+      tr("A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer "
+         "and softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was written."),
+      skin);
 }
 
 void draw_step_guesses(const Picture& picture, int step) {
   ImGui::Spacing();
-  bold_text(fmt::format("At step {}", step + 1), picture.skin);
+  bold_text(trf("At step {}", step + 1), picture.skin);
   ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   for (int layer = picture.layers(); layer-- > 0;) draw_layer_guesses(picture, layer, static_cast<std::size_t>(step));
   ImGui::EndChild();
@@ -228,10 +228,9 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (snapshot.model.is_recurrent()) {
-    return draw_quiet_note(
-        "A recurrent decoder has one state a step, not a stack of layers whose vectors are alike: there is no earlier "
-        "layer to be read through the output layer.",
-        room, skin);
+    return draw_quiet_note(tr("A recurrent decoder has one state a step, not a stack of layers whose vectors are "
+                              "alike: there is no earlier layer to be read through the output layer."),
+                           room, skin);
   }
   if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))
     return draw_quiet_note(is_recorded(snapshot) ? recorded_note(shown) : "…", room, skin);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/shown.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/plot.h"
@@ -106,18 +107,17 @@ void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const
     paint.text(skin.fonts.mono_small, at, skin.theme.text_dim, text);
     at.x += text_size(skin.fonts.mono_small, text).x + skin.px(12);
   };
-  entry(fmt::format("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), skin.theme.success, false);
+  entry(trf("{} rank {}", snapshot.target_out[index].piece, rank_text(written)), skin.theme.success, false);
   const std::optional<GoldStep>& reference = snapshot.decoding[index].reference;
-  if (reference) entry(fmt::format("{} rank {}", reference->token.piece, reference->rank), skin.theme.warning, true);
+  if (reference) entry(trf("{} rank {}", reference->token.piece, reference->rank), skin.theme.warning, true);
   ImGui::Dummy(ImVec2(1, font_size(skin.fonts.mono_small)));
 }
 
 void draw_title(const Skin& skin) {
-  draw_caption(
-      "Whole vocabulary", "probability by rank",
-      "Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they stand "
-      "in order, most probable first; both axes are logarithmic.",
-      skin);
+  draw_caption(tr("Whole vocabulary"), tr("probability by rank"),
+               tr("Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they "
+                  "stand in order, most probable first; both axes are logarithmic."),
+               skin);
 }
 
 void draw_hover(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
@@ -130,7 +130,7 @@ void draw_hover(Painter& paint, const Axes& axes, const std::vector<int>& ranks,
   const ImVec2 at = axes.at(ranks[i], static_cast<double>(probabilities[i]));
   paint.line({at.x, axes.low.y}, {at.x, axes.high.y}, skin.theme.text_dim);
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(fmt::format("rank {} of {}: p = {:.3g}", ranks[i], ranks.back(), probabilities[i]).c_str());
+  ImGui::TextUnformatted(trf("rank {} of {}: p = {:.3g}", ranks[i], ranks.back(), probabilities[i]).c_str());
   ImGui::EndTooltip();
 }
 
@@ -158,7 +158,7 @@ void draw_ranks(const Snapshot& snapshot, int step, const Decodings* decodings, 
   const auto index = static_cast<std::size_t>(step);
   const bool known = decodings && index < decodings->ranked.size() && !decodings->ranks.empty();
   if (!known)
-    return draw_quiet_note(is_recorded(snapshot) ? "not recorded" : "…",
+    return draw_quiet_note(is_recorded(snapshot) ? tr("not recorded") : "…",
                            {size.x, size.y - (ImGui::GetCursorPosY() - top)}, skin);
   const RankMark written = rank_of_written(snapshot, step, *decodings);
   draw_key(snapshot, step, written, skin);

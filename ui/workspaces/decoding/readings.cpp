@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/token_strip.h"
 #include "widgets/words.h"
@@ -24,19 +25,19 @@ struct ColumnText {
 };
 
 constexpr std::array columns = {
-    ColumnText{"method",
-               "Greedy takes the most probable piece of every step; beam search keeps several beginnings alive; a "
-               "sample draws every piece (paper §6.1). Click to sort by what is in a column.",
+    ColumnText{mark("method"),
+               mark("Greedy takes the most probable piece of every step; beam search keeps several beginnings alive; a "
+                    "sample draws every piece (paper §6.1). Click to sort by what is in a column."),
                74},
-    ColumnText{
-        "output",
-        "The line under each piece is its probability by the model alone, before temperature and cuts: a full line is "
-        "1. Outlined: greedy wrote something else. Click one to see where it looked.",
-        0},
-    ColumnText{"Σ log p", "The log-probability of the whole output, in nats: the sum over its pieces.", 58},
-    ColumnText{"pieces", "How many, </s> included.", 66},
-    ColumnText{"score", "Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7).", 58},
-    ColumnText{"BLEU", "Against the reference, as sacrebleu computes it: 100 is the reference itself.", 52},
+    ColumnText{mark("output"),
+               mark("The line under each piece is its probability by the model alone, before temperature and cuts: a "
+                    "full line is 1. Outlined: greedy wrote something else. Click one to see where it looked."),
+               0},
+    ColumnText{mark("Σ log p"), mark("The log-probability of the whole output, in nats: the sum over its pieces."), 58},
+    ColumnText{mark("pieces"), mark("How many, </s> included."), 66},
+    ColumnText{mark("score"), mark("Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7)."),
+               58},
+    ColumnText{mark("BLEU"), mark("Against the reference, as sacrebleu computes it: 100 is the reference itself."), 52},
 };
 
 bool any_bleu(const std::vector<Reading>& readings) {
@@ -73,15 +74,16 @@ std::vector<std::size_t> sorted(const std::vector<Reading>& readings) {
 }
 
 std::string name_of(const Reading& reading) {
-  if (reading.method == Method::greedy) return "greedy";
-  return fmt::format("{} {}", reading.method == Method::beam ? "beam" : "sample", reading.number);
+  if (reading.method == Method::greedy) return tr("greedy");
+  return fmt::format("{} {}", reading.method == Method::beam ? tr("beam") : tr("sample"), reading.number);
 }
 
 const char* help_of(Method method) {
-  if (method == Method::greedy) return "The most probable piece at every step.";
-  if (method == Method::beam) return "Of those that the beam search found, best score first.";
-  return "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same settings "
-         "draw it again.";
+  if (method == Method::greedy) return tr("The most probable piece at every step.");
+  if (method == Method::beam) return tr("Of those that the beam search found, best score first.");
+  return tr(
+      "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same settings draw "
+      "it again.");
 }
 
 class Table {
@@ -113,14 +115,14 @@ class Table {
       ImGuiTableColumnFlags flags = fixed ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch;
       if (static_cast<Column>(i) == Column::output) flags |= ImGuiTableColumnFlags_NoSort;
       if (static_cast<Column>(i) != Column::method) flags |= ImGuiTableColumnFlags_PreferSortDescending;
-      ImGui::TableSetupColumn(column.title, flags, fixed ? skin_.px(column.width) : 1);
+      ImGui::TableSetupColumn(tr(column.title), flags, fixed ? skin_.px(column.width) : 1);
     }
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (int i = 0; i < count; ++i) {
       ImGui::TableSetColumnIndex(i);
-      ImGui::TableHeader(columns[static_cast<std::size_t>(i)].title);
-      help_tooltip(columns[static_cast<std::size_t>(i)].help, skin_);
+      ImGui::TableHeader(tr(columns[static_cast<std::size_t>(i)].title));
+      help_tooltip(tr(columns[static_cast<std::size_t>(i)].help), skin_);
     }
   }
 
@@ -133,7 +135,7 @@ class Table {
       ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(skin_.theme.panel, skin_.theme.accent, 0.16F));
     ImGui::TableSetColumnIndex(0);
     bool clicked = ImGui::Selectable(name_of(reading).c_str(), selected);
-    help_tooltip(fmt::format("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), skin_);
+    help_tooltip(trf("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), skin_);
     ImGui::TableSetColumnIndex(1);
     clicked |= draw_output(reading, view_.readings.differing[index]);
     if (clicked) view_.hypothesis = ids;
@@ -148,15 +150,15 @@ class Table {
     options.show_ids = false;
     options.weights = probabilities;
     options.weights_below = true;
-    options.weight_name = "probability";
+    options.weight_name = tr("probability");
     options.marked = differing;
-    options.marked_note = "greedy wrote something else";
+    options.marked_note = tr("greedy wrote something else");
     const bool clicked = draw_token_strip("pieces", reading.tokens, options, skin_).clicked >= 0;
     if (!reading.finished) {
       const WithFont small(skin_.fonts.small);
-      quiet_words(fmt::format("stopped at the limit of {} pieces", reading.tokens.size()),
-                  "It did not end by itself: the longest output for a source is 50 pieces longer than the source "
-                  "(paper §6.1); a language model never ends.",
+      quiet_words(trf("stopped at the limit of {} pieces", reading.tokens.size()),
+                  tr("It did not end by itself: the longest output for a source is 50 pieces longer than the source "
+                     "(paper §6.1); a language model never ends."),
                   skin_);
     }
     return clicked;
@@ -164,8 +166,8 @@ class Table {
 
   void draw_numbers(const Reading& reading) {
     const std::string sums =
-        fmt::format("Σ log p of {} pieces = {}\n{}", reading.tokens.size(), number_text(reading.log_prob),
-                    score_arithmetic(reading.log_prob, reading.log_probs.size(), decodings_.length_penalty));
+        trf("Σ log p of {} pieces = {}\n{}", reading.tokens.size(), number_text(reading.log_prob),
+            score_arithmetic(reading.log_prob, reading.log_probs.size(), decodings_.length_penalty));
     const std::array cells = {number_text(reading.log_prob, 2), std::to_string(reading.tokens.size()),
                               number_text(reading.score)};
     const WithFont mono(skin_.fonts.mono);
@@ -183,7 +185,7 @@ class Table {
     const WithFont mono(skin_.fonts.mono);
     colored_text(best ? skin_.theme.success : skin_.theme.text, number_text(bleu, 1));
     const WithFont small(skin_.fonts.small);
-    if (best) colored_text(skin_.theme.success, "best");
+    if (best) colored_text(skin_.theme.success, tr("best"));
   }
 
   const Decodings& decodings_;

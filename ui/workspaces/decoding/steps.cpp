@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/token_strip.h"
@@ -22,33 +23,33 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::BeginDisabled(view.time_step == 0);
   if (ImGui::ArrowButton("##back", ImGuiDir_Left)) move_step(view, snapshot, -1);
   ImGui::EndDisabled();
-  help_tooltip("One step back (←; Home: the first).", skin);
+  help_tooltip(tr("One step back (←; Home: the first)."), skin);
   ImGui::SameLine(0, skin.px(4));
-  if (ImGui::Button(view.playing ? "Stop##play" : "Play##play")) toggle_play(view, snapshot, ImGui::GetTime());
-  help_tooltip("Writes the output before your eyes, step by step (Enter).", skin);
+  if (ImGui::Button(view.playing ? tr_label("Stop##play") : tr_label("Play##play")))
+    toggle_play(view, snapshot, ImGui::GetTime());
+  help_tooltip(tr("Writes the output before your eyes, step by step (Enter)."), skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(view.time_step == last);
   if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
   ImGui::EndDisabled();
-  help_tooltip("One step on (→; End: the last).", skin);
+  help_tooltip(tr("One step on (→; End: the last)."), skin);
   ImGui::SameLine(0, skin.px(8));
   ImGui::SetNextItemWidth(clamped(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
-  if (ImGui::SliderInt("##step", &shown, 1, last + 1, fmt::format("step %d of {}", last + 1).c_str(),
+  if (ImGui::SliderInt("##step", &shown, 1, last + 1, trf("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp))
     visit(view, snapshot, shown - 1);
-  help_tooltip("Decoding step: at each, the decoder reads all it has written and chooses one more piece.", skin);
+  help_tooltip(tr("Decoding step: at each, the decoder reads all it has written and chooses one more piece."), skin);
 }
 
 void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
   ImGui::SameLine(0, skin.px(8));
   ImGui::BeginDisabled(view.time_step < snapshot.first_output());
-  if (ImGui::Button("Rewind here")) rewind_to(view, snapshot, view.time_step);
+  if (ImGui::Button(tr_label("Rewind here"))) rewind_to(view, snapshot, view.time_step);
   ImGui::EndDisabled();
-  help_tooltip(
-      "Keeps what is written before this step as given, and lets the model go on from here by itself: whatever was "
-      "forced later is let go (Backspace).",
-      skin);
+  help_tooltip(tr("Keeps what is written before this step as given, and lets the model go on from here by itself: "
+                  "whatever was forced later is let go (Backspace)."),
+               skin);
 }
 
 // Those that colour the pieces: over the source, or, in a language model, over the text itself.
@@ -97,11 +98,11 @@ void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const
   const std::vector<float> weights = step_weights(snapshot, view);
   const bool layers = layer_count(snapshot) > 1;
   draw_caption(
-      "Source",
-      weights.empty() ? "read before the first step"
-      : layers        ? fmt::format("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
-                      : "where this step looks",
-      "Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3).",
+      tr("Source"),
+      weights.empty() ? tr("read before the first step")
+      : layers        ? trf("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
+                      : tr("where this step looks"),
+      tr("Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3)."),
       skin);
   TokenStripOptions options;
   options.show_ids = false;
@@ -110,21 +111,20 @@ void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const
 }
 
 void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
-  const char* given = snapshot.forced > 0 ? "; underlined: given" : "";
+  const char* given = snapshot.forced > 0 ? tr("; underlined: given") : "";
   if (snapshot.model.is_language_model()) {
-    return draw_caption(
-        "Text", fmt::format("where this step looks, layer {}{}", shown_layer(view, snapshot) + 1, given),
-        "The model reads the text so far and goes on with it. Bright pieces weigh more in this step; the look-ahead "
-        "mask hides what comes later: hatched (paper §3.2.3). The prompt, and what you steered to, is underlined. "
-        "Click a piece to go to its step.",
-        skin);
+    return draw_caption(tr("Text"), trf("where this step looks, layer {}{}", shown_layer(view, snapshot) + 1, given),
+                        tr("The model reads the text so far and goes on with it. Bright pieces weigh more in this "
+                           "step; the look-ahead mask hides what comes later: hatched (paper §3.2.3). The prompt, and "
+                           "what you steered to, is underlined. Click a piece to go to its step."),
+                        skin);
   }
-  draw_caption("Decoder input", fmt::format("all written so far{}", given),
+  draw_caption(tr("Decoder input"), trf("all written so far{}", given),
                snapshot.model.is_recurrent()
-                   ? "The decoder reads what it has written, one piece a step, and keeps all of it in its state. Click "
-                     "a piece to go to its step."
-                   : "The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
-                     "later: hatched (paper §3.2.3). Click a piece to go to its step.",
+                   ? tr("The decoder reads what it has written, one piece a step, and keeps all of it in its state. "
+                        "Click a piece to go to its step.")
+                   : tr("The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
+                        "later: hatched (paper §3.2.3). Click a piece to go to its step."),
                skin);
 }
 
@@ -132,16 +132,15 @@ void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, cons
 void draw_limit(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.stopped_at_limit) return;
   const WithFont font(skin.fonts.small);
-  dim_text(fmt::format("stopped at the limit of {} pieces",
-                       static_cast<int>(snapshot.target_out.size()) - snapshot.first_output()),
-           skin);
-  help_tooltip(
-      snapshot.model.is_language_model()
-          ? "A language model never ends by itself: so many pieces are written after the prompt, or as many as "
-            "its context holds."
-          : "The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), and "
-            "no longer than model.max_length.",
+  dim_text(
+      trf("stopped at the limit of {} pieces", static_cast<int>(snapshot.target_out.size()) - snapshot.first_output()),
       skin);
+  help_tooltip(snapshot.model.is_language_model()
+                   ? tr("A language model never ends by itself: so many pieces are written after the prompt, or as "
+                        "many as its context holds.")
+                   : tr("The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), "
+                        "and no longer than model.max_length."),
+               skin);
 }
 
 void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
@@ -155,8 +154,8 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& 
   options.underlined = snapshot.forced > 0 ? static_cast<int>(snapshot.forced) + 1 : text ? 1 : 0;
   options.masked_from = view.time_step + 1;
   options.masked_note = snapshot.model.is_recurrent()
-                            ? "later than this step: not read yet"
-                            : "masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)";
+                            ? tr("later than this step: not read yet")
+                            : tr("masked: later than this step, so its weight is exactly 0 (look-ahead mask, §3.2.3)");
   const int reveal = view.scrolled_to == view.time_step ? -1 : view.time_step;
   view.scrolled_to = view.time_step;
   const TokenStripResult input = draw_bounded_strip("input", snapshot.target_in, options, reveal, skin);
@@ -166,12 +165,13 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& 
 // ---- the pictures
 
 constexpr std::array pictures = {
-    ChoiceText{StepPicture::heads, "Every head", "Where every layer's heads look in this step (paper §3.2.2)."},
-    ChoiceText{StepPicture::lens, "Logit lens",
-               "What each layer would already write, if it were the last: its output goes through the final "
-               "normalisation, linear layer and softmax (the logit lens)."},
-    ChoiceText{StepPicture::mask, "Mask", "The look-ahead mask: what each step may see (paper §3.2.3)."},
-    ChoiceText{StepPicture::branches, "Branches", "Every output that you steered to, and its score."},
+    ChoiceText{StepPicture::heads, mark("Every head"),
+               mark("Where every layer's heads look in this step (paper §3.2.2).")},
+    ChoiceText{StepPicture::lens, mark("Logit lens"),
+               mark("What each layer would already write, if it were the last: its output goes through the final "
+                    "normalisation, linear layer and softmax (the logit lens).")},
+    ChoiceText{StepPicture::mask, mark("Mask"), mark("The look-ahead mask: what each step may see (paper §3.2.3).")},
+    ChoiceText{StepPicture::branches, mark("Branches"), mark("Every output that you steered to, and its score.")},
 };
 
 void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
@@ -181,8 +181,8 @@ void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Skin& 
     if (text.value == StepPicture::mask && !masked) continue;
     const std::size_t branches = text.value == StepPicture::branches ? view.branches.all.size() : 0;
     const std::string title =
-        branches > 1 ? fmt::format("{} ({})###branches", text.title, branches) : std::string(text.title);
-    if (draw_choice(title.c_str(), view.picture == text.value, text.help, skin)) view.picture = text.value;
+        branches > 1 ? fmt::format("{} ({})###branches", tr(text.title), branches) : std::string(tr_label(text.title));
+    if (draw_choice(title.c_str(), view.picture == text.value, tr(text.help), skin)) view.picture = text.value;
   }
   end_choices();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/plot.h"
 #include "widgets/words.h"
@@ -57,26 +58,26 @@ void prepare(TreeView& view, const Shown& shown) {
 
 void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
   draw_tree_legend(skin);
-  ImGui::Checkbox("Show pruned", &view.with_pruned);
-  help_tooltip("Draws what the search considered and dropped, too.", skin);
+  ImGui::Checkbox(tr_label("Show pruned"), &view.with_pruned);
+  help_tooltip(tr("Draws what the search considered and dropped, too."), skin);
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::Button("Fit")) view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
-  help_tooltip(
-      "All of the tree at once; again: as large as can be read (double-click). The wheel zooms at the cursor (Shift: "
-      "along the steps only, Ctrl: across only), a drag pans.",
-      skin);
+  if (ImGui::Button(tr_label("Fit"))) view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
+  help_tooltip(tr("All of the tree at once; again: as large as can be read (double-click). The wheel zooms at the "
+                  "cursor (Shift: along the steps only, Ctrl: across only), a drag pans."),
+               skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::AlignTextToFramePadding();
-  quiet_words(fmt::format("{} considered", tree.size()),
-              "Every node is one more piece for one hypothesis, in the column of its step. Beam search goes on from "
-              "the best of each step and gives back the best that ended, by log-probability divided by a length "
-              "penalty (paper §6.1; arXiv 1609.08144 §7).",
+  quiet_words(trf("{} considered", tree.size()),
+              tr("Every node is one more piece for one hypothesis, in the column of its step. Beam search goes on from "
+                 "the best of each step and gives back the best that ended, by log-probability divided by a length "
+                 "penalty (paper §6.1; arXiv 1609.08144 §7)."),
               skin);
 }
 
 const char* fate_text(const BeamNode& node) {
-  if (node.fate == Fate::finished) return "finished: it ended while among the best of its step";
-  return node.fate == Fate::kept ? "kept: among the best of its step" : "pruned: the beam was full of better ones";
+  if (node.fate == Fate::finished) return tr("finished: it ended while among the best of its step");
+  return node.fate == Fate::kept ? tr("kept: among the best of its step")
+                                 : tr("pruned: the beam was full of better ones");
 }
 
 std::string path_text(const Tree& tree, int node) {
@@ -92,28 +93,28 @@ void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(420));
   mono_text(path_text(decodings.tree, index), skin);
   const std::string sums =
-      fmt::format("Σ log p = {} + log {:.4f} = {} + ({}) = {}\n{}", number_text(before), std::exp(node.log_prob),
-                  number_text(before), number_text(node.log_prob), number_text(node.total),
-                  score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
+      trf("Σ log p = {} + log {:.4f} = {} + ({}) = {}\n{}", number_text(before), std::exp(node.log_prob),
+          number_text(before), number_text(node.log_prob), number_text(node.total),
+          score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
   ImGui::TextUnformatted(sums.c_str());
-  ImGui::TextDisabled("%s; click: where it looked", fate_text(node));
+  ImGui::TextDisabled(tr("%s; click: where it looked"), fate_text(node));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
 
 void draw_scores(TreeView& view, const Skin& skin) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? "best" : fmt::format("{}", i + 1));
+  for (std::size_t i = 0; i < view.scores.size(); ++i) names.push_back(i == 0 ? tr("best") : fmt::format("{}", i + 1));
   std::vector<PlotLine> lines;
   // The best comes last: its line is on top, and its name stays where there is no room for all.
   for (std::size_t i = view.scores.size(); i-- > 0;)
     lines.push_back({names[i], &view.scores[i], skin.theme.series[i % skin.theme.series.size()], 0});
   PlotOptions options;
-  options.title = "Score by step";
+  options.title = tr("Score by step");
   options.help =
-      "Of every hypothesis that the beam search found: Σ log p of its first pieces, divided by the length penalty "
-      "(1609.08144 §7). Where lines cross, another one took the lead.";
-  options.x_label = "pieces";
+      tr("Of every hypothesis that the beam search found: Σ log p of its first pieces, divided by the length penalty "
+         "(1609.08144 §7). Where lines cross, another one took the lead.");
+  options.x_label = tr("pieces");
   draw_plot("scores", lines, ImVec2(0, 0), view.score_axis, view.score_view, options, skin);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -387,16 +388,18 @@ void draw_tree_legend(const Skin& skin) {
       paint.line({low.x, middle}, {high.x, middle}, color, skin.px(2.6F));
     };
   };
-  draw_legend_entry({"kept", "Rounded: among the best of its step, so the search goes on from it."}, skin,
+  draw_legend_entry({tr("kept"), tr("Rounded: among the best of its step, so the search goes on from it.")}, skin,
                     box(Fate::kept));
-  draw_legend_entry({"pruned", "Hatched: considered and dropped, because the beam was full of better ones."}, skin,
-                    box(Fate::pruned));
-  draw_legend_entry({"finished", "Green, with a bar at its end: it ended with </s> while among the best of its step."},
-                    skin, box(Fate::finished));
-  draw_legend_entry({"best", "The hypothesis with the best score: what beam search gives back."}, skin,
+  draw_legend_entry({tr("pruned"), tr("Hatched: considered and dropped, because the beam was full of better ones.")},
+                    skin, box(Fate::pruned));
+  draw_legend_entry(
+      {tr("finished"), tr("Green, with a bar at its end: it ended with </s> while among the best of its step.")}, skin,
+      box(Fate::finished));
+  draw_legend_entry({tr("best"), tr("The hypothesis with the best score: what beam search gives back.")}, skin,
                     stroke(skin.theme.accent));
-  draw_legend_entry({"looked at", "The hypothesis whose text and attention stand beneath: click a node to choose it."},
-                    skin, stroke(skin.theme.warning));
+  draw_legend_entry(
+      {tr("looked at"), tr("The hypothesis whose text and attention stand beneath: click a node to choose it.")}, skin,
+      stroke(skin.theme.warning));
 }
 
 float tree_canvas_height(const TreeView& view, float most, const Skin& skin) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "workspaces/embeddings/modes.h"
 
 namespace attnscope {
@@ -76,25 +77,24 @@ std::vector<ColorKey> color_keys(PieceColor by, const Theme& theme) {
     case PieceColor::frequency:
       return {};
     case PieceColor::language:
-      return {{series[0], "source side"}, {series[1], "target side"}, {series[2], "both"}};
+      return {{series[0], tr("source side")}, {series[1], tr("target side")}, {series[2], tr("both")}};
     case PieceColor::kind:
-      return {{series[0], "noun"}, {series[1], "adjective"}, {series[2], "verb"}};
+      return {{series[0], tr("noun")}, {series[1], tr("adjective")}, {series[2], tr("verb")}};
     case PieceColor::gender:
-      return {{series[0], "masculine in French"}, {series[1], "feminine in French"}};
+      return {{series[0], tr("masculine in French")}, {series[1], tr("feminine in French")}};
     case PieceColor::number:
-      return {{series[0], "singular"}, {series[1], "plural"}};
+      return {{series[0], tr("singular")}, {series[1], tr("plural")}};
   }
   return {};
 }
 
 std::string facts_text(const EmbeddingLook& look, int id) {
   const Vocabulary& vocabulary = *look.vocabulary;
-  std::string text = fmt::format("id {}", id);
+  std::string text = trf("id {}", id);
   if (vocabulary.facts.empty()) return text;
   const PieceFacts& facts = vocabulary.facts[static_cast<std::size_t>(id)];
-  text += fmt::format(", {}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
-  if (vocabulary.has_sides && facts.count > 0)
-    text += fmt::format(", {} on the source's side", grouped(facts.on_source));
+  text += trf(", {}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
+  if (vocabulary.has_sides && facts.count > 0) text += trf(", {} on the source's side", grouped(facts.on_source));
   std::string words;
   for (const PieceColor by : {PieceColor::kind, PieceColor::gender, PieceColor::number}) {
     const int key = key_of(facts, by);
@@ -105,7 +105,7 @@ std::string facts_text(const EmbeddingLook& look, int id) {
 }
 
 std::string cosine_text(const EmbeddingLook& look, int id, float cosine) {
-  return fmt::format(
+  return trf(
       "cos = x·y / (\u2016x\u2016 \u2016y\u2016) = {} in all {} dimensions\ndistance of the unit vectors \u221A(2 "
       "\u2212 2 cos) = {}\n{}",
       number_text(static_cast<double>(cosine), 4), look.width,

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -47,7 +48,7 @@ void fit(WorkspaceContext& context) {
   for (ScatterView& scatter : view.senses.scatters) scatter = {};
 }
 
-constexpr const char* next_mode = "the next view, the one before";
+constexpr const char* next_mode = mark("the next view, the one before");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -94,7 +95,7 @@ WorkspaceNumbers distance_numbers(const EmbeddingLook& look) {
 void draw_modes(EmbeddingsView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<EmbeddingsMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
   }
   end_choices();
 }
@@ -145,7 +146,7 @@ void draw_embeddings(WorkspaceContext& context) {
   draw_modes(view, context.skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
-  if (!view.look) return draw_quiet_note("Looking at the embeddings…", room(), context.skin);
+  if (!view.look) return draw_quiet_note(tr("Looking at the embeddings…"), room(), context.skin);
   if (!view.look->map) return draw_quiet_note(view.look->problem.c_str(), room(), context.skin);
   if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);
   draw_distances(context.live->model, view, context.textures, context.skin);

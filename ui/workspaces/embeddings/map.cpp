@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -21,11 +22,14 @@ namespace {
 constexpr std::size_t most_marked = 60;  // of what a search found
 
 constexpr std::array<ChoiceText<PieceColor>, 5> color_choices = {{
-    {PieceColor::frequency, "frequency", "How often the piece comes in a sample of the corpus, by its logarithm."},
-    {PieceColor::language, "side", "On which side of the corpus the piece comes: nine of ten times there, else both."},
-    {PieceColor::kind, "part of speech", "Nouns, adjectives and verbs that the built-in corpus knows."},
-    {PieceColor::gender, "gender", "The grammatical gender in French; of an English noun, that of its translation."},
-    {PieceColor::number, "number", "Singular and plural, of the words that the built-in corpus knows."},
+    {PieceColor::frequency, mark("frequency"),
+     mark("How often the piece comes in a sample of the corpus, by its logarithm.")},
+    {PieceColor::language, mark("side"),
+     mark("On which side of the corpus the piece comes: nine of ten times there, else both.")},
+    {PieceColor::kind, mark("part of speech"), mark("Nouns, adjectives and verbs that the built-in corpus knows.")},
+    {PieceColor::gender, mark("gender"),
+     mark("The grammatical gender in French; of an English noun, that of its translation.")},
+    {PieceColor::number, mark("number"), mark("Singular and plural, of the words that the built-in corpus knows.")},
 }};
 
 // ---- the controls above the map
@@ -45,10 +49,10 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
   const std::string shown = matrix_title(view.look->matrix, model);
   ImGui::AlignTextToFramePadding();
   if (all.size() == 1) {
-    quiet_words(shown, "The model has one matrix for all: its embeddings are tied (paper §3.4).", skin);
+    quiet_words(shown, tr("The model has one matrix for all: its embeddings are tied (paper §3.4)."), skin);
     return;
   }
-  quiet_words("matrix", "Which of the model's matrices with a vector a piece.", skin);
+  quiet_words(tr("matrix"), tr("Which of the model's matrices with a vector a piece."), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(170));
   if (!ImGui::BeginCombo("##matrix", shown.c_str())) return;
@@ -62,43 +66,41 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
 
 void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
   const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<PieceColor>::value);
-  begin_control("colour", chosen->help, 120, skin);
-  if (!ImGui::BeginCombo("##color", chosen->title)) return;
+  begin_control(tr("colour"), tr(chosen->help), 120, skin);
+  if (!ImGui::BeginCombo("##color", tr(chosen->title))) return;
   for (const auto& [value, title, help] : color_choices) {
     const bool known = is_known(*view.look->vocabulary, value);
-    if (ImGui::Selectable(title, value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled)) view.color = value;
-    help_tooltip(known ? std::string(help) : std::string(help) + " This corpus does not tell it.", skin);
+    if (ImGui::Selectable(tr_label(title), value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled))
+      view.color = value;
+    help_tooltip(known ? std::string(tr(help)) : std::string(tr(help)) + tr(" This corpus does not tell it."), skin);
   }
   ImGui::EndCombo();
 }
 
 void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
   const Skin& skin = context.skin;
-  next_in_row(button_width("PCA") + button_width("t-SNE") + skin.px(8), skin.px(12));
+  next_in_row(button_width(tr("PCA")) + button_width(tr("t-SNE")) + skin.px(8), skin.px(12));
   if (draw_choice(
-          "PCA", !view.by_tsne,
-          "Principal component analysis: the two directions in which the vectors differ most. As the model "
-          "learns, each map is turned onto the one before (orthogonal Procrustes), so that it moves and does not jump.",
+          tr_label("PCA"), !view.by_tsne,
+          tr("Principal component analysis: the two directions in which the vectors differ most. As the model learns, "
+             "each map is turned onto the one before (orthogonal Procrustes), so that it moves and does not jump."),
           skin))
     view.by_tsne = false;
-  if (draw_choice(
-          "t-SNE", view.by_tsne,
-          "Neighbours stay neighbours; distances between far groups say nothing (van der Maaten & Hinton 2008). "
-          "Computed when it is asked for.",
-          skin))
+  if (draw_choice(tr_label("t-SNE"), view.by_tsne,
+                  tr("Neighbours stay neighbours; distances between far groups say nothing (van der Maaten & Hinton "
+                     "2008). Computed when it is asked for."),
+                  skin))
     view.by_tsne = true;
   if (!view.by_tsne) return;
-  begin_control("perplexity", "As many neighbours as each piece keeps, about.", 90, skin);
+  begin_control(tr("perplexity"), tr("As many neighbours as each piece keeps, about."), 90, skin);
   ImGui::SliderFloat("##perplexity", &view.perplexity, 2, 100, "%.0f", ImGuiSliderFlags_AlwaysClamp);
-  const char* label = view.tsne ? "Place anew" : "Place the pieces";
+  const char* label = view.tsne ? tr("Place anew") : tr("Place the pieces");
   next_in_row(button_width(label), skin.px(6));
   if (ImGui::Button(label)) context.study = TsneStudy{view.look->matrix, static_cast<double>(view.perplexity)};
-  help_tooltip(
-      fmt::format(
-          "Exact t-SNE of the {} most frequent pieces, 1000 iterations between updates; it can be cancelled above. "
-          "The map can be used meanwhile.",
-          grouped(most_tsne_pieces)),
-      skin);
+  help_tooltip(trf("Exact t-SNE of the {} most frequent pieces, 1000 iterations between updates; it can be cancelled "
+                   "above. The map can be used meanwhile.",
+                   grouped(most_tsne_pieces)),
+               skin);
 }
 
 void draw_search(EmbeddingsView& view, const Skin& skin) {
@@ -107,9 +109,9 @@ void draw_search(EmbeddingsView& view, const Skin& skin) {
   ImGui::SetNextItemWidth(width);
   if (std::exchange(view.searching, false)) ImGui::SetKeyboardFocusHere();
   const bool entered =
-      ImGui::InputTextWithHint("##search", "search a piece", &view.search, ImGuiInputTextFlags_EnterReturnsTrue);
-  help_tooltip("Pieces with this in them are marked; Enter chooses the first. \u201C+ing\u201D goes on with a word.",
-               skin);
+      ImGui::InputTextWithHint("##search", tr("search a piece"), &view.search, ImGuiInputTextFlags_EnterReturnsTrue);
+  help_tooltip(
+      tr("Pieces with this in them are marked; Enter chooses the first. \u201C+ing\u201D goes on with a word."), skin);
   if (view.matched != view.search) {
     view.matched = view.search;
     view.matches = matching(*view.look->vocabulary, view.search);
@@ -188,17 +190,17 @@ void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
   float y = low.y;
   if (view.color != PieceColor::frequency) {
     for (const auto& [color, name] : color_keys(view.color, skin.theme)) entry(y, color, name);
-    return entry(y, faded(skin.theme.text_dim, 0.35F), "not told");
+    return entry(y, faded(skin.theme.text_dim, 0.35F), tr("not told"));
   }
   if (view.look->vocabulary->facts.empty())
-    return paint.text(font, low, skin.theme.text_dim, "the corpus could not be read: no frequencies");
+    return paint.text(font, low, skin.theme.text_dim, tr("the corpus could not be read: no frequencies"));
   std::array<Color32, 8> stops{};
   for (std::size_t i = 0; i < stops.size(); ++i)
     stops[i] = frequency_color(static_cast<double>(i) / static_cast<double>(stops.size() - 1), skin.theme);
-  const float rare = text_size(font, "rare").x + skin.px(6), bar = skin.px(70);
-  paint.text(font, low, skin.theme.text_dim, "rare");
+  const float rare = text_size(font, tr("rare")).x + skin.px(6), bar = skin.px(70);
+  paint.text(font, low, skin.theme.text_dim, tr("rare"));
   paint.gradient({low.x + rare, low.y + line * 0.2F}, {low.x + rare + bar, low.y + line * 0.8F}, stops, false);
-  paint.text(font, {low.x + rare + bar + skin.px(6), low.y}, skin.theme.text_dim, "frequent");
+  paint.text(font, {low.x + rare + bar + skin.px(6), low.y}, skin.theme.text_dim, tr("frequent"));
 }
 
 void piece_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
@@ -207,16 +209,16 @@ void piece_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
   dim_text(facts_text(look, id), skin);
   if (!view.by_tsne) {
     const ImVec2 at = view.points.to[static_cast<std::size_t>(id)];
-    dim_text(fmt::format("(v \u2212 mean) \u00B7 axes = ({}, {})", number_text(static_cast<double>(at.x)),
-                         number_text(static_cast<double>(at.y))),
+    dim_text(trf("(v \u2212 mean) \u00B7 axes = ({}, {})", number_text(static_cast<double>(at.x)),
+                 number_text(static_cast<double>(at.y))),
              skin);
   }
   const auto found = std::ranges::find(look.neighbours.nearest, id, &Neighbour::id);
   if (found != look.neighbours.nearest.end())
-    dim_text(fmt::format("cos with {} = {}", name_of(*look.vocabulary, look.chosen),
-                         number_text(static_cast<double>(found->cosine), 4)),
+    dim_text(trf("cos with {} = {}", name_of(*look.vocabulary, look.chosen),
+                 number_text(static_cast<double>(found->cosine), 4)),
              skin);
-  dim_text(view.slot >= 0 ? "click: next word of the analogy" : "click: its neighbours", skin);
+  dim_text(view.slot >= 0 ? tr("click: next word of the analogy") : tr("click: its neighbours"), skin);
 }
 
 void push_unique(std::vector<int>& list, int id) {
@@ -238,7 +240,7 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   const EmbeddingLook& look = *view.look;
   if (view.by_tsne && !view.tsne) {
     return draw_quiet_note(
-        "Press \u201CPlace the pieces\u201D above: t-SNE takes some seconds and goes on in the background.", size,
+        tr("Press \u201CPlace the pieces\u201D above: t-SNE takes some seconds and goes on in the background."), size,
         skin);
   }
   color_pieces(view, skin.theme);
@@ -257,10 +259,10 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   const std::array<double, 2> share = shares(*look.map, view.points.to);
   const auto axis = [&](int which) {
     if (view.by_tsne) return std::string();
-    return fmt::format("axis {}: {:.1f} % of the variance", which + 1, 100 * share[static_cast<std::size_t>(which)]);
+    return trf("axis {}: {:.1f} % of the variance", which + 1, 100 * share[static_cast<std::size_t>(which)]);
   };
-  const std::string x_axis = view.by_tsne ? fmt::format("t-SNE, perplexity {:g}: KL {:.2f} nats", view.tsne->perplexity,
-                                                        static_cast<double>(view.tsne->kl))
+  const std::string x_axis = view.by_tsne ? trf("t-SNE, perplexity {:g}: KL {:.2f} nats", view.tsne->perplexity,
+                                                static_cast<double>(view.tsne->kl))
                                           : axis(0);
   const std::string y_axis = axis(1);
   ScatterOptions options;

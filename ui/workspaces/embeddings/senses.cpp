@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -27,18 +28,19 @@ void look_at(SensesView& view, const std::string& word) {
 // The word, to be typed, and those that the corpus knows to have several senses.
 void draw_word(SensesView& view, bool& searching, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  quiet_words("word",
-              "A word of the corpus's source side; its sentences are looked through, whatever the case of its letters.",
-              skin);
+  quiet_words(
+      tr("word"),
+      tr("A word of the corpus's source side; its sentences are looked through, whatever the case of its letters."),
+      skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(110));
   if (std::exchange(searching, false)) ImGui::SetKeyboardFocusHere();
-  ImGui::InputTextWithHint("##word", "a word", &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
+  ImGui::InputTextWithHint("##word", tr("a word"), &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) view.word = view.typed;
-  help_tooltip("Enter looks it up.", skin);
+  help_tooltip(tr("Enter looks it up."), skin);
   if (view.look)
     for (const std::string& word : view.look->suggestions)
-      if (draw_choice(word.c_str(), word == view.word, "Looks at this word, which has several senses here.", skin))
+      if (draw_choice(word.c_str(), word == view.word, tr("Looks at this word, which has several senses here."), skin))
         look_at(view, word);
   end_choices();
 }
@@ -46,9 +48,8 @@ void draw_word(SensesView& view, bool& searching, const Skin& skin) {
 void draw_groups(const SenseLook& look, const Skin& skin) {
   std::vector<int> counts(look.groups.size());
   for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
-  const std::string words =
-      fmt::format("{} sentences, coloured by {}{}", look.occurrences.size(), look.grouped_by,
-                  look.lowered ? "; the word is written small in all, so that it is one piece" : "");
+  const std::string words = trf("{} sentences, coloured by {}{}", look.occurrences.size(), look.grouped_by,
+                                look.lowered ? tr("; the word is written small in all, so that it is one piece") : "");
   small_text(skin.theme.text_dim, words, skin);
   const WithFont small(skin.fonts.small);
   for (std::size_t group = 0; group < look.groups.size(); ++group) {
@@ -78,12 +79,11 @@ void occurrence_tooltip(const SenseLook& look, const Occurrence& occurrence, con
 void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
   bold_text(shortened(skin.fonts.bold, layer.name, width), skin);
   const std::string number = number_text(static_cast<double>(layer.separation), 3);
-  quiet_words(
-      "separation " + number,
-      "The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of every "
-      "sentence, with a its mean distance to its own group and b that to the nearest other one. 1: far apart, 0: "
-      "mixed, below: the wrong way round.",
-      skin);
+  quiet_words(tr("separation ") + number,
+              tr("The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of "
+                 "every sentence, with a its mean distance to its own group and b that to the nearest other one. 1: "
+                 "far apart, 0: mixed, below: the wrong way round."),
+              skin);
   Painter paint(skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const float height = skin.px(4);
@@ -102,8 +102,8 @@ int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 s
     colors.push_back(faded(group_color(occurrence.group, skin.theme), 0.85F));
   std::vector<int> marked;
   if (view.pointed >= 0 && view.pointed < static_cast<int>(colors.size())) marked.push_back(view.pointed);
-  const std::string x_axis = fmt::format("axis 1: {:.0f} %", 100 * layer.shares[0]);
-  const std::string y_axis = fmt::format("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
+  const std::string x_axis = trf("axis 1: {:.0f} %", 100 * layer.shares[0]);
+  const std::string y_axis = trf("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
   ScatterOptions options;
   options.points = view.layers[at].now;
   options.colors = colors;
@@ -146,7 +146,7 @@ void draw_senses(WorkspaceContext& context, EmbeddingsView& view) {
   draw_word(senses, view.searching, skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (!senses.look || senses.look->word != senses.word)
-    return draw_quiet_note("Looking through the corpus…", room(), skin);
+    return draw_quiet_note(tr("Looking through the corpus…"), room(), skin);
   if (!senses.look->problem.empty()) return draw_quiet_note(senses.look->problem.c_str(), room(), skin);
   draw_groups(*senses.look, skin);
   draw_layers(*senses.look, senses, skin);

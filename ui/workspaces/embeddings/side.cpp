@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -52,44 +53,44 @@ void draw_list(const EmbeddingLook& look, std::span<const Neighbour> list, Embed
 
 void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
   ImGui::SetNextItemWidth(-1);
-  const std::string shown = fmt::format("step {}", grouped(look.earlier.step));
+  const std::string shown = trf("step {}", grouped(look.earlier.step));
   const WithFont small(skin.fonts.small);
   if (ImGui::BeginCombo("##earlier", shown.c_str())) {
     for (const std::int64_t step : look.recorded_steps) {
       if (step >= look.step) break;
-      if (ImGui::Selectable(fmt::format("step {}", grouped(step)).c_str(), step == look.earlier.step))
+      if (ImGui::Selectable(trf("step {}", grouped(step)).c_str(), step == look.earlier.step))
         view.wanted.earlier = step;
     }
     ImGui::EndCombo();
   }
-  help_tooltip("A recorded step to compare with.", skin);
+  help_tooltip(tr("A recorded step to compare with."), skin);
 }
 
 void draw_chosen(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
   if (view.wanted.chosen.empty()) {
-    return small_text(skin.theme.text_dim, "Click a piece, or search for one: its neighbours are listed here.", skin);
+    return small_text(skin.theme.text_dim, tr("Click a piece, or search for one: its neighbours are listed here."),
+                      skin);
   }
   bold_text(view.wanted.chosen, skin);
   if (look.chosen < 0 || !look.chosen_problem.empty()) return small_text(skin.theme.warning, look.chosen_problem, skin);
   help_tooltip(facts_text(look, look.chosen), skin);
   ImGui::SameLine(0, skin.px(8));
-  quiet_words("neighbours by cosine",
-              fmt::format("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other piece, in all {} "
-                          "dimensions and not on the map.",
-                          look.width),
+  quiet_words(tr("neighbours by cosine"),
+              trf("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other piece, in all {} dimensions "
+                  "and not on the map.",
+                  look.width),
               skin);
   const bool beside = !look.earlier.nearest.empty();
   if (!beside) {
     draw_list(look, look.neighbours.nearest, view, skin);
-    const char* none =
-        look.recorded_steps.empty()
-            ? "Train, and the same list at an earlier step stands beside it. Embeddings are recorded as the maps are."
-            : "This is the first recorded step.";
+    const char* none = look.recorded_steps.empty() ? tr("Train, and the same list at an earlier step stands beside it. "
+                                                        "Embeddings are recorded as the maps are.")
+                                                   : tr("This is the first recorded step.");
     return small_text(skin.theme.text_dim, none, skin);
   }
   if (!ImGui::BeginTable("neighbours", 2, ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextColumn();
-  small_text(skin.theme.text_dim, fmt::format("step {}{}", grouped(look.step), look.recorded ? ", recorded" : ", now"),
+  small_text(skin.theme.text_dim, trf("step {}{}", grouped(look.step), look.recorded ? tr(", recorded") : tr(", now")),
              skin);
   ImGui::TableNextColumn();
   draw_earlier_choice(look, view, skin);
@@ -116,15 +117,16 @@ void draw_slot(EmbeddingsView& view, int slot, float width, const Skin& skin) {
   ImGui::InputTextWithHint("##word", hints[static_cast<std::size_t>(slot)], &word);
   ImGui::PopID();
   if (picking) ImGui::PopStyleColor();
-  help_tooltip("Type a word, or press \u201CPick on the map\u201D and click three pieces.", skin);
+  help_tooltip(tr("Type a word, or press \u201CPick on the map\u201D and click three pieces."), skin);
 }
 
 void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
   const float gap = skin.px(6), room = ImGui::GetContentRegionAvail().x;
   const auto wide = [](const char* text) { return ImGui::CalcTextSize(text).x; };
-  const float in_one_line = (room - wide("is to") - wide("as") - wide("is to ?") - 6 * gap) / 3;
+  const float in_one_line = (room - wide(tr("is to")) - wide(tr("as")) - wide(tr("is to ?")) - 6 * gap) / 3;
   const bool breaks = in_one_line < skin.px(64);
-  const float field = breaks ? std::max(skin.px(34), (room - wide("as") - wide("is to ?") - 3 * gap) / 2) : in_one_line;
+  const float field =
+      breaks ? std::max(skin.px(34), (room - wide(tr("as")) - wide(tr("is to ?")) - 3 * gap) / 2) : in_one_line;
   const auto say = [&](const char* text) {
     ImGui::AlignTextToFramePadding();
     dim_text(text, skin);
@@ -132,27 +134,26 @@ void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
   };
   draw_slot(view, 0, field, skin);
   ImGui::SameLine(0, gap);
-  say("is to");
+  say(tr("is to"));
   draw_slot(view, 1, field, skin);
   if (!breaks) ImGui::SameLine(0, gap);
-  say("as");
+  say(tr("as"));
   draw_slot(view, 2, field, skin);
   ImGui::SameLine(0, gap);
   ImGui::AlignTextToFramePadding();
-  dim_text("is to ?", skin);
+  dim_text(tr("is to ?"), skin);
 }
 
 void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
-  bold_text("Analogy", skin);
+  bold_text(tr("Analogy"), skin);
   ImGui::SameLine(0, skin.px(8));
-  quiet_words("nearest to b \u2212 a + c",
-              "cos(v, b \u2212 a + c) for every piece v but a, b and c (Mikolov et al. 2013). On the map a \u2192 b "
-              "and c \u2192 the first "
-              "answer are arrows: alike where the analogy holds.",
+  quiet_words(tr("nearest to b \u2212 a + c"),
+              tr("cos(v, b \u2212 a + c) for every piece v but a, b and c (Mikolov et al. 2013). On the map a \u2192 b "
+                 "and c \u2192 the first answer are arrows: alike where the analogy holds."),
               skin);
   draw_analogy_words(view, skin);
-  if (draw_choice(view.slot < 0 ? "Pick on the map" : "Picking\u2026 click a piece", view.slot >= 0,
-                  "The next three pieces clicked become a, b and c.", skin))
+  if (draw_choice(view.slot < 0 ? tr_label("Pick on the map") : tr_label("Picking\u2026 click a piece"), view.slot >= 0,
+                  tr("The next three pieces clicked become a, b and c."), skin))
     view.slot = view.slot < 0 ? 0 : -1;
   end_choices();
   if (!look.analogy_problem.empty()) return small_text(skin.theme.warning, look.analogy_problem, skin);

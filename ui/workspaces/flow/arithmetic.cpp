@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/translation.h"
 #include "workspaces/flow/flow.h"
 
 namespace attnscope {
@@ -37,7 +38,8 @@ std::string product_text(const CellText& cell) {
   if (cell.has(2)) text += fmt::format(" + {}[{}]", cell.operand(2).name, cell.col);
   text += "\n= " + written(sum, in_order(sum.count));
   if (cell.has(2)) text += " + " + operand_text(cell.operand(2).values.at(0, cell.col));
-  if (cell.matrix.op == FlowOp::convolved) text = "kernel " + std::to_string(cell.col) + " over one place: " + text;
+  if (cell.matrix.op == FlowOp::convolved)
+    text = tr("kernel ") + std::to_string(cell.col) + tr(" over one place: ") + text;
   return text + "\n" + cell.end();
 }
 
@@ -53,7 +55,7 @@ std::string score_text(const CellText& cell) {
 }
 
 std::string softmax_text(const CellText& cell) {
-  if (cell.matrix.causal && cell.col > cell.row) return "comes after its query: hidden, exp(−∞) = 0";
+  if (cell.matrix.causal && cell.col > cell.row) return tr("comes after its query: hidden, exp(−∞) = 0");
   const Matrix& scores = cell.operand(0).values;
   const int visible = cell.matrix.causal ? cell.row + 1 : scores.cols;
   float largest = -std::numeric_limits<float>::infinity();
@@ -61,13 +63,13 @@ std::string softmax_text(const CellText& cell) {
   double sum = 0;
   for (int col = 0; col < visible; ++col) sum += std::exp(static_cast<double>(scores.at(cell.row, col) - largest));
   const float score = scores.at(cell.row, cell.col);
-  return fmt::format("exp({0} − {1}) ÷ Σ_j exp(s_j − {1}) = {2} ÷ {3}\n{4}", short_number(score), operand_text(largest),
-                     short_number(std::exp(score - largest)), short_number(static_cast<float>(sum)), cell.end());
+  return trf("exp({0} − {1}) ÷ Σ_j exp(s_j − {1}) = {2} ÷ {3}\n{4}", short_number(score), operand_text(largest),
+             short_number(std::exp(score - largest)), short_number(static_cast<float>(sum)), cell.end());
 }
 
 std::string moment_text(const CellText& cell) {
-  const char* formula = cell.col == 0 ? "Σ x ÷ {} over the piece's own numbers\n= {:.6f}"
-                                      : "√(Σ (x − μ)² ÷ {} + 10⁻⁵) over the piece's own numbers\n= {:.6f}";
+  const char* formula = cell.col == 0 ? tr("Σ x ÷ {} over the piece's own numbers\n= {:.6f}")
+                                      : tr("√(Σ (x − μ)² ÷ {} + 10⁻⁵) over the piece's own numbers\n= {:.6f}");
   return fmt::format(fmt::runtime(formula), cell.operand(0).values.cols, cell.value());
 }
 
@@ -76,7 +78,7 @@ std::string spread_text(const CellText& cell) {
   const Matrix& x = cell.operand(cell.row < 2 ? 0 : 1).values;
   const char* formula = cell.row % 2 == 0 ? "Σ x[{0}] ÷ {1}" : "√(Σ (x[{0}] − μ)² ÷ {1} + 10⁻⁵)";
   return fmt::format(fmt::runtime(formula), cell.col, x.rows) +
-         fmt::format(", over {} rows{}\n= {:.6f}", x.rows, cell.row < 2 ? "" : ", padding among them", cell.value());
+         trf(", over {} rows{}\n= {:.6f}", x.rows, cell.row < 2 ? "" : tr(", padding among them"), cell.value());
 }
 
 std::string normalized_text(const CellText& cell) {
@@ -88,9 +90,9 @@ std::string normalized_text(const CellText& cell) {
 }
 
 std::string rms_normalized_text(const CellText& cell) {
-  return fmt::format("x ÷ rms · γ\n= {} ÷ {} · {}\n= {:.6f}", short_number(cell.same(0)),
-                     short_number(cell.operand(1).values.at(cell.row, 0)),
-                     operand_text(cell.operand(2).values.at(0, cell.col)), cell.value());
+  return trf("x ÷ rms · γ\n= {} ÷ {} · {}\n= {:.6f}", short_number(cell.same(0)),
+             short_number(cell.operand(1).values.at(cell.row, 0)), operand_text(cell.operand(2).values.at(0, cell.col)),
+             cell.value());
 }
 
 std::string rotated_text(const CellText& cell) {
@@ -99,10 +101,10 @@ std::string rotated_text(const CellText& cell) {
   const Matrix& turns = cell.operand(1).values;
   const auto at = [&](const Matrix& of, int col) { return operand_text(of.at(cell.row, col)); };
   if (cell.col == even)
-    return fmt::format("x₀ cos − x₁ sin = {}·{} − {}·{}\n{}", at(x, even), at(turns, even), at(x, even + 1),
-                       at(turns, even + 1), cell.end());
-  return fmt::format("x₀ sin + x₁ cos = {}·{} + {}·{}\n{}", at(x, even), at(turns, even + 1), at(x, even + 1),
-                     at(turns, even), cell.end());
+    return trf("x₀ cos − x₁ sin = {}·{} − {}·{}\n{}", at(x, even), at(turns, even), at(x, even + 1),
+               at(turns, even + 1), cell.end());
+  return trf("x₀ sin + x₁ cos = {}·{} + {}·{}\n{}", at(x, even), at(turns, even + 1), at(x, even + 1), at(turns, even),
+             cell.end());
 }
 
 // One that needs no more than the cells in the same place.
@@ -117,33 +119,32 @@ std::string elementwise_text(const CellText& cell) {
     case FlowOp::times:
       return fmt::format("{} · {}\n{}", a, operand_text(cell.same(1)), cell.end());
     case FlowOp::gelu_by_tanh:
-      return fmt::format("x·½(1 + tanh(√(2/π)(x + 0.044715x³))), x = {}\n{}", a, cell.end());
+      return trf("x·½(1 + tanh(√(2/π)(x + 0.044715x³))), x = {}\n{}", a, cell.end());
     case FlowOp::swish:
       return fmt::format("{0} · σ({0})\n{1}", operand_text(cell.same(0)), cell.end());
     case FlowOp::relu:
-      return fmt::format("max(0, {})\n{}", a, cell.end());
+      return trf("max(0, {})\n{}", a, cell.end());
     case FlowOp::gelu:
       return fmt::format("{0} · Φ({0})\n{1}", operand_text(cell.same(0)), cell.end());
     default:
-      return fmt::format("tanh({})\n{}", a, cell.end());
+      return trf("tanh({})\n{}", a, cell.end());
   }
 }
 
 std::string share_text(const CellText& cell) {
   const float sum = cell.operand(1).values.at(cell.row, 0);
-  return fmt::format("exp({} − {}) (logit − ln Σ exp)\n= {:.4g}", short_number(cell.same(0)), operand_text(sum),
-                     cell.value());
+  return trf("exp({} − {}) (logit − ln Σ exp)\n= {:.4g}", short_number(cell.same(0)), operand_text(sum), cell.value());
 }
 
 std::string text_of(const CellText& cell) {
   switch (cell.matrix.op) {
     case FlowOp::given:
-      return "from another box, or from the text\n" + cell.end();
+      return tr("from another box, or from the text\n") + cell.end();
     case FlowOp::learned:
-      return fmt::format("learned\n= {:.6g}", cell.value());
+      return trf("learned\n= {:.6g}", cell.value());
     case FlowOp::picked:
-      return fmt::format("E[{}][{}], learned\n{}", static_cast<int>(cell.operand(0).values.at(cell.row, 0)), cell.col,
-                         cell.end());
+      return trf("E[{}][{}], learned\n{}", static_cast<int>(cell.operand(0).values.at(cell.row, 0)), cell.col,
+                 cell.end());
     case FlowOp::product:
     case FlowOp::convolved:
       return product_text(cell);
@@ -156,7 +157,7 @@ std::string text_of(const CellText& cell) {
     case FlowOp::moments:
       return moment_text(cell);
     case FlowOp::mean_square:
-      return fmt::format("√(mean of x² of the row + {:.0e})\n{}", cell.matrix.factor, cell.end());
+      return trf("√(mean of x² of the row + {:.0e})\n{}", cell.matrix.factor, cell.end());
     case FlowOp::rms_normalized:
       return rms_normalized_text(cell);
     case FlowOp::normalized:
@@ -169,7 +170,7 @@ std::string text_of(const CellText& cell) {
       return fmt::format("{}[{}]\n{}", cell.operand(left ? 0 : 1).name, left ? cell.col : cell.col - first, cell.end());
     }
     case FlowOp::log_sum:
-      return "ln Σ exp(logit) over the whole vocabulary\n" + cell.end();
+      return tr("ln Σ exp(logit) over the whole vocabulary\n") + cell.end();
     case FlowOp::share:
       return share_text(cell);
     default:

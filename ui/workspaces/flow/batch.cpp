@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
@@ -73,8 +74,7 @@ class Pieces {
 
   void draw(const char* title, const char* letters, const char* help) {
     const float width = ImGui::GetContentRegionAvail().x;
-    draw_caption(title,
-                 fmt::format("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
+    draw_caption(title, trf("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
                  help, skin_);
     const float cell = clamped(width / static_cast<float>(std::max(1, side_.cols)), skin_.px(9), skin_.px(64));
     const float height = font_size(skin_.fonts.mono_small) + skin_.px(3);
@@ -104,9 +104,9 @@ class Pieces {
   void tooltip(int row, int col) const {
     const int id = side_.id(row, col);
     if (id == 0)
-      ImGui::SetTooltip("padding: the row is %d pieces long, the longest %d", length_of(side_, row), side_.cols);
+      ImGui::SetTooltip(tr("padding: the row is %d pieces long, the longest %d"), length_of(side_, row), side_.cols);
     else
-      ImGui::SetTooltip("%s, id %d\npair %d, position %d", side_.piece(row, col).c_str(), id, row + 1, col);
+      ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), side_.piece(row, col).c_str(), id, row + 1, col);
   }
 
   void draw_row(int row, ImVec2 at, ImVec2 cell) {
@@ -147,25 +147,25 @@ struct MaskText {
 
 // In the order of BatchMask.
 constexpr std::array mask_texts = {
-    MaskText{"encoder", "Self-attention of the source: no query sees padding."},
-    MaskText{"decoder",
-             "Masked self-attention: no query sees what comes after it (paper §3.2.3). Padding stands behind "
-             "the pieces, so for every query that counts the look-ahead mask hides it already."},
-    MaskText{"cross", "The decoder over the source: no query sees the source's padding."},
+    MaskText{mark("encoder"), mark("Self-attention of the source: no query sees padding.")},
+    MaskText{mark("decoder"),
+             mark("Masked self-attention: no query sees what comes after it (paper §3.2.3). Padding stands behind the "
+                  "pieces, so for every query that counts the look-ahead mask hides it already.")},
+    MaskText{mark("cross"), mark("The decoder over the source: no query sees the source's padding.")},
 };
 
 std::string mask_meaning(int cell, bool padded_query) {
   const char* end =
-      padded_query ? "\nThe query is padding: its row is computed, and counts for nothing in the loss." : "";
+      padded_query ? tr("\nThe query is padding: its row is computed, and counts for nothing in the loss.") : "";
   switch (cell) {
     case 0:
-      return std::string("seen") + end;
+      return std::string(tr("seen")) + end;
     case mask_ahead:
-      return std::string("hidden by the look-ahead mask: the key comes after its query") + end;
+      return std::string(tr("hidden by the look-ahead mask: the key comes after its query")) + end;
     case mask_padding:
-      return std::string("hidden by the padding mask: the key is no piece at all") + end;
+      return std::string(tr("hidden by the padding mask: the key is no piece at all")) + end;
     default:
-      return std::string("hidden by the look-ahead mask; the key is padding besides") + end;
+      return std::string(tr("hidden by the look-ahead mask; the key is padding besides")) + end;
   }
 }
 
@@ -197,12 +197,12 @@ class Mask {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int query = clamped(static_cast<int>((mouse.y - origin.y) / cell), 0, rows - 1);
     const int key = clamped(static_cast<int>((mouse.x - origin.x) / cell), 0, cols - 1);
-    ImGui::SetTooltip("query %s, key %s\n%s", named(queries_, query).c_str(), named(keys_, key).c_str(),
+    ImGui::SetTooltip(tr("query %s, key %s\n%s"), named(queries_, query).c_str(), named(keys_, key).c_str(),
                       mask_meaning(static_cast<int>(cells_.at(query, key)), queries_.id(row_, query) == 0).c_str());
   }
 
   void draw_legend() const {
-    constexpr std::array texts = {"seen", "look-ahead", "padding", "both"};
+    constexpr std::array texts = {mark("seen"), mark("look-ahead"), mark("padding"), mark("both")};
     for (int i = 0; i < 4; ++i) {
       const bool there = std::ranges::find(cells_.values, static_cast<float>(i)) != cells_.values.end();
       if (!there) continue;
@@ -210,7 +210,7 @@ class Mask {
       const float side = font_size(skin_.fonts.small);
       Painter(skin_).filled_rect({at.x, at.y + skin_.px(2)}, {at.x + side, at.y + side}, color(i), skin_.px(2));
       ImGui::SetCursorScreenPos({at.x + side + skin_.px(4), at.y});
-      draw_label(skin_.fonts.small, skin_.theme.text_dim, texts[static_cast<std::size_t>(i)], skin_);
+      draw_label(skin_.fonts.small, skin_.theme.text_dim, tr(texts[static_cast<std::size_t>(i)]), skin_);
       ImGui::SameLine(0, skin_.px(12));
     }
     ImGui::NewLine();
@@ -238,16 +238,16 @@ class Mask {
 
 void draw_masks(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
   const bool pairs = batch.source.rows > 0;
-  bold_text("Who may see whom", skin);
+  bold_text(tr("Who may see whom"), skin);
   ImGui::SameLine(0, skin.px(8));
   if (!pairs) view.mask = BatchMask::decoder;
   for (std::size_t i = 0; i < mask_texts.size(); ++i) {
     const auto mask = static_cast<BatchMask>(i);
     if (!pairs && mask != BatchMask::decoder) continue;
-    if (draw_choice(mask_texts[i].name, view.mask == mask, mask_texts[i].help, skin)) view.mask = mask;
+    if (draw_choice(tr_label(mask_texts[i].name), view.mask == mask, tr(mask_texts[i].help), skin)) view.mask = mask;
   }
   end_choices();
-  small_text(skin.theme.text_dim, mask_texts[static_cast<std::size_t>(view.mask)].help, skin);
+  small_text(skin.theme.text_dim, tr(mask_texts[static_cast<std::size_t>(view.mask)].help), skin);
   const Mask mask(batch, view, skin);
   mask.draw({ImGui::GetContentRegionAvail().x, skin.px(190)}, textures);
   mask.draw_legend();
@@ -274,15 +274,15 @@ void draw_share(const char* name, double share, Color32 color, const Skin& skin)
 }
 
 void draw_padding(const BatchLook& batch, const Skin& skin) {
-  bold_text("How much is padding", skin);
-  help_tooltip(
-      "Of source and target together, over the first epoch. Pairs of like length stand in one batch, as \"pairs "
-      "together\" in the setup column says; padding is computed and thrown away.",
-      skin);
+  bold_text(tr("How much is padding"), skin);
+  help_tooltip(tr("Of source and target together, over the first epoch. Pairs of like length stand in one batch, as "
+                  "\"pairs together\" in the setup column says; padding is computed and thrown away."),
+               skin);
   if (batch.source.rows == 0)
-    return small_text(skin.theme.text_dim, "Windows of running text are all of one length: there is no padding.", skin);
-  draw_share("as they are made", batch.padding_sorted, skin.theme.series[2], skin);
-  draw_share("drawn by chance", batch.padding_unsorted, skin.theme.series[1], skin);
+    return small_text(skin.theme.text_dim, tr("Windows of running text are all of one length: there is no padding."),
+                      skin);
+  draw_share(tr("as they are made"), batch.padding_sorted, skin.theme.series[2], skin);
+  draw_share(tr("drawn by chance"), batch.padding_unsorted, skin.theme.series[1], skin);
 }
 
 // ---- the smoothed target of one position
@@ -291,19 +291,18 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
   const int row = std::min(view.row, batch.target_out.rows - 1);
   const int position = std::min(view.position, batch.target_out.cols - 1);
   const int id = batch.target_out.id(row, position);
-  bold_text("Smoothed target", skin);
-  help_tooltip(
-      "What the loss compares the model with at the chosen position: not 1 and 0, but 1 − ε and a little for "
-      "every piece (paper §5.4). Click a piece of the target.",
-      skin);
+  bold_text(tr("Smoothed target"), skin);
+  help_tooltip(tr("What the loss compares the model with at the chosen position: not 1 and 0, but 1 − ε and a little "
+                  "for every piece (paper §5.4). Click a piece of the target."),
+               skin);
   if (id == 0)
-    return small_text(skin.theme.text_dim, "The chosen position is padding: it has no target and no loss.", skin);
+    return small_text(skin.theme.text_dim, tr("The chosen position is padding: it has no target and no loss."), skin);
   const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.num_outputs);
   small_text(skin.theme.text_dim,
-             fmt::format("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} {}: ε/V = {:.2g}{}",
-                         row + 1, position, without_mark(batch.target_out.piece(row, position)), target.right,
-                         grouped(batch.num_outputs), batch.first_output > 0 ? "labels" : "pieces", target.other,
-                         batch.label_smoothing == 0 ? " (label smoothing is 0)" : ""),
+             trf("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} {}: ε/V = {:.2g}{}", row + 1,
+                 position, without_mark(batch.target_out.piece(row, position)), target.right,
+                 grouped(batch.num_outputs), batch.first_output > 0 ? tr("labels") : tr("pieces"), target.other,
+                 batch.label_smoothing == 0 ? tr(" (label smoothing is 0)") : ""),
              skin);
   if (view.smoothed_id != id) {
     view.smoothed = {};
@@ -314,13 +313,15 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
     view.smoothed_id = id;
   }
   view.smoothing_plot.log = batch.label_smoothing > 0;
-  const PlotLine line{"target", &view.smoothed, skin.theme.series[0]};
+  const PlotLine line{tr("target"), &view.smoothed, skin.theme.series[0]};
   const double floor = batch.label_smoothing > 0 ? target.other / 3 : 0;
-  draw_plot(
-      "smoothed", {&line, 1}, {ImGui::GetContentRegionAvail().x, skin.px(150)}, view.smoothing_axis,
-      view.smoothing_plot,
-      {.title = "Probability", .x_label = "piece of the vocabulary", .legend = false, .y_limits = PlotRange{floor, 2}},
-      skin);
+  draw_plot("smoothed", {&line, 1}, {ImGui::GetContentRegionAvail().x, skin.px(150)}, view.smoothing_axis,
+            view.smoothing_plot,
+            {.title = tr("Probability"),
+             .x_label = tr("piece of the vocabulary"),
+             .legend = false,
+             .y_limits = PlotRange{floor, 2}},
+            skin);
 }
 
 // ---- dropout
@@ -366,25 +367,25 @@ std::string dropout_cell(const DropoutPlace& place, const std::vector<std::strin
   const std::string& piece = rows[static_cast<std::size_t>(row)];
   if (!columns.empty()) return fmt::format("{} \u2192 {}", piece, columns[static_cast<std::size_t>(col)]);
   const bool hidden = place.columns == DropoutPlace::Columns::hidden_units;
-  return fmt::format("{}, {} {}", piece, hidden ? "hidden unit" : "dimension", col);
+  return fmt::format("{}, {} {}", piece, hidden ? tr("hidden unit") : tr("dimension"), col);
 }
 
 void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
-  bold_text("Dropout's zeros", skin);
+  bold_text(tr("Dropout's zeros"), skin);
   help_tooltip(
-      "Of this part's first row, in this update, wherever a pass drops numbers: drawn from seed, update and place, so "
-      "the backward pass draws the same (paper §5.4). Of attention weights the heads stand below one another.",
+      tr("Of this part's first row, in this update, wherever a pass drops numbers: drawn from seed, update and place, "
+         "so the backward pass draws the same (paper §5.4). Of attention weights the heads stand below one another."),
       skin);
-  if (batch.dropout == 0) return small_text(skin.theme.text_dim, "Dropout is 0 in the setup: nothing is zeroed.", skin);
+  if (batch.dropout == 0)
+    return small_text(skin.theme.text_dim, tr("Dropout is 0 in the setup: nothing is zeroed."), skin);
   choose_dropout(batch, view);
   const auto zeros = std::ranges::count(batch.kept.values, 0.0F);
-  small_text(
-      skin.theme.text_dim,
-      fmt::format("row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
-                  batch.kept.rows, batch.kept.cols,
-                  100 * static_cast<double>(zeros) / static_cast<double>(batch.kept.values.size()), batch.dropout,
-                  1 / (1 - batch.dropout)),
-      skin);
+  small_text(skin.theme.text_dim,
+             trf("row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
+                 batch.kept.rows, batch.kept.cols,
+                 100 * static_cast<double>(zeros) / static_cast<double>(batch.kept.values.size()), batch.dropout,
+                 1 / (1 - batch.dropout)),
+             skin);
   const DropoutPlace& place = batch.dropout_places[static_cast<std::size_t>(batch.asked.dropout_place)];
   HeatmapOptions options;
   const std::vector<std::string> rows = dropout_rows(batch, place), columns = dropout_columns(batch, place);
@@ -396,7 +397,7 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
   options.tooltip = [&](int row, int col) {
     const float kept = batch.kept.at(row, col);
     ImGui::TextUnformatted(dropout_cell(place, rows, columns, row, col).c_str());
-    ImGui::TextUnformatted(kept == 0 ? "x · 0: dropped" : fmt::format("x · {:.4f}: kept", kept).c_str());
+    ImGui::TextUnformatted(kept == 0 ? tr("x · 0: dropped") : trf("x · {:.4f}: kept", kept).c_str());
   };
   const float height = clamped(static_cast<float>(batch.kept.rows) * skin.px(16), skin.px(90), skin.px(360));
   draw_heatmap("kept", batch.kept, view.version, {ImGui::GetContentRegionAvail().x, height}, options, textures, skin);
@@ -405,12 +406,12 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
 // ---- the whole
 
 void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
-  dim_text(fmt::format("batch of update {}", grouped(batch.step)), skin);
-  help_tooltip("The batch that the trainer takes next; each of its threads takes a part.", skin);
+  dim_text(trf("batch of update {}", grouped(batch.step)), skin);
+  help_tooltip(tr("The batch that the trainer takes next; each of its threads takes a part."), skin);
   ImGui::SameLine(0, skin.px(10));
   for (int i = 0; batch.parts > 1 && i < batch.parts; ++i) {
-    const std::string title = fmt::format("part {} of {}", i + 1, batch.parts);
-    if (draw_choice(title.c_str(), batch.asked.part == i, "What one of the trainer's threads is given.", skin))
+    const std::string title = trf("part {} of {}", i + 1, batch.parts);
+    if (draw_choice(title.c_str(), batch.asked.part == i, tr("What one of the trainer's threads is given."), skin))
       view.batch.part = i;
   }
   end_choices();
@@ -418,8 +419,8 @@ void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
 
 // At the other positions the decoder goes on from what it writes, which is known in the update alone.
 std::string input_title(const BatchLook& batch) {
-  if (batch.teacher_forcing >= 1) return "Decoder input";
-  return fmt::format("Decoder input, told at {:.0f} % of the positions", 100 * batch.teacher_forcing);
+  if (batch.teacher_forcing >= 1) return tr("Decoder input");
+  return trf("Decoder input, told at {:.0f} % of the positions", 100 * batch.teacher_forcing);
 }
 
 // A window for each; they scroll together, so that the same pairs stand in all.
@@ -433,12 +434,12 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
   };
   const std::string told = input_title(batch);
   const std::array sides = {
-      Side{batch.source, false, "Source", "B×S", "What the encoder reads, with </s> at the end."},
+      Side{batch.source, false, tr("Source"), "B×S", tr("What the encoder reads, with </s> at the end.")},
       Side{batch.target_in, true, told.c_str(), "B×T",
-           "What the decoder reads: the target shifted right, so that each position knows only what came before "
-           "(teacher forcing)."},
-      Side{batch.target_out, true, "Target", "B×T",
-           "What should come at each position: at the framed one, after what stands above it."},
+           tr("What the decoder reads: the target shifted right, so that each position knows only what came before "
+              "(teacher forcing).")},
+      Side{batch.target_out, true, tr("Target"), "B×T",
+           tr("What should come at each position: at the framed one, after what stands above it.")},
   };
   const auto count = static_cast<float>(batch.source.rows > 0 ? 3 : 2);
   const float gap = ImGui::GetStyle().ItemSpacing.y;
@@ -482,7 +483,7 @@ Matrix batch_mask(const BatchLook& batch, BatchMask mask, int row) {
 
 std::optional<WorkspaceNumbers> batch_numbers(const BatchView& view) {
   if (!view.batch || view.ids.empty()) return std::nullopt;
-  return WorkspaceNumbers{view.ids, view.id_rows, {}, fmt::format("batch {}", view.batch->batch)};
+  return WorkspaceNumbers{view.ids, view.id_rows, {}, trf("batch {}", view.batch->batch)};
 }
 
 void move_in_batch(BatchView& view, int rows, int positions) {
@@ -495,7 +496,7 @@ void move_in_batch(BatchView& view, int rows, int positions) {
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const BatchLook>& batch = shown.snapshot->batch;
-  if (!batch) return draw_quiet_note("Making the batch…", room, skin);
+  if (!batch) return draw_quiet_note(tr("Making the batch…"), room, skin);
   if (!batch->problem.empty()) return draw_quiet_note(batch->problem.c_str(), room, skin);
   refresh(view.batch, batch);
   move_in_batch(view.batch, 0, 0);

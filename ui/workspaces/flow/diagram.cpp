@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/words.h"
@@ -158,16 +159,16 @@ std::string Diagram::count_text(const ArchitectureBox& box) const {
   const std::int64_t own = parameters_of(box, view_.layer, parameters());
   if (own > 0) return grouped(own);
   if (box.beside) return box.out;  // what it tells, where nothing is learned
-  return shared_parameters_of(box, parameters()) > 0 ? "shared" : "0";
+  return shared_parameters_of(box, parameters()) > 0 ? tr("shared") : "0";
 }
 
 std::string Diagram::help_of(const ArchitectureBox& box) const {
   std::string text = box.help;
   const std::int64_t shared = shared_parameters_of(box, parameters());
   const std::int64_t own = parameters_of(box, view_.layer, parameters());
-  text += shared > 0 ? fmt::format("\n{} parameters, shared: counted once, where they are first used.", grouped(shared))
-                     : fmt::format("\n{} parameters{}.", grouped(own), box.repeated ? " in each layer" : "");
-  text += fmt::format("\nGives {}.\nClick, or the arrow keys: what goes through it.", shape(box.out));
+  text += shared > 0 ? trf("\n{} parameters, shared: counted once, where they are first used.", grouped(shared))
+                     : trf("\n{} parameters{}.", grouped(own), box.repeated ? tr(" in each layer") : "");
+  text += trf("\nGives {}.\nClick, or the arrow keys: what goes through it.", shape(box.out));
   return text;
 }
 
@@ -250,8 +251,10 @@ void Diagram::draw_way(const ColumnPlace& column) {
   arrow({column.line, y}, {column.line, y - arrow_});
   label(column, y - arrow_ / 2, letters);
   if (column.column->input.empty()) return;  // all that it is given comes from the encoder
-  const char* what = snapshot_.model.is_language_model() ? "text" : column.decoder ? "output so far" : "source";
-  const std::string ids = shortened(skin_.fonts.small, fmt::format("{}, as ids", what), column.width);
+  const char* what = snapshot_.model.is_language_model() ? tr("text")
+                     : column.decoder                    ? tr("output so far")
+                                                         : tr("source");
+  const std::string ids = shortened(skin_.fonts.small, trf("{}, as ids", what), column.width);
   const float left =
       column.mirrored ? column.line + skin_.px(4) - text_size(skin_.fonts.small, ids).x : column.line - skin_.px(4);
   paint_.text(skin_.fonts.small, {left, column.bottom + arrow_ + skin_.px(1)}, skin_.theme.text, ids);
@@ -312,7 +315,8 @@ void Diagram::draw_memory(const ColumnPlace& encoder, const ColumnPlace& decoder
   if (!any) return;
   paint_.line({encoder.line, top}, {x, top}, ink, skin_.px(1.5F));
   paint_.line({x, highest}, {x, lowest}, ink, skin_.px(1.5F));
-  const std::string text = fmt::format("{} {}", plan_.memory == "B×D" ? "last states" : "memory", shape(plan_.memory));
+  const std::string text =
+      fmt::format("{} {}", plan_.memory == "B×D" ? tr("last states") : tr("memory"), shape(plan_.memory));
   const float room = encoder.width;
   paint_.text(skin_.fonts.small, {encoder.line, top - font_size(skin_.fonts.small) - skin_.px(2)}, skin_.theme.accent,
               shortened(skin_.fonts.small, text, room));

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -72,10 +73,10 @@ void go_to_head(WorkspaceContext& context) {
   view.head = std::max(0, view.head + by);
 }
 
-constexpr const char* next_box = "the next box, row, position or tensor";
-constexpr const char* next_token = "the piece that is followed";
-constexpr const char* next_layer = "the next layer, the one before";
-constexpr const char* next_head = "the head before, the next one";
+constexpr const char* next_box = mark("the next box, row, position or tensor");
+constexpr const char* next_token = mark("the piece that is followed");
+constexpr const char* next_layer = mark("the next layer, the one before");
+constexpr const char* next_head = mark("the head before, the next one");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_box, go_to<0, -1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_box, go_to<0, 1>},
@@ -96,7 +97,7 @@ bool asks_for_token(FlowPart part) {
 void draw_modes(FlowView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<FlowMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
   }
 }
 
@@ -109,7 +110,7 @@ std::string summary(const Snapshot& snapshot) {
   if (!snapshot.data_flow) return sizes;
   std::int64_t total = 0;
   for (const FlowParameter& parameter : snapshot.data_flow->parameters) total += parameter.count();
-  return fmt::format("{} parameters · {}, V = {}", grouped(total), sizes, snapshot.data_flow->vocab_size);
+  return trf("{} parameters · {}, V = {}", grouped(total), sizes, snapshot.data_flow->vocab_size);
 }
 
 void draw_summary(const Snapshot& snapshot, const Skin& skin) {

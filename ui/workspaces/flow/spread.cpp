@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -88,16 +89,17 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
     view.point = -1;
     make_lines(view);
   };
-  choose("parameters", false, "What is learned: every weight and bias, its gradient and its updates.");
-  choose("activations", true, "What the sentence below becomes on its way, as it is written now, at every step.");
+  choose(tr_label("parameters"), false, tr("What is learned: every weight and bias, its gradient and its updates."));
+  choose(tr_label("activations"), true,
+         tr("What the sentence below becomes on its way, as it is written now, at every step."));
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button("again")) ask(context, view);
+  if (ImGui::Button(tr_label("again"))) ask(context, view);
   ImGui::EndDisabled();
-  help_tooltip("With the weights of this moment.", skin);
+  help_tooltip(tr("With the weights of this moment."), skin);
   if (!is_answered(context, view)) return;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
-  dim_text(fmt::format("step {}", grouped(view.step)), skin);
+  dim_text(trf("step {}", grouped(view.step)), skin);
 }
 
 void draw_findings(const SpreadView& view, const Skin& skin) {
@@ -105,12 +107,12 @@ void draw_findings(const SpreadView& view, const Skin& skin) {
   if (view.findings.empty()) {
     return draw_wrapped_label(
         skin.fonts.small, skin.theme.text_dim,
-        "Every number is finite, every tensor is trained, no layer is silent, no update is a tenth of the weights.",
+        tr("Every number is finite, every tensor is trained, no layer is silent, no update is a tenth of the weights."),
         skin);
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(told, view.findings.size()); ++i) text += view.findings[i] + ". ";
-  if (view.findings.size() > told) text += fmt::format("And {} more.", view.findings.size() - told);
+  if (view.findings.size() > told) text += trf("And {} more.", view.findings.size() - told);
   draw_wrapped_label(skin.fonts.ui, skin.theme.warning, text, skin);
 }
 
@@ -150,15 +152,14 @@ void tensor_tooltip(const TensorHistory& history, const Skin& skin) {
   const TensorPoint& point = history.points.back();
   ImGui::BeginTooltip();
   bold_text(history.name, skin);
-  dim_text(fmt::format("{} = {} numbers, \u221A(mean x\u00B2) = {:.3g}", fmt::join(history.shape, " \u00D7 "),
-                       grouped(point.values.count), root_mean_square(point.values)),
+  dim_text(trf("{} = {} numbers, \u221A(mean x\u00B2) = {:.3g}", fmt::join(history.shape, " \u00D7 "),
+               grouped(point.values.count), root_mean_square(point.values)),
            skin);
   if (point.gradient.count > 0)
-    dim_text(
-        fmt::format("gradient of a held-out batch: \u221A(mean g\u00B2) = {:.3g}", root_mean_square(point.gradient)),
-        skin);
+    dim_text(trf("gradient of a held-out batch: \u221A(mean g\u00B2) = {:.3g}", root_mean_square(point.gradient)),
+             skin);
   if (newest_change(history) > 0)
-    dim_text(fmt::format("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} an update", newest_change(history)), skin);
+    dim_text(trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} an update", newest_change(history)), skin);
   ImGui::EndTooltip();
 }
 
@@ -193,18 +194,18 @@ bool draw_row(const TensorHistory& history, bool chosen, const Scales& scales, c
 
 void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
   const std::vector<TensorHistory>& list = *listed_tensors(view);
-  draw_caption(view.activations ? "Activations" : "Parameters",
-               view.activations ? "size" : "size, and its gradient\u2019s",
-               "\u221A(mean x\u00B2) on a log scale, from the smallest of the list to the largest. In the order of the "
-               "model; red: some numbers are NaN or infinite. Arrow keys: the next one, the one before.",
+  draw_caption(view.activations ? tr("Activations") : tr("Parameters"),
+               view.activations ? tr("size") : tr("size, and its gradient\u2019s"),
+               tr("\u221A(mean x\u00B2) on a log scale, from the smallest of the list to the largest. In the order of "
+                  "the model; red: some numbers are NaN or infinite. Arrow keys: the next one, the one before."),
                skin);
   ImGui::SetNextItemWidth(size.x);
-  ImGui::InputTextWithHint("##wanted", "part of a name", &view.wanted);
+  ImGui::InputTextWithHint("##wanted", tr("part of a name"), &view.wanted);
   const Scales scales = scales_of(list);
   const std::vector<int> matching = matching_tensors(view);
   int& chosen = view.activations ? view.activation : view.parameter;
   ImGui::BeginChild("list", size, false, ImGuiWindowFlags_NoNavInputs);
-  if (matching.empty()) dim_text("None has that in its name.", skin);
+  if (matching.empty()) dim_text(tr("None has that in its name."), skin);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(matching.size()));
   while (clipper.Step()) {
@@ -247,14 +248,13 @@ void draw_boxes(const SpreadView& view, const TensorHistory& history, Painter& p
 
 void draw_steps(SpreadView& view, const TensorHistory& history, float height, const Skin& skin) {
   const std::vector<PlotLine> lines = {
-      {.name = "median", .series = &view.medians, .color = skin.theme.text_dim},
-      {.name = "extremes", .series = &view.extremes, .color = faded(skin.theme.text_dim, 0)},
+      {.name = tr("median"), .series = &view.medians, .color = skin.theme.text_dim},
+      {.name = tr("extremes"), .series = &view.extremes, .color = faded(skin.theme.text_dim, 0)},
   };
-  PlotOptions options{.title = view.gradient && !view.activations ? "Gradient, by step" : "Values, by step",
-                      .help =
-                          "At every step whose weights were recorded: from the least to the largest, 5 to 95 %, 25 "
-                          "to 75 %, and the median. A click: that step\u2019s histogram.",
-                      .x_label = "optimizer updates",
+  PlotOptions options{.title = view.gradient && !view.activations ? tr("Gradient, by step") : tr("Values, by step"),
+                      .help = tr("At every step whose weights were recorded: from the least to the largest, 5 to 95 %, "
+                                 "25 to 75 %, and the median. A click: that step\u2019s histogram."),
+                      .x_label = tr("optimizer updates"),
                       .legend = false,
                       .whole_x = true,
                       .movable = false};
@@ -277,12 +277,12 @@ void draw_steps(SpreadView& view, const TensorHistory& history, float height, co
 
 void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin) {
   const PlotLine line{
-      .name = "numbers", .series = &view.histogram, .color = skin.theme.series[2], .bar = view.bin * 0.92};
-  const std::string title = fmt::format("Histogram at step {}", grouped(point.step));
+      .name = tr("numbers"), .series = &view.histogram, .color = skin.theme.series[2], .bar = view.bin * 0.92};
+  const std::string title = trf("Histogram at step {}", grouped(point.step));
   draw_plot("histogram", {&line, 1}, {0, 0}, view.values_axis, view.values_plot,
             {.title = title,
-             .help = "How many of the numbers lie in each of 41 equal parts between the least and the largest.",
-             .x_label = view.gradient && !view.activations ? "gradient" : "value",
+             .help = tr("How many of the numbers lie in each of 41 equal parts between the least and the largest."),
+             .x_label = view.gradient && !view.activations ? tr("gradient") : tr("value"),
              .legend = false},
             skin);
 }
@@ -291,13 +291,12 @@ void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin
 std::string facts_text(const SpreadView& view, const TensorHistory& history, const TensorPoint& point) {
   const TensorSpread& spread = shown_spread(view, point);
   std::string text =
-      fmt::format("norm {:.4g}, mean {:.3g}, least {:.3g}, largest {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
-                  spread.mean, spread.least(), spread.largest(), 100 * spread.zeros, 100 * spread.not_finite);
-  if (view.activations)
-    return text + fmt::format("; {:.1f} % of its units are 0 for every piece.", 100 * spread.silent);
+      trf("norm {:.4g}, mean {:.3g}, least {:.3g}, largest {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
+          spread.mean, spread.least(), spread.largest(), 100 * spread.zeros, 100 * spread.not_finite);
+  if (view.activations) return text + trf("; {:.1f} % of its units are 0 for every piece.", 100 * spread.silent);
   const bool newest = &point == &history.points.back();
   const double change = newest ? newest_change(history) : point.change;
-  if (change > 0) text += fmt::format("; an update changes it by {:.3g} %", 100 * change);
+  if (change > 0) text += trf("; an update changes it by {:.3g} %", 100 * change);
   return text + ".";
 }
 
@@ -306,10 +305,10 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
   const TensorPoint& point = history.points[shown_point(view, history)];
   draw_caption(history.name.c_str(), fmt::format("{}", fmt::join(history.shape, " \u00D7 ")),
                view.activations
-                   ? "What the pass leaves there, of the sentence below, dropout off."
-                   : "Its gradient is that of one held-out batch\u2019s mean loss, the same at every step, without "
-                     "dropout and label smoothing. An update\u2019s size: of the newest one from the optimizer\u2019s "
-                     "moments where they are here, else the mean between two recorded steps.",
+                   ? tr("What the pass leaves there, of the sentence below, dropout off.")
+                   : tr("Its gradient is that of one held-out batch\u2019s mean loss, the same at every step, without "
+                        "dropout and label smoothing. An update\u2019s size: of the newest one from the "
+                        "optimizer\u2019s moments where they are here, else the mean between two recorded steps."),
                skin);
   if (!view.activations) {
     const auto choose = [&](const char* title, bool gradient, const char* help) {
@@ -317,8 +316,8 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
       view.gradient = gradient;
       make_lines(view);
     };
-    choose("values", false, "What it is.");
-    choose("gradient", true, "Where the loss falls: \u2202L/\u2202w.");
+    choose(tr_label("values"), false, tr("What it is."));
+    choose(tr_label("gradient"), true, tr("Where the loss falls: \u2202L/\u2202w."));
     end_choices();
   }
   if (view.gradient && !view.activations && point.gradient.count == 0)
@@ -326,7 +325,7 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
   draw_wrapped_label(skin.fonts.small, skin.theme.text, facts_text(view, history, point), skin);
   if (history.points.size() < 2)
     draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                       "No earlier weights were recorded: the window records some while it trains.", skin);
+                       tr("No earlier weights were recorded: the window records some while it trains."), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_steps(view, history, std::floor(room.y / 2 - skin.px(4)), skin);
   draw_histogram(view, point, skin);
@@ -397,11 +396,12 @@ std::optional<WorkspaceNumbers> spread_numbers(const SpreadView& view) {
                            {},
                            history->name + (view.gradient && !view.activations ? ", gradient" : "")};
   for (const double level : spread_levels) numbers.cols.push_back(fmt::format("{:g} %", 100 * level));
-  for (const char* name : {"mean", "norm", "zeros", "NaN", "change an update"}) numbers.cols.emplace_back(name);
+  for (const char* name : {tr("mean"), tr("norm"), tr("zeros"), tr("NaN"), tr("change an update")})
+    numbers.cols.emplace_back(name);
   for (int row = 0; row < numbers.matrix.rows; ++row) {
     const TensorPoint& point = history->points[static_cast<std::size_t>(row)];
     const TensorSpread& spread = shown_spread(view, point);
-    numbers.rows.push_back(fmt::format("step {}", point.step));
+    numbers.rows.push_back(trf("step {}", point.step));
     int col = 0;
     for (const double quantile : spread.quantiles) numbers.matrix.at(row, col++) = static_cast<float>(quantile);
     const double change = &point == &history->points.back() ? newest_change(*history) : point.change;
@@ -418,10 +418,10 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   draw_controls(context, view);
   if (!is_answered(context, view)) {
     const bool working = context.studying || context.study.has_value();
-    return note(working ? "Looking at every tensor\u2026" : "Nothing was looked at: \u201Cagain\u201D does.");
+    return note(working ? tr("Looking at every tensor\u2026") : tr("Nothing was looked at: \u201Cagain\u201D does."));
   }
   draw_findings(view, skin);
-  if (!chosen_tensor(view)) return note("Type a sentence below: its activations are shown here.");
+  if (!chosen_tensor(view)) return note(tr("Type a sentence below: its activations are shown here."));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float width = clamped(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
   ImGui::BeginGroup();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
@@ -58,10 +59,10 @@ class Heading {
     const Architecture plan = architecture_of(snapshot_.model);
     const ArchitectureBox& box = *find_box(plan, view_.box);
     const std::string place = place_of(view_.box, view_.layer, snapshot_.model);
-    const std::string words =
-        snapshot_.data_flow ? fmt::format("{} · {} parameters", place,
-                                          grouped(parameters_of(box, view_.layer, snapshot_.data_flow->parameters)))
-                            : place;
+    const std::string words = snapshot_.data_flow
+                                  ? trf("{} · {} parameters", place,
+                                        grouped(parameters_of(box, view_.layer, snapshot_.data_flow->parameters)))
+                                  : place;
     draw_caption(box.title.c_str(), words, box.help, skin_);
     choices(plan, box);
   }
@@ -73,18 +74,18 @@ class Heading {
     const bool of_layer = box.repeated && layers > 1;
     const bool of_head = attention_of(view_.box) && heads > 1;
     const bool feed_forward = view_.box.part == FlowPart::feed_forward;
-    if (of_layer) draw_numbers("layer", layers, view_.layer, layer_help, skin_);
-    if (of_head) draw_numbers("head", heads, view_.head, head_help, skin_);
+    if (of_layer) draw_numbers(tr("layer"), layers, view_.layer, tr(layer_help), skin_);
+    if (of_head) draw_numbers(tr("head"), heads, view_.head, tr(head_help), skin_);
     if (feed_forward) convolution();
     if (of_layer || of_head || feed_forward) end_choices();
   }
 
   void convolution() {
     const char* help =
-        "The same numbers, computed as two convolutions over the pieces with a kernel of width 1 (paper §3.3).";
-    if (draw_choice("x·W", !view_.convolution, "Two linear maps, the same for every piece (paper §3.3).", skin_))
+        tr("The same numbers, computed as two convolutions over the pieces with a kernel of width 1 (paper §3.3).");
+    if (draw_choice("x·W", !view_.convolution, tr("Two linear maps, the same for every piece (paper §3.3)."), skin_))
       view_.convolution = false;
-    if (draw_choice("1×1 convolutions", view_.convolution, help, skin_)) view_.convolution = true;
+    if (draw_choice(tr_label("1×1 convolutions"), view_.convolution, help, skin_)) view_.convolution = true;
   }
 
   const Snapshot& snapshot_;
@@ -134,7 +135,7 @@ class Cards {
     ImGui::PushID(index);
     ImGui::SetCursorScreenPos(at);
     const std::string help =
-        fmt::format("{}\nClick: {}.", matrix.help, view_.alone ? "all of the box again" : "this one alone, large");
+        trf("{}\nClick: {}.", matrix.help, view_.alone ? tr("all of the box again") : tr("this one alone, large"));
     if (draw_card_title({matrix.name, help, range.map, range.low, range.high}, size.x, skin_)) {
       view_.alone = !view_.alone;
       view_.matrix = index;
@@ -177,7 +178,7 @@ class Cards {
 }  // namespace
 
 void draw_numbers(const char* word, int count, int& chosen, const char* help, const Skin& skin) {
-  break_choices("layer 00");
+  break_choices(tr("layer 00"));
   ImGui::PushID(word);
   dim_text(word, skin);
   ImGui::SameLine(0, skin.px(4));
@@ -194,13 +195,13 @@ void draw_tensors(const Shown& shown, FlowView& view, TextureStore& textures, co
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const DataFlow* flow = snapshot.data_flow.get();
   if (!flow || flow->asked.box != view.box) {
-    draw_quiet_note("looking…", room, skin);
+    draw_quiet_note(tr("looking…"), room, skin);
   } else if (!flow->problem.empty()) {
     draw_quiet_note(flow->problem.c_str(), room, skin);
   } else if (flow->matrices.empty()) {
-    draw_quiet_note("Nothing is computed here: the order is told inside the attention.", room, skin);
+    draw_quiet_note(tr("Nothing is computed here: the order is told inside the attention."), room, skin);
   } else if (!has_numbers(*flow)) {
-    draw_quiet_note(diverged_note, room, skin);
+    draw_quiet_note(tr(diverged_note), room, skin);
   } else {
     Cards(shown, view, textures, skin).draw();
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "workspaces/attention/row.h"
 
@@ -112,8 +113,8 @@ int shown_token(const FlowView& view, const Snapshot& snapshot) {
 std::string place_of(const FlowBox& box, int layer, const ModelConfig& model) {
   const Architecture plan = architecture_of(model);
   const ArchitectureBox* found = find_box(plan, box);
-  std::string text = box.decoder ? "decoder" : "encoder";
-  if (found && found->repeated) text += fmt::format(", layer {}", layer + 1);
+  std::string text = box.decoder ? tr("decoder") : tr("encoder");
+  if (found && found->repeated) text += trf(", layer {}", layer + 1);
   return text;
 }
 

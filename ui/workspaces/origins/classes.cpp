@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/architecture.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -46,17 +47,17 @@ std::vector<float> pooled_by(const Snapshot& snapshot) {
 void draw_weighing(ClassesView& view, const ModelConfig& model, const Skin& skin) {
   if (!model.pools_by_weights()) {
     view.by_gradient = true;
-    return quiet_words("colour: \u2016\u2202L/\u2202x\u2016",
-                       "The last state alone makes the label, so there are no weights: how far the loss of the label "
-                       "reaches back into each piece, as a share of the largest.",
+    return quiet_words(tr("colour: \u2016\u2202L/\u2202x\u2016"),
+                       tr("The last state alone makes the label, so there are no weights: how far the loss of the "
+                          "label reaches back into each piece, as a share of the largest."),
                        skin);
   }
-  if (draw_choice("by the pooling", !view.by_gradient, "How much the weighted sum takes of each piece\u2019s state.",
-                  skin))
+  if (draw_choice(tr_label("by the pooling"), !view.by_gradient,
+                  tr("How much the weighted sum takes of each piece\u2019s state."), skin))
     view.by_gradient = false;
-  if (draw_choice("by gradient", view.by_gradient,
-                  "\u2016\u2202L/\u2202x\u2016, L = \u2212log p of the label: how much it hangs on each piece, as a "
-                  "share of the largest.",
+  if (draw_choice(tr_label("by gradient"), view.by_gradient,
+                  tr("\u2016\u2202L/\u2202x\u2016, L = \u2212log p of the label: how much it hangs on each piece, as a "
+                     "share of the largest."),
                   skin))
     view.by_gradient = true;
   end_choices();
@@ -68,9 +69,9 @@ void draw_pieces(const Snapshot& snapshot, const ClassesView& view, const Gradie
   options.show_ids = false;
   options.unseen = snapshot.unseen;
   options.weights = weights;
-  options.weight_name = view.by_gradient ? "gradient, share of the largest:" : "weight in the sum:";
+  options.weight_name = view.by_gradient ? tr("gradient, share of the largest:") : tr("weight in the sum:");
   draw_token_strip("pieces", snapshot.source, options, skin);
-  if (view.by_gradient && weights.empty()) dim_text("Following the gradient back\u2026", skin);
+  if (view.by_gradient && weights.empty()) dim_text(tr("Following the gradient back\u2026"), skin);
 }
 
 void draw_class(const Candidate& candidate, bool first, double label_width, const Skin& skin) {
@@ -79,10 +80,9 @@ void draw_class(const Candidate& candidate, bool first, double label_width, cons
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::Dummy({width, height});
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("%s",
-                      fmt::format("{}\nlogit {:.4f}\nexp({:.4f}) \u00F7 \u03A3 exp(logit) over the labels = {:.6f}",
-                                  candidate.token.piece, candidate.logit, candidate.logit, candidate.probability)
-                          .c_str());
+    ImGui::SetTooltip("%s", trf("{}\nlogit {:.4f}\nexp({:.4f}) \u00F7 \u03A3 exp(logit) over the labels = {:.6f}",
+                                candidate.token.piece, candidate.logit, candidate.logit, candidate.probability)
+                                .c_str());
   Painter paint(skin);
   const auto left = static_cast<float>(label_width);
   const float value_width = skin.px(56);
@@ -113,17 +113,17 @@ void draw_probabilities(const Snapshot& snapshot, const Skin& skin) {
   for (std::size_t i = 0; i < candidates.size(); ++i) draw_class(candidates[i], i == 0, label_width, skin);
   if (classes > candidates.size())
     draw_label(skin.fonts.small, skin.theme.text_dim,
-               fmt::format("{} other labels: {:.3f}", classes - candidates.size(), std::max(0.0, rest)), skin);
+               trf("{} other labels: {:.3f}", classes - candidates.size(), std::max(0.0, rest)), skin);
 }
 
 void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& gradients) {
   const Skin& skin = context.skin;
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
   if (!snapshot || snapshot->source_text.empty() || snapshot->decoding.empty() || !snapshot->model.is_classifier())
-    return draw_quiet_note("Type a text below: its label follows every key.", ImGui::GetContentRegionAvail(), skin);
-  draw_caption("This text", short_name(snapshot->model),
-               "Every piece\u2019s state, many to one: the sum, the last or the mean of them is all that the label is "
-               "made of.",
+    return draw_quiet_note(tr("Type a text below: its label follows every key."), ImGui::GetContentRegionAvail(), skin);
+  draw_caption(tr("This text"), short_name(snapshot->model),
+               tr("Every piece\u2019s state, many to one: the sum, the last or the mean of them is all that the label "
+                  "is made of."),
                skin);
   draw_weighing(view, snapshot->model, skin);
   if (view.by_gradient) ask_for_new_gradients(context, gradients);
@@ -131,39 +131,39 @@ void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& grad
   ImGui::Dummy({1, skin.px(6)});
   draw_probabilities(*snapshot, skin);
   if (snapshot->model.num_classes == 1)
-    draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                       "There is one label only, so its probability is 1 whatever is typed: give the corpus a second.",
-                       skin);
+    draw_wrapped_label(
+        skin.fonts.small, skin.theme.text_dim,
+        tr("There is one label only, so its probability is 1 whatever is typed: give the corpus a second."), skin);
 }
 
 // ---- the held-out texts
 
 void cell_tooltip(const Confusion& confusion, int row, int col, const Skin& skin) {
   const auto truth = static_cast<std::size_t>(row), predicted = static_cast<std::size_t>(col);
-  bold_text(fmt::format("{}, taken for {}", confusion.labels[truth], confusion.labels[predicted]), skin);
-  dim_text(fmt::format("{} of {} texts of the class: {}", confusion.at(truth, predicted), confusion.of_class(truth),
-                       percent_text(static_cast<double>(confusion.at(truth, predicted)) /
-                                    std::max(1.0, static_cast<double>(confusion.of_class(truth))))),
+  bold_text(trf("{}, taken for {}", confusion.labels[truth], confusion.labels[predicted]), skin);
+  dim_text(trf("{} of {} texts of the class: {}", confusion.at(truth, predicted), confusion.of_class(truth),
+               percent_text(static_cast<double>(confusion.at(truth, predicted)) /
+                            std::max(1.0, static_cast<double>(confusion.of_class(truth))))),
            skin);
-  dim_text(fmt::format("recall of {}: {}; precision of {}: {}", confusion.labels[truth],
-                       percent_text(confusion.recall(truth)), confusion.labels[predicted],
-                       percent_text(confusion.precision(predicted))),
+  dim_text(trf("recall of {}: {}; precision of {}: {}", confusion.labels[truth], percent_text(confusion.recall(truth)),
+               confusion.labels[predicted], percent_text(confusion.precision(predicted))),
            skin);
 }
 
 void draw_confusion(WorkspaceContext& context, ClassesView& view) {
   const Skin& skin = context.skin;
   const Confusion& confusion = view.confusion;
-  if (draw_choice("shares", !view.as_counts, "Of the texts of a class, a row each: the diagonal is its recall.", skin))
+  if (draw_choice(tr_label("shares"), !view.as_counts,
+                  tr("Of the texts of a class, a row each: the diagonal is its recall."), skin))
     view.as_counts = false;
-  if (draw_choice("texts", view.as_counts, "How many held-out texts each cell stands for.", skin))
+  if (draw_choice(tr_label("texts"), view.as_counts, tr("How many held-out texts each cell stands for."), skin))
     view.as_counts = true;
   end_choices();
   const Matrix& shown = view.as_counts ? view.counts : view.shares;
   HeatmapOptions options;
   options.high = view.as_counts ? std::max(1.0F, *std::ranges::max_element(shown.values)) : 1;
-  options.row_axis = "label";
-  options.col_axis = "named by the model";
+  options.row_axis = tr("label");
+  options.col_axis = tr("named by the model");
   options.row_labels = confusion.labels;
   options.col_labels = confusion.labels;
   options.zoom = &view.zoom;
@@ -175,25 +175,24 @@ void draw_confusion(WorkspaceContext& context, ClassesView& view) {
 void draw_held_out(WorkspaceContext& context, ClassesView& view) {
   const Skin& skin = context.skin;
   const bool working = context.studying || context.study.has_value();
-  draw_caption("Held-out texts", fmt::format("step {}", grouped(view.step)),
-               "The test part of the corpus, which training has not seen. Balanced: the mean of the classes\u2019 "
-               "recalls, which naming the largest class alone does not raise.",
+  draw_caption(tr("Held-out texts"), trf("step {}", grouped(view.step)),
+               tr("The test part of the corpus, which training has not seen. Balanced: the mean of the classes\u2019 "
+                  "recalls, which naming the largest class alone does not raise."),
                skin);
   ImGui::BeginDisabled(working);
-  if (ImGui::Button("Try again")) ask_for_classes(context, view);
+  if (ImGui::Button(tr_label("Try again"))) ask_for_classes(context, view);
   ImGui::EndDisabled();
-  help_tooltip("With the weights of this moment. Key: Home.", skin);
+  help_tooltip(tr("With the weights of this moment. Key: Home."), skin);
   const Confusion& confusion = view.confusion;
   if (confusion.texts() == 0 || view.run != context.live->run)
-    return draw_quiet_note(
-        working ? "Classifying the held-out texts\u2026" : "Nothing was classified: \u201CTry again\u201D does.",
-        ImGui::GetContentRegionAvail(), skin);
-  draw_wrapped_label(
-      skin.fonts.ui, skin.theme.text,
-      fmt::format("{} right, {} balanced, of {} texts in {} classes; always naming the largest class: {}",
-                  percent_text(confusion.accuracy()), percent_text(confusion.balanced_accuracy()),
-                  grouped(confusion.texts()), confusion.labels.size(), percent_text(confusion.largest_share())),
-      skin);
+    return draw_quiet_note(working ? tr("Classifying the held-out texts\u2026")
+                                   : tr("Nothing was classified: \u201CTry again\u201D does."),
+                           ImGui::GetContentRegionAvail(), skin);
+  draw_wrapped_label(skin.fonts.ui, skin.theme.text,
+                     trf("{} right, {} balanced, of {} texts in {} classes; always naming the largest class: {}",
+                         percent_text(confusion.accuracy()), percent_text(confusion.balanced_accuracy()),
+                         grouped(confusion.texts()), confusion.labels.size(), percent_text(confusion.largest_share())),
+                     skin);
   draw_confusion(context, view);
 }
 
@@ -214,12 +213,12 @@ void draw_classes(WorkspaceContext& context, OriginsView& origins) {
   ClassesView& view = origins.classes;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note("No run is open: open a classifier, and it names the label of what you type.");
+  if (!context.has_run) return note(tr("No run is open: open a classifier, and it names the label of what you type."));
   if (!context.config.model.is_classifier())
     return note(
-        "This model writes texts: choose the architecture classifier and the corpus verdicts (or a file of lines "
-        "text, tab, label) in the setup column, then Reset.");
-  if (!context.live) return note("Looking at the text\u2026");
+        tr("This model writes texts: choose the architecture classifier and the corpus verdicts (or a file of lines "
+           "text, tab, label) in the setup column, then Reset."));
+  if (!context.live) return note(tr("Looking at the text\u2026"));
   if (!context.studying && view.asked_of != context.live->run) ask_for_classes(context, view);
   // Less room for the text than draw_beside leaves: a matrix of many classes needs it.
   const ImVec2 room = ImGui::GetContentRegionAvail();

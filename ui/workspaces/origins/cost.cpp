@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/cost.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -28,7 +29,7 @@ void draw_curves_of(const char* id, std::vector<Series>& curves, CostView& view,
       lines.push_back({.name = expected_names[i], .series = &view.expected[i], .color = faded(color, 0.4F)});
     lines.push_back({.name = complexity(look.curves[i].layer).name, .series = &curves[i], .color = color});
   }
-  options.x_label = "length n";
+  options.x_label = tr("length n");
   options.legend_values = false;
   options.x_data = PlotRange{static_cast<double>(shortest_cost), static_cast<double>(longest_cost)};
   view.axis.marker = static_cast<double>(crossing(look.d_model));
@@ -48,14 +49,15 @@ void draw_table(const CostLook& look, const Skin& skin) {
       paint.text(font, {origin.x + room * columns[i], origin.y + y}, color, cells[i]);
   };
   row(0, skin.theme.text_dim,
-      {"layer", "operations", "sequential", "path", "time ~ n to the", "memory ~ n to the", "longest, ms"});
+      {tr("layer"), tr("operations"), tr("sequential"), tr("path"), tr("time ~ n to the"), tr("memory ~ n to the"),
+       tr("longest, ms")});
   float y = line;
   for (std::size_t i = 0; i < look.curves.size(); ++i) {
     const CostCurve& curve = look.curves[i];
     const LayerComplexity& of = complexity(curve.layer);
     const std::string name =
         curve.layer == CostLayer::recurrent ? fmt::format("{} ({})", of.name, look.cell) : std::string(of.name);
-    const std::string longest = curve.points.empty() ? "none"
+    const std::string longest = curve.points.empty() ? tr("none")
                                                      : fmt::format("{}: {:.1f}", curve.points.back().length,
                                                                    curve.points.back().milliseconds());
     row(y, skin.theme.series[i],
@@ -80,7 +82,7 @@ std::optional<WorkspaceNumbers> cost_numbers(const CostView& view) {
   WorkspaceNumbers numbers{{}, {}, {"forward ms", "backward ms", "MB"}, "cost by length"};
   for (const CostCurve& curve : view.look->curves)
     for (const CostPoint& point : curve.points) {
-      numbers.rows.push_back(fmt::format("{}, {} pieces", complexity(curve.layer).name, point.length));
+      numbers.rows.push_back(trf("{}, {} pieces", complexity(curve.layer).name, point.length));
       for (const double value : {point.forward_ms, point.backward_ms, point.megabytes})
         numbers.matrix.values.push_back(static_cast<float>(value));
     }
@@ -93,23 +95,23 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
   CostView& view = origins.cost;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note("No run is open: its width, heads and cell say what is measured.");
+  if (!context.has_run) return note(tr("No run is open: its width, heads and cell say what is measured."));
   const std::uint64_t run = context.live ? context.live->run : view.run;
   if (!context.studying && context.live && (!view.asked || view.run != run)) ask_for_cost(context, view);
   const bool working = context.studying || context.study.has_value();
   ImGui::BeginDisabled(working);
-  if (ImGui::Button("Measure again")) ask_for_cost(context, view);
+  if (ImGui::Button(tr_label("Measure again"))) ask_for_cost(context, view);
   ImGui::EndDisabled();
-  help_tooltip(
-      "One layer of each kind, of the run\u2019s width, forward and backward over one sentence, while nothing is "
-      "trained. Within 30 seconds; the bar below cancels it. Key: Home.",
-      skin);
-  if (!view.look) return note(working ? "Measuring\u2026" : "Nothing was measured: \u201CMeasure again\u201D does.");
+  help_tooltip(tr("One layer of each kind, of the run\u2019s width, forward and backward over one sentence, while "
+                  "nothing is trained. Within 30 seconds; the bar below cancels it. Key: Home."),
+               skin);
+  if (!view.look)
+    return note(working ? tr("Measuring\u2026") : tr("Nothing was measured: \u201CMeasure again\u201D does."));
   const CostLook& look = *view.look;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
-  dim_text(fmt::format("d_model {}, {} head{}, {}, k {}; {}", look.d_model, look.heads, look.heads == 1 ? "" : "s",
-                       look.cell, cost_kernel, look.device),
+  dim_text(trf("d_model {}, {} head{}, {}, k {}; {}", look.d_model, look.heads, look.heads == 1 ? "" : "s", look.cell,
+               cost_kernel, look.device),
            skin);
   draw_table(look, skin);
   if (const std::string warning = disturbed(look); !warning.empty())
@@ -117,21 +119,21 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
   for (const CostCurve& curve : look.curves)
     if (!curve.ended.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                         fmt::format("{} ends there: {}.", complexity(curve.layer).name, curve.ended), skin);
+                         trf("{} ends there: {}.", complexity(curve.layer).name, curve.ended), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   const ImVec2 size{std::floor((room.x - gap) * 0.58F), room.y};
-  const std::string help = fmt::format(
-      "Medians over some rounds. Faint: what the multiplications say, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 of G gates and "
-      "knd\u00B2, through the last point. The upright line is n = 2\u00B7d_model = {}: there scores and mixing "
-      "(2n\u00B2d) come to what the projections (4nd\u00B2) cost.",
-      crossing(look.d_model));
-  draw_curves_of("times", view.measured, view, view.times, {.title = "Forward and backward, ms", .help = help}, true,
-                 size, skin);
+  const std::string help =
+      trf("Medians over some rounds. Faint: what the multiplications say, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 of G gates "
+          "and knd\u00B2, through the last point. The upright line is n = 2\u00B7d_model = {}: there scores and mixing "
+          "(2n\u00B2d) come to what the projections (4nd\u00B2) cost.",
+          crossing(look.d_model));
+  draw_curves_of("times", view.measured, view, view.times, {.title = tr("Forward and backward, ms"), .help = help},
+                 true, size, skin);
   ImGui::SameLine(0, gap);
   draw_curves_of("memory", view.held, view, view.memory,
-                 {.title = "Memory, MB",
-                  .help = "The most that tensors held at once in both passes, beyond parameters and input."},
+                 {.title = tr("Memory, MB"),
+                  .help = tr("The most that tensors held at once in both passes, beyond parameters and input.")},
                  false, {0, room.y}, skin);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -23,19 +24,18 @@ void draw_controls(OriginsView& view, const Skin& skin) {
   }
   end_choices();
   ImGui::BeginDisabled(kernels.kernel == Kernel::constant);
-  draw_slider(
-      {"width h",
-       "How far a key may be and still count. Narrow: every key for itself, the curve jumps with the noise. Wide: "
-       "all alike, the curve is the average. The constant kernel has none. Keys: \u2190 and \u2192.",
-       true},
-      kernels.width, least_width, most_width, "%.2f", true, skin);
+  draw_slider({tr("width h"),
+               tr("How far a key may be and still count. Narrow: every key for itself, the curve jumps with the noise. "
+                  "Wide: all alike, the curve is the average. The constant kernel has none. Keys: \u2190 and \u2192."),
+               true},
+              kernels.width, least_width, most_width, "%.2f", true, skin);
   ImGui::EndDisabled();
   draw_point_controls(view.points, skin);
 }
 
 std::string weight_formula(const KernelsView& kernels, double query, double key) {
   const KernelText& text = kernel_texts()[static_cast<std::size_t>(kernels.kernel)];
-  if (kernels.kernel == Kernel::constant) return "K = 1 for every key: w = 1/n";
+  if (kernels.kernel == Kernel::constant) return tr("K = 1 for every key: w = 1/n");
   const double u = (query - key) / kernels.width;
   return fmt::format("u = (x \u2212 x_i)/h = {}, K(u) = {} = {:.4f}, w = K / \u03A3 K", number_text(u, 3), text.formula,
                      kernel_value(kernels.kernel, u));
@@ -44,8 +44,8 @@ std::string weight_formula(const KernelsView& kernels, double query, double key)
 void draw_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
   const KernelsView& kernels = view.kernels;
   const std::array lines = {
-      PlotLine{.name = "2 sin x + x", .series = &kernels.clean, .color = skin.theme.series[2]},
-      PlotLine{.name = "estimate", .series = &kernels.estimate, .color = skin.theme.series[0]},
+      PlotLine{.name = tr("2 sin x + x"), .series = &kernels.clean, .color = skin.theme.series[2]},
+      PlotLine{.name = tr("estimate"), .series = &kernels.estimate, .color = skin.theme.series[0]},
   };
   draw_pooling(view.points,
                {.lines = lines,
@@ -74,7 +74,7 @@ Color32 variance_color(const Skin& skin) {
 
 // A number with its name in the colour of its line, and what it is when pointed at.
 void draw_number(const char* name, Color32 color, double value, const char* help, const Skin& skin) {
-  const std::string text = std::isfinite(value) ? number_text(value, 3) : "none";
+  const std::string text = std::isfinite(value) ? number_text(value, 3) : tr("none");
   draw_label(skin.fonts.small, color, name, skin);
   help_tooltip(help, skin);
   ImGui::SameLine(0, skin.px(5));
@@ -84,50 +84,49 @@ void draw_number(const char* name, Color32 color, double value, const char* help
 
 void draw_errors(const KernelsView& kernels, const Skin& skin) {
   const FitError& error = kernels.error;
-  draw_number("error on clean points", measured_color(skin), error.clean,
-              "Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2, of these very values.", skin);
+  draw_number(tr("error on clean points"), measured_color(skin), error.clean,
+              tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2, of these very values."), skin);
   draw_number(
-      "expected of it", expected_color(skin), error.squared_bias + error.variance,
-      "bias\u00B2 + variance: what the error comes to on the mean over all draws of the noise, keys as they are.",
+      tr("expected of it"), expected_color(skin), error.squared_bias + error.variance,
+      tr("bias\u00B2 + variance: what the error comes to on the mean over all draws of the noise, keys as they are."),
       skin);
-  draw_number("= bias\u00B2", bias_color(skin), error.squared_bias,
-              "Mean over the queries of (\u03A3 w_i (2 sin x_i + x_i) \u2212 (2 sin x + x))\u00B2: what is wrong even "
-              "without noise. It grows with the width.",
+  draw_number(tr("= bias\u00B2"), bias_color(skin), error.squared_bias,
+              tr("Mean over the queries of (\u03A3 w_i (2 sin x_i + x_i) \u2212 (2 sin x + x))\u00B2: what is wrong "
+                 "even without noise. It grows with the width."),
               skin);
   ImGui::SameLine(0, skin.px(5));
-  draw_number(
-      "+ variance", variance_color(skin), error.variance,
-      "Mean over the queries of \u03C3\u00B2 \u03A3 w_i\u00B2, \u03C3 the noise: how far the estimate moves with "
-      "it. It falls with the width; the faint lines are one deviation either side of the estimate.",
-      skin);
-  draw_number("left out", skin.theme.text_dim, kernels.left_out,
-              "Mean over the points of (y_i \u2212 the estimate from the others)\u00B2. It needs no clean points: what "
-              "a learned width makes small. It has the noise of y_i in it.",
+  draw_number(tr("+ variance"), variance_color(skin), error.variance,
+              tr("Mean over the queries of \u03C3\u00B2 \u03A3 w_i\u00B2, \u03C3 the noise: how far the estimate moves "
+                 "with it. It falls with the width; the faint lines are one deviation either side of the estimate."),
+              skin);
+  draw_number(tr("left out"), skin.theme.text_dim, kernels.left_out,
+              tr("Mean over the points of (y_i \u2212 the estimate from the others)\u00B2. It needs no clean points: "
+                 "what a learned width makes small. It has the noise of y_i in it."),
               skin);
   if (error.without == 0) return;
   draw_wrapped_label(skin.fonts.small, skin.theme.warning,
-                     fmt::format("{} of {} queries have no key within reach, so no estimate: widen the kernel.",
-                                 error.without, kernels.fit.queries.size()),
+                     trf("{} of {} queries have no key within reach, so no estimate: widen the kernel.", error.without,
+                         kernels.fit.queries.size()),
                      skin);
 }
 
 void draw_sweep(KernelsView& kernels, const Skin& skin) {
   const std::array lines = {
-      PlotLine{.name = "bias\u00B2", .series = &kernels.bias, .color = bias_color(skin)},
-      PlotLine{.name = "variance", .series = &kernels.variance, .color = variance_color(skin)},
-      PlotLine{.name = "bias\u00B2 + variance", .series = &kernels.expected, .color = expected_color(skin)},
-      PlotLine{.name = "measured", .series = &kernels.measured, .color = measured_color(skin)},
+      PlotLine{.name = tr("bias\u00B2"), .series = &kernels.bias, .color = bias_color(skin)},
+      PlotLine{.name = tr("variance"), .series = &kernels.variance, .color = variance_color(skin)},
+      PlotLine{.name = tr("bias\u00B2 + variance"), .series = &kernels.expected, .color = expected_color(skin)},
+      PlotLine{.name = tr("measured"), .series = &kernels.measured, .color = measured_color(skin)},
   };
   kernels.sweep_axis.marker = kernels.width;
   if (kernels.kernel == Kernel::constant) kernels.sweep_axis.marker.reset();
   PlotOptions options;
-  options.title = "Errors over the width";
-  options.help =
-      "The same errors for every width, of these points and this kernel; the upright line is the width that is set.";
-  options.x_label = "width h";
+  options.title = tr("Errors over the width");
+  options.help = tr(
+      "The same errors for every width, of these points and this kernel; the upright line is the width that is set.");
+  options.x_label = tr("width h");
   options.legend = false;
   options.over = [&](Painter& paint, const PlotFrame& frame) {
-    const std::string_view text = "average pooling \u2192";
+    const std::string_view text = tr("average pooling \u2192");
     const ImVec2 size = text_size(skin.fonts.small, text);
     paint.text(skin.fonts.small, {frame.high.x - size.x - skin.px(4), (frame.low.y + frame.high.y) / 2},
                skin.theme.text_dim, text);
@@ -139,11 +138,10 @@ void draw_side(KernelsView& kernels, const Skin& skin) {
   draw_wrapped_label(skin.fonts.ui, skin.theme.text,
                      "\u0177(x) = \u03A3\u1D62 K((x \u2212 x\u1D62)/h) y\u1D62 / \u03A3\u1D62 K((x \u2212 x\u1D62)/h)",
                      skin);
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      "Nadaraya and Watson, 1964: the mean of what is known, weighted by how near it is. x is the query, "
-      "x_i a key, y_i its value.",
-      skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     tr("Nadaraya and Watson, 1964: the mean of what is known, weighted by how near it is. x is the "
+                        "query, x_i a key, y_i its value."),
+                     skin);
   draw_errors(kernels, skin);
   draw_sweep(kernels, skin);
 }

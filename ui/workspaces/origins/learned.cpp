@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -28,32 +29,32 @@ struct StepText {
 
 // In the order of PoolingStep.
 constexpr std::array steps = {
-    StepText{
-        "1 kernel",
-        "The Gaussian kernel as a softmax over the keys, with a width set by hand: nothing is learned.",
-        {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( "}, {"\u2212((x \u2212 x\u1D62)/h)\u00B2/2"}, {" ) y\u1D62"}}}},
-    StepText{"2 learned width",
-             "The same with one parameter, w = 1/h, which gradient descent learns.",
-             {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( \u2212((x \u2212 x\u1D62) "},
+    StepText{mark("1 kernel"),
+             mark("The Gaussian kernel as a softmax over the keys, with a width set by hand: nothing is learned."),
+             {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( ")},
+               {"\u2212((x \u2212 x\u1D62)/h)\u00B2/2"},
+               {" ) y\u1D62"}}}},
+    StepText{mark("2 learned width"),
+             mark("The same with one parameter, w = 1/h, which gradient descent learns."),
+             {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( \u2212((x \u2212 x\u1D62) ")},
                {"w", true},
                {")\u00B2/2 ) y\u1D62"}}}},
     StepText{
-        "3 learned q and k",
-        "The score becomes a product of two learned projections of \u03C6(x) = (1, z, z\u00B2), z = x/2.5 \u2212 1, "
-        "with d_k = 2. \u2212((z \u2212 z_i) w)\u00B2/2 is such a product, w\u00B2(z, 1)\u00B7(z_i, "
-        "\u2212z_i\u00B2/2), "
-        "but for what is the same for all keys, which a softmax does not see: learning begins at the kernel and "
-        "may leave it, so that width and place may differ from query to query.",
-        {{{"\u0177(x) = \u03A3\u1D62 softmax\u1D62( "},
+        mark("3 learned q and k"),
+        mark("The score becomes a product of two learned projections of \u03C6(x) = (1, z, z\u00B2), z = x/2.5 \u2212 "
+             "1, with d_k = 2. \u2212((z \u2212 z_i) w)\u00B2/2 is such a product, w\u00B2(z, 1)\u00B7(z_i, "
+             "\u2212z_i\u00B2/2), but for what is the same for all keys, which a softmax does not see: learning begins "
+             "at the kernel and may leave it, so that width and place may differ from query to query."),
+        {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( ")},
           {"q\u00B7k\u1D62/\u221Ad_k", true},
           {" ) y\u1D62"},
           {"   q = W_Q \u03C6(x), k\u1D62 = W_K \u03C6(x\u1D62)", true}}}},
-    StepText{"4 several heads",
-             "Three such heads, each with projections of its own, mixed by a learned W_O. They begin with different "
-             "widths.",
+    StepText{mark("4 several heads"),
+             mark("Three such heads, each with projections of its own, mixed by a learned W_O. They begin with "
+                  "different widths."),
              {{{"\u0177(x) = "},
                {"\u03A3_h W_O,h ", true},
-               {"\u03A3\u1D62 softmax\u1D62( q_h\u00B7k_h\u1D62/\u221Ad_k ) y\u1D62"}}}},
+               {mark("\u03A3\u1D62 softmax\u1D62( q_h\u00B7k_h\u1D62/\u221Ad_k ) y\u1D62")}}}},
 };
 static_assert(steps.size() == static_cast<std::size_t>(PoolingStep::heads) + 1);
 
@@ -62,7 +63,7 @@ void draw_formula(const StepText& step, bool chosen, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0F, ImGui::GetContentRegionAvail().x), font_size(skin.fonts.ui) + skin.px(2)};
   ImGui::Dummy(size);
-  help_tooltip(step.help, skin);
+  help_tooltip(tr(step.help), skin);
   Painter paint(skin);
   paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
   float x = origin.x;
@@ -78,47 +79,51 @@ void draw_formula(const StepText& step, bool chosen, const Skin& skin) {
 
 void draw_steps(LearnedView& learned, const Skin& skin) {
   float widest = 0;
-  for (const StepText& step : steps) widest = std::max(widest, button_width(step.title));
+  for (const StepText& step : steps) widest = std::max(widest, button_width(tr(step.title)));
   const float left = ImGui::GetCursorPosX();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto step = static_cast<PoolingStep>(i);
     const bool chosen = learned.step == step;
-    if (draw_choice(steps[i].title, chosen, steps[i].help, skin)) restart(learned, step);
+    if (draw_choice(tr_label(steps[i].title), chosen, tr(steps[i].help), skin)) restart(learned, step);
     ImGui::SetCursorPosX(left + widest + skin.px(8));
     draw_formula(steps[i], chosen, skin);
   }
   ImGui::SetCursorPosX(left + widest + skin.px(8));
-  draw_label(skin.fonts.bold, skin.theme.text, "all queries at once: softmax(QK\u1D40/\u221Ad_k) V", skin);
-  help_tooltip(
-      "Paper \u00A73.2.1: a row of Q a query, a row of K a key, a row of V its value, here one number y. The model's "
-      "heads are the fourth step, with \u03C6 of the words in place of \u03C6(x), and with values projected by W_V.",
-      skin);
+  draw_label(skin.fonts.bold, skin.theme.text, tr("all queries at once: softmax(QK\u1D40/\u221Ad_k) V"), skin);
+  help_tooltip(tr("Paper \u00A73.2.1: a row of Q a query, a row of K a key, a row of V its value, here one number y. "
+                  "The model's heads are the fourth step, with \u03C6 of the words in place of \u03C6(x), and with "
+                  "values projected by W_V."),
+               skin);
 }
 
 void draw_buttons(OriginsView& view, const Skin& skin) {
   LearnedView& learned = view.learned;
   const bool fixed = learned.step == PoolingStep::kernel;
   const bool few = view.points.known.size() < 2;
-  const char* why_not = fixed ? "The first step has nothing to learn: its width is set."
-                        : few ? "Learning needs two points: each is predicted from the others."
+  const char* why_not = fixed ? tr("The first step has nothing to learn: its width is set.")
+                        : few ? tr("Learning needs two points: each is predicted from the others.")
                               : nullptr;
-  if (icon_button(learned.learning ? "Pause" : "Learn", learned.learning ? Icon::pause : Icon::play, skin.theme.success,
-                  !why_not,
-                  why_not ? why_not
-                          : "Gradient descent with Adam's steps on the mean of (y_i \u2212 the estimate from the other "
-                            "points)\u00B2. With its own point every key would learn to see itself alone. Key: Enter.",
+  if (icon_button(learned.learning ? tr_label("Pause") : tr_label("Learn"), learned.learning ? Icon::pause : Icon::play,
+                  skin.theme.success, !why_not,
+                  why_not
+                      ? why_not
+                      : tr("Gradient descent with Adam's steps on the mean of (y_i \u2212 the estimate from the other "
+                           "points)\u00B2. With its own point every key would learn to see itself alone. Key: Enter."),
                   skin))
     learned.learning = !learned.learning;
   ImGui::SameLine(0, skin.px(6));
-  if (icon_button("Step", Icon::step, skin.theme.text, !why_not, why_not ? why_not : "One update. Key: End.", skin))
+  if (icon_button(tr_label("Step"), Icon::step, skin.theme.text, !why_not,
+                  why_not ? why_not : tr("One update. Key: End."), skin))
     learn(learned, view.points, 1);
   ImGui::SameLine(0, skin.px(6));
-  if (icon_button("Again", Icon::reset, skin.theme.text, true, "Begins anew. Key: Home.", skin))
+  if (icon_button(tr_label("Again"), Icon::reset, skin.theme.text, true, tr("Begins anew. Key: Home."), skin))
     restart(learned, learned.step);
-  const SliderText width{fixed ? "width h" : "begins at h", "The width of the kernel, with which every step begins."};
+  const SliderText width{fixed ? tr("width h") : tr("begins at h"),
+                         tr("The width of the kernel, with which every step begins.")};
   if (draw_slider(width, learned.first_width, 0.1, 5, "%.2f", true, skin)) restart(learned, learned.step);
   ImGui::BeginDisabled(fixed);
-  draw_slider({"learning rate", "How far an update goes."}, learned.learning_rate, 1e-3, 0.2, "%.3f", true, skin);
+  draw_slider({tr("learning rate"), tr("How far an update goes.")}, learned.learning_rate, 1e-3, 0.2, "%.3f", true,
+              skin);
   ImGui::EndDisabled();
   draw_point_controls(view.points, skin);
 }
@@ -135,7 +140,7 @@ void draw_projection(const LearnedPooling& pooling, int head, bool of_keys, cons
     const auto numbers = all.subspan(static_cast<std::size_t>(row) * pooling_features, pooling_features);
     const char* name = row > 0 ? "   " : of_keys ? "W_K" : "W_Q";
     draw_label(skin.fonts.mono_small, skin.theme.text, name + vector_text(numbers), skin);
-    help_tooltip("A row a dimension of d_k = 2; columns are the factors of 1, z and z\u00B2, z = x/2.5 \u2212 1.",
+    help_tooltip(tr("A row a dimension of d_k = 2; columns are the factors of 1, z and z\u00B2, z = x/2.5 \u2212 1."),
                  skin);
   }
 }
@@ -144,21 +149,20 @@ void draw_parameters(LearnedView& learned, const Skin& skin) {
   const LearnedPooling& pooling = learned.pooling;
   if (learned.step == PoolingStep::heads) {
     for (int head = 0; head < pooling_heads; ++head) {
-      const std::string title = fmt::format("head {}", head + 1);
+      const std::string title = trf("head {}", head + 1);
       if (draw_choice(title.c_str(), learned.head == head,
-                      "Its projections and weights are shown. Keys: \u2191 and \u2193.", skin))
+                      tr("Its projections and weights are shown. Keys: \u2191 and \u2193."), skin))
         learned.head = head;
     }
     end_choices();
   }
   const std::size_t count = pooling.parameters.size();
   draw_label(skin.fonts.small, skin.theme.text_dim,
-             fmt::format("{} parameter{} learned", count == 0 ? "no" : fmt::to_string(count), count == 1 ? "" : "s"),
-             skin);
+             trf("{} parameter{} learned", count == 0 ? tr("no") : fmt::to_string(count), count == 1 ? "" : "s"), skin);
   if (learned.step == PoolingStep::width) {
     const double w = pooling.parameters.front();
     draw_label(skin.fonts.mono_small, skin.theme.text,
-               fmt::format("w = {}, width 1/w = {}", number_text(w, 3), number_text(1 / w, 3)), skin);
+               trf("w = {}, width 1/w = {}", number_text(w, 3), number_text(1 / w, 3)), skin);
   }
   if (learned.step < PoolingStep::projections) return;
   draw_projection(pooling, learned.head, false, skin);
@@ -169,30 +173,29 @@ void draw_parameters(LearnedView& learned, const Skin& skin) {
 
 void draw_losses(LearnedView& learned, const Skin& skin) {
   draw_label(skin.fonts.small, skin.theme.text_dim,
-             fmt::format("{} updates, loss {}", learned.updates,
-                         std::isfinite(learned.loss) ? number_text(learned.loss, 4) : "none: two points are needed"),
+             trf("{} updates, loss {}", learned.updates,
+                 std::isfinite(learned.loss) ? number_text(learned.loss, 4) : tr("none: two points are needed")),
              skin);
-  draw_label(
-      skin.fonts.small, skin.theme.series[2],
-      "error on clean points " + (std::isfinite(learned.clean_error) ? number_text(learned.clean_error, 3) : "none"),
-      skin);
-  help_tooltip(
-      "Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2. With many parameters the loss goes on falling "
-      "while this grows: the noise is learned.",
-      skin);
-  const PlotLine line{.name = "loss", .series = &learned.losses, .color = skin.theme.series[0]};
+  draw_label(skin.fonts.small, skin.theme.series[2],
+             tr("error on clean points ") +
+                 (std::isfinite(learned.clean_error) ? number_text(learned.clean_error, 3) : tr("none")),
+             skin);
+  help_tooltip(tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2. With many parameters the loss goes "
+                  "on falling while this grows: the noise is learned."),
+               skin);
+  const PlotLine line{.name = tr("loss"), .series = &learned.losses, .color = skin.theme.series[0]};
   draw_plot(
       "losses", {&line, 1}, {0, 0}, learned.losses_axis, learned.losses_plot,
-      {.title = "Left-out error",
-       .help = "Mean over the points of (y_i \u2212 the estimate from the other points)\u00B2, before each update.",
-       .x_label = "update"},
+      {.title = tr("Left-out error"),
+       .help = tr("Mean over the points of (y_i \u2212 the estimate from the other points)\u00B2, before each update."),
+       .x_label = tr("update")},
       skin);
 }
 
 std::string weight_formula(const LearnedView& learned, double query, double key) {
   const LearnedPooling& pooling = learned.pooling;
   const std::string score = number_text(pooling_score(pooling, learned.head, query, key), 4);
-  const std::string after = fmt::format(" = {}, w = softmax over the keys", score);
+  const std::string after = trf(" = {}, w = softmax over the keys", score);
   if (learned.step == PoolingStep::kernel) return "\u2212((x \u2212 x_i)/h)\u00B2/2" + after;
   if (learned.step == PoolingStep::width) return "\u2212((x \u2212 x_i) w)\u00B2/2" + after;
   const auto q = projected(pooling, learned.head, false, query), k = projected(pooling, learned.head, true, key);
@@ -204,8 +207,8 @@ std::string weight_formula(const LearnedView& learned, double query, double key)
 void draw_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
   const LearnedView& learned = view.learned;
   const std::array lines = {
-      PlotLine{.name = "2 sin x + x", .series = &learned.clean, .color = skin.theme.series[2]},
-      PlotLine{.name = "estimate", .series = &learned.estimate, .color = skin.theme.series[0]},
+      PlotLine{.name = tr("2 sin x + x"), .series = &learned.clean, .color = skin.theme.series[2]},
+      PlotLine{.name = tr("estimate"), .series = &learned.estimate, .color = skin.theme.series[0]},
   };
   draw_pooling(view.points,
                {.lines = lines,

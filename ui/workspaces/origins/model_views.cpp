@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/translation.h"
 #include "measures/cell_memory.h"
 #include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
@@ -37,8 +38,8 @@ void make_maps(RecurrentView& view, const RecurrentLook& look) {
     if (look.cell == "rnn") break;  // its one sum is h itself
     view.maps.push_back(cell_map(gate.name + " " + gate.symbol, gate.values, view.order, gate.name != "candidate"));
   }
-  if (!look.c.empty()) view.maps.push_back(cell_map("memory cell c", look.c, view.order, false));
-  view.maps.push_back(cell_map("state h", look.h, view.order, false));
+  if (!look.c.empty()) view.maps.push_back(cell_map(tr("memory cell c"), look.c, view.order, false));
+  view.maps.push_back(cell_map(tr("state h"), look.h, view.order, false));
 }
 
 }  // namespace
@@ -101,9 +102,9 @@ Series of_layers(const PassGradients& pass) {
 
 std::vector<std::string> layer_names(const PassGradients& pass) {
   std::vector<std::string> names;
-  for (const auto& [stack, name] : {std::pair{&pass.encoder, "encoder"}, std::pair{&pass.decoder, "decoder"}})
+  for (const auto& [stack, name] : {std::pair{&pass.encoder, tr("encoder")}, std::pair{&pass.decoder, tr("decoder")}})
     for (int row = 0; row < stack->norms.rows; ++row)
-      names.push_back(row == 0 ? fmt::format("{}, embedded", name) : fmt::format("{}, after layer {}", name, row));
+      names.push_back(row == 0 ? trf("{}, embedded", name) : trf("{}, after layer {}", name, row));
   return names;
 }
 
@@ -113,7 +114,7 @@ void make_lines(GradientsView& view) {
   const GradientLook& look = *view.look;
   for (int row = 0; row <= top_row(look.plain); ++row) {
     view.lines.push_back(in_a_row(look.plain, row));
-    view.names.push_back(row == 0 ? "\u2202L/\u2202x" : fmt::format("\u2202L/\u2202h, layer {}", row));
+    view.names.push_back(row == 0 ? "\u2202L/\u2202x" : trf("\u2202L/\u2202h, layer {}", row));
   }
   for (const GradientLook& kept : view.kept) {
     view.lines.push_back(in_a_row(kept.plain, 0));

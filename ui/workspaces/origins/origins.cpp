@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "workspaces/attention/view.h"
@@ -36,8 +37,9 @@ constexpr std::array modes = {
 static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
 
 // In the order of the modes.
-constexpr std::array short_titles = {"Kernels", "Learned", "\u221Ad_k", "Rate",   "Cell",  "States",
-                                     "Vector",  "Time",    "Cost",      "Length", "To one"};
+constexpr std::array short_titles = {mark("Kernels"), mark("Learned"), "\u221Ad_k",    mark("Rate"),
+                                     mark("Cell"),    mark("States"),  mark("Vector"), mark("Time"),
+                                     mark("Cost"),    mark("Length"),  mark("To one")};
 static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
@@ -126,9 +128,9 @@ void remove(WorkspaceContext& context) {
   if (has_points(view) && view.points.chosen) remove_point(view.points, *view.points.chosen);
 }
 
-constexpr const char* next_mode = "the next view, the one before";
-constexpr const char* size = "width, d or warm-up: less, more; the next piece, the one before";
-constexpr const char* choice = "the next kernel, head, query or unit, the one before; d_model";
+constexpr const char* next_mode = mark("the next view, the one before");
+constexpr const char* size = mark("width, d or warm-up: less, more; the next piece, the one before");
+constexpr const char* choice = mark("the next kernel, head, query or unit, the one before; d_model");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -155,7 +157,7 @@ bool is_recurrent(OriginsMode mode) {
 WorkspaceNumbers pooling_numbers(const KeyedValues& known, const Series& estimate, const Matrix& weights,
                                  std::string title) {
   WorkspaceNumbers numbers{Matrix(weights.rows, weights.cols + 2), {}, {"2 sin x + x", "estimate"}, std::move(title)};
-  for (const double key : known.keys) numbers.cols.push_back(fmt::format("weight of key {:.4f}", key));
+  for (const double key : known.keys) numbers.cols.push_back(trf("weight of key {:.4f}", key));
   for (int row = 0; row < weights.rows; ++row) {
     const auto at = static_cast<std::size_t>(row);
     numbers.rows.push_back(fmt::format("{:.1f}", estimate.x[at]));
@@ -170,7 +172,7 @@ std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
   if (view.planned.x.empty()) return std::nullopt;
   WorkspaceNumbers numbers{Matrix(static_cast<int>(view.planned.x.size()), 1), {}, {"learning rate"}, "noam schedule"};
   for (std::size_t i = 0; i < view.planned.x.size(); ++i) {
-    numbers.rows.push_back(fmt::format("update {}", view.planned.x[i]));
+    numbers.rows.push_back(trf("update {}", view.planned.x[i]));
     numbers.matrix.values[i] = static_cast<float>(view.planned.y[i]);
   }
   return numbers;
@@ -188,7 +190,7 @@ std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
   int at = 0;
   for (const CellMap& map : view.maps)
     for (int row = 0; row < units; ++row, ++at) {
-      numbers.rows.push_back(fmt::format("{}, unit {}", map.name, view.unit_names[static_cast<std::size_t>(row)]));
+      numbers.rows.push_back(trf("{}, unit {}", map.name, view.unit_names[static_cast<std::size_t>(row)]));
       for (int col = 0; col < numbers.matrix.cols; ++col) numbers.matrix.at(at, col) = map.values.at(row, col);
     }
   return numbers;
@@ -209,14 +211,15 @@ std::optional<WorkspaceNumbers> state_numbers(const OriginsView& view) {
 // One row of them, by their short names where there is no room for the whole ones.
 void draw_modes(OriginsView& view, const Skin& skin) {
   float whole = 0;
-  for (const WorkspaceView& mode : modes) whole += button_width(mode.title) + skin.px(4);
+  for (const WorkspaceView& mode : modes) whole += button_width(tr(mode.title)) + skin.px(4);
   const bool brief = whole > ImGui::GetContentRegionAvail().x;
   const ImVec2 padding = ImGui::GetStyle().FramePadding;
   if (brief) ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(4), padding.y});
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<OriginsMode>(i);
-    const std::string help = brief ? fmt::format("{}. {}", modes[i].title, modes[i].help) : modes[i].help;
-    if (draw_choice(brief ? short_titles[i] : modes[i].title, view.mode == mode, help, skin)) view.mode = mode;
+    const std::string help = brief ? fmt::format("{}. {}", tr(modes[i].title), tr(modes[i].help)) : tr(modes[i].help);
+    if (draw_choice(tr_label(brief ? short_titles[i] : modes[i].title), view.mode == mode, help, skin))
+      view.mode = mode;
   }
   if (brief) ImGui::PopStyleVar();
   end_choices();
@@ -256,10 +259,10 @@ std::optional<WorkspaceNumbers> origin_numbers(const Views& views) {
   if (view.mode == OriginsMode::classes) return class_numbers(view.classes);
   if (view.mode == OriginsMode::kernels) {
     if (view.kernels.version == 0 || !fits(view.kernels.fit.weights)) return std::nullopt;
-    return pooling_numbers(known, view.kernels.estimate, view.kernels.fit.weights, "kernel regression");
+    return pooling_numbers(known, view.kernels.estimate, view.kernels.fit.weights, tr("kernel regression"));
   }
   if (view.learned.version == 0 || !fits(view.learned.weights)) return std::nullopt;
-  return pooling_numbers(known, view.learned.estimate, view.learned.weights, "learned attention");
+  return pooling_numbers(known, view.learned.estimate, view.learned.weights, tr("learned attention"));
 }
 
 bool is_learning(const Views& views) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap.h"
 #include "widgets/painter.h"
@@ -87,7 +88,7 @@ void draw_average(Painter& paint, const PlotFrame& frame, double average, const 
 
 // Over all else, on a ground of its own.
 void name_average(Painter& paint, const PlotFrame& frame, double average, const Skin& skin) {
-  const std::string_view text = "average pooling: the widest kernel";
+  const std::string_view text = tr("average pooling: the widest kernel");
   const ImVec2 size = text_size(skin.fonts.small, text);
   const ImVec2 corner{frame.high.x - size.x - skin.px(6), frame.y_at(average) - size.y / 2};
   paint.filled_rect({corner.x - skin.px(3), corner.y}, {corner.x + size.x + skin.px(3), corner.y + size.y},
@@ -124,28 +125,27 @@ void draw_weighted_points(Painter& paint, const PlotFrame& frame, const PointsVi
 void point_tooltip(const PointsView& view, std::size_t point, const Matrix& weights, const Skin& skin) {
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(
-      fmt::format("key x = {:.3f}, value y = {:.3f}", view.known.keys[point], view.known.values[point]).c_str());
+      trf("key x = {:.3f}, value y = {:.3f}", view.known.keys[point], view.known.values[point]).c_str());
   const auto col = static_cast<int>(point);
   if (col < weights.cols)
-    dim_text(fmt::format("weight {:.4f} for the query {:.1f}", static_cast<double>(weights.at(view.query, col)),
-                         view.query / 10.0),
-             skin);
-  dim_text("drag: moves it; right button, or Delete: removes it", skin);
+    dim_text(
+        trf("weight {:.4f} for the query {:.1f}", static_cast<double>(weights.at(view.query, col)), view.query / 10.0),
+        skin);
+  dim_text(tr("drag: moves it; right button, or Delete: removes it"), skin);
   ImGui::EndTooltip();
 }
 
 void draw_points(PointsView& view, const PoolingPicture& picture, ImVec2 size, const Skin& skin) {
   fit_limits(view);
-  const std::string title = fmt::format("{} points", view.known.size());
+  const std::string title = trf("{} points", view.known.size());
   const bool average = picture.average && std::isfinite(*picture.average);
   PlotOptions options;
   options.title = title;
   options.help =
-      "Keys and values, which is what is known, and the curve made of them. Drag a point; click beside them to add "
-      "one; "
-      "the right button, or Delete, removes one. The points are as large as their weight for the query under the "
-      "mouse.";
-  options.x_label = "query x";
+      tr("Keys and values, which is what is known, and the curve made of them. Drag a point; click beside them to add "
+         "one; the right button, or Delete, removes one. The points are as large as their weight for the query under "
+         "the mouse.");
+  options.x_label = tr("query x");
   options.legend_values = false;
   options.x_data = PlotRange{0, last_key};
   options.y_limits = view.limits;
@@ -169,15 +169,15 @@ void draw_weights(PointsView& view, const KeyedValues& known, const PoolingPictu
                   const Skin& skin) {
   const Matrix& weights = picture.weights;
   if (weights.cols == 0)
-    return draw_quiet_note("There is no point: click into the picture above to add one.",
+    return draw_quiet_note(tr("There is no point: click into the picture above to add one."),
                            ImGui::GetContentRegionAvail(), skin);
   std::vector<std::string> queries, keys;
   for (const double query : regression_queries()) queries.push_back(fmt::format("{:.1f}", query));
   for (const double key : known.keys) keys.push_back(fmt::format("{:.2f}", key));
   HeatmapOptions options;
   options.high = std::max(1e-6F, *std::ranges::max_element(weights.values));
-  options.row_axis = "query x";
-  options.col_axis = "key x_i";
+  options.row_axis = tr("query x");
+  options.col_axis = tr("key x_i");
   options.row_labels = queries;
   options.col_labels = keys;
   options.square = false;
@@ -186,13 +186,12 @@ void draw_weights(PointsView& view, const KeyedValues& known, const PoolingPictu
   options.tooltip = [&](int row, int col) {
     const double query = row / 10.0, key = known.keys[static_cast<std::size_t>(col)];
     const auto weight = static_cast<double>(weights.at(row, col));
-    ImGui::TextUnformatted(
-        fmt::format("query x = {:.1f}, key x_i = {:.3f}: weight {:.5f}", query, key, weight).c_str());
+    ImGui::TextUnformatted(trf("query x = {:.1f}, key x_i = {:.3f}: weight {:.5f}", query, key, weight).c_str());
     dim_text(picture.formula(query, key), skin);
     const double value = known.values[static_cast<std::size_t>(col)];
-    dim_text(fmt::format("adds {:.5f} · {} = {} to the estimate", weight, number_text(value, 3),
-                         number_text(weight * value, 4)),
-             skin);
+    dim_text(
+        trf("adds {:.5f} · {} = {} to the estimate", weight, number_text(value, 3), number_text(weight * value, 4)),
+        skin);
   };
   const HeatmapResult result = draw_heatmap("weights", weights, picture.version, {0, 0}, options, textures, skin);
   if (result.row >= 0) view.query = result.row;
@@ -223,12 +222,12 @@ bool draw_slider(const SliderText& text, int& value, int low, int high, bool log
 
 void draw_point_controls(PointsView& view, const Skin& skin) {
   double noise = view.noise;
-  const SliderText text{"noise",
-                        "Standard deviation of what was added to 2 sin x + x: the values move away from it, or back."};
+  const SliderText text{
+      tr("noise"), tr("Standard deviation of what was added to 2 sin x + x: the values move away from it, or back.")};
   if (draw_slider(text, noise, 0.1, 2, "%.2f", false, skin)) set_noise(view, noise);
-  next_in_row(button_width("New points"), skin.px(10));
-  if (ImGui::Button("New points")) draw_anew(view);
-  help_tooltip("Draws 40 keys anew, uniform on [0, 5], with values 2 sin x + x + noise.", skin);
+  next_in_row(button_width(tr("New points")), skin.px(10));
+  if (ImGui::Button(tr_label("New points"))) draw_anew(view);
+  help_tooltip(tr("Draws 40 keys anew, uniform on [0, 5], with values 2 sin x + x + noise."), skin);
 }
 
 void draw_pooling(PointsView& view, const PoolingPicture& picture, TextureStore& textures, const Skin& skin) {

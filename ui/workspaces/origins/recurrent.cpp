@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "measures/cell_memory.h"
 #include "widgets/card_grid.h"
 #include "widgets/heatmap.h"
@@ -21,7 +22,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* map_help =
-    "A row a unit, a column a piece: the value after the piece was read. Click a cell for its arithmetic.";
+    mark("A row a unit, a column a piece: the value after the piece was read. Click a cell for its arithmetic.");
 
 std::string numbers_of(float from_input, float from_state) {
   return fmt::format("{} + {}", short_number(from_input), operand_text(from_state));
@@ -32,16 +33,16 @@ std::string gate_arithmetic(const RecurrentLook& look, const CellGate& gate, int
   const float x = gate.from_input.at(piece, unit), h = gate.from_state.at(piece, unit);
   const std::string value = short_number(gate.values.at(piece, unit));
   if (look.cell == "gru" && gate.symbol == "n")
-    return fmt::format("tanh({} + {}\u00B7{}) = {}", short_number(x),
-                       short_number(look.gates[0].values.at(piece, unit)), operand_text(h), value);
+    return trf("tanh({} + {}\u00B7{}) = {}", short_number(x), short_number(look.gates[0].values.at(piece, unit)),
+               operand_text(h), value);
   const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
-  return fmt::format("{}({}) = {}", is_tanh ? "tanh" : "\u03C3", numbers_of(x, h), value);
+  return fmt::format("{}({}) = {}", is_tanh ? tr("tanh") : "\u03C3", numbers_of(x, h), value);
 }
 
 const char* gate_formula(const RecurrentLook& look, const CellGate& gate) {
-  if (look.cell == "gru" && gate.symbol == "n") return "tanh(W x + b + r\u00B7(W h\u208B\u2081 + b\u2032))";
+  if (look.cell == "gru" && gate.symbol == "n") return tr("tanh(W x + b + r\u00B7(W h\u208B\u2081 + b\u2032))");
   const bool is_tanh = gate.symbol == "g" || gate.symbol == "h";
-  return is_tanh ? "tanh(W x + b + W h\u208B\u2081 + b\u2032)" : "\u03C3(W x + b + W h\u208B\u2081 + b\u2032)";
+  return is_tanh ? tr("tanh(W x + b + W h\u208B\u2081 + b\u2032)") : "\u03C3(W x + b + W h\u208B\u2081 + b\u2032)";
 }
 
 float value_of(const RecurrentLook& look, std::size_t gate, int piece, int unit) {
@@ -58,14 +59,14 @@ std::vector<StateLine> state_lines(const RecurrentLook& look, int piece, int uni
   const std::string h = short_number(look.h.at(piece, unit));
   if (look.cell == "lstm") {
     const std::string c = short_number(look.c.at(piece, unit));
-    return {{"memory cell c", "f\u00B7c\u208B\u2081 + i\u00B7g",
+    return {{tr("memory cell c"), tr("f\u00B7c\u208B\u2081 + i\u00B7g"),
              fmt::format("{}\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(look.c_before(piece, unit)), gate(0),
                          operand_text(value_of(look, 2, piece, unit)), c)},
-            {"state h", "o\u00B7tanh(c)", fmt::format("{}\u00B7tanh({}) = {}", gate(3), c, h)}};
+            {tr("state h"), tr("o\u00B7tanh(c)"), trf("{}\u00B7tanh({}) = {}", gate(3), c, h)}};
   }
   if (look.cell == "gru")
     return {
-        {"state h", "(1 \u2212 z)\u00B7n + z\u00B7h\u208B\u2081",
+        {tr("state h"), tr("(1 \u2212 z)\u00B7n + z\u00B7h\u208B\u2081"),
          fmt::format("(1 \u2212 {})\u00B7{} + {}\u00B7{} = {}", gate(1), operand_text(value_of(look, 2, piece, unit)),
                      gate(1), operand_text(look.h_before(piece, unit)), h)}};
   return {};
@@ -75,35 +76,37 @@ void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& s
   const auto stack = [&](const char* title, bool decoder, const char* help) {
     if (draw_choice(title, look.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
   };
-  stack("encoder", false, "Reads the source, piece by piece.");
-  if (view.snapshot->model.has_decoder()) stack("decoder", true, "Reads what was written so far, and goes on.");
+  stack(tr_label("encoder"), false, tr("Reads the source, piece by piece."));
+  if (view.snapshot->model.has_decoder())
+    stack(tr_label("decoder"), true, tr("Reads what was written so far, and goes on."));
   if (look.layers > 1) {
-    break_choices("layer 00");
-    dim_text("layer", skin);
+    break_choices(tr("layer 00"));
+    dim_text(tr("layer"), skin);
     ImGui::SameLine(0, skin.px(4));
     for (int layer = 0; layer < look.layers; ++layer)
-      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, "Which layer is shown.", skin))
+      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, tr("Which layer is shown."), skin))
         view.wanted.layer = layer;
   }
   if (look.directions > 1) {
-    if (draw_choice("from the beginning", !look.asked.reverse, "The cell that reads forwards (1409.0473 \u00A73.2).",
-                    skin))
+    if (draw_choice(tr_label("from the beginning"), !look.asked.reverse,
+                    tr("The cell that reads forwards (1409.0473 \u00A73.2)."), skin))
       view.wanted.reverse = false;
-    if (draw_choice("from the end", look.asked.reverse, "The cell that reads backwards.", skin))
+    if (draw_choice(tr_label("from the end"), look.asked.reverse, tr("The cell that reads backwards."), skin))
       view.wanted.reverse = true;
   }
   const char* order_help =
-      "On top what a unit holds longest: the mean of its forget gate (LSTM) or update gate (GRU) over the sentence; of "
-      "an RNN, how alike h is from step to step.";
-  if (draw_choice("units by memory", view.by_memory, order_help, skin)) view.by_memory = true;
-  if (draw_choice("as they are", !view.by_memory, "In the order of the weights.", skin)) view.by_memory = false;
+      tr("On top what a unit holds longest: the mean of its forget gate (LSTM) or update gate (GRU) over the sentence; "
+         "of an RNN, how alike h is from step to step.");
+  if (draw_choice(tr_label("units by memory"), view.by_memory, order_help, skin)) view.by_memory = true;
+  if (draw_choice(tr_label("as they are"), !view.by_memory, tr("In the order of the weights."), skin))
+    view.by_memory = false;
   end_choices();
 }
 
 void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const CellMap& map, int row, int col,
                   const Skin& skin) {
   const int unit = view.order[static_cast<std::size_t>(row)];
-  bold_text(fmt::format("{}, unit {}, at {}", map.name, unit, name_of(look.pieces, col)), skin);
+  bold_text(trf("{}, unit {}, at {}", map.name, unit, name_of(look.pieces, col)), skin);
   for (const CellGate& gate : look.gates)
     if (map.name == gate.name + " " + gate.symbol || look.cell == "rnn") {
       dim_text(gate_formula(look, gate), skin);
@@ -115,7 +118,7 @@ void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const Ce
       mono_text(line.arithmetic, skin);
     }
   const double share = view.kept[static_cast<std::size_t>(row)];
-  dim_text(fmt::format("a step keeps {:.3f} of it: half is left after {:.1f} steps", share, half_life(share)), skin);
+  dim_text(trf("a step keeps {:.3f} of it: half is left after {:.1f} steps", share, half_life(share)), skin);
 }
 
 void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& textures, const Skin& skin) {
@@ -134,7 +137,7 @@ void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& tex
     ImGui::PushID(i);
     ImGui::SetCursorScreenPos(at);
     const ColorMap colors = map.is_signed ? skin.theme.diverging : ColorMap::viridis;
-    draw_card_title({map.name, map_help, colors, map.low, map.high}, grid.card.x, skin);
+    draw_card_title({map.name, tr(map_help), colors, map.low, map.high}, grid.card.x, skin);
     ImGui::SetCursorScreenPos({at.x, at.y + card_title_height(skin)});
     HeatmapOptions options;
     options.map = colors;
@@ -179,13 +182,11 @@ float draw_box(Painter& paint, ImVec2 at, float width, const StateLine& line, Co
 // Inputs on top, gates beneath them, what they make of memory and state at the bottom; arrows lead down.
 void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, const Skin& skin) {
   const int piece = view.piece, unit = view.unit();
-  draw_wrapped_label(skin.fonts.bold, skin.theme.text, fmt::format("Unit {} at {}", unit, name_of(look.pieces, piece)),
-                     skin);
+  draw_wrapped_label(skin.fonts.bold, skin.theme.text, trf("Unit {} at {}", unit, name_of(look.pieces, piece)), skin);
   const double share = view.kept[static_cast<std::size_t>(view.row)];
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      fmt::format("A step keeps {:.3f} of what it holds: half is left after {:.1f} steps.", share, half_life(share)),
-      skin);
+      trf("A step keeps {:.3f} of what it holds: half is left after {:.1f} steps.", share, half_life(share)), skin);
   Painter paint(skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = std::max(skin.px(120), ImGui::GetContentRegionAvail().x - skin.px(4)), gap = skin.px(12);
@@ -199,7 +200,7 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, con
   };
   std::string before = fmt::format("h\u208B\u2081 = {}", short_number(look.h_before(piece, unit)));
   if (!look.c.empty()) before += fmt::format(", c\u208B\u2081 = {}", short_number(look.c_before(piece, unit)));
-  y += draw_box(paint, {origin.x, y}, width, {"the piece x and the state before", "all units of both", before},
+  y += draw_box(paint, {origin.x, y}, width, {tr("the piece x and the state before"), tr("all units of both"), before},
                 skin.theme.border, skin);
   arrow();
   for (std::size_t i = 0; i < look.gates.size(); ++i) {
@@ -223,18 +224,18 @@ const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view
   const RecurrentLook* look = settle(view, snapshot);
   const char* why = nullptr;
   if (!snapshot) {
-    why = context.has_run ? "Type a sentence below: the network reads it piece by piece."
-                          : "No run is open: open one, or make a recurrent one in Setup, architecture, and Reset.";
+    why = context.has_run ? tr("Type a sentence below: the network reads it piece by piece.")
+                          : tr("No run is open: open one, or make a recurrent one in Setup, architecture, and Reset.");
   } else if (!snapshot->model.is_recurrent()) {
     why =
-        "A Transformer has no state that goes from piece to piece: choose the architecture recurrent in Setup, and "
-        "Reset.";
+        tr("A Transformer has no state that goes from piece to piece: choose the architecture recurrent in Setup, and "
+           "Reset.");
   } else if (!look) {
-    why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : "Looking at the cells\u2026";
+    why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Looking at the cells\u2026");
   } else if (look->h.empty()) {
-    why = "Nothing was read: type a sentence below.";
+    why = tr("Nothing was read: type a sentence below.");
   } else if (std::ranges::none_of(look->h.values, [](float value) { return std::isfinite(value); })) {
-    why = "This model\u2019s states are not numbers: training diverged. Go back to a checkpoint, or Reset.";
+    why = tr("This model\u2019s states are not numbers: training diverged. Go back to a checkpoint, or Reset.");
   }
   if (why) draw_quiet_note(why, ImGui::GetContentRegionAvail(), skin);
   return why ? nullptr : look;
@@ -266,7 +267,7 @@ std::string energy_arithmetic(const StateAttention& attention, int query, int ke
 }
 
 const char* energy_formula(const StateAttention& attention) {
-  if (!attention.v.empty()) return "v\u1D40 tanh(W s + U h)";
+  if (!attention.v.empty()) return tr("v\u1D40 tanh(W s + U h)");
   return attention.score == "luong-general" ? "s\u1D40 W h" : "s\u1D40 h";
 }
 
@@ -274,8 +275,8 @@ std::string weight_arithmetic(const StateAttention& attention, int query, int ke
   double sum = 0;
   for (int other = 0; other < attention.energies.cols; ++other)
     sum += std::exp(static_cast<double>(attention.energies.at(query, other) - attention.energies.at(query, key)));
-  return fmt::format("exp({}) / \u03A3 exp = 1 / {:.3f} = {:.3f}", short_number(attention.energies.at(query, key)), sum,
-                     1 / sum);
+  return trf("exp({}) / \u03A3 exp = 1 / {:.3f} = {:.3f}", short_number(attention.energies.at(query, key)), sum,
+             1 / sum);
 }
 
 std::string context_arithmetic(const StateAttention& attention, int query, int unit) {
@@ -341,35 +342,32 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
   if (look->attention.empty())
     return draw_quiet_note(
         context.maps.complete.snapshot->model.is_classifier()
-            ? "A classifier has no decoder that asks: the weights of its pooling stand in Many to one."
-            : "This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has "
-              "bahdanau and "
-              "luong, for the next Reset.",
+            ? tr("A classifier has no decoder that asks: the weights of its pooling stand in Many to one.")
+            : tr("This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has "
+                 "bahdanau and luong, for the next Reset."),
         ImGui::GetContentRegionAvail(), skin);
   const StateAttention& attention = look->attention.front();
   const bool first = attention.score == "bahdanau";
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      fmt::format("{}: energies e = {}, their softmax, and the memory mixed by it. s is the decoder\u2019s "
-                  "state {} the piece.",
-                  attention.score, energy_formula(attention), first ? "before" : "after"),
+      trf("{}: energies e = {}, their softmax, and the memory mixed by it. s is the decoder\u2019s state {} the piece.",
+          attention.score, energy_formula(attention), first ? tr("before") : tr("after")),
       skin);
   const auto plain = [](const Matrix& matrix) {
-    return
-        [&matrix](int row, int col) { return fmt::format("dimension {}: {}", col, short_number(matrix.at(row, col))); };
+    return [&matrix](int row, int col) { return trf("dimension {}: {}", col, short_number(matrix.at(row, col))); };
   };
   const std::array maps = {
-      StateMap{"s, who asks", "The decoder\u2019s states, a row a step.", attention.states, true, false,
+      StateMap{tr("s, who asks"), tr("The decoder\u2019s states, a row a step."), attention.states, true, false,
                plain(attention.states)},
-      StateMap{"h, the memory", "The encoder\u2019s states, a row a source piece: keys and values at once.",
+      StateMap{tr("h, the memory"), tr("The encoder\u2019s states, a row a source piece: keys and values at once."),
                attention.memory, false, false, plain(attention.memory)},
-      StateMap{"energies e", energy_formula(attention), attention.energies, true, true,
+      StateMap{tr("energies e"), energy_formula(attention), attention.energies, true, true,
                [&](int row, int col) {
                  return energy_arithmetic(attention, row, col) + " = " + short_number(attention.energies.at(row, col));
                }},
-      StateMap{"weights a", "softmax of the energies, a row a step: 1 together.", attention.weights, true, true,
+      StateMap{tr("weights a"), tr("softmax of the energies, a row a step: 1 together."), attention.weights, true, true,
                [&](int row, int col) { return weight_arithmetic(attention, row, col); }},
-      StateMap{"context c", "\u03A3 a h: the memory, mixed by the weights.", attention.contexts, true, false,
+      StateMap{tr("context c"), tr("\u03A3 a h: the memory, mixed by the weights."), attention.contexts, true, false,
                [&](int row, int col) { return context_arithmetic(attention, row, col); }},
   };
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -383,23 +381,23 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
 namespace {
 
 void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Skin& skin) {
-  draw_label(skin.fonts.bold, skin.theme.text, "What is decoded from it", skin);
+  draw_label(skin.fonts.bold, skin.theme.text, tr("What is decoded from it"), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, one_line(snapshot.source_text), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "\u2192 " + one_line(snapshot.output_text), skin);
   if (look.read_out.empty())
-    return draw_wrapped_label(
-        skin.fonts.small, skin.theme.text_dim,
-        snapshot.model.is_classifier()
-            ? "The label is made of all states, pooled, not of the last alone: choose the pooling last in the setup."
-            : "This decoder looks back at every state of the source besides (Attention of states): the vector is where "
-              "it begins, not all that it has.",
-        skin);
+    return draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                              snapshot.model.is_classifier()
+                                  ? tr("The label is made of all states, pooled, not of the last alone: choose the "
+                                       "pooling last in the setup.")
+                                  : tr("This decoder looks back at every state of the source besides (Attention of "
+                                       "states): the vector is where it begins, not all that it has."),
+                              skin);
   ImGui::Dummy({1, skin.px(4)});
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
       snapshot.model.is_classifier()
-          ? "Had the text ended earlier: the label of the vector after each piece."
-          : "Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece.",
+          ? tr("Had the text ended earlier: the label of the vector after each piece.")
+          : tr("Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece."),
       skin);
   for (std::size_t i = 0; i < look.read_out.size(); ++i)
     draw_label(
@@ -417,12 +415,11 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   const Skin& skin = context.skin;
   const RecurrentLook* look = look_or_note(context, view);
   if (!look) return;
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      fmt::format("The encoder\u2019s last states, {} numbers, are what decoding or a label begins with: "
-                  "without attention all that is known of the {} pieces (1409.3215).",
-                  grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
-      skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     trf("The encoder\u2019s last states, {} numbers, are what decoding or a label begins with: "
+                         "without attention all that is known of the {} pieces (1409.3215).",
+                         grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
+                     skin);
   float largest = 0;
   for (const float value : look->handed.values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -431,13 +428,13 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   options.high = largest > 0 ? largest : 1;
   options.low = -options.high;
   options.row_labels = look->handed_names;
-  options.col_axis = "dimension";
+  options.col_axis = tr("dimension");
   options.square = false;
   options.tooltip = [&](int row, int col) {
-    ImGui::TextUnformatted(fmt::format("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
-                                       short_number(look->handed.at(row, col)))
+    ImGui::TextUnformatted(trf("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
+                               short_number(look->handed.at(row, col)))
                                .c_str());
-    dim_text("the encoder\u2019s state after its last piece", skin);
+    dim_text(tr("the encoder\u2019s state after its last piece"), skin);
   };
   const float height = skin.px(70) + skin.px(28) * static_cast<float>(look->handed.rows);
   draw_heatmap("handed", look->handed, view.version, {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)},

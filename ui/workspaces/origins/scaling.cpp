@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -27,37 +28,40 @@ Color32 divided_color(const Skin& skin) {
 }
 
 void draw_controls(ScalingView& view, const Skin& skin) {
-  draw_slider({"d", "Of how many random numbers a query and a key are made. Keys: \u2190 and \u2192.", true}, view.d, 1,
-              ScoreSample::most_dimensions, true, skin);
-  draw_slider({"keys n", "Over how many keys a softmax is taken."}, view.keys, 2, 128, true, skin);
-  draw_slider({"query", "Whose softmax is drawn. Keys: \u2191 and \u2193."}, view.row, 0, view.queries() - 1, false,
-              skin);
-  next_in_row(button_width("Draw anew"), skin.px(10));
-  if (ImGui::Button("Draw anew")) ++view.seed;
-  help_tooltip("Other random queries and keys, N(0, 1) in every dimension. Key: Home.", skin);
+  draw_slider({"d", tr("Of how many random numbers a query and a key are made. Keys: \u2190 and \u2192."), true},
+              view.d, 1, ScoreSample::most_dimensions, true, skin);
+  draw_slider({tr("keys n"), tr("Over how many keys a softmax is taken.")}, view.keys, 2, 128, true, skin);
+  draw_slider({tr("query"), tr("Whose softmax is drawn. Keys: \u2191 and \u2193.")}, view.row, 0, view.queries() - 1,
+              false, skin);
+  next_in_row(button_width(tr("Draw anew")), skin.px(10));
+  if (ImGui::Button(tr_label("Draw anew"))) ++view.seed;
+  help_tooltip(tr("Other random queries and keys, N(0, 1) in every dimension. Key: Home."), skin);
 }
 
 void draw_histogram(ScalingView& view, ImVec2 size, const Skin& skin) {
   const ScaledScores& scores = view.scores;
   const std::array lines = {
-      PlotLine{.name = "measured",
+      PlotLine{.name = tr("measured"),
                .series = &view.histogram,
                .color = faded(plain_color(skin), 0.7F),
                .bar = view.histogram.x[1] - view.histogram.x[0]},
       PlotLine{.name = "N(0, d)", .series = &view.normal, .color = skin.theme.text},
   };
-  const std::string title = fmt::format("q\u00B7k: variance {:.1f}", scores.variance);
-  const std::string help = fmt::format(
-      "q\u00B7k = \u03A3 q_i k_i of {} pairs, all q_i and k_i from N(0, 1): each product of two has the mean 0 and the "
-      "variance 1, so their sum the variance d. Measured: mean {}, variance {:.2f}, standard deviation {:.2f} against "
-      "\u221Ad = {:.2f}. Bars and line are densities.",
-      scores.products.values.size(), number_text(scores.mean, 3), scores.variance, std::sqrt(scores.variance),
-      std::sqrt(static_cast<double>(scores.d)));
+  const std::string title = trf("q\u00B7k: variance {:.1f}", scores.variance);
+  const std::string help =
+      trf("q\u00B7k = \u03A3 q_i k_i of {} pairs, all q_i and k_i from N(0, 1): each product of two has the mean 0 and "
+          "the variance 1, so their sum the variance d. Measured: mean {}, variance {:.2f}, standard deviation {:.2f} "
+          "against \u221Ad = {:.2f}. Bars and line are densities.",
+          scores.products.values.size(), number_text(scores.mean, 3), scores.variance, std::sqrt(scores.variance),
+          std::sqrt(static_cast<double>(scores.d)));
   const double highest = 1.35 * normal_density(0, scores.d);
-  draw_plot(
-      "histogram", lines, size, view.histogram_axis, view.histogram_plot,
-      {.title = title, .help = help, .x_label = "q\u00B7k", .legend_values = false, .y_limits = PlotRange{0, highest}},
-      skin);
+  draw_plot("histogram", lines, size, view.histogram_axis, view.histogram_plot,
+            {.title = title,
+             .help = help,
+             .x_label = tr("q\u00B7k"),
+             .legend_values = false,
+             .y_limits = PlotRange{0, highest}},
+            skin);
 }
 
 void draw_row(ScalingView& view, ImVec2 size, const Skin& skin) {
@@ -66,16 +70,15 @@ void draw_row(ScalingView& view, ImVec2 size, const Skin& skin) {
       PlotLine{.name = divided_name, .series = &view.divided, .color = divided_color(skin), .bar = 0.5},
   };
   const auto keys = static_cast<double>(view.keys);
-  draw_plot(
-      "row", lines, size, view.row_axis, view.row_plot,
-      {.title = fmt::format("Softmax of query {}", view.row),
-       .help = "exp(s_j) / \u03A3 exp(s) over the keys, with s = q\u00B7k and with s = q\u00B7k/\u221Ad. Far apart, "
-               "one key takes all.",
-       .x_label = "key",
-       .legend_values = false,
-       .x_data = PlotRange{0.5, keys + 0.5},
-       .y_limits = PlotRange{0, 1}},
-      skin);
+  draw_plot("row", lines, size, view.row_axis, view.row_plot,
+            {.title = trf("Softmax of query {}", view.row),
+             .help = tr("exp(s_j) / \u03A3 exp(s) over the keys, with s = q\u00B7k and with s = q\u00B7k/\u221Ad. Far "
+                        "apart, one key takes all."),
+             .x_label = tr("key"),
+             .legend_values = false,
+             .x_data = PlotRange{0.5, keys + 0.5},
+             .y_limits = PlotRange{0, 1}},
+            skin);
 }
 
 // Without and with the division, over d.
@@ -99,21 +102,21 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
   draw_row(view, size, skin);
   const double most = std::log(static_cast<double>(view.keys));
   const SoftmaxSpread &plain = view.scores.of_plain, &divided = view.scores.of_divided;
-  const std::string entropies = fmt::format(
+  const std::string entropies = trf(
       "\u2212\u03A3 p ln p, the mean over {} queries: 0 looks at one key, ln {} = {:.2f} at all alike. At d = {}: "
       "{:.3f} plain, {:.3f} divided by \u221Ad = {:.2f}.",
       view.queries(), view.keys, most, view.d, plain.entropy, divided.entropy, std::sqrt(static_cast<double>(view.d)));
   draw_growth("entropy", view.entropy_plain, view.entropy_divided, view, view.entropy_plot,
-              {.title = "Entropy", .help = entropies, .y_limits = PlotRange{0, 1.05 * most}}, size, skin);
+              {.title = tr("Entropy"), .help = entropies, .y_limits = PlotRange{0, 1.05 * most}}, size, skin);
   ImGui::SameLine(0, gap);
-  const std::string norms = fmt::format(
-      "The Frobenius norm of \u2202p/\u2202s = diag(p) \u2212 pp\u1D40, the mean over {} queries: what the softmax "
-      "lets through of a gradient. At d = {}: {:.4f} plain, {:.4f} divided. Alike weights have a small one too, "
-      "\u221A(n \u2212 1)/n = {:.3f}, but of all keys.",
-      view.queries(), view.d, plain.jacobian, divided.jacobian,
-      std::sqrt(static_cast<double>(view.keys) - 1) / static_cast<double>(view.keys));
+  const std::string norms =
+      trf("The Frobenius norm of \u2202p/\u2202s = diag(p) \u2212 pp\u1D40, the mean over {} queries: what the softmax "
+          "lets through of a gradient. At d = {}: {:.4f} plain, {:.4f} divided. Alike weights have a small one too, "
+          "\u221A(n \u2212 1)/n = {:.3f}, but of all keys.",
+          view.queries(), view.d, plain.jacobian, divided.jacobian,
+          std::sqrt(static_cast<double>(view.keys) - 1) / static_cast<double>(view.keys));
   draw_growth("jacobian", view.jacobian_plain, view.jacobian_divided, view, view.jacobian_plot,
-              {.title = "Jacobian norm", .help = norms, .y_limits = PlotRange{0, 0.6}}, size, skin);
+              {.title = tr("Jacobian norm"), .help = norms, .y_limits = PlotRange{0, 0.6}}, size, skin);
 }
 
 // ---- in the model
@@ -121,9 +124,9 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
 // Why there is nothing to be switched; null: there is.
 const char* why_no_switch(const WorkspaceContext& context) {
   const Snapshot* live = context.live;
-  if (!live) return "No model has looked at a sentence yet: open a run and type one below.";
+  if (!live) return tr("No model has looked at a sentence yet: open a run and type one below.");
   if (live->model.is_recurrent())
-    return "A recurrent network\u2019s attention is not divided by \u221Ad_k: choose another architecture.";
+    return tr("A recurrent network\u2019s attention is not divided by \u221Ad_k: choose another architecture.");
   return nullptr;
 }
 
@@ -134,11 +137,10 @@ void draw_head_variance(const Snapshot& snapshot, const Skin& skin) {
   ImGui::SameLine(0, skin.px(14));
   ImGui::AlignTextToFramePadding();
   quiet_words(
-      fmt::format("{}: q\u00B7k has variance {:.3g}", head_name(head.place, snapshot.model),
-                  product_variance(head.q, head.k)),
-      fmt::format("Of all pairs of this sentence in the head that is chosen in Attention, d_k = {}. Of random q "
-                  "and k it would be {}; training makes of it what it needs.",
-                  head.q.cols, head.q.cols),
+      trf("{}: q\u00B7k has variance {:.3g}", head_name(head.place, snapshot.model), product_variance(head.q, head.k)),
+      trf("Of all pairs of this sentence in the head that is chosen in Attention, d_k = {}. Of random q and k it would "
+          "be {}; training makes of it what it needs.",
+          head.q.cols, head.q.cols),
       skin);
 }
 
@@ -148,37 +150,35 @@ void draw_loss(const Snapshot& snapshot, const AttentionView& attention, const S
   if (!difference || attention.intervention.compared.get() != &snapshot || snapshot.gold.empty()) return;
   const auto pieces = static_cast<double>(snapshot.gold.size());
   draw_label(skin.fonts.ui, skin.theme.text,
-             fmt::format("loss {:.3f} \u2192 {:.3f} nats a piece", -difference->log_prob_before / pieces,
-                         -difference->log_prob_after / pieces),
+             trf("loss {:.3f} \u2192 {:.3f} nats a piece", -difference->log_prob_before / pieces,
+                 -difference->log_prob_after / pieces),
              skin);
   help_tooltip(
-      fmt::format("\u2212\u03A3 ln p / {} of the {}, each piece given those before it, without and with all "
-                  "that is listed above.",
-                  snapshot.gold.size(), difference->reference ? "reference" : "untouched model\u2019s own output"),
+      trf("\u2212\u03A3 ln p / {} of the {}, each piece given those before it, without and with all that is listed "
+          "above.",
+          snapshot.gold.size(), difference->reference ? tr("reference") : tr("untouched model\u2019s own output")),
       skin);
 }
 
 void draw_in_model(WorkspaceContext& context, const Skin& skin) {
-  bold_text("In the model", skin);
+  bold_text(tr("In the model"), skin);
   if (const char* why_not = why_no_switch(context)) return small_text(skin.theme.text_dim, why_not, skin);
   const ModelConfig& model = context.live->model;
   AttentionView& attention = context.views.of<AttentionView>();
   const std::int64_t d = model.head_width();
   bool divided = model.scaled_attention != attention.interventions.other_scale;
   ImGui::SameLine(0, skin.px(10));
-  if (ImGui::Checkbox(fmt::format("scores divided by \u221A{}", d).c_str(), &divided))
+  if (ImGui::Checkbox(trf("scores divided by \u221A{}", d).c_str(), &divided))
     attention.interventions.other_scale = divided != model.scaled_attention;
-  help_tooltip(
-      "Of every head while the model is looked at, in all workspaces; its weights and its training stay as they are. "
-      "To "
-      "train without: Setup, divide by \u221Ad_k, Reset.",
-      skin);
+  help_tooltip(tr("Of every head while the model is looked at, in all workspaces; its weights and its training stay as "
+                  "they are. To train without: Setup, divide by \u221Ad_k, Reset."),
+               skin);
   const Snapshot* newest = context.maps.newest.snapshot.get();
   if (newest) draw_head_variance(*newest, skin);
   if (!attention.interventions.other_scale)
     return small_text(skin.theme.text_dim,
-                      model.scaled_attention ? "Switch it off, and see what is written and how likely that was."
-                                             : "Switch it on, and see what is written and how likely that was.",
+                      model.scaled_attention ? tr("Switch it off, and see what is written and how likely that was.")
+                                             : tr("Switch it on, and see what is written and how likely that was."),
                       skin);
   draw_effect(context.maps, attention, skin);
   if (const Snapshot* complete = context.maps.complete.snapshot.get()) draw_loss(*complete, attention, skin);
@@ -202,7 +202,7 @@ std::optional<WorkspaceNumbers> scaling_numbers(const ScalingView& view) {
                            fmt::format("scores at d {}", scores.d)};
   const float root = std::sqrt(static_cast<float>(scores.d));
   for (int key = 0; key < count; ++key) {
-    numbers.rows.push_back(fmt::format("key {}", key + 1));
+    numbers.rows.push_back(trf("key {}", key + 1));
     const float product = scores.products.at(view.shown_row, key);
     const std::array of_key = {product, product / root, scores.plain.at(view.shown_row, key),
                                scores.divided.at(view.shown_row, key)};

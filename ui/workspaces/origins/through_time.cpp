@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -38,37 +39,37 @@ std::vector<std::string> pieces_in_a_row(const PassGradients& pass) {
 void draw_controls(WorkspaceContext& context, GradientsView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
-  quiet_words("L = \u2212log p of",
-              "The piece whose loss is followed back, those before it given. Keys: \u2190 and \u2192.", skin);
+  quiet_words(tr("L = \u2212log p of"),
+              tr("The piece whose loss is followed back, those before it given. Keys: \u2190 and \u2192."), skin);
   if (view.look)
     for (std::size_t i = 0; i < view.look->written.size(); ++i) {
       ImGui::PushID(static_cast<int>(i));
       ImGui::SameLine(0, skin.px(4));
       const std::string piece(without_mark(view.look->written[i]));
       if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
-                      "Follow this piece\u2019s loss back.", skin))
+                      tr("Follow this piece\u2019s loss back."), skin))
         ask_for_gradients(context, view, static_cast<int>(i));
       ImGui::PopID();
     }
   end_choices();
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button("again")) ask_for_gradients(context, view, view.look ? view.look->output : -1);
+  if (ImGui::Button(tr_label("again"))) ask_for_gradients(context, view, view.look ? view.look->output : -1);
   ImGui::EndDisabled();
-  help_tooltip("With the sentence and the weights of this moment. Key: Home.", skin);
-  next_in_row(button_width("keep beside"), skin.px(6));
+  help_tooltip(tr("With the sentence and the weights of this moment. Key: Home."), skin);
+  next_in_row(button_width(tr("keep beside")), skin.px(6));
   ImGui::BeginDisabled(!view.look);
-  if (ImGui::Button("keep beside")) keep_gradients(view);
+  if (ImGui::Button(tr_label("keep beside"))) keep_gradients(view);
   ImGui::EndDisabled();
-  help_tooltip("Its \u2202L/\u2202x stays in the picture: open another run, an RNN beside an LSTM, and compare.", skin);
+  help_tooltip(tr("Its \u2202L/\u2202x stays in the picture: open another run, an RNN beside an LSTM, and compare."),
+               skin);
   if (!context.live || context.live->model.is_recurrent()) return;
-  next_in_row(checkbox_width("residual connections"), skin.px(12));
+  next_in_row(checkbox_width(tr("residual connections")), skin.px(12));
   AttentionView& attention = context.views.of<AttentionView>();
   bool residuals = !attention.interventions.no_residuals;
-  if (ImGui::Checkbox("residual connections", &residuals)) attention.interventions.no_residuals = !residuals;
-  help_tooltip(
-      "Without them a sublayer\u2019s output stands alone, x is not added to it (paper \u00A73.1): in all workspaces, "
-      "while the model is looked at. The dashes below show what it does to gradients.",
-      skin);
+  if (ImGui::Checkbox(tr_label("residual connections"), &residuals)) attention.interventions.no_residuals = !residuals;
+  help_tooltip(tr("Without them a sublayer\u2019s output stands alone, x is not added to it (paper \u00A73.1): in all "
+                  "workspaces, while the model is looked at. The dashes below show what it does to gradients."),
+               skin);
 }
 
 void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
@@ -78,17 +79,16 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
     lines.push_back({.name = view.names[i], .series = &view.lines[i], .color = skin.theme.series[i % 7]});
   const std::vector<std::string> pieces = pieces_in_a_row(look.plain);
   const std::string of(without_mark(look.written[static_cast<std::size_t>(look.output)]));
-  const std::string title = fmt::format("{}: gradient of \u2212log p({}) = {} by each piece", look.model, of,
-                                        number_text(look.plain.loss, 3));
+  const std::string title =
+      trf("{}: gradient of \u2212log p({}) = {} by each piece", look.model, of, number_text(look.plain.loss, 3));
   PlotOptions options;
   options.title = title;
   options.help =
-      "Euclidean norms, on a logarithmic axis: \u2016\u2202L/\u2202x_t\u2016 of the vector embedded at t, and "
-      "\u2016\u2202L/\u2202h_t\u2016 of the state there, through all later states too: \u2202L/\u2202h_t = "
-      "(\u2202h_{t+1}/\u2202h_t)\u1D40 \u2202L/\u2202h_{t+1} + what uses h_t directly. The upright line parts what is "
-      "read "
-      "from what is written.";
-  options.x_label = "piece";
+      tr("Euclidean norms, on a logarithmic axis: \u2016\u2202L/\u2202x_t\u2016 of the vector embedded at t, and "
+         "\u2016\u2202L/\u2202h_t\u2016 of the state there, through all later states too: \u2202L/\u2202h_t = "
+         "(\u2202h_{t+1}/\u2202h_t)\u1D40 \u2202L/\u2202h_{t+1} + what uses h_t directly. The upright line parts what "
+         "is read from what is written.");
+  options.x_label = tr("piece");
   options.whole_x = true;
   options.legend_values = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(pieces.size()) - 0.5};
@@ -100,17 +100,16 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
 
 void draw_layers(GradientsView& view, const Skin& skin) {
   const std::array lines = {
-      PlotLine{.name = "as it is", .series = &view.layers_plain, .color = skin.theme.series[0]},
-      PlotLine{.name = "without residual connections", .series = &view.layers_bare, .color = skin.theme.series[1]},
+      PlotLine{.name = tr("as it is"), .series = &view.layers_plain, .color = skin.theme.series[0]},
+      PlotLine{.name = tr("without residual connections"), .series = &view.layers_bare, .color = skin.theme.series[1]},
   };
   PlotOptions options;
-  options.title = "Gradient by layer";
+  options.title = tr("Gradient by layer");
   options.help =
-      "\u221A\u03A3 \u2016\u2202L/\u2202h_t\u2016\u00B2 over all pieces, of what is embedded and of what every layer "
-      "leaves. With residual connections x + f(x) a gradient passes by each sublayer unchanged; without them it must "
-      "go "
-      "through it.";
-  options.x_label = "layer";
+      tr("\u221A\u03A3 \u2016\u2202L/\u2202h_t\u2016\u00B2 over all pieces, of what is embedded and of what every "
+         "layer leaves. With residual connections x + f(x) a gradient passes by each sublayer unchanged; without them "
+         "it must go through it.");
+  options.x_label = tr("layer");
   options.x_numbers = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(view.layer_names.size()) - 0.5};
   options.over = [&](Painter& paint, const PlotFrame& frame) {
@@ -154,13 +153,15 @@ void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
   const Skin& skin = context.skin;
   ask_for_new_gradients(context, view);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note("No run is open: open one, and the gradient of what it writes is followed back.");
+  if (!context.has_run)
+    return note(tr("No run is open: open one, and the gradient of what it writes is followed back."));
   if (context.live && context.live->source_text.empty())
-    return note("Type a sentence below: which of its pieces does the loss reach?");
+    return note(tr("Type a sentence below: which of its pieces does the loss reach?"));
   draw_controls(context, view);
   const bool working = context.studying || context.study.has_value();
   if (!view.look)
-    return note(working ? "Following the gradient back\u2026" : "Nothing was worked out: \u201Cagain\u201D does.");
+    return note(working ? tr("Following the gradient back\u2026")
+                        : tr("Nothing was worked out: \u201Cagain\u201D does."));
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const bool transformer = !view.look->bare.empty();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -25,13 +26,11 @@ double place_of(const HeadPlace& place) {
 
 void head_tooltip(const HeadDistance& head, const Snapshot& snapshot) {
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(
-      fmt::format("{}: {:.3f} pieces away", head_name(head.place, snapshot.model), head.distance).c_str());
-  ImGui::TextDisabled("%s",
-                      fmt::format("the mean over the queries of \u03A3 w |query \u2212 key|; all keys alike would "
-                                  "give {:.3f}",
-                                  head.alike)
-                          .c_str());
+  ImGui::TextUnformatted(trf("{}: {:.3f} pieces away", head_name(head.place, snapshot.model), head.distance).c_str());
+  ImGui::TextDisabled(
+      "%s",
+      trf("the mean over the queries of \u03A3 w |query \u2212 key|; all keys alike would give {:.3f}", head.alike)
+          .c_str());
   ImGui::EndTooltip();
 }
 
@@ -54,28 +53,29 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
   LocalityView& view = positions.locality;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
-  if (!snapshot) return draw_quiet_note("No sentence has been decoded yet: open a run and type one below.", room, skin);
+  if (!snapshot)
+    return draw_quiet_note(tr("No sentence has been decoded yet: open a run and type one below."), room, skin);
   settle(view, snapshot);
   if (view.heads.empty())
     return draw_quiet_note(
         snapshot->model.is_recurrent()
-            ? "A recurrent network has no self-attention, so no distances: choose another architecture."
-            : "This look has no self-attention of two pieces or more: type a longer sentence.",
+            ? tr("A recurrent network has no self-attention, so no distances: choose another architecture.")
+            : tr("This look has no self-attention of two pieces or more: type a longer sentence."),
         room, skin);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      "How far from its own place each head of self-attention looks, in pieces, on this sentence. Lines: the "
-      "mean of a layer\u2019s heads; dashed: what heads that look at all keys alike would have.",
+      tr("How far from its own place each head of self-attention looks, in pieces, on this sentence. Lines: the mean "
+         "of a layer\u2019s heads; dashed: what heads that look at all keys alike would have."),
       skin);
   std::vector<PlotLine> lines;
   for (const PartDistances& part : view.parts)
     lines.push_back({.name = part_name(part.part), .series = &part.means, .color = color_of(part.part, skin)});
   PlotOptions options;
-  options.title = "Mean distance by layer";
+  options.title = tr("Mean distance by layer");
   options.help =
-      "The mean over the queries of \u03A3 w |query \u2212 key|, of every head (dots) and of a layer\u2019s heads "
-      "together (lines). Cross-attention has no distance: its queries and keys stand in different sentences.";
-  options.x_label = "layer";
+      tr("The mean over the queries of \u03A3 w |query \u2212 key|, of every head (dots) and of a layer\u2019s heads "
+         "together (lines). Cross-attention has no distance: its queries and keys stand in different sentences.");
+  options.x_label = tr("layer");
   options.whole_x = true;
   options.x_data = PlotRange{0.7, view.layers + 0.3};
   options.y_limits = PlotRange{0, 1.1 * view.highest};

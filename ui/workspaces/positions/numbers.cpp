@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/translation.h"
 #include "measures/matrix_algebra.h"
 #include "plain/clamped.h"
 #include "plain/position_schemes.h"
@@ -80,7 +81,7 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
     ImGui::EndCombo();
   }
   ImGui::PopStyleVar();
-  help_tooltip("Where the order is told.", skin);
+  help_tooltip(tr("Where the order is told."), skin);
 }
 
 // ---- vectors
@@ -101,12 +102,12 @@ void draw_matrix(const PositionScheme& scheme, PositionNumbersView& view, ImVec2
   options.low = -options.high;
   options.square = false;
   options.row_axis = row_word(scheme.form);
-  options.col_axis = "dimension (click one to draw its curve)";
+  options.col_axis = tr("dimension (click one to draw its curve)");
   options.first_row = view.shown.first;
   options.marked_cols = marked;
   options.tooltip = [&](int row, int dimension) {
     const int number = view.shown.first + row;
-    ImGui::Text("%s %d, dimension %d", row_word(scheme.form), number, dimension);
+    ImGui::Text(tr("%s %d, dimension %d"), row_word(scheme.form), number, dimension);
     ImGui::Text("%.6f", static_cast<double>(matrix.at(row, dimension)));
     const std::string made = formula(scheme, number, dimension, matrix.cols);
     if (!made.empty()) ImGui::TextDisabled("%s", made.c_str());
@@ -153,7 +154,7 @@ void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 s
   options.low = std::min(0.0F, *std::min_element(view.dots.values.begin(), view.dots.values.end()));
   options.high = largest_dot(view.dots);
   options.row_axis = row_word(scheme.form);
-  const std::string other = fmt::format("other {} (click a row to draw it)", row_word(scheme.form));
+  const std::string other = trf("other {} (click a row to draw it)", row_word(scheme.form));
   options.col_axis = other;
   options.first_row = options.first_col = view.shown.first;
   options.selected_row = view.row;
@@ -162,7 +163,7 @@ void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 s
     const int first = view.shown.first;
     ImGui::Text("%s %d \u00B7 %s %d = %.4f", row_word(scheme.form), first + row, row_word(scheme.form), first + col,
                 static_cast<double>(view.dots.at(row, col)));
-    ImGui::TextDisabled("%d apart", std::abs(col - row));
+    ImGui::TextDisabled(tr("%d apart"), std::abs(col - row));
   };
   const HeatmapResult result = draw_heatmap("dots", view.dots, view.version, size, options, textures, skin);
   if (result.clicked) view.row = result.row;
@@ -174,15 +175,15 @@ void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, con
     series.x.push_back(other - view.row);
     series.y.push_back(static_cast<double>(view.dots.at(view.row, other)));
   }
-  const std::string name = fmt::format("{} {}, with the others", row_word(scheme.form), view.shown.first + view.row);
+  const std::string name = trf("{} {}, with the others", row_word(scheme.form), view.shown.first + view.row);
   const PlotLine line{name, &series, skin.theme.series[0]};
   draw_plot("distances", {&line, 1}, {0, 0}, view.products_axis, view.products,
-            {.title = "Dot product", .x_label = "apart"}, skin);
+            {.title = tr("Dot product"), .x_label = tr("apart")}, skin);
 }
 
 // The heading of the last plot, with the choice of its row beside it.
 void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
-  bold_text(fmt::format("From one {}", row_word(scheme.form)), skin);
+  bold_text(trf("From one {}", row_word(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
@@ -193,7 +194,7 @@ void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, co
                    fmt::format("{} %d", row_word(scheme.form)).c_str(), ImGuiSliderFlags_AlwaysClamp);
   view.row = number - first;
   ImGui::PopStyleVar();
-  help_tooltip("What the others are compared with; also: click a row above.", skin);
+  help_tooltip(tr("What the others are compared with; also: click a row above."), skin);
 }
 
 void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view,
@@ -210,17 +211,17 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   bold_text(scheme.curves_heading, skin);
   caption(scheme.curves, 1, skin);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
-  draw_columns(scheme, shown_dimensions(view), "dim", 0, {.title = "Value", .y_limits = PlotRange{-highest, highest}},
-               view, skin);
+  draw_columns(scheme, shown_dimensions(view), tr("dim"), 0,
+               {.title = tr("Value"), .y_limits = PlotRange{-highest, highest}}, view, skin);
   ImGui::EndChild();
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
-  bold_text(fmt::format("How alike {}s are", row_word(scheme.form)), skin);
+  bold_text(trf("How alike {}s are", row_word(scheme.form)), skin);
   caption(scheme.alike, 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
   draw_row_choice(scheme, view, skin);
-  caption("The chosen row, over how far apart they are.", 1, skin);
+  caption(tr("The chosen row, over how far apart they are."), 1, skin);
   draw_distances(scheme, view, skin);
   ImGui::EndChild();
 }
@@ -234,12 +235,12 @@ void draw_head_biases(const PositionScheme& scheme, PositionNumbersView& view, I
   options.high = largest_magnitude(view.heads);
   options.low = -options.high;
   options.square = false;
-  options.row_axis = "head";
-  options.col_axis = "distance: key \u2212 query";
+  options.row_axis = tr("head");
+  options.col_axis = tr("distance: key \u2212 query");
   options.first_row = 1;
   options.first_col = view.shown.first;
   options.tooltip = [&](int head, int distance) {
-    ImGui::Text("head %d, %s %d", head + 1, row_word(scheme.form), view.shown.first + distance);
+    ImGui::Text(tr("head %d, %s %d"), head + 1, row_word(scheme.form), view.shown.first + distance);
     ImGui::Text("%.6f", static_cast<double>(view.heads.at(head, distance)));
   };
   draw_heatmap("biases", view.heads, view.version, size, options, textures, skin);
@@ -257,7 +258,7 @@ void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, Positio
   const int stride = (heads - 1) / static_cast<int>(skin.theme.series.size()) + 1;
   std::vector<int> drawn;
   for (int head = 0; head < heads; head += stride) drawn.push_back(head);
-  draw_columns(scheme, drawn, "head", 1, {.title = "Added to the score"}, view, skin);
+  draw_columns(scheme, drawn, tr("head"), 1, {.title = tr("Added to the score")}, view, skin);
 }
 
 }  // namespace
@@ -266,16 +267,16 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
                            const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
-    return draw_quiet_note("Positions appear with the first sentence the model has looked at.", room, skin);
+    return draw_quiet_note(tr("Positions appear with the first sentence the model has looked at."), room, skin);
   if (snapshot->model.is_recurrent()) {
     return draw_quiet_note(
-        "A recurrent network needs no positions: it reads word after word, so order is the order of reading.", room,
+        tr("A recurrent network needs no positions: it reads word after word, so order is the order of reading."), room,
         skin);
   }
   const PositionScheme& scheme = position_scheme(snapshot->model.positions);
   if (scheme.form == PositionForm::none) return draw_quiet_note(scheme.caption, room, skin);
   if (!snapshot->positions || snapshot->positions->empty())
-    return draw_quiet_note("This look brought no positions.", room, skin);
+    return draw_quiet_note(tr("This look brought no positions."), room, skin);
   take_table(*snapshot, scheme, view);
   if (scheme.form == PositionForm::bias) {
     draw_biases(*snapshot, scheme, view, textures, skin);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
@@ -65,8 +66,8 @@ void shuffle_anew(WorkspaceContext& context) {
   ask_for_orders(context, view.orders);
 }
 
-constexpr const char* next_mode = "the next view, the one before";
-constexpr const char* query = "the query's position; how far waves are drawn";
+constexpr const char* next_mode = mark("the next view, the one before");
+constexpr const char* query = mark("the query's position; how far waves are drawn");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -85,7 +86,7 @@ WorkspaceNumbers turning_numbers(const TurningView& view) {
   WorkspaceNumbers numbers{Matrix(pairs, 4), {}, {"theta", "query", "key", "cos of the difference"}, "rope turned"};
   for (int pair = 0; pair < pairs; ++pair) {
     const double theta = rope_angle(pair, view.width, view.base);
-    numbers.rows.push_back(fmt::format("pair {}", pair));
+    numbers.rows.push_back(trf("pair {}", pair));
     const std::array of_pair = {theta, view.query * theta, view.key * theta, std::cos((view.query - view.key) * theta)};
     for (int col = 0; col < 4; ++col)
       numbers.matrix.at(pair, col) = static_cast<float>(of_pair[static_cast<std::size_t>(col)]);
@@ -96,7 +97,7 @@ WorkspaceNumbers turning_numbers(const TurningView& view) {
 WorkspaceNumbers wavelength_numbers(const WavelengthsView& view) {
   WorkspaceNumbers numbers{Matrix(static_cast<int>(view.lengths.x.size()), 1), {}, {"wavelength"}, "wavelengths"};
   for (std::size_t i = 0; i < view.lengths.x.size(); ++i) {
-    numbers.rows.push_back(fmt::format("dimension {}", view.lengths.x[i]));
+    numbers.rows.push_back(trf("dimension {}", view.lengths.x[i]));
     numbers.matrix.values[i] = static_cast<float>(view.lengths.y[i]);
   }
   return numbers;
@@ -124,7 +125,7 @@ WorkspaceNumbers table_numbers(const PositionNumbersView& view) {
 void draw_modes(PositionsView& view, const Skin& skin) {
   for (std::size_t i = 0; i < modes.size(); ++i) {
     const auto mode = static_cast<PositionsMode>(i);
-    if (draw_choice(modes[i].title, view.mode == mode, modes[i].help, skin)) view.mode = mode;
+    if (draw_choice(tr_label(modes[i].title), view.mode == mode, tr(modes[i].help), skin)) view.mode = mode;
   }
   end_choices();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "widgets/row.h"
 #include "widgets/words.h"
 #include "workspaces/attention/view.h"
@@ -17,29 +18,28 @@ namespace {
 void draw_controls(WorkspaceContext& context, OrdersView& view) {
   const Skin& skin = context.skin;
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button("Shuffle again")) {
+  if (ImGui::Button(tr_label("Shuffle again"))) {
     ++view.seed;
     ask_for_orders(context, view);
   }
   ImGui::EndDisabled();
-  help_tooltip("Other orders, with the weights of this moment. Key: Home.", skin);
+  help_tooltip(tr("Other orders, with the weights of this moment. Key: Home."), skin);
   if (!context.live || context.live->model.is_recurrent() || context.live->model.positions == "none") return;
-  next_in_row(checkbox_width("told the order, everywhere"), skin.px(12));
+  next_in_row(checkbox_width(tr("told the order, everywhere")), skin.px(12));
   AttentionView& attention = context.views.of<AttentionView>();
   bool told = !attention.interventions.no_positions;
-  if (ImGui::Checkbox("told the order, everywhere", &told)) attention.interventions.no_positions = !told;
-  help_tooltip(
-      "Off: what is read comes without its positions in all workspaces, while the model is looked at. Attention then "
-      "reads a bag of words: it is the same in every order.",
-      skin);
+  if (ImGui::Checkbox(tr_label("told the order, everywhere"), &told)) attention.interventions.no_positions = !told;
+  help_tooltip(tr("Off: what is read comes without its positions in all workspaces, while the model is looked at. "
+                  "Attention then reads a bag of words: it is the same in every order."),
+               skin);
 }
 
 void draw_reading(const OrderReading& reading, const OrderReading& own, const Skin& skin) {
   const bool same = reading.output == own.output;
   draw_wrapped_label(skin.fonts.ui, same ? skin.theme.text : skin.theme.warning,
-                     reading.output.empty() ? "(nothing)" : one_line(reading.output), skin);
+                     reading.output.empty() ? tr("(nothing)") : one_line(reading.output), skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     fmt::format("ln p of the first row\u2019s output: {}", number_text(reading.log_prob, 4)), skin);
+                     trf("ln p of the first row\u2019s output: {}", number_text(reading.log_prob, 4)), skin);
 }
 
 void draw_heading(const char* text, const char* help, const Skin& skin) {
@@ -54,15 +54,15 @@ void draw_table(const OrderLook& look, const Skin& skin) {
   if (!ImGui::BeginTable("orders", untold ? 3 : 2, flags, {0, 0})) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  draw_heading("The words", "The sentence as it stands first, then its words in other orders.", skin);
+  draw_heading(tr("The words"), tr("The sentence as it stands first, then its words in other orders."), skin);
   ImGui::TableNextColumn();
-  draw_heading(fmt::format("told: {}", look.positions).c_str(),
-               "Greedy, as the model is. Orange: other than of the sentence as it stands.", skin);
+  draw_heading(trf("told: {}", look.positions).c_str(),
+               tr("Greedy, as the model is. Orange: other than of the sentence as it stands."), skin);
   if (untold) {
     ImGui::TableNextColumn();
-    draw_heading("not told the order",
-                 "Nothing tells the encoder the positions: every order gives the same keys and values, so the output "
-                 "cannot differ (paper \u00A73.5).",
+    draw_heading(tr("not told the order"),
+                 tr("Nothing tells the encoder the positions: every order gives the same keys and values, so the "
+                    "output cannot differ (paper \u00A73.5)."),
                  skin);
   }
   for (const WordOrder& order : look.orders) {
@@ -94,7 +94,7 @@ std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view) {
   const bool untold = !look.orders.front().untold.empty();
   WorkspaceNumbers numbers{
       Matrix(static_cast<int>(look.orders.size()), untold ? 2 : 1), {}, {"ln p, told the order"}, "shuffled words"};
-  if (untold) numbers.cols.emplace_back("ln p, not told");
+  if (untold) numbers.cols.emplace_back(tr("ln p, not told"));
   int row = 0;
   for (const WordOrder& order : look.orders) {
     numbers.rows.push_back(fmt::format("{} \u2192 {}", order.text, order.told.output));
@@ -109,15 +109,16 @@ void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
   OrdersView& view = positions.orders;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note("No run is open: open one, and the words of a sentence are shuffled for it.");
-  if (context.live && context.live->source_text.empty()) return note("Type a sentence below: its words are shuffled.");
+  if (!context.has_run) return note(tr("No run is open: open one, and the words of a sentence are shuffled for it."));
+  if (context.live && context.live->source_text.empty())
+    return note(tr("Type a sentence below: its words are shuffled."));
   const bool same =
       context.live && view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
   if (context.live && !context.studying && !same) ask_for_orders(context, view);
   draw_controls(context, view);
   if (!view.look)
-    return note(context.studying || context.study ? "Shuffling the words\u2026"
-                                                  : "Nothing was shuffled: \u201CShuffle again\u201D does.");
+    return note(context.studying || context.study ? tr("Shuffling the words\u2026")
+                                                  : tr("Nothing was shuffled: \u201CShuffle again\u201D does."));
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   draw_table(*view.look, skin);
 }

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "base/numbers.h"
+#include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
 #include "widgets/row.h"
@@ -33,13 +34,14 @@ void draw_position(const char* word, int& position, Color32 color, const char* h
 }
 
 void draw_controls(TurningView& view, const Skin& skin) {
-  draw_position("query at m", view.query, skin.theme.series[0], "Where the query stands. Keys: \u2190 and \u2192.",
-                skin);
+  draw_position(tr("query at m"), view.query, skin.theme.series[0],
+                tr("Where the query stands. Keys: \u2190 and \u2192."), skin);
   next_in_row(skin.px(200), skin.px(14));
-  draw_position("key at n", view.key, skin.theme.series[1], "Where the key stands. Keys: \u2191 and \u2193.", skin);
-  next_in_row(button_width("Move both"), skin.px(12));
-  if (ImGui::Button("Move both")) move_both(view);
-  help_tooltip("Both one position further: every arrow turns, and no product changes. Key: Enter.", skin);
+  draw_position(tr("key at n"), view.key, skin.theme.series[1], tr("Where the key stands. Keys: \u2191 and \u2193."),
+                skin);
+  next_in_row(button_width(tr("Move both")), skin.px(12));
+  if (ImGui::Button(tr_label("Move both"))) move_both(view);
+  help_tooltip(tr("Both one position further: every arrow turns, and no product changes. Key: Enter."), skin);
 }
 
 void draw_arrow(Painter& paint, ImVec2 center, float length, double angle, Color32 color, float thickness) {
@@ -55,15 +57,14 @@ void pair_tooltip(const TurningView& view, int pair) {
   const double theta = rope_angle(pair, view.width, view.base);
   const double apart = (view.query - view.key) * theta;
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(fmt::format("dimensions {} and {}", 2 * pair, 2 * pair + 1).c_str());
+  ImGui::TextUnformatted(trf("dimensions {} and {}", 2 * pair, 2 * pair + 1).c_str());
   ImGui::TextUnformatted(
-      fmt::format("\u03B8 = {}^(\u2212{}/{}) = {:.4g} a position", view.base, 2 * pair, view.width, theta).c_str());
+      trf("\u03B8 = {}^(\u2212{}/{}) = {:.4g} a position", view.base, 2 * pair, view.width, theta).c_str());
   ImGui::TextUnformatted(
-      fmt::format("query: {} \u03B8 = {}\u00B0", view.query, number_text(degrees(view.query * theta), 1)).c_str());
-  ImGui::TextUnformatted(
-      fmt::format("key: {} \u03B8 = {}\u00B0", view.key, number_text(degrees(view.key * theta), 1)).c_str());
-  ImGui::TextUnformatted(fmt::format("between them ({} \u2212 {}) \u03B8 = {}\u00B0, product cos = {}", view.query,
-                                     view.key, number_text(degrees(apart), 1), number_text(std::cos(apart), 4))
+      trf("query: {} \u03B8 = {}\u00B0", view.query, number_text(degrees(view.query * theta), 1)).c_str());
+  ImGui::TextUnformatted(trf("key: {} \u03B8 = {}\u00B0", view.key, number_text(degrees(view.key * theta), 1)).c_str());
+  ImGui::TextUnformatted(trf("between them ({} \u2212 {}) \u03B8 = {}\u00B0, product cos = {}", view.query, view.key,
+                             number_text(degrees(apart), 1), number_text(std::cos(apart), 4))
                              .c_str());
   ImGui::EndTooltip();
 }
@@ -129,23 +130,22 @@ void draw_turning(WorkspaceContext& context, PositionsView& positions) {
   draw_controls(view, skin);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      fmt::format(
-          "RoPE turns each pair of a head\u2019s {} dimensions by position \u00B7 \u03B8_i, \u03B8_i = "
-          "{}^(\u22122i/d), query (blue) and key alike: the first pair by a radian a position, the last hardly. "
-          "What stands below a circle is the angle between them, (m \u2212 n) \u03B8_i: only the distance counts.",
+      trf("RoPE turns each pair of a head\u2019s {} dimensions by position \u00B7 \u03B8_i, \u03B8_i = "
+          "{}^(\u22122i/d), query (blue) and key alike: the first pair by a radian a position, the last hardly. What "
+          "stands below a circle is the angle between them, (m \u2212 n) \u03B8_i: only the distance counts.",
           view.width, view.base),
       skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_pairs(view, {room.x, std::floor(room.y * 0.56F)}, skin);
   const int apart = std::abs(view.query - view.key);
   view.axis.marker = apart;
-  const PlotLine line{.name = "q\u00B7k", .series = &view.product, .color = skin.theme.series[0]};
+  const PlotLine line{.name = tr("q\u00B7k"), .series = &view.product, .color = skin.theme.series[0]};
   draw_plot(
       "product", {&line, 1}, {0, 0}, view.axis, view.plot,
-      {.title = "What q\u00B7k becomes of the distance",
-       .help = "Of a query and a key that were the same vector, of length 1 in all and alike in every pair: the mean "
-               "of cos((m \u2212 n) \u03B8_i) over the pairs. 1 side by side, and less the farther, in waves.",
-       .x_label = "distance |m \u2212 n|"},
+      {.title = tr("What q\u00B7k becomes of the distance"),
+       .help = tr("Of a query and a key that were the same vector, of length 1 in all and alike in every pair: the "
+                  "mean of cos((m \u2212 n) \u03B8_i) over the pairs. 1 side by side, and less the farther, in waves."),
+       .x_label = tr("distance |m \u2212 n|")},
       skin);
 }
 
