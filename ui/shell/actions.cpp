@@ -417,7 +417,7 @@ constexpr std::array table = {
            [](Scope& scope) { scope.exports.menu_asked = true; }},
     Action{"next-workspace", workspaces_title, "", typing(ctrl(Key::tab)), no_menu, step_workspace<1>},
     Action{"previous-workspace", workspaces_title, "", typing(ctrl_shift(Key::tab)), no_menu, step_workspace<-1>},
-    Action{"escape", "Ends presentation, closes, unpins", "", Shortcut{Chord{Key::escape}}, no_menu, escape},
+    Action{"escape", "Ends presentation, closes, lets go", "", Shortcut{Chord{Key::escape}}, no_menu, escape},
     Action{"earlier", frames_title, "", of_timeline(repeated(shift(Key::left))), no_menu, move_by<-1>},
     Action{"later", frames_title, "", of_timeline(repeated(shift(Key::right))), no_menu, move_by<1>},
     Action{"first", ends_title, "", of_timeline(shift(Key::home)), no_menu, [](Scope& scope) { show_frame(scope, 0); }},

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto mouse_lines = std::to_array<std::pair<const char*, const char*>>({
     {mark("hover"), mark("the exact value and both tokens")},
-    {mark("click"), mark("selects a head, pins a query and a key, switches a curve")},
+    {mark("click"), mark("selects a head, keeps a query and a key, switches a curve")},
     {mark("Shift + click"), mark("shows a head together with others, in colours")},
     {mark("double-click"), mark("opens a head; a curve alone; fits a plot or a map; resets a splitter")},
     {mark("wheel, drag"), mark("zooms at the cursor, pans (plots, maps)")},

@@ -294,8 +294,8 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::SmallButton(tr_label("Unpin"))) let_go(canvas.view);
-  help_tooltip(tr("Lets go of the chosen query and key: the list follows the mouse again (Escape)."), skin);
+  if (ImGui::SmallButton(tr_label("Let go"))) let_go(canvas.view);
+  help_tooltip(tr("Lets go of the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
 }
 
 Pointed draw_list(Canvas& canvas, int row) {

@@ -244,7 +244,7 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
   const std::vector<GoldStep>& after = snapshot.gold;
   if (after.empty()) return;
   const std::string sum =
-      trf("Σ ln p of the {} {:.2f} → {:.2f}", difference.reference ? tr("reference") : tr("untouched output"),
+      trf("log-probability of the {} {:.2f} → {:.2f}", difference.reference ? tr("reference") : tr("untouched output"),
           difference.log_prob_before, difference.log_prob_after);
   ImGui::TextUnformatted(sum.c_str());
   help_tooltip(tr("How probable every piece is when the ones before it are given, without and with the interventions "

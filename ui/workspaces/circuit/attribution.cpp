@@ -194,7 +194,7 @@ void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::ve
   options.zoom = &view.pieces_zoom;
   options.tooltip = [&](int row, int col) {
     const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
-    bold_text(fmt::format("{}, \u201C{}\u201D: {:.4f}", method.name, cols[static_cast<std::size_t>(col)],
+    bold_text(fmt::format("{}, \u201C{}\u201D: {:.4f}", tr(method.name), cols[static_cast<std::size_t>(col)],
                           method.values[static_cast<std::size_t>(col)]),
               skin);
     dim_text(method_help(method.name), skin);

@@ -18,7 +18,7 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
                  Color32 color, const Skin& skin) {
   draw_side_name(side, name, color, skin);
   ImGui::SameLine(0, skin.px(10));
-  draw_label(skin.fonts.small, skin.theme.text_dim, trf("Σ ln p {}", number_text(log_prob, 2)), skin);
+  draw_label(skin.fonts.small, skin.theme.text_dim, trf("log-probability {}", number_text(log_prob, 2)), skin);
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   bool first = true;
   for (const ComparedWord& word : words) {

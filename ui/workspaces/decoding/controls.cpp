@@ -95,10 +95,10 @@ void draw_options(DecodingOptions& options, const Skin& skin) {
 // What is at its default is left out, but for the beam.
 std::string summary(const DecodingOptions& options) {
   const SamplingOptions& sampling = options.sampling;
-  std::string text = fmt::format("T {:.3g}", sampling.temperature);
-  if (sampling.top_k > 0) text += fmt::format(" · k {}", sampling.top_k);
-  if (sampling.top_p < 1) text += fmt::format(" · p {:.3g}", sampling.top_p);
-  return text + trf(" · beam {} · α {:.3g}", options.beam, options.length_penalty);
+  std::string text = trf("temperature {:.3g}", sampling.temperature);
+  if (sampling.top_k > 0) text += trf(" · top-k {}", sampling.top_k);
+  if (sampling.top_p < 1) text += trf(" · top-p {:.3g}", sampling.top_p);
+  return text + trf(" · beam {} · length penalty {:.3g}", options.beam, options.length_penalty);
 }
 
 // What was chosen piece by piece, for the empty field.
@@ -116,7 +116,7 @@ void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, c
       "candidate of a step. A piece that is given is underlined.");
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Begins with"));
-  help_tooltip(help, skin);
+  help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(6));
   const bool steered = !view.prefix.empty() || !view.prefix_ids.empty();
   const float button = button_width(tr("Let go"));
@@ -129,7 +129,7 @@ void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, c
   }
   if (ImGui::IsItemActivated()) ++view.typing;
   if (ImGui::IsItemEdited()) view.prefix_ids.clear();
-  help_tooltip(help, skin);
+  help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(!steered);
   if (ImGui::Button(tr_label("Let go"))) let_go(view);
@@ -143,11 +143,11 @@ void draw_reference(std::string& reference, const Skin& skin) {
       "a BLEU score against it, and teacher forcing reads it. Filled in for examples of the corpus.");
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Should become"));
-  help_tooltip(help, skin);
+  help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(-skin.px(4));
   ImGui::InputTextWithHint("##reference", tr("not known"), &reference);
-  help_tooltip(help, skin);
+  help_tooltip(tr(help), skin);
 }
 
 // ---- whose attention is shown

@@ -163,7 +163,7 @@ std::string Diagram::count_text(const ArchitectureBox& box) const {
 }
 
 std::string Diagram::help_of(const ArchitectureBox& box) const {
-  std::string text = box.help;
+  std::string text(tr(box.help));
   const std::int64_t shared = shared_parameters_of(box, parameters());
   const std::int64_t own = parameters_of(box, view_.layer, parameters());
   text += shared > 0 ? trf("\n{} parameters, shared: counted once, where they are first used.", grouped(shared))
@@ -345,11 +345,11 @@ void Diagram::draw_box(const Place& place) {
   const float y = place.middle();
   const float room = size.x - 2 * pad;
   // The words come first where nothing is learned.
-  const bool words_alone = box.beside && text_size(small, box.title).x > room - number.x - pad;
+  const bool words_alone = box.beside && text_size(small, tr(box.title)).x > room - number.x - pad;
   const float title_room = words_alone ? room : std::max(skin_.px(40), room - number.x - pad);
-  ImFont* font = text_size(skin_.fonts.ui, box.title).x <= title_room ? skin_.fonts.ui : small;
+  ImFont* font = text_size(skin_.fonts.ui, tr(box.title)).x <= title_room ? skin_.fonts.ui : small;
   paint_.text(font, {place.low.x + pad, y - font_size(font) / 2}, skin_.theme.text,
-              shortened(font, box.title, title_room));
+              shortened(font, std::string(tr(box.title)), title_room));
   if (!words_alone && number.x + pad + skin_.px(40) <= room)
     paint_.text(small, {place.high.x - pad - number.x, y - number.y / 2}, skin_.theme.text_dim, count);
 }

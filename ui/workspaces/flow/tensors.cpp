@@ -63,7 +63,7 @@ class Heading {
                                   ? trf("{} · {} parameters", place,
                                         grouped(parameters_of(box, view_.layer, snapshot_.data_flow->parameters)))
                                   : place;
-    draw_caption(box.title.c_str(), words, box.help, skin_);
+    draw_caption(std::string(tr(box.title)).c_str(), words, tr(box.help), skin_);
     choices(plan, box);
   }
 

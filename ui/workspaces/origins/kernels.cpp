@@ -19,8 +19,8 @@ void draw_controls(OriginsView& view, const Skin& skin) {
   const std::span<const KernelText> texts = kernel_texts();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto kernel = static_cast<Kernel>(i);
-    const std::string help = fmt::format("K(u) = {}, u = (x \u2212 x_i)/h. {}", texts[i].formula, texts[i].help);
-    if (draw_choice(texts[i].title, kernels.kernel == kernel, help, skin)) kernels.kernel = kernel;
+    const std::string help = fmt::format("K(u) = {}, u = (x \u2212 x_i)/h. {}", tr(texts[i].formula), tr(texts[i].help));
+    if (draw_choice(tr_label(texts[i].title), kernels.kernel == kernel, help, skin)) kernels.kernel = kernel;
   }
   end_choices();
   ImGui::BeginDisabled(kernels.kernel == Kernel::constant);

@@ -68,7 +68,7 @@ void toggle_dimension(PositionNumbersView& view, int dimension) {
 // The heading of the table, with the choice among several beside it.
 void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>& tables, PositionNumbersView& view,
                   const Skin& skin) {
-  bold_text(scheme.heading, skin);
+  bold_text(tr(scheme.heading), skin);
   if (tables.size() < 2) return;
   ImGui::SameLine(0, skin.px(14));
   const WithFont small(skin.fonts.small);
@@ -206,10 +206,10 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
 
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   draw_heading(scheme, *snapshot.positions, view, skin);
-  caption(scheme.caption, 2, skin);
+  caption(tr(scheme.caption), 2, skin);
   draw_matrix(scheme, view, {0, -lower}, textures, skin);
-  bold_text(scheme.curves_heading, skin);
-  caption(scheme.curves, 1, skin);
+  bold_text(tr(scheme.curves_heading), skin);
+  caption(tr(scheme.curves), 1, skin);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));
   draw_columns(scheme, shown_dimensions(view), tr("dim"), 0,
                {.title = tr("Value"), .y_limits = PlotRange{-highest, highest}}, view, skin);
@@ -218,7 +218,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   bold_text(trf("How alike {}s are", row_word(scheme.form)), skin);
-  caption(scheme.alike, 2, skin);
+  caption(tr(scheme.alike), 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
   draw_row_choice(scheme, view, skin);
   caption(tr("The chosen row, over how far apart they are."), 1, skin);
@@ -249,10 +249,10 @@ void draw_head_biases(const PositionScheme& scheme, PositionNumbersView& view, I
 void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view,
                  TextureStore& textures, const Skin& skin) {
   draw_heading(scheme, *snapshot.positions, view, skin);
-  caption(scheme.caption, 1, skin);
+  caption(tr(scheme.caption), 1, skin);
   draw_head_biases(scheme, view, {0, -std::floor(ImGui::GetContentRegionAvail().y * 0.5F)}, textures, skin);
-  bold_text(scheme.curves_heading, skin);
-  caption(scheme.curves, 1, skin);
+  bold_text(tr(scheme.curves_heading), skin);
+  caption(tr(scheme.curves), 1, skin);
   // No more lines than there are colours to tell apart.
   const int heads = view.heads.rows;
   const int stride = (heads - 1) / static_cast<int>(skin.theme.series.size()) + 1;
@@ -274,7 +274,7 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
         skin);
   }
   const PositionScheme& scheme = position_scheme(snapshot->model.positions);
-  if (scheme.form == PositionForm::none) return draw_quiet_note(scheme.caption, room, skin);
+  if (scheme.form == PositionForm::none) return draw_quiet_note(tr(scheme.caption), room, skin);
   if (!snapshot->positions || snapshot->positions->empty())
     return draw_quiet_note(tr("This look brought no positions."), room, skin);
   take_table(*snapshot, scheme, view);
