@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "plain/config.h"
+#include "plain/metrics.h"
 #include "shell/glossary.h"
 #include "shell/looking.h"
 #include "shell/palette.h"
@@ -29,12 +31,36 @@ TEST(Glossary, TermsAreInOrderAndLeadSomewhere) {
     EXPECT_TRUE(term.meaning.ends_with('.')) << term.name;
     if (term.shown.empty()) continue;
     Views views;
-    EXPECT_TRUE(find_workspace(term.shown) || show_view(views, term.shown)) << term.name << ": " << term.shown;
+    const bool is_setting = std::ranges::any_of(config_fields(), [&](const auto& it) { return it.key == term.shown; });
+    EXPECT_TRUE(is_setting || find_workspace(term.shown) || show_view(views, term.shown))
+        << term.name << ": " << term.shown;
   }
   for (const char* word :
        {"embedding", "token", "query", "key", "value", "attention head", "look-ahead mask", "logit", "softmax",
         "residual connection", "layer norm", "beam search", "teacher forcing", "BLEU", "perplexity"})
     EXPECT_TRUE(names.contains(word)) << word;
+}
+
+TEST(Glossary, EveryLabelHasAnEntry) {
+  for (const ConfigField& field : config_fields()) EXPECT_TRUE(term_of(field.key)) << field.key;
+  for (const Workspace& workspace : workspaces()) {
+    EXPECT_TRUE(term_of(workspace.title)) << workspace.title;
+    if (!workspace.views) continue;
+    for (const WorkspaceView& view : workspace.views()) EXPECT_TRUE(term_of(view.title)) << view.title;
+  }
+  for (const MetricRow& row : metric_rows) EXPECT_TRUE(term_of(row.plot.title)) << row.plot.title;
+  EXPECT_FALSE(term_of("no label at all"));
+  EXPECT_EQ(term_of("Beam tree###tree")->name, "beam search");
+}
+
+TEST(Glossary, FindsWhatATextSpeaksOf) {
+  const auto found = terms_in("The keys of an attention head, compared with a query.");
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0]->name, "key");
+  EXPECT_EQ(found[1]->name, "attention head");
+  EXPECT_EQ(found[2]->name, "attention");
+  EXPECT_EQ(found[3]->name, "query");
+  EXPECT_TRUE(terms_in("monkeys tokenise nothing").empty());
 }
 
 class GlossaryWindow : public testing::Test {
@@ -51,6 +77,8 @@ class GlossaryWindow : public testing::Test {
 
 TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.key(Key::f1, draw);
+  ui.frames(2, draw);
+  scope.glossary.typed = "beam search";
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("beam search", draw));
   ui.frames(2, draw);
@@ -77,6 +105,27 @@ TEST_F(GlossaryWindow, ThePaletteKnowsEveryTermAndEscapeCloses) {
   ui.frames(2, draw);
   EXPECT_FALSE(scope.glossary.open);
   EXPECT_FALSE(ui.drew("Among how many"));
+}
+
+TEST_F(GlossaryWindow, F1OpensWhatTheMouseIsOver) {
+  const auto at = ui.find_text("d_ff");
+  ASSERT_TRUE(at);
+  ui.move(*at, draw);
+  ui.frames(60, draw);
+  EXPECT_TRUE(ui.drew("F1: "));
+  ui.key(Key::f1, draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(scope.glossary.open);
+  EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "feed-forward");
+}
+
+TEST_F(GlossaryWindow, ASettingsTermShowsTheSetting) {
+  open_glossary(scope, "gradient clipping");
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.click_text("Show me", draw));
+  ui.frames(2, draw);
+  EXPECT_FALSE(scope.glossary.open);
+  EXPECT_TRUE(scope.layout.setup_open);
 }
 
 }  // namespace

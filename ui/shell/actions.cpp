@@ -10,7 +10,10 @@
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "shell/comparing.h"
+#include "shell/context_menu.h"
 #include "shell/export.h"
+#include "shell/glossary.h"
+#include "shell/head_actions.h"
 #include "shell/lessons.h"
 #include "shell/pen.h"
 #include "shell/purposes.h"
@@ -287,6 +290,60 @@ constexpr Chord repeated(Chord chord) {
   return chord;
 }
 
+// ---- what the mouse is over
+
+std::string copy_title(const Scope& scope) {
+  const std::optional<Pointed>& about = scope.context_menu.about;
+  const bool brief = about && about->value.size() <= 24 && !about->value.empty();
+  return brief ? trf("Copy {}", about->value) : tr("Copy the value");
+}
+
+bool has_value(const Scope& scope) {
+  return scope.context_menu.about && !scope.context_menu.about->value.empty();
+}
+
+void copy_value(Scope& scope) {
+  if (has_value(scope)) ImGui::SetClipboardText(scope.context_menu.about->value.c_str());
+}
+
+// At what the mouse is over, or else the keyboard; closes it where it is open.
+void open_glossary_here(Scope& scope) {
+  const std::optional<Pointed> pointed = pointed_thing(), focused = focused_thing();
+  const std::optional<Pointed>& about = pointed && !terms_of(*pointed).empty() ? pointed : focused;
+  const std::vector<const Term*> terms = about ? terms_of(*about) : std::vector<const Term*>();
+  if (terms.empty()) {
+    scope.glossary.open = true;
+  } else {
+    open_glossary(scope, terms.front()->name);
+  }
+}
+
+// ---- the head that is chosen
+
+std::string inside_help(const Scope& scope) {
+  return trf("Its own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O. {}", head_problem(scope));
+}
+
+std::string head_help(const Scope& scope) {
+  return trf("Its part of what goes into W_O becomes zero; everything after it is computed anew. Again: on. {}",
+             head_problem(scope));
+}
+
+std::string layer_help(const Scope& scope) {
+  return trf("It passes its input on unchanged. Again: on. {}", head_problem(scope));
+}
+
+std::string key_help(const Scope& scope) {
+  return trf("No query of this head may look at it. Again: they may. {}", key_problem(scope));
+}
+
+std::string force_help(const Scope& scope) {
+  return trf("Of the query and key that are chosen, in this head alone. {}", key_problem(scope));
+}
+
+constexpr Things heads = {Thing::map, Thing::head};
+constexpr Things pictures = {Thing::map, Thing::head, Thing::plot, Thing::piece};
+
 constexpr Shortcut no_key;
 constexpr MenuPlace no_menu;
 constexpr bool (*always)(const Scope&) = nullptr;
@@ -339,26 +396,42 @@ constexpr std::array table = {
            "runs between updates, on the weights of this moment.",
            no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
     Action{"save-png", "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", no_key,
-           Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>},
+           Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>, nullptr, pictures},
     Action{"save-svg", "Picture of the workspace as SVG…",
            "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
-           no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>},
+           no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>, nullptr, pictures},
     Action{"save-csv", "Numbers as CSV…",
            "What the workspace shows as comma-separated values: the selected head's weights with both tokens, or a "
            "map's points.",
-           no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>},
+           no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>, nullptr,
+           pictures},
     Action{"save-json", "Numbers as JSON…",
            "What the workspace shows as JSON: the selected head's weights with both tokens, or a map's points.", no_key,
            Menu::exports, choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
     Action{"copy-numbers", "Copy numbers", "What the workspace shows, to be pasted into a spreadsheet.", no_key,
-           Menu::exports, copy_numbers, has_numbers},
+           Menu::exports, copy_numbers, has_numbers, nullptr, pictures},
     Action{"save-film", "Film as numbered PNGs…",
            "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
            "a folder.",
            no_key, apart(Menu::exports), choose_it<Purpose::save_film>, can_choose_it<Purpose::save_film>},
-    Action{"pin", "Pin the sentence", pin_help, typing(ctrl(Key::d)), apart(Menu::view), toggle_pin, can_pin,
-           is_pinned},
-    Action{"plot-weight", "Plot the chosen weight", plot_weight_help, no_key, Menu::view, plot_weight, can_plot_weight},
+    Action{"pin",
+           "Pin the sentence",
+           pin_help,
+           typing(ctrl(Key::d)),
+           apart(Menu::view),
+           toggle_pin,
+           can_pin,
+           is_pinned,
+           {Thing::piece}},
+    Action{"plot-weight",
+           "Plot the chosen weight",
+           plot_weight_help,
+           no_key,
+           Menu::view,
+           plot_weight,
+           can_plot_weight,
+           nullptr,
+           {Thing::map}},
     Action{"simple", "Simple", "The sentence and what the model makes of it, and nothing beside it.", no_key,
            apart(Menu::view), choose_density<Density::simple>, always, is_density<Density::simple>},
     Action{"standard", "Standard", "Setup and curves beside it; of the settings those that are changed first.", no_key,
@@ -407,9 +480,50 @@ constexpr std::array table = {
            Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
     Action{"glossary", "Glossary",
            "The words of the window in plain language, with formula, source and where to see it.",
-           typing(Chord{Key::f1}), Menu::help, [](Scope& scope) { scope.glossary.open = true; }},
+           typing(Chord{Key::f1}), Menu::help, open_glossary_here},
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
+    // ---- the right button, and the palette
+    Action{"copy-value",
+           copy_title,
+           "Copies it as text.",
+           no_key,
+           no_menu,
+           copy_value,
+           has_value,
+           nullptr,
+           {Thing::map, Thing::plot, Thing::piece}},
+    Action{"open-head",
+           "Open this head",
+           "Large, in the workspace Attention.",
+           no_key,
+           no_menu,
+           open_head,
+           has_head,
+           nullptr,
+           {Thing::head}},
+    Action{"open-inside", "Inside this head", inside_help, no_key, no_menu, open_inside, has_head, nullptr, heads},
+    Action{"head-off", "Switch this head off", head_help, no_key, no_menu, switch_head, has_head, is_head_off, heads},
+    Action{"layer-off", "Switch this layer off", layer_help, no_key, no_menu, switch_layer, has_head, is_layer_off,
+           heads},
+    Action{"hide-key",
+           "Hide this key from the head",
+           key_help,
+           no_key,
+           no_menu,
+           hide_key,
+           has_key,
+           is_key_hidden,
+           {Thing::map}},
+    Action{"force-key",
+           "Give this key all of the query's weight",
+           force_help,
+           no_key,
+           no_menu,
+           force_cell,
+           has_cell,
+           nullptr,
+           {Thing::map}},
     // ---- keys alone
     Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,
            [](Scope& scope) { scope.focus_sentence = true; }},
@@ -538,24 +652,33 @@ void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
     if (action.key.also && pressed(*action.key.also)) perform(action, scope);
 }
 
+void draw_item(Scope& scope, const Action& action, const Skin& skin) {
+  const std::string key = action.key.chord ? chord_text(*action.key.chord) : "";
+  const bool on = action.is_on && action.is_on(scope);
+  const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
+  const std::string help = action.help(scope);
+  if (!help.empty()) help_tooltip(help, skin);
+  if (clicked) action.act(scope);
+}
+
 void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
   for (const Action& action : table) {
     if (action.place.menu != menu) continue;
     if (action.place.separated) ImGui::Separator();
-    const std::string key = action.key.chord ? chord_text(*action.key.chord) : "";
-    const bool on = action.is_on && action.is_on(scope);
-    const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
-    const std::string help = action.help(scope);
-    if (!help.empty()) help_tooltip(help, skin);
-    if (clicked) action.act(scope);
+    draw_item(scope, action, skin);
   }
+}
+
+void draw_thing_items(Scope& scope, Thing thing, const Skin& skin) {
+  for (const Action& action : table)
+    if (action.things.has(thing)) draw_item(scope, action, skin);
 }
 
 void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label) {
   ImGui::BeginDisabled(!applies(action, scope));
   const bool clicked = ImGui::Button(label ? label : action.title(scope).c_str());
   ImGui::EndDisabled();
-  help_tooltip(help_with_key(action, scope), skin);
+  help_tooltip(help_with_key(action, scope), skin, label ? label : action.title(scope));
   if (clicked) perform(action, scope);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/input.h"
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "shell/scope.h"
 #include "widgets/row.h"
@@ -22,6 +24,7 @@ class Text {
   constexpr Text(const char* fixed) : fixed_(fixed) {}
   // Its function gives it in the window's language.
   constexpr Text(std::string (*made)(const Scope&)) : made_(made) {}
+  const char* fixed() const { return fixed_; }  // in English; null: it depends
   std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : tr(fixed_); }
 
  private:
@@ -62,6 +65,20 @@ struct MenuPlace {
   bool separated = false;  // from those before it
 };
 
+// On what the right button offers it.
+class Things {
+ public:
+  constexpr Things() = default;
+  constexpr Things(std::initializer_list<Thing> things) {
+    for (const Thing thing : things) bits_ |= 1U << static_cast<unsigned>(thing);
+  }
+  constexpr bool has(Thing thing) const { return (bits_ >> static_cast<unsigned>(thing) & 1U) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
 struct Action {
   std::string_view name;  // no two share one
   Text title;             // in its menu and in the list of keys, where neighbours of one title share a line
@@ -71,6 +88,7 @@ struct Action {
   void (*act)(Scope&);
   bool (*applies)(const Scope&) = nullptr;  // null: always
   bool (*is_on)(const Scope&) = nullptr;    // of what is switched on and off
+  Things things = {};
 };
 
 std::span<const Action> actions();
@@ -81,6 +99,7 @@ bool applies(const Action& action, const Scope& scope);
 void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin);
 
 void draw_menu_items(Scope& scope, Menu menu, const Skin& skin);
+void draw_thing_items(Scope& scope, Thing thing, const Skin& skin);
 
 // A button that does it, with its help and its key as tooltip; `label` instead of its title, if one is given.
 void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label = nullptr);

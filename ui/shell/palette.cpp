@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/terms.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/presets.h"
@@ -29,7 +30,7 @@ constexpr int visible_rows = 12;
 // ---- what there is
 
 const char* menu_title(const Action& action) {
-  if (!action.place.menu) return tr("Keys");
+  if (!action.place.menu) return action.things.empty() ? tr("Keys") : tr("Right click");
   return tr(std::ranges::find(menus, *action.place.menu, &std::pair<Menu, const char*>::first)->second);
 }
 

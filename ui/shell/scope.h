@@ -16,6 +16,7 @@
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 #include "shell/comparing.h"
+#include "shell/context_menu.h"
 #include "shell/curves_panel.h"
 #include "shell/glossary.h"
 #include "shell/layout.h"
@@ -175,6 +176,7 @@ struct Scope {
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   Palette palette;
   GlossaryView glossary;
+  ContextMenu context_menu;
   std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
   FileBrowser browser;
   std::string reference;  // what the sentence should become; empty: not known

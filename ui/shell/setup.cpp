@@ -175,7 +175,7 @@ void draw_label(const ConfigField& field, const std::string& help, bool waits, f
   ImGui::PushClipRect(corner, ImVec2(corner.x + width, corner.y + ImGui::GetFrameHeight()), true);
   colored_text(waits ? skin.theme.text : mixed(skin.theme.text, skin.theme.text_dim, 0.6F), tr(field.label));
   ImGui::PopClipRect();
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, field.key);
   if (!waits) return;
   const float r = skin.px(2.5F);
   ImGui::GetWindowDrawList()->AddCircleFilled(ImVec2(corner.x - r * 2.2F, corner.y + ImGui::GetFrameHeight() * 0.5F), r,
@@ -243,7 +243,7 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, field.key);
   if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
   return edited && field.live;
 }

@@ -12,6 +12,7 @@
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "shell/actions.h"
+#include "shell/context_menu.h"
 #include "shell/departures.h"
 #include "shell/lessons.h"
 #include "shell/looking.h"
@@ -43,7 +44,7 @@ bool draw_tab(const char* title, bool active, const std::string& help, const Ski
     const ImVec2 high = ImGui::GetItemRectMax();
     ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(low.x, high.y - skin.px(2)), high, skin.theme.accent);
   }
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, title);
   ImGui::SameLine(0, skin.px(2));
   return clicked;
 }
@@ -302,6 +303,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
   if (!simple) draw_lit_sentence_bar(scope, skin);
   return_focus_after_click(scope);
   draw_dialogs(scope, skin);
+  draw_context_menu(scope, skin);
   ImGui::End();
   if (!scope.exports.taking) {
     draw_pen(scope, skin);

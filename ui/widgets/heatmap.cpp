@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "base/pointed.h"
+#include "base/terms.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap_layout.h"
@@ -363,6 +365,58 @@ void draw_tooltip(const Canvas& canvas, const HeatmapResult& result) {
   ImGui::EndTooltip();
 }
 
+// What stands at an edge, explained: the name of an axis by its entry in the glossary.
+void explain(ImVec2 low, ImVec2 size, std::string_view name, std::string_view help, const Skin& skin) {
+  if (name.empty()) return;
+  ImGui::SetCursorScreenPos(low);
+  ImGui::Dummy(size);
+  const std::vector<const Term*> terms = terms_in(name);
+  if (!help.empty()) return help_tooltip(help, skin, name);
+  if (!terms.empty()) help_tooltip(tr(terms.front()->meaning), skin, terms.front()->name);
+}
+
+void explain_names(const Canvas& canvas) {
+  const HeatmapLayout& layout = canvas.layout;
+  const HeatmapOptions& options = canvas.options;
+  const Skin& skin = canvas.skin;
+  ImFont* font = skin.fonts.small;
+  const float line = font_size(font);
+  explain({layout.body.x, layout.origin.y}, text_size(font, options.col_axis), options.col_axis, {}, skin);
+  const float height = std::max(1.0F, std::min(text_size(font, options.row_axis).x, layout.sight.y));
+  const float middle = layout.body.y + layout.sight.y / 2;
+  explain({layout.origin.x, middle - height / 2}, {line, height}, options.row_axis, {}, skin);
+  if (!options.row_bars.values.empty())
+    explain({layout.bars.x, layout.end().y + skin.px(4)}, text_size(font, options.row_bars.name), options.row_bars.name,
+            options.row_bars.help, skin);
+  if (options.col_bars.values.empty()) return;
+  const ImVec2 size = text_size(font, options.col_bars.name);
+  explain({layout.body.x - skin.px(6) - size.x, layout.bars.y}, size, options.col_bars.name, options.col_bars.help,
+          skin);
+}
+
+Pointed pointed_cell(const Canvas& canvas, const HeatmapResult& result) {
+  const HeatmapOptions& options = canvas.options;
+  Pointed pointed{.thing = options.thing, .about = options.about};
+  const auto row = [&](int index) { return label_of(options.row_labels, index, options.first_row); };
+  const auto col = [&](int index) { return label_of(options.col_labels, index, options.first_col); };
+  const auto bar = [&](const HeatmapBars& bars, int index) {
+    pointed.about = pointed.help = bars.name;
+    const bool has = static_cast<std::size_t>(index) < bars.values.size();
+    return has ? fmt::format("{:.6g}", bars.values[static_cast<std::size_t>(index)]) : std::string();
+  };
+  if (result.row >= 0) {
+    pointed.name = fmt::format("{} \u2192 {}", row(result.row), col(result.col));
+    pointed.value = fmt::format("{:.6g}", canvas.matrix.at(result.row, result.col));
+  } else if (result.row_label >= 0) {
+    pointed.name = row(result.row_label);
+    pointed.value = bar(options.row_bars, result.row_label);
+  } else if (result.col_label >= 0) {
+    pointed.name = col(result.col_label);
+    pointed.value = bar(options.col_bars, result.col_label);
+  }
+  return pointed;
+}
+
 // What is clipped to the cells in sight.
 void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textures) {
   Painter& paint = canvas.paint;
@@ -412,6 +466,7 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
                       paint,  {options.map, options.low, options.high, options.mask_upper, skin.theme.masked}};
   const HeatmapResult result = touch_heatmap(matrix, options, canvas.layout);
   draw_tooltip(canvas, result);
+  if (result.row >= 0 || result.row_label >= 0 || result.col_label >= 0) point_at(pointed_cell(canvas, result));
 
   paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
   draw_cells(canvas, version, textures);
@@ -425,6 +480,7 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
     draw_legend(options.map, options.low, options.high, {skin.px(12), std::max(height, skin.px(40))}, skin);
   }
   paint.pop_clip();
+  explain_names(canvas);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
   ImGui::PopID();

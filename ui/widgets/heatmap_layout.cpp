@@ -121,6 +121,7 @@ void touch_cells(const Matrix& matrix, const HeatmapOptions& options, const Heat
   result.row = row_at(mouse.y, layout, matrix.rows);
   result.col = col_at(mouse.x, layout, matrix.cols);
   // The second click of a double-click, which showed all again, is none on the cell that is there now.
+  result.menu_asked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
   result.clicked = pressed && !(options.zoom && ImGui::GetIO().MouseClickedLastCount[0] > 1);
   result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
 }
@@ -130,6 +131,7 @@ void touch_row_label(const char* id, ImVec2 low, ImVec2 high, const Matrix& matr
   const bool pressed = area(id, low, high);
   if (!ImGui::IsItemHovered()) return;
   result.row_label = row_at(ImGui::GetIO().MousePos.y, layout, matrix.rows);
+  result.menu_asked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
   result.label_clicked = pressed;
 }
 
@@ -141,6 +143,7 @@ void touch_col_label(const char* id, ImVec2 low, ImVec2 high, bool slanted, cons
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const float lean = slanted ? (layout.body.y - mouse.y) / std::tan(label_slant * std::numbers::pi_v<float> / 180) : 0;
   result.col_label = col_at(mouse.x - lean, layout, matrix.cols);
+  result.menu_asked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
   result.label_clicked = pressed;
 }
 

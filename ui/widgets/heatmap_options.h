@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/color_map.h"
+#include "base/pointed.h"
 
 namespace attnscope {
 
@@ -48,6 +49,8 @@ struct HeatmapOptions {
   HeatmapBars row_bars;                           // along the right edge
   HeatmapBars col_bars;                           // along the bottom edge
   HeatmapZoom* zoom = nullptr;                    // wheel, drag and double-click change it; null: all is always seen
+  Thing thing = Thing::map;                       // for the right button
+  const char* about = "";                         // a label that the glossary may explain
   std::function<void(int row, int col)> tooltip;  // draws what the tooltip says; empty: both labels and the value
 };
 
@@ -56,7 +59,8 @@ struct HeatmapResult {
   int col = -1;
   bool clicked = false;  // the cell: pressed and let go without a drag
   bool double_clicked = false;
-  int row_label = -1;  // the label or bar under the mouse, which is at no cell then
+  bool menu_asked = false;  // the right button went down on the cell or the label
+  int row_label = -1;       // the label or bar under the mouse, which is at no cell then
   int col_label = -1;
   bool label_clicked = false;
 };

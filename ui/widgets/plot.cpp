@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/curves.h"
@@ -155,6 +156,17 @@ void zoom_and_pan(const PlotFrame& frame, PlotAxis& axis, PlotView& view) {
   }
 }
 
+// The values there, a line a line of the plot.
+Pointed pointed_values(std::span<const PlotLine> lines, double x, const PlotOptions& options) {
+  Pointed pointed{.thing = Thing::plot, .name = std::string(options.title), .about = std::string(options.title)};
+  pointed.help = options.help;
+  for (const PlotLine& line : lines)
+    if (const auto point = nearest_point(*line.series, x))
+      pointed.value += fmt::format("{}{} {:.6g}: {:.6g}", pointed.value.empty() ? "" : "\n", line.name,
+                                   line.series->x[*point], line.series->y[*point]);
+  return pointed;
+}
+
 void values_tooltip(std::span<const PlotLine> lines, double x, const PlotOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   const std::string label(options.x_label.empty() ? tr("step") : options.x_label);
@@ -178,6 +190,7 @@ void draw_crosshair(const PlotFrame& frame, std::span<const PlotLine> lines, Plo
   if (ImGui::IsItemHovered()) {
     axis.crosshair = frame.x_value(ImGui::GetIO().MousePos.x);
     axis.crosshair_owner = self;
+    if (!options.over) point_at(pointed_values(lines, *axis.crosshair, options));
   } else if (axis.crosshair_owner == self) {
     axis.crosshair.reset();
     axis.crosshair_owner = 0;
@@ -362,7 +375,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
   const float title_width = text_size(skin.fonts.small, options.title).x;
   if (!options.help.empty()) {
     ImGui::Dummy({title_width, font_size(skin.fonts.small)});
-    help_tooltip(options.help, skin);
+    help_tooltip(options.help, skin, options.title);
   }
   draw_plot_legend(lines, legend, origin, view, skin);
   if (has_points(visible) || options.over) {

@@ -1,6 +1,7 @@
 #include "widgets/row.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <string>
 
@@ -55,7 +56,7 @@ bool draw_choice(const char* title, bool chosen, std::string_view help, const Sk
   ImGui::PushStyleColor(ImGuiCol_Text, chosen ? skin.theme.text : skin.theme.text_dim);
   const bool clicked = ImGui::SmallButton(title);
   ImGui::PopStyleColor(2);
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, title);
   ImGui::SameLine(0, skin.px(4));
   return clicked;
 }
@@ -74,7 +75,8 @@ bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled,
                  const Skin& skin) {
   ImGui::BeginDisabled(!enabled);
   const float height = ImGui::GetFrameHeight();
-  const float text_width = ImGui::CalcTextSize(label).x;
+  const char* shown_end = ImGui::FindRenderedTextEnd(label);
+  const float text_width = ImGui::CalcTextSize(label, shown_end).x;
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const std::string id = std::string("##") + label;
   const bool clicked = ImGui::Button(id.c_str(), ImVec2(text_width + height + skin.px(8), height));
@@ -83,9 +85,9 @@ bool icon_button(const char* label, Icon icon, Color32 icon_color, bool enabled,
   draw_icon(list, icon, ImVec2(corner.x + height * 0.58F, corner.y + height * 0.5F), height * 0.23F,
             faded(icon_color, alpha));
   list.AddText(ImVec2(corner.x + height * 1.02F, corner.y + (height - ImGui::GetFontSize()) * 0.5F),
-               faded(skin.theme.text, alpha), label);
+               faded(skin.theme.text, alpha), label, shown_end);
   ImGui::EndDisabled();
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, label);
   return clicked;
 }
 

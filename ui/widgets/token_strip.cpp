@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/snapshot.h"
@@ -103,6 +104,14 @@ void token_tooltip(const Token& token, std::size_t index, const TokenStripOption
   ImGui::EndTooltip();
 }
 
+Pointed pointed_piece(const Token& token, std::size_t index, const TokenStripOptions& options) {
+  Pointed pointed{.thing = Thing::piece, .name = token.piece, .value = token.piece, .about = "token"};
+  if (index >= options.weights.size()) return pointed;
+  pointed.value = fmt::format("{:.6g}", options.weights[index]);
+  pointed.help = options.weight_name;
+  return pointed;
+}
+
 void underline(Painter& paint, const Chip& chip, Color32 color, float thickness, const Skin& skin) {
   const float below = chip.high.y + skin.px(1.5F);
   paint.line({chip.low.x, below}, {chip.high.x, below}, color, thickness);
@@ -185,6 +194,7 @@ TokenStripResult draw_token_strip(const char* id, std::span<const Token> tokens,
     if (ImGui::IsItemVisible()) paint_piece(paint, {at, {at.x + width, at.y + chip_height}}, token, i, options, skin);
     if (hovered) {
       result.hovered = static_cast<int>(i);
+      point_at(pointed_piece(token, i, options));
       token_tooltip(token, i, options, skin);
     }
     ImGui::PopID();

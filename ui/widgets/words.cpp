@@ -7,6 +7,10 @@
 #include <cmath>
 
 #include "base/drawable_text.h"
+#include "base/pointed.h"
+#include "base/terms.h"
+#include "base/translation.h"
+#include "plain/clamped.h"
 #include "widgets/painter.h"
 
 namespace attnscope {
@@ -15,6 +19,21 @@ namespace {
 void plain_text(std::string_view text) {
   const DrawableText drawable(text);
   ImGui::TextUnformatted(drawable.begin(), drawable.end());
+}
+
+// The next tooltip stands beneath the last item, or above it where there is no room: it does not cover what it
+// explains.
+void beside_item() {
+  const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  // Of a tall item, a picture, that would be far from the mouse.
+  if (high.y - low.y > 4 * ImGui::GetFrameHeight()) return;
+  const bool above = high.y > viewport.WorkPos.y + viewport.WorkSize.y * 0.75F;
+  // So far to the left of the mouse as the mouse is to the right: it ends at no edge.
+  const float x = ImGui::GetIO().MousePos.x;
+  const float pivot = clamped((x - viewport.WorkPos.x) / viewport.WorkSize.x, 0.0F, 1.0F);
+  ImGui::SetNextWindowPos({x, above ? low.y - gap : high.y + gap}, ImGuiCond_Always, {pivot, above ? 1.0F : 0.0F});
 }
 
 }  // namespace
@@ -41,7 +60,7 @@ void colored_text(Color32 color, std::string_view text) {
 
 void quiet_words(std::string_view words, std::string_view help, const Skin& skin) {
   dim_text(words, skin);
-  help_tooltip(help, skin);
+  help_tooltip(help, skin, words);
 }
 
 void wrapped_text(Color32 color, std::string_view text) {
@@ -58,7 +77,7 @@ void small_text(Color32 color, std::string_view text, const Skin& skin) {
 void draw_caption(const char* title, const std::string& words, std::string_view help, const Skin& skin) {
   const std::string shown = shortened(skin.fonts.bold, title, ImGui::GetContentRegionAvail().x);
   bold_text(shown, skin);
-  help_tooltip(shown == title ? std::string(help) : fmt::format("{}\n{}", title, help), skin);
+  help_tooltip(shown == title ? std::string(help) : fmt::format("{}\n{}", title, help), skin, title);
   ImGui::SameLine(0, skin.px(8));
   // Half a word helps nobody, and the title's tooltip says more.
   if (ImGui::CalcTextSize(words.c_str()).x > ImGui::GetContentRegionAvail().x) return ImGui::NewLine();
@@ -102,14 +121,19 @@ std::string shortened(const ImFont* font, const std::string& text, float width) 
   return result + "…";
 }
 
-void help_tooltip(std::string_view text, const Skin& skin) {
+void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {
   constexpr float delay = 0.45F;  // seconds of rest
+  const auto pointed = [&] { return Pointed{.about = std::string(about), .help = std::string(text)}; };
+  if (!about.empty() && ImGui::IsItemFocused()) focus_on(pointed());
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  point_at(pointed());
   const ImGuiContext& context = *ImGui::GetCurrentContext();
   if (context.HoveredId != 0 && context.HoveredIdTimer < delay) return;
+  beside_item();
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(skin.px(360));
   plain_text(text);
+  if (const Term* term = term_of(about)) dim_text(fmt::format("F1: {}", tr(term->name)), skin);
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }

@@ -37,8 +37,9 @@ std::string one_line(std::string_view text);
 // The text, or its beginning and "…", no wider than `width`.
 std::string shortened(const ImFont* font, const std::string& text, float width);
 
-// What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too.
-void help_tooltip(std::string_view text, const Skin& skin);
+// What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
+// it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.
+void help_tooltip(std::string_view text, const Skin& skin, std::string_view about = {});
 
 // ---- lines that belong to a picture: they are in the file when it is saved
 

@@ -279,7 +279,8 @@ void draw_order_choice(AttentionView& view, const ShownMaps& maps, const Skin& s
   for (const ChoiceText<HeadOrder>& text : orders) {
     const bool chosen = view.order == text.value;
     const std::string arrow = chosen && view.order != HeadOrder::place ? (falls(view) ? " ↓" : " ↑") : "";
-    const std::string title = trf("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.value));
+    const std::string title =
+        fmt::format("{}{}###order{}", title_of_order(text, token), arrow, static_cast<int>(text.value));
     if (!draw_choice(title.c_str(), chosen, tr(text.help), skin)) continue;
     view.reversed = chosen && !view.reversed;
     view.order = text.value;

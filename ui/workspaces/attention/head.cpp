@@ -199,12 +199,19 @@ void choose_col(Canvas& canvas, int col) {
   toggle_col(canvas.view, canvas.selected_col() == col ? *canvas.view.pinned_col : piece);
 }
 
-struct Pointed {
+// What the right button offers is done to what is chosen.
+void choose_for_menu(Canvas& canvas, const HeatmapResult& result) {
+  const int row = std::max(result.row, result.row_label), col = std::max(result.col, result.col_label);
+  if (row >= 0) canvas.view.pinned_row = piece_of(row, canvas.map().rows);
+  if (col >= 0) canvas.view.pinned_col = piece_of(col, canvas.map().cols);
+}
+
+struct PointedCell {
   int row = -1;
   int col = -1;
 };
 
-Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
+PointedCell draw_matrix(Canvas& canvas, ImVec2 size) {
   HeatmapOptions options = matrix_options(canvas);
   options.zoom = &canvas.view.zoom;
   options.tooltip = [&](int row, int col) {
@@ -213,6 +220,7 @@ Pointed draw_matrix(Canvas& canvas, ImVec2 size) {
   };
   const HeatmapResult result =
       draw_heatmap("large", canvas.map().map, canvas.map().stamp, size, options, canvas.textures, canvas.skin);
+  if (result.menu_asked) choose_for_menu(canvas, result);
   if (result.clicked) choose_cell(canvas, result.row, result.col);
   if (result.label_clicked && result.row_label >= 0) choose_row(canvas, result.row_label);
   if (result.label_clicked && result.col_label >= 0) choose_col(canvas, result.col_label);
@@ -251,7 +259,7 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
     ImGui::Text("%+.4f  %s", static_cast<double>(change(other)), others[static_cast<std::size_t>(other)].c_str());
 }
 
-Pointed draw_lines(Canvas& canvas, ImVec2 size) {
+PointedCell draw_lines(Canvas& canvas, ImVec2 size) {
   const HeadMap& map = canvas.map();
   std::vector<const Matrix*> heads(map.lines.size());
   std::ranges::transform(map.lines, heads.begin(), [](const Matrix& line) { return &line; });
@@ -279,8 +287,8 @@ Pointed draw_lines(Canvas& canvas, ImVec2 size) {
   if (result.clicked && result.clicked->side == BipartiteSide::queries) choose_row(canvas, result.clicked->index);
   if (result.clicked && result.clicked->side == BipartiteSide::keys) choose_col(canvas, result.clicked->index);
   if (!result.hovered) return {};
-  return result.hovered->side == BipartiteSide::queries ? Pointed{result.hovered->index, -1}
-                                                        : Pointed{-1, result.hovered->index};
+  return result.hovered->side == BipartiteSide::queries ? PointedCell{result.hovered->index, -1}
+                                                        : PointedCell{-1, result.hovered->index};
 }
 
 // ---- the list of one query's weights
@@ -298,7 +306,7 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   help_tooltip(tr("Lets go of the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
 }
 
-Pointed draw_list(Canvas& canvas, int row) {
+PointedCell draw_list(Canvas& canvas, int row) {
   constexpr const char* hint = mark("Point at a row to see where it looks; click to keep it.");
   const HeadMap& map = canvas.map();
   if (row < 0 || row >= map.map.rows) {
@@ -322,8 +330,8 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   AttentionView& view = canvas.view;
   const int row = !view.pinned_row && view.pointed_row >= 0 ? view.pointed_row : canvas.listed_row();
-  Pointed pointed;
-  const auto take = [&](Pointed at) { pointed = {std::max(pointed.row, at.row), std::max(pointed.col, at.col)}; };
+  PointedCell pointed;
+  const auto take = [&](PointedCell at) { pointed = {std::max(pointed.row, at.row), std::max(pointed.col, at.col)}; };
   if (panes.matrix.shown()) {
     place_cursor(origin, panes.matrix);
     take(draw_matrix(canvas, panes.matrix.size));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/input.h"
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap.h"
@@ -345,6 +346,8 @@ void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size
     take_click(view, place);
   if (ImGui::IsItemHovered()) {
     draw_tooltip(shown, place, view, skin);
+    point_at({.thing = Thing::head, .name = title_of(place, shown.snapshot->model), .about = "attention head"});
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Right)) select(view, place);
     if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
       select(view, place);
       view.level = AttentionLevel::head;

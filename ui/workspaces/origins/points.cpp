@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/numbers.h"
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/heatmap.h"
@@ -62,6 +63,7 @@ void handle_mouse(PointsView& view, const PlotFrame& frame, const Skin& skin) {
   }
   if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Right))
     if (const auto point = pointed(view, frame, skin)) remove_point(view, *point);
+  if (ImGui::IsItemHovered()) point_at_nothing();
 }
 
 // Round numbers around all values; they stay while one is dragged.

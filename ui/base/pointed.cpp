@@ -1,0 +1,54 @@
+#include "base/pointed.h"
+
+#include <imgui.h>
+
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+// Of one frame of one of Dear ImGui's contexts, to which, as its own state, it belongs.
+class Said {
+ public:
+  void say(std::optional<Pointed> pointed) {
+    pointed_ = std::move(pointed);
+    context_ = ImGui::GetCurrentContext();
+    frame_ = ImGui::GetFrameCount();
+  }
+
+  std::optional<Pointed> heard() const {
+    const bool fresh = context_ == ImGui::GetCurrentContext() && ImGui::GetFrameCount() - frame_ <= 1;
+    return fresh ? pointed_ : std::nullopt;
+  }
+
+ private:
+  std::optional<Pointed> pointed_;
+  ImGuiContext* context_ = nullptr;
+  int frame_ = 0;
+};
+
+Said pointed_at, focused_on;
+
+}  // namespace
+
+void point_at(Pointed pointed) {
+  pointed_at.say(std::move(pointed));
+}
+
+void point_at_nothing() {
+  pointed_at.say(std::nullopt);
+}
+
+std::optional<Pointed> pointed_thing() {
+  return pointed_at.heard();
+}
+
+void focus_on(Pointed pointed) {
+  focused_on.say(std::move(pointed));
+}
+
+std::optional<Pointed> focused_thing() {
+  return focused_on.heard();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,31 @@
+// What the mouse is over: widgets say it while they are drawn; the right button and F1 ask for it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace attnscope {
+
+enum class Thing { label, map, head, plot, piece };
+
+struct Pointed {
+  Thing thing = Thing::label;
+  std::string name = {};   // "it → animal", a plot's title, a piece
+  std::string value = {};  // to be copied; empty: none
+  std::string about = {};  // a label that term_of() knows; empty: none
+  std::string help = {};   // its tooltip
+};
+
+void point_at(Pointed pointed);
+
+// For what has a use of its own for the right button.
+void point_at_nothing();
+
+// In this frame or the one before; the last that was said counts.
+std::optional<Pointed> pointed_thing();
+
+// The label that the keyboard is at, in the same way.
+void focus_on(Pointed pointed);
+std::optional<Pointed> focused_thing();
+
+}  // namespace attnscope

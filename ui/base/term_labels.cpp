@@ -1,0 +1,271 @@
+// Which term each label of the window is about.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "base/terms.h"
+#include "base/translation.h"
+
+namespace attnscope {
+namespace {
+
+struct Label {
+  std::string_view label;  // a setting's key, or the title of what stands in the window
+  std::string_view term;   // that it is about
+};
+
+constexpr auto labels = std::to_array<Label>({
+    {"corpus.source", "corpus"},
+    {"corpus.target", "corpus"},
+    {"corpus.seed", "seed"},
+    {"corpus.edition", "corpus"},
+    {"corpus.separator", "separator"},
+    {"corpus.lowercase", "tokenizer"},
+    {"corpus.held_out", "held-out data"},
+    {"tokenizer.type", "tokenizer"},
+    {"tokenizer.vocab_size", "vocabulary"},
+    {"tokenizer.path", "tokenizer"},
+    {"tokenizer.family", "tokenizer"},
+    {"model.architecture", "architecture"},
+    {"model.reader", "classifier"},
+    {"model.pooling", "pooling"},
+    {"model.num_classes", "classifier"},
+    {"model.cell", "gate"},
+    {"model.attention", "additive attention"},
+    {"model.bidirectional", "recurrent network"},
+    {"model.d_model", "width"},
+    {"model.num_heads", "attention head"},
+    {"model.num_kv_heads", "attention head"},
+    {"model.d_head", "attention head"},
+    {"model.num_encoder_layers", "encoder"},
+    {"model.num_decoder_layers", "decoder"},
+    {"model.d_ff", "feed-forward"},
+    {"model.initialization", "initialization"},
+    {"model.norm", "layer norm"},
+    {"model.norm_kind", "layer norm"},
+    {"model.norm_epsilon", "layer norm"},
+    {"model.final_norm", "layer norm"},
+    {"model.activation", "activation function"},
+    {"model.biases", "bias"},
+    {"model.positions", "positional encoding"},
+    {"model.max_distance", "positional encoding"},
+    {"model.rope_theta", "rotary positions (RoPE)"},
+    {"model.scaled_attention", "scaled dot product"},
+    {"model.dropout", "dropout"},
+    {"model.tied_embeddings", "weight tying"},
+    {"model.tied_inputs", "weight tying"},
+    {"model.scaled_embeddings", "embedding"},
+    {"model.scaled_output", "logit"},
+    {"model.output_bias", "bias"},
+    {"model.max_length", "context"},
+    {"model.padding_id", "padding"},
+    {"model.start_id", "special tokens"},
+    {"model.end_id", "special tokens"},
+    {"model.unknown_id", "special tokens"},
+    {"model.banned_id", "special tokens"},
+    {"model.ends_text", "special tokens"},
+    {"training.steps", "step"},
+    {"training.batch_size", "batch"},
+    {"training.batch_tokens", "batch"},
+    {"training.batch_order", "padding"},
+    {"training.accumulation_steps", "accumulation"},
+    {"training.optimizer", "Adam"},
+    {"training.weight_decay", "weight decay"},
+    {"training.beta2", "Adam"},
+    {"training.schedule", "learning rate"},
+    {"training.noam_factor", "warm-up"},
+    {"training.learning_rate", "learning rate"},
+    {"training.min_learning_rate", "learning rate"},
+    {"training.warmup_steps", "warm-up"},
+    {"training.label_smoothing", "label smoothing"},
+    {"training.teacher_forcing", "teacher forcing"},
+    {"training.clip_norm", "gradient clipping"},
+    {"training.validation_interval", "validation"},
+    {"training.history_interval", "checkpoint"},
+    {"training.checkpoint_interval", "checkpoint"},
+    {"training.kept_checkpoints", "checkpoint"},
+    {"training.seed", "seed"},
+    {"training.device", "device"},
+    {"training.threads", "thread"},
+    {"Glance", "self-attention"},
+    {"Attention", "attention"},
+    {"Embeddings", "embedding"},
+    {"Data flow", "residual stream"},
+    {"Positions", "positional encoding"},
+    {"Decoding", "decoding"},
+    {"Circuit", "circuit"},
+    {"Origins", "attention"},
+    {"Why", "circuit"},
+    {"Architecture", "architecture"},
+    {"Soft database", "attention"},
+    {"Batch", "batch"},
+    {"Weights and gradients", "gradient"},
+    {"Model", "attention head"},
+    {"Head", "attention head"},
+    {"Inside one head", "scaled dot product"},
+    {"Add & norm, feed-forward", "residual connection"},
+    {"Step by step", "decoding"},
+    {"Beam tree", "beam search"},
+    {"Side by side", "sampling"},
+    {"Teacher forcing", "teacher forcing"},
+    {"Kernel regression", "kernel regression"},
+    {"Learned attention", "kernel regression"},
+    {"\u221Ad_k", "scaled dot product"},
+    {"Learning rate", "learning rate"},
+    {"Recurrent cell", "gate"},
+    {"Attention over states", "additive attention"},
+    {"Bottleneck", "bottleneck"},
+    {"Through time", "backpropagation through time"},
+    {"Cost", "complexity"},
+    {"Length", "context"},
+    {"Many to one", "classifier"},
+    {"The place", "patching"},
+    {"Heads", "attention head"},
+    {"The circuit", "circuit"},
+    {"Why there?", "residual stream"},
+    {"Since when?", "circuit"},
+    {"Attribution", "attribution"},
+    {"Importance", "ablation"},
+    {"In this model", "positional encoding"},
+    {"Turning vectors", "rotary positions (RoPE)"},
+    {"Wavelengths", "sinusoids"},
+    {"How far heads look", "attention head"},
+    {"Shuffle the words", "bag of words"},
+    {"Map", "principal components"},
+    {"One word, many sentences", "contextual vector"},
+    {"One-hot against learned", "one-hot vector"},
+    {"Added to the score", "ALiBi"},
+    {"Dot product", "cosine"},
+    {"Entropy", "entropy"},
+    {"Errors over the width", "kernel regression"},
+    {"Exactly right, %", "held-out data"},
+    {"Forward and backward, ms", "complexity"},
+    {"Gradient by layer", "residual connection"},
+    {"Jacobian norm", "gradient"},
+    {"Left-out error", "kernel regression"},
+    {"Loss, A \u2212 B", "loss"},
+    {"Loss, nats a piece", "loss"},
+    {"Loss, nats/token", "loss"},
+    {"Gradient norm", "gradient"},
+    {"Tokens/s", "token"},
+    {"Mean distance by layer", "attention head"},
+    {"Memory, MB", "complexity"},
+    {"Moved, nats", "patching"},
+    {"Nats a piece by heads left", "ablation"},
+    {"Probability", "probability"},
+    {"Score by step", "length penalty"},
+    {"Sines over the position", "sinusoids"},
+    {"Value", "positional encoding"},
+    {"Wavelengths, 2\u03C0 \u2026 10000\u00B72\u03C0 positions", "sinusoids"},
+    {"Weight", "weight"},
+    {"What q\u00B7k becomes of the distance", "rotary positions (RoPE)"},
+    {"Gradient, by step", "gradient"},
+    {"Values, by step", "weight"},
+    {"Matrix", "attention"},
+    {"Lines", "attention"},
+    {"Both", "attention"},
+    {"this head", "attention head"},
+    {"together", "attention head"},
+    {"mean of the heads together", "attention head"},
+    {"mean over the layer's heads", "attention head"},
+    {"max over the layer's heads", "attention head"},
+    {"mean over all layers", "attention head"},
+    {"max over all layers", "attention head"},
+    {"attention rollout", "attention rollout"},
+    {"with interventions − untouched", "intervention"},
+    {"Every head", "attention head"},
+    {"Logit lens", "logit lens"},
+    {"Mask", "look-ahead mask"},
+    {"Branches", "beam search"},
+    {"Look-ahead mask", "look-ahead mask"},
+    {"Alignment", "alignment"},
+    {"by place", "attention head"},
+    {"by entropy", "entropy"},
+    {"by distance", "attention head"},
+    {"by attention to", "attention"},
+    {"PCA", "principal components"},
+    {"frequency", "corpus"},
+    {"received", "attention"},
+    {"query", "query"},
+    {"key", "key"},
+    {"Sentence", "token"},
+    {"Prompt", "language model"},
+    {"Pin", "checkpoint"},
+    {"kept", "top-p"},
+    {"temperature T", "temperature"},
+    {"beam", "beam search"},
+    {"length penalty α", "length penalty"},
+    {"Σ log p", "log-probability"},
+    {"nats/token", "nat"},
+    {"nats", "nat"},
+    {"perplexity", "perplexity"},
+    {"samples", "sampling"},
+    {"Words", "tokenizer"},
+    {"Margins", "entropy"},
+    {"put in", "patching"},
+    {"twin", "patching"},
+    {"Force attention", "intervention"},
+    {"Intervene…", "intervention"},
+    {"Train", "loss"},
+    {"Step", "step"},
+    {"Reset", "initialization"},
+    {"Held-out texts", "held-out data"},
+    {"Preset", "architecture"},
+    {"Source", "encoder"},
+    {"Decoder input", "teacher forcing"},
+    {"Whole vocabulary", "vocabulary"},
+    {"One-hot", "one-hot vector"},
+    {"Smoothed target", "label smoothing"},
+    {"Dropout's zeros", "dropout"},
+    {"Who may see whom", "look-ahead mask"},
+    {"How much is padding", "padding"},
+});
+
+bool is_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80U) != 0;
+}
+
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+// Where the word stands in the text, an ending of two letters aside: of "key" also "keys". npos: nowhere.
+std::size_t place_of(std::string_view word, std::string_view text) {
+  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
+    if (at > 0 && is_letter(text[at - 1])) continue;
+    if (!std::ranges::equal(word, text.substr(at, word.size()), same_letter)) continue;
+    std::size_t ending = 0;
+    while (at + word.size() + ending < text.size() && is_letter(text[at + word.size() + ending])) ++ending;
+    if (ending <= 2) return at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+const Term* term_of(std::string_view label) {
+  label = label.substr(0, label.find("##"));
+  if (label.empty()) return nullptr;
+  for (const Label& row : labels)
+    if (row.label == label || tr(row.label) == label) return find_term(row.term);
+  const auto named = [&](const Term& term) { return term.name == label || tr(term.name) == label; };
+  const auto found = std::ranges::find_if(glossary(), named);
+  return found == glossary().end() ? nullptr : &*found;
+}
+
+std::vector<const Term*> terms_in(std::string_view text) {
+  std::vector<std::pair<std::size_t, const Term*>> places;
+  for (const Term& term : glossary())
+    if (const std::size_t at = place_of(tr(term.name), text); at != std::string_view::npos)
+      places.emplace_back(at, &term);
+  // Where two begin at one place the longer is meant: "attention head".
+  std::ranges::sort(places, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->name.size() > b.second->name.size();
+  });
+  std::vector<const Term*> found;
+  for (const auto& [at, term] : places) found.push_back(term);
+  return found;
+}
+
+}  // namespace attnscope

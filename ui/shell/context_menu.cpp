@@ -1,0 +1,74 @@
+#include "shell/context_menu.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/translation.h"
+#include "shell/actions.h"
+#include "shell/glossary.h"
+#include "shell/scope.h"
+#include "widgets/words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* popup = "context";
+constexpr std::size_t most_terms = 4;
+
+// The right button was let go without a drag, over something.
+std::optional<Pointed> asked_about() {
+  constexpr float still = 16;  // pixels, squared
+  if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) || !ImGui::IsMouseReleased(ImGuiMouseButton_Right)) return {};
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Right] > still) return {};
+  const std::optional<Pointed> pointed = pointed_thing();
+  const bool empty = pointed && pointed->thing == Thing::label && terms_of(*pointed).empty();
+  return empty ? std::nullopt : pointed;
+}
+
+void draw_heading(const Pointed& pointed, const Skin& skin) {
+  if (pointed.name.empty()) return;
+  const std::string text = pointed.value.empty() ? pointed.name : fmt::format("{}   {}", pointed.name, pointed.value);
+  dim_text(shortened(skin.fonts.ui, one_line(text), skin.px(360)), skin);
+  ImGui::Separator();
+}
+
+void draw_terms(Scope& scope, const Pointed& pointed) {
+  const std::vector<const Term*> terms = terms_of(pointed);
+  if (terms.empty()) return;
+  ImGui::Separator();
+  for (const Term* term : terms)
+    if (ImGui::MenuItem(trf("What is that: {}", tr(term->name)).c_str(), term == terms.front() ? "F1" : nullptr))
+      open_glossary(scope, term->name);
+}
+
+}  // namespace
+
+std::vector<const Term*> terms_of(const Pointed& pointed) {
+  std::vector<const Term*> terms;
+  const auto add = [&](const Term* term) {
+    if (term && std::ranges::find(terms, term) == terms.end() && terms.size() < most_terms) terms.push_back(term);
+  };
+  add(term_of(pointed.about));
+  for (const Term* term : terms_in(pointed.name)) add(term);
+  for (const Term* term : terms_in(pointed.help)) add(term);
+  return terms;
+}
+
+void draw_context_menu(Scope& scope, const Skin& skin) {
+  if (std::optional<Pointed> asked = asked_about()) {
+    scope.context_menu.about = std::move(asked);
+    ImGui::OpenPopup(popup);
+  }
+  if (!ImGui::BeginPopup(popup)) return;
+  const Pointed pointed = *scope.context_menu.about;
+  draw_heading(pointed, skin);
+  draw_thing_items(scope, pointed.thing, skin);
+  draw_terms(scope, pointed);
+  ImGui::EndPopup();
+}
+
+}  // namespace attnscope
