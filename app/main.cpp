@@ -376,8 +376,7 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->check(CLI::Range(1, 5))
       ->needs(lesson);
   sub->add_option("--language", o.language, "Of window and lessons; left out: the system's")
-      ->check(CLI::IsMember({"en", "fr"}))
-      ->needs(lesson);
+      ->check(CLI::IsMember({"en", "fr"}));
   sub->callback([&run, &o, source, lesson] {
     if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source");
     run = [&o] { return screenshot(o); };

@@ -237,6 +237,14 @@ void need_tables_beneath(Needed& needed) {
   need_every_architecture(needed);
 }
 
+// What the worker says whole, in English.
+void need_messages(Needed& needed) {
+  for (const SourceFile& file : source_files(ATTNSCOPE_SOURCES "/core"))
+    for (const SourceLiteral& literal : file.literals)
+      for (const char* saying : {"report(", "progress({", "say(Severity::info,", "say(Severity::warning,"})
+        if (literal.before.ends_with(saying)) need(needed, literal.text, file.path);
+}
+
 Needed all_needed() {
   Needed needed;
   for (const SourceFile& file : window_sources())
@@ -244,6 +252,7 @@ Needed all_needed() {
       if (is_marked(literal)) need(needed, literal.text, file.path);
   need_tables_of_the_window(needed);
   need_tables_beneath(needed);
+  need_messages(needed);
   return needed;
 }
 

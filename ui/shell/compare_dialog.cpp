@@ -127,6 +127,7 @@ bool draw_own(Scope& scope, const Skin& skin) {
   ImGui::BeginDisabled(!complaint.empty());
   const bool begun = ImGui::Button(tr_label("Compare"));
   ImGui::EndDisabled();
+  help_tooltip(complaint.empty() ? tr("Both side by side, and what they differ by.") : complaint, skin);
   if (begun && view.anew) compare_configurations(scope, view.a, view.b);
   if (begun && !view.anew) scope.commands.push_back(Compare{.other = view.b});
   return begun;

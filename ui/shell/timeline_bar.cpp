@@ -113,8 +113,10 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
     }
     ImGui::EndCombo();
   }
-  help_tooltip(trf("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame), skin);
   ImGui::EndDisabled();
+  const std::string speed = trf("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame);
+  const char* why = tr("Nothing is recorded of the sentence below. Choose a pinned one on the left.");
+  help_tooltip(recorded ? speed : fmt::format("{} {}", speed, why), skin);
 }
 
 void draw_sentences(Scope& scope, float width, const Skin& skin) {

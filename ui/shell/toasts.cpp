@@ -32,7 +32,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   ImGui::BeginGroup();
   ImGui::SetCursorPosX(left + skin.px(10));
   ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
-  ImGui::TextUnformatted(toast.message.text.c_str());
+  ImGui::TextUnformatted(tr(toast.message.text.c_str()));  // the worker speaks English
   ImGui::PopTextWrapPos();
   bool taken = false;
   if (toast.offer) {
@@ -55,7 +55,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
 // True when it is to be given up.
 bool draw_progress(const std::string& what, double fraction, const char* cancel_help, const Skin& skin) {
   ImGui::PushID(cancel_help);
-  ImGui::TextUnformatted(what.c_str());
+  ImGui::TextUnformatted(tr(what.c_str()));
   const float cancel_width = ImGui::CalcTextSize(tr("Cancel")).x + skin.px(20);
   const ImVec2 bar(skin.px(toast_width) - cancel_width - skin.px(8), ImGui::GetFrameHeight());
   const bool known = fraction >= 0;  // else a bar without a number

@@ -199,6 +199,7 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
   ImGui::BeginDisabled(!candidate);
   if (ImGui::Button(tr_label(browser.choice->accept), {skin.px(110), 0})) chosen = candidate;
   ImGui::EndDisabled();
+  if (!candidate) help_tooltip(tr("Choose one in the list first, or give a name."), skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel"), {skin.px(110), 0})) browser.open = false;
   if (!browser.choice->thing) {

@@ -122,8 +122,9 @@ void draw_buttons(OriginsView& view, const Skin& skin) {
                          tr("The width of the kernel, with which every step begins.")};
   if (draw_slider(width, learned.first_width, 0.1, 5, "%.2f", true, skin)) restart(learned, learned.step);
   ImGui::BeginDisabled(fixed);
-  draw_slider({tr("learning rate"), tr("How far an update goes.")}, learned.learning_rate, 1e-3, 0.2, "%.3f", true,
-              skin);
+  draw_slider({tr("learning rate"),
+               fixed ? tr("The first step has nothing to learn: its width is set.") : tr("How far an update goes.")},
+              learned.learning_rate, 1e-3, 0.2, "%.3f", true, skin);
   ImGui::EndDisabled();
   draw_point_controls(view.points, skin);
 }
