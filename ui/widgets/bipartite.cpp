@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "plain/matrix_text.h"
@@ -271,6 +272,10 @@ void tell_weights(const Canvas& canvas, BipartiteToken token) {
 }
 
 void token_tooltip(const Canvas& canvas, BipartiteToken token) {
+  const auto& labels = token.side == Side::queries ? canvas.data.row_labels : canvas.data.col_labels;
+  const std::string& label = labels[static_cast<std::size_t>(token.index)];
+  point_at(
+      {.thing = Thing::piece, .name = label, .value = label, .about = token.side == Side::queries ? "query" : "key"});
   ImGui::BeginTooltip();
   if (canvas.data.tooltip)
     canvas.data.tooltip(token);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "measures/attention_mix.h"
 #include "plain/clamped.h"
@@ -325,6 +326,10 @@ class Picture {
     shares.resize(std::min<std::size_t>(shares.size(), 5));
     for (const auto& [share, i] : shares)
       text += fmt::format("\n{}  {}", number_text(static_cast<double>(share), 3), text_of_word(glance_.text.words, i));
+    point_at({.thing = Thing::piece,
+              .name = text_of_word(glance_.text.words, word),
+              .value = text,
+              .about = "self-attention"});
     ImGui::BeginTooltip();
     ImGui::TextUnformatted((text + tr("\nClick: this word's looks stay.")).c_str());
     ImGui::EndTooltip();

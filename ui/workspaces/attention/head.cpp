@@ -114,7 +114,7 @@ void tell_cell(const Canvas& canvas, int row, int col) {
     ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
                 map.col_labels[static_cast<std::size_t>(col)].c_str());
   }
-  if (map.causal && col > row) return ImGui::TextDisabled(tr("masked: look-ahead (§3.2.3)"));
+  if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
   if (!map.is_signed()) return ImGui::Text("%.6g", value);
   const auto before = static_cast<double>(map.before.at(row, col));

@@ -299,7 +299,7 @@ void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionVie
   if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
   if (const HeadImportance* head = importance_of(shown, place, view))
     dim_text(trf("without it a held-out piece costs {:+.4f} nats (the bar)", head->exact), skin);
-  ImGui::TextDisabled(tr("click: select   Shift + click: together, in colours   double-click: open"));
+  ImGui::TextDisabled("%s", tr("click: select   Shift + click: together, in colours   double-click: open"));
   ImGui::EndTooltip();
 }
 

@@ -63,7 +63,7 @@ void branch_tooltip(const Picture& picture, const Branch& branch, bool current) 
                              .c_str());
   if (branch.step != picture.step)
     ImGui::TextUnformatted(trf("Seen at step {}; the model has gone on since.", branch.step).c_str());
-  ImGui::TextDisabled(current ? tr("shown now") : tr("Click: return to it; its score is then found anew."));
+  ImGui::TextDisabled("%s", current ? tr("shown now") : tr("Click: return to it; its score is then found anew."));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/pointed.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
 #include "widgets/painter.h"
@@ -175,8 +176,8 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                              std::log(static_cast<double>(candidate.probability)),
                              tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
                              .c_str());
-  ImGui::TextDisabled(can_force ? tr("Click: the output goes on with this piece instead.")
-                                : tr("This piece was typed: change the prompt to change it."));
+  ImGui::TextDisabled("%s", can_force ? tr("Click: the output goes on with this piece instead.")
+                                      : tr("This piece was typed: change the prompt to change it."));
   ImGui::EndTooltip();
 }
 
@@ -252,6 +253,11 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
   const bool clicked = ImGui::InvisibleButton("candidate", size);
   ImGui::PopID();
   const bool hovered = ImGui::IsItemHovered();
+  if (hovered)
+    point_at({.thing = Thing::piece,
+              .name = candidate.token.piece,
+              .value = fmt::format("{:.6g}", candidate.probability),
+              .about = "probability"});
   if (hovered) candidate_tooltip(step, index, view.options.sampling, can_force, skin);
   if (ImGui::IsItemVisible()) {
     const ImVec2 high(at.x + size.x, at.y + size.y - skin.px(1));
