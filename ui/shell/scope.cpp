@@ -53,6 +53,10 @@ bool has_run(const Scope& scope) {
   return scope.run.run != 0;
 }
 
+ThemeName theme_of(const Scope& scope) {
+  return scope.layout.theme.value_or(scope.facts.theme);
+}
+
 Toast& notify(Scope& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;

@@ -42,6 +42,7 @@ struct Facts {
   std::vector<std::string> complaints;    // about files that came with the program
   std::string shipped_run;                // its folder; empty: there is none
   Language language = Language::english;  // the system's
+  ThemeName theme = ThemeName::dark;      // the system's, or dark where it has none
 };
 
 // What can be done about a message.
@@ -203,6 +204,9 @@ std::optional<std::int64_t> step_looked_at(const Scope& scope);
 
 // A run is open.
 bool has_run(const Scope& scope);
+
+// The one chosen, else the system's.
+ThemeName theme_of(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 Toast& notify(Scope& scope, Severity severity, std::string text);
