@@ -552,6 +552,23 @@ TEST(LayoutJson, RoundTrips) {
   EXPECT_EQ(read.complaint, "");
 }
 
+TEST(LayoutJson, AThemeThatWasNotChosenIsTheSystems) {
+  Scope scope;
+  scope.layout = layout_from_json(layout_to_json(Layout{})).layout;
+  EXPECT_EQ(theme_of(scope), ThemeName::dark);
+  scope.facts.theme = ThemeName::light;
+  EXPECT_EQ(theme_of(scope), ThemeName::light);
+
+  for (const ThemeName chosen : {ThemeName::light, ThemeName::dark}) {
+    scope.layout.theme = chosen;
+    scope.layout = layout_from_json(layout_to_json(scope.layout)).layout;
+    EXPECT_EQ(theme_of(scope), chosen);
+  }
+  const LayoutRead read = layout_from_json(R"({"theme": "neon"})");
+  EXPECT_EQ(read.layout.theme, std::nullopt);
+  EXPECT_THAT(read.complaint, HasSubstr("\"theme\""));
+}
+
 TEST(LayoutJson, WhatIsNotJsonGivesTheStandard) {
   for (const char* text : {"", "{", "[]", "null", "42", "\"x\"", "\xff\xfe", "{\"zoom\":1e999}"}) {
     const LayoutRead read = layout_from_json(text);

@@ -164,9 +164,10 @@ void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
   const bool resized = !styled_ || scale != skin_.scale;
   const bool new_signs = find_signs(scope);
   skin_.presentation = scope.presentation;
-  if (!resized && !new_signs && skin_.theme.name == scope.layout.theme) return;
+  const ThemeName wanted = theme_of(scope);
+  if (!resized && !new_signs && skin_.theme.name == wanted) return;
   damage_.forget();
-  skin_.theme = theme(scope.layout.theme);
+  skin_.theme = theme(wanted);
   skin_.scale = scale;
   apply_theme(skin_.theme, scale);
   if (resized || new_signs) make_fonts();

@@ -141,6 +141,14 @@ void set_theme(Scope& scope) {
   scope.layout.theme = theme;
 }
 
+bool is_system_theme(const Scope& scope) {
+  return !scope.layout.theme;
+}
+
+void follow_system_theme(Scope& scope) {
+  scope.layout.theme.reset();
+}
+
 // Rounded, so that larger and then smaller is where it was.
 void set_zoom(Layout& layout, float zoom) {
   layout.zoom = clamped(std::round(zoom * 20) / 20, min_zoom, max_zoom);
@@ -442,7 +450,9 @@ constexpr std::array table = {
            toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
     Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
            always, is_open<&Layout::curves_open>},
-    Action{"dark-theme", "Dark theme", "", no_key, apart(Menu::view), set_theme<ThemeName::dark>, always,
+    Action{"system-theme", "Theme of the system", "Light or dark, as the desktop was set when attnscope started.", no_key,
+           apart(Menu::view), follow_system_theme, always, is_system_theme},
+    Action{"dark-theme", "Dark theme", "", no_key, Menu::view, set_theme<ThemeName::dark>, always,
            is_theme<ThemeName::dark>},
     Action{"light-theme", "Light theme, for projectors", "", no_key, Menu::view, set_theme<ThemeName::light>, always,
            is_theme<ThemeName::light>},

@@ -94,10 +94,12 @@ void read_names(Reader& reader, Layout& layout) {
   else
     layout.density = static_cast<Density>(density - densities.begin());
 
-  name = theme_text(layout.theme);
+  name = of_system;
   reader.text("theme", name);
-  layout.theme = theme_from(name);
-  if (name != theme_text(layout.theme)) reader.refuse("theme");
+  if (name == theme_text(theme_from(name)))
+    layout.theme = theme_from(name);
+  else if (name != of_system)
+    reader.refuse("theme");
 
   name = of_system;
   reader.text("language", name);
@@ -134,7 +136,7 @@ std::string layout_to_json(const Layout& layout) {
       {"setup_open", layout.setup_open},
       {"curves_open", layout.curves_open},
       {"workspace", layout.workspace->name},
-      {"theme", theme_text(layout.theme)},
+      {"theme", layout.theme ? theme_text(*layout.theme) : of_system},
       {"language", language_text(layout.language)},
       {"zoom", layout.zoom},
       {"density", text_of(layout.density)},

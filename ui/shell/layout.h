@@ -29,7 +29,7 @@ struct Layout {
   bool setup_open = true;
   bool curves_open = true;
   const Workspace* workspace = find_workspace("attention");
-  ThemeName theme = ThemeName::dark;
+  std::optional<ThemeName> theme;    // none: the system's
   std::optional<Language> language;  // of window and lessons; none: the system's
   float zoom = 1;                    // min_zoom … max_zoom, on top of the display's own scale
   std::string sentence = "The animal didn't cross the street because it was too tired.";

@@ -61,6 +61,10 @@ void speak_language(const Scope& scope) {
   speak(scope.translations.catalogues[static_cast<std::size_t>(language_of(scope))]);
 }
 
+ThemeName theme_of(const Scope& scope) {
+  return scope.layout.theme.value_or(scope.facts.theme);
+}
+
 Toast& notify(Scope& scope, Severity severity, std::string text) {
   const auto same = [&](const Toast& toast) {
     return toast.message.severity == severity && toast.message.text == text;

@@ -44,6 +44,7 @@ struct Facts {
   std::vector<Lesson> lessons;          // in their order
   std::vector<std::string> complaints;  // about files that came with the program
   std::string shipped_run;              // its folder; empty: there is none
+  ThemeName theme = ThemeName::dark;    // the system's, or dark where it has none
 };
 
 // Filled in by the app before the first frame.
@@ -221,6 +222,9 @@ Language language_of(const Scope& scope);
 
 // From now on in that language; once a frame, before anything is drawn or said.
 void speak_language(const Scope& scope);
+
+// The one chosen, else the system's.
+ThemeName theme_of(const Scope& scope);
 
 // Shows a message of the window's own side (settings that could not be read, a file that could not be written).
 Toast& notify(Scope& scope, Severity severity, std::string text);

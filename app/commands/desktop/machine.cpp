@@ -14,6 +14,7 @@
 #include "corpus/corpus.h"
 #include "engine/device.h"
 #include "engine/torch_engine.h"
+#include "window/system_theme.h"
 
 namespace attnscope {
 namespace {
@@ -39,6 +40,7 @@ Facts machine_facts() {
   LessonFiles files = find_lessons();
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
+  facts.theme = system_theme().value_or(ThemeName::dark);
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();
   return facts;
