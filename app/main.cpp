@@ -65,8 +65,8 @@ CLI::Validator at_least(std::int64_t least) {
 // What pictures are called.
 const CLI::Validator picture_name(
     [](std::string& name) -> std::string {
-      if (name.ends_with(".png") || name.ends_with(".svg")) return "";
-      return fmt::format("{}: pictures are .png or .svg", name);
+      if (name.ends_with(".png") || name.ends_with(".svg") || name.ends_with(".html")) return "";
+      return fmt::format("{}: pictures are .png or .svg, handouts .html", name);
     },
     "", "picture");
 
@@ -382,7 +382,8 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
     run = [&o] { return screenshot(o); };
   });
   sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
-  add_option(sub, "--out", "FILE", o.out, "The picture: a PNG, or an SVG if it is called so")
+  add_option(sub, "--out", "FILE", o.out,
+             "The picture: a PNG, or an SVG if it is called so; as NAME.html a handout, the lesson and the picture")
       ->required()
       ->check(picture_name);
 }
@@ -457,7 +458,8 @@ int run_program(int argc, char** argv) {
 
   WindowOptions window_options;
   Run run = [&] { return open_window(window_options); };
-  app.add_option("path,--run", window_options.path, "What the window opens: a run's folder, or a text to train on")
+  app.add_option("path,--run", window_options.path,
+                 "What the window opens: a run's folder, a saved view (NAME.attnscope), or a text to train on")
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
   TrainOptions train_options;

@@ -166,7 +166,7 @@ TEST(LessonMeasures, AreOfTheLook) {
   Matrix& map = look->encoder[1][2];
   for (int col = 0; col < map.cols; ++col) map.at(10, col) = col == 1 ? 0.75F : 0;
   const Views views;
-  const LessonSight sight{look.get(), views, *find_workspace("attention")};
+  const LessonSight sight{look.get(), views, *find_workspace("attention"), Config()};
   const auto value = [&](const char* text) { return value_text(measured(read_expression(text), sight).value()); };
   EXPECT_EQ(value("weight encoder 2 3 it animal"), "0.75");
   EXPECT_EQ(value("most encoder 2 3 it"), "animal");
@@ -193,6 +193,93 @@ TEST(LessonLanguage, IsRememberedOrTheSystems) {
   const LayoutRead read = layout_from_json(R"({"language": "la"})");
   EXPECT_FALSE(read.layout.language);
   EXPECT_THAT(read.complaint, HasSubstr("\"language\""));
+}
+
+TEST(LessonMeasures, AreOfTheRun) {
+  const auto look = animal_snapshot();
+  look->step = 40;
+  const Views views;
+  Config config;
+  config.model.attention = "luong-dot";
+  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
+  EXPECT_EQ(value_text(value("updates").value()), "40");
+  EXPECT_EQ(value_text(value("field model.attention").value()), "luong-dot");
+  EXPECT_EQ(value_text(value("field model.d_model").value()), std::to_string(config.model.d_model));
+  EXPECT_FALSE(value("kept-at it")) << "a Transformer has no gates";
+  EXPECT_FALSE(value("exact 4"));
+}
+
+TEST(LessonMeasures, OfAMemoryAreOfItsGates) {
+  const auto look = animal_snapshot();
+  auto cells = std::make_shared<RecurrentLook>();
+  cells->cell = "lstm";
+  cells->pieces = cells->source = {"▁we", "▁saw", ",", "▁it", "</s>"};
+  Matrix forget(5, 2);
+  forget.values = {1, 1, 0.5F, 0.25F, 0.01F, 0.01F, 0.125F, 0.125F, 0, 0};
+  cells->gates = {{"forget gate", "f", {}, {}, forget}};
+  cells->read_out = {"a", "b", "c", "d", "e"};
+  look->recurrent = cells;
+  const Views views;
+  const Config config;
+  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const auto value = [&](const char* text) { return measured(read_expression(text), sight).value(); };
+  EXPECT_DOUBLE_EQ(std::get<double>(value("kept-at saw")), 0.375);
+  EXPECT_EQ(value_text(value("forgets-most")), "it") << "neither a comma nor the end is a word";
+  forget.at(4, 0) = 1;
+  cells->gates[0].values = forget;
+  EXPECT_NEAR(std::get<double>(value("left-of saw")), 0.01 * 0.125 / 2, 1e-9);
+  EXPECT_EQ(value_text(value("said-after it")), "d");
+  EXPECT_FALSE(measured(read_expression("left-of elephant"), sight));
+}
+
+TEST(LessonMeasures, OfLengthsAreOfTheWeightsOfNow) {
+  const auto look = animal_snapshot();
+  Views views;
+  LengthLook tried{
+      .question = {}, .model = "LSTM", .trained = 6, .points = {{4, 10, 9, {}}, {5, 10, 6, {}}, {6, 10, 2, {}}}};
+  take_lengths(views.of<OriginsView>().lengths, tried, look->run, look->step);
+  const Config config;
+  const LessonSight sight{look.get(), views, *find_workspace("origins"), config};
+  const auto value = [&](const char* text) { return measured(read_expression(text), sight); };
+  EXPECT_EQ(value_text(value("exact 5").value()), "0.60");
+  EXPECT_FALSE(value("exact 9"));
+  EXPECT_EQ(value_text(value("exact-up-to 0.5").value()), "5");
+  EXPECT_EQ(value_text(value("exact-up-to 0.95").value()), "0");
+  look->step += 1;
+  EXPECT_FALSE(value("exact 5")) << "it has learned on since";
+}
+
+// ---- a run of its own
+
+const std::string trains = R"([run]
+corpus.source: reverse
+model.d_model: 16
+training.steps: 20
+
+[start]
+show: kernels)";
+
+TEST(LessonsThatTrain, HaveTheirConfiguration) {
+  const LessonRead read = read_lesson(with("[start]\nshow: kernels", trains), "x.lesson");
+  EXPECT_THAT(read.complaints, IsEmpty());
+  ASSERT_TRUE(read.lesson.run);
+  EXPECT_EQ(read.lesson.run->corpus.source, "reverse");
+  EXPECT_EQ(read.lesson.run->training.steps, 20);
+}
+
+TEST(LessonsThatTrain, AreRefusedWhereTheirConfigurationIs) {
+  const auto complaints_of = [](const std::string& from, const std::string& to) {
+    std::string text = with("[start]\nshow: kernels", trains);
+    text.replace(text.find(from), from.size(), to);
+    return read_lesson(text, "x.lesson").complaints;
+  };
+  EXPECT_THAT(complaints_of("d_model: 16", "d_mdoel: 16"), Contains(HasSubstr("model.d_model")));
+  EXPECT_THAT(complaints_of("steps: 20", "steps: 0"), Contains(HasSubstr("training.steps")));
+  EXPECT_THAT(complaints_of("d_model: 16", "d_model: 15"), Contains(HasSubstr("x.lesson:")));
+  EXPECT_THAT(complaints_of("width: 3", "change: model.attention"), Contains(HasSubstr("FIELD=VALUE")));
+  EXPECT_THAT(complaints_of("width: 3", "change: model.attention=most"), Contains(HasSubstr("bahdanau")));
+  EXPECT_THAT(complaints_of("width: 3", "train: twice"), Contains(HasSubstr("\"all\"")));
 }
 
 // ---- the page
@@ -330,6 +417,49 @@ TEST_F(LessonWindow, GoesOnWithThePresentRunWhereItsOwnIsNotToBeHad) {
   EXPECT_TRUE(ui.drew("Is 0.50 wide?"));
   leave_lesson(scope);
   EXPECT_FALSE(scope.lessons.reader);
+}
+
+TEST_F(LessonWindow, TrainsARunOfItsOwnAndBringsTheReadersBack) {
+  scope.facts.lessons[0].run = Config();
+  scope.facts.lessons[0].run->training.steps = 7;
+  scope.commands.clear();
+  begin_lesson(scope, 0);
+  ASSERT_TRUE(std::holds_alternative<Reset>(scope.commands.back()));
+  EXPECT_EQ(std::get<Reset>(scope.commands.back()).config.training.steps, 7);
+  RunOpened fresh = fixture_run();
+  fresh.run = 2;
+  fresh.config = *scope.facts.lessons[0].run;
+  fresh.before = OpenRun{.path = "/kept"};
+  receive(scope, {fresh, Status{Activity::paused, 0, ""}}, nullptr);
+  settle();
+  restart_lesson(scope);
+  EXPECT_EQ(scope.lessons.run_wanted, 0U) << "it has learned nothing: it is still the one to begin with";
+  scope.status.step = 5;
+  restart_lesson(scope);
+  EXPECT_EQ(scope.lessons.run_wanted, 2U) << "it has learned: another is wanted";
+  scope.lessons.run_wanted = 0;
+  leave_lesson(scope);
+  EXPECT_EQ(std::get<OpenRun>(scope.commands.back()).path, "/kept");
+}
+
+TEST_F(LessonWindow, AStepChangesASettingAndTrains) {
+  Lesson& lesson = scope.facts.lessons[0];
+  lesson.steps[0].settings = {{.kind = Setting::Kind::change, .text = "model.d_model=32", .place = {}, .numbers = {}},
+                              {.kind = Setting::Kind::reset, .text = "all", .place = {}, .numbers = {}},
+                              {.kind = Setting::Kind::train, .text = "all", .place = {}, .numbers = {}}};
+  lesson.steps[0].lit = {"setup"};
+  begin_lesson(scope, 0);
+  show_part(scope, LessonPart::touch);
+  settle();
+  EXPECT_TRUE(scope.layout.setup_open) << "the column that it speaks of";
+  scope.commands.clear();
+  do_step(scope, 0);
+  ASSERT_GE(scope.commands.size(), 2U);
+  const auto reset = std::ranges::find_if(
+      scope.commands, [](const Command& command) { return std::holds_alternative<Reset>(command); });
+  ASSERT_NE(reset, scope.commands.end());
+  EXPECT_EQ(std::get<Reset>(*reset).config.model.d_model, 32);
+  EXPECT_TRUE(std::holds_alternative<Train>(scope.commands.back()));
 }
 
 TEST_F(LessonWindow, SpeaksFrench) {

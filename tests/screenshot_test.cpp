@@ -183,7 +183,7 @@ TEST(Screenshot, AVectorPictureShowsWhatThePixelsShow) {
     Scope shapes = animal_scope();
     pixels.layout.workspace = shapes.layout.workspace = &workspace;
     const Picture expected = draw_offscreen(pixels, width, height, 1);
-    const Picture actual = rendered(draw_offscreen_svg(shapes, width, height, 1));
+    const Picture actual = rendered(draw_offscreen_as(shapes, {.vector = true, .whole_window = true}, width, height, 1));
     ASSERT_EQ(actual.width, expected.width) << workspace.name;
     ASSERT_EQ(actual.height, expected.height) << workspace.name;
     const Difference difference = compare(expected, actual);

@@ -135,7 +135,7 @@ struct ScreenshotOptions {
   int part = 1;                     // of the lesson, its steps done for the reader before the check
   std::string language;             // of window and lessons: "en" or "fr"; empty: the system's
   bool svg = false;                 // whatever `out` ends with
-  std::string out;                  // a PNG, or an SVG where it ends with .svg
+  std::string out;                  // a PNG, an SVG where it ends with .svg, a handout where with .html
 };
 int screenshot(const ScreenshotOptions& options);  // only with the window
 

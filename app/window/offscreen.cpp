@@ -97,16 +97,16 @@ Picture draw_offscreen(Scope& scope, int width, int height, float scale) {
   return {width, height, screen.read()};
 }
 
-std::string draw_offscreen_svg(Scope& scope, int width, int height, float scale) {
+std::string draw_offscreen_as(Scope& scope, const PictureOrder& order, int width, int height, float scale) {
   const Offscreen screen(width, height);
   Renderer renderer(find_pinned_fonts());
   prepare_input(ImGui::GetIO());
   for (int i = 0; i < settling_frames; ++i) draw_frame(renderer, scope, width, height, scale);
-  scope.exports.picture = PictureOrder{.path = {}, .replace = true, .vector = true, .whole_window = true};
+  scope.exports.picture = order;
   draw_frame(renderer, scope, width, height, scale);
-  std::string svg = std::move(std::get<WriteFile>(scope.commands.back()).bytes);
+  std::string bytes = std::move(std::get<WriteFile>(scope.commands.back()).bytes);
   scope.commands.pop_back();
-  return svg;
+  return bytes;
 }
 
 std::string png_bytes(const Picture& picture) {

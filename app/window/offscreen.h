@@ -44,8 +44,8 @@ struct Picture {
 // DejaVu, whatever else is installed: the same scope gives the same pixels.
 Picture draw_offscreen(Scope& scope, int width, int height, float scale);
 
-// The same window as a vector file.
-std::string draw_offscreen_svg(Scope& scope, int width, int height, float scale);
+// The same as the file that the order is for.
+std::string draw_offscreen_as(Scope& scope, const PictureOrder& order, int width, int height, float scale);
 
 // The picture as a PNG file.
 std::string png_bytes(const Picture& picture);

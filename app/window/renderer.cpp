@@ -23,7 +23,13 @@
 namespace attnscope {
 namespace {
 
-constexpr float presentation_scale = 1.5F;
+// To be read from the last row: no type smaller than 24 pixels where the picture is 1920 × 1080, in proportion
+// elsewhere.
+float presentation_scale(float content_scale) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const float share = std::min(size.x / 1920, size.y / 1080);
+  return std::max(content_scale, share * 24 / least_projected_type);
+}
 
 // `areas` of a framebuffer of that height.
 void clear(const std::vector<PixelArea>& areas, int height, const Theme& theme) {
@@ -111,8 +117,8 @@ Renderer::~Renderer() {
 }
 
 void Renderer::draw(Scope& scope, float content_scale, const std::function<void()>& begin) {
-  look_as_wanted(scope, content_scale);
   const std::optional<PictureOrder> order = next_picture(scope);
+  look_as_wanted(scope, content_scale, order && order->handout ? ThemeName::light : theme_of(scope));
   ImGui_ImplOpenGL3_NewFrame();
   begin();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -159,15 +165,14 @@ std::string Renderer::end_picture(const PictureOrder& order, const PictureArea& 
 }
 
 // Fonts and style are made anew when the scale or the theme has changed, and only then.
-void Renderer::look_as_wanted(const Scope& scope, float content_scale) {
-  const float scale = content_scale * scope.layout.zoom * (scope.presentation ? presentation_scale : 1.F);
-  const bool resized = !styled_ || scale != skin_.scale;
+void Renderer::look_as_wanted(const Scope& scope, float content_scale, ThemeName name) {
+  const float scale = scope.layout.zoom * (scope.presentation ? presentation_scale(content_scale) : content_scale);
+  const bool resized = !styled_ || scale != skin_.scale || scope.presentation != skin_.presentation;
   const bool new_signs = find_signs(scope);
   skin_.presentation = scope.presentation;
-  const ThemeName wanted = theme_of(scope);
-  if (!resized && !new_signs && skin_.theme.name == wanted) return;
+  if (!resized && !new_signs && skin_.theme.name == name) return;
   damage_.forget();
-  skin_.theme = theme(wanted);
+  skin_.theme = scope.presentation ? projected(theme(name)) : theme(name);
   skin_.scale = scale;
   apply_theme(skin_.theme, scale);
   if (resized || new_signs) make_fonts();
@@ -185,7 +190,7 @@ bool Renderer::find_signs(const Scope& scope) {
 }
 
 void Renderer::make_fonts() {
-  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale);
+  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale, skin_.presentation);
 #if IMGUI_VERSION_NUM < 19200  // later releases keep the font texture up to date by themselves
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();

@@ -66,7 +66,7 @@ class Renderer {
   void draw(Scope& scope, float content_scale, const std::function<void()>& begin);
 
  private:
-  void look_as_wanted(const Scope& scope, float content_scale);
+  void look_as_wanted(const Scope& scope, float content_scale, ThemeName name);  // a handout is for paper: light
   bool find_signs(const Scope& scope);
   void make_fonts();
   void draw_changes(ImDrawData& data, bool whole);

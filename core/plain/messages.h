@@ -71,8 +71,13 @@ struct WriteFile {  // a picture or numbers; answered by FileWritten
   std::string bytes;
   bool replace = false;  // what is there already; else it stays and that is the answer
 };
-using Command = std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy,
-                             OpenRun, SaveRun, Compare, EndComparison, KeepRun, ListKeptRuns, ListDirectory, WriteFile>;
+struct ReadFile {  // a small one; answered by FileRead
+  std::string path;
+  std::size_t most_bytes = 0;
+};
+using Command =
+    std::variant<Train, Pause, Step, Cancel, Reset, Adjust, Probe, Pin, Unpin, StartStudy, CancelStudy, OpenRun,
+                 SaveRun, Compare, EndComparison, KeepRun, ListKeptRuns, ListDirectory, WriteFile, ReadFile>;
 
 // ---- events: worker → window
 
@@ -197,8 +202,14 @@ struct FileWritten {
   std::string error;  // why it was not, and where; empty if it was
 };
 
+struct FileRead {
+  std::string path;
+  std::string bytes;
+  std::string error;  // why it could not be read; empty if it could
+};
+
 using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
                            FrameRecorded, KeptRuns, RunKept, NotKept, Diverged, OfOther, ComparisonEnded, StudyProgress,
-                           StudyEnded, DirectoryListed, FileWritten>;
+                           StudyEnded, DirectoryListed, FileWritten, FileRead>;
 
 }  // namespace attnscope

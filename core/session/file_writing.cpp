@@ -43,4 +43,12 @@ FileWritten write_wanted(const WriteFile& wanted) {
   }
 }
 
+FileRead read_wanted(const ReadFile& wanted) {
+  try {
+    return {wanted.path, read_file(wanted.path, wanted.most_bytes), ""};
+  } catch (const std::exception& error) {
+    return {wanted.path, "", error.what()};
+  }
+}
+
 }  // namespace attnscope

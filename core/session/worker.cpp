@@ -160,6 +160,7 @@ void Session::Worker::receive(std::vector<Command> arrived) {
       [this](ListKeptRuns&) { list_kept_runs(); },
       [this](KeepRun& wanted) { keep_run(wanted); },  // also within an update: until its end the weights stand still
       [this](WriteFile& file) { send(write_wanted(file)); },
+      [this](ReadFile& file) { send(read_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
   };
   for (Command& command : arrived) std::visit(take, command);

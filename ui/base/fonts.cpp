@@ -94,7 +94,7 @@ FaceFacts face_facts(const std::string& bytes) {
 
 }  // namespace
 
-Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
+Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool projected) {
   atlas.Clear();
 #if IMGUI_VERSION_NUM >= 19200
   atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
@@ -105,13 +105,14 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale) {
   const auto add = [&](const std::string& file, const std::string& fallback, float size) {
     return add_font(atlas, file, fallback, files.scripts, pixels(size, scale));
   };
+  const float small = projected ? least_projected_type : 12;
   const std::string& bold = files.ui_bold.empty() ? files.ui : files.ui_bold;
   fonts.ui = add(files.ui, files.ui_fallback, 15);  // the first is the default
   fonts.bold = add(bold, files.ui_fallback, 15);
   fonts.large = add(files.ui, files.ui_fallback, 26);
-  fonts.small = add(files.ui, files.ui_fallback, 12);
+  fonts.small = add(files.ui, files.ui_fallback, small);
   fonts.mono = add(files.mono, files.mono_fallback, 14);
-  fonts.mono_small = add(files.mono, files.mono_fallback, 12);
+  fonts.mono_small = add(files.mono, files.mono_fallback, small);
 #if IMGUI_VERSION_NUM < 19200
   if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
 #endif

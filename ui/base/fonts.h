@@ -46,7 +46,10 @@ struct Fonts {
 // Empties the atlas and fills it: drawn with FreeType at `scale`, with Latin, Latin Extended, Greek, Cyrillic,
 // typographic punctuation, arrows, mathematical operators, the word mark "▁", and what `scripts` are for. The caller
 // builds the atlas's texture anew afterwards. Throws std::runtime_error if a file is not a font.
-Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale);
+// `projected`: the small fonts are hardly smaller than the others.
+Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool projected = false);
+
+inline constexpr float least_projected_type = 14;  // the smallest font's height then, in pixels at scale 1
 
 // The fonts' height in pixels.
 float font_size(const ImFont* font);

@@ -95,6 +95,15 @@ const Theme& theme(ThemeName name) {
   return name == ThemeName::light ? light_theme : dark_theme;
 }
 
+Theme projected(const Theme& theme) {
+  Theme strong = theme;
+  strong.text = theme.name == ThemeName::dark ? opaque(0xFFFFFF) : opaque(0x000000);
+  strong.text_dim = mixed(theme.text_dim, strong.text, 0.6F);
+  strong.border = mixed(theme.border, theme.text_dim, 0.6F);
+  strong.grid = mixed(theme.grid, theme.text_dim, 0.3F);
+  return strong;
+}
+
 ThemeName theme_from(std::string_view text) {
   return text == "light" ? ThemeName::light : ThemeName::dark;
 }

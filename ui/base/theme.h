@@ -31,6 +31,9 @@ struct Theme {
 
 const Theme& theme(ThemeName name);
 
+// The same for a projector, which swallows what is thin or grey: more contrast.
+Theme projected(const Theme& theme);
+
 // "dark" or "light", and back; anything else is dark.
 ThemeName theme_from(std::string_view text);
 std::string_view theme_text(ThemeName name);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/translation.h"
+#include "plain/config.h"
 #include "plain/heads.h"
 
 namespace attnscope {
@@ -54,10 +55,27 @@ std::string_view text_problem(std::string_view text);  // what is wrong with its
 
 // One line of what a lesson sets before it begins, or does for a reader who asks: "off: encoder 2 1".
 struct Setting {
-  enum class Kind { show, sentence, word, sense, head, query, plain, off, mask, scores, width, turn, warmup };
+  enum class Kind {
+    show,
+    sentence,
+    word,
+    sense,
+    head,
+    query,
+    plain,
+    off,
+    mask,
+    change,
+    reset,
+    train,
+    scores,
+    width,
+    turn,
+    warmup
+  };
   Kind kind = Kind::show;
-  std::string text;             // of show, sentence, word, sense, query; of plain and mask nothing counts
-  HeadPlace place;              // of head and off
+  std::string text;  // of show, sentence, word, sense, query, change; of plain, mask, reset, train nothing counts
+  HeadPlace place;   // of head and off
   std::vector<double> numbers;  // of the others
 };
 
@@ -105,6 +123,7 @@ struct Lesson {
   std::string name;
   int place = 0;  // in the order they are taken in
   Words title;
+  std::optional<Config> run;  // that it begins with, with weights that have learned nothing; none: the one that ships
   std::vector<Setting> start;
   std::vector<std::string> lit;  // while nothing is to be done yet
   Words question;

@@ -22,8 +22,10 @@ namespace {
 
 constexpr std::array<std::string_view, 5> areas = {"sentence", "workspace", "tabs", "setup", "curves"};
 constexpr std::array<std::string_view, 5> kinds = {"choose", "mark", "number", "order", "curve"};
-constexpr std::array<std::string_view, 13> settings = {"show", "sentence", "word",   "sense", "head", "query", "plain",
-                                                       "off",  "mask",     "scores", "width", "turn", "warmup"};
+// In the order of Setting::Kind.
+constexpr std::array<std::string_view, 16> settings = {"show",   "sentence", "word", "sense",  "head",  "query",
+                                                       "plain",  "off",      "mask", "change", "reset", "train",
+                                                       "scores", "width",    "turn", "warmup"};
 constexpr std::array<std::string_view, 7> signs = {"=", "!=", "<", ">", "<=", ">=", "has"};  // as Relation
 
 std::string_view trimmed(std::string_view text) {
@@ -172,6 +174,22 @@ double read_number(std::string_view text) {
 
 // ---- settings
 
+// "model.attention", "bahdanau"
+void read_field(Config& config, std::string_view key, std::string_view value) {
+  try {
+    set_field(config, key, value);
+  } catch (const ConfigError& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
+void check_change(const std::string& text) {
+  const auto equal = text.find('=');
+  if (equal == std::string::npos) throw std::invalid_argument("a change is \"FIELD=VALUE\"");
+  Config scratch;
+  read_field(scratch, std::string_view(text).substr(0, equal), std::string_view(text).substr(equal + 1));
+}
+
 struct Range {
   double low, high;
 };
@@ -203,6 +221,10 @@ Setting read_setting(Setting::Kind kind, const std::string& text) {
   if (kind == show && !is_view(text)) throw std::invalid_argument(fmt::format("there is no view \"{}\"", text));
   if (kind == plain && text != "all") throw std::invalid_argument("what can be made plain is \"all\"");
   if (kind == mask && text != "none") throw std::invalid_argument("a mask can be set to \"none\"");
+  if ((kind == reset || kind == train) && text != "all")
+    throw std::invalid_argument(
+        fmt::format("what follows \"{}:\" is \"all\"", settings[static_cast<std::size_t>(kind)]));
+  if (kind == change) check_change(text);
   if (kind == head || kind == off) return {kind, text, read_head(text), {}};
   Setting setting{kind, text, {}, {}};
   if (kind < scores) return setting;
@@ -255,6 +277,7 @@ class LessonReader {
     check_words();
     check_prediction();
     check_moments();
+    check_run(sections);
   }
 
  private:
@@ -272,9 +295,10 @@ class LessonReader {
   }
 
   void read(const Section& section, const Entry& entry) {
-    if (entry.key != "lit" && entry.key != "off" && !keys_.insert(entry.key).second)
+    if (entry.key != "lit" && entry.key != "off" && entry.key != "change" && !keys_.insert(entry.key).second)
       throw std::invalid_argument(fmt::format("a second \"{}\"", entry.key));
     const bool known = section.name.empty()           ? read_head_of(entry)
+                       : section.name == "run"        ? read_run(entry)
                        : section.name == "start"      ? read_setting_of(lesson_.start, lesson_.lit, entry)
                        : section.name == "question"   ? read_words(lesson_.question, entry.key, entry)
                        : section.name == "prediction" ? read_prediction(entry)
@@ -311,6 +335,13 @@ class LessonReader {
     } else {
       return entry.key.starts_with("title.") && read_words(lesson_.title, entry.key.substr(6), entry);
     }
+    return true;
+  }
+
+  // Of the configuration, as `attnscope train --set` takes it.
+  bool read_run(const Entry& entry) {
+    if (!lesson_.run) lesson_.run = Config();
+    read_field(*lesson_.run, entry.key, entry.value);
     return true;
   }
 
@@ -433,6 +464,16 @@ class LessonReader {
       if (moment.empty() || moment == "start" || std::ranges::count(lesson_.steps, moment, &LessonStep::name) > 0)
         continue;
       complain_(1, fmt::format("\"{}\" is asked for at \"{}\", which is no step", expression_text(expression), moment));
+    }
+  }
+
+  void check_run(const std::vector<Section>& sections) {
+    if (!lesson_.run) return;
+    try {
+      check(*lesson_.run);
+    } catch (const ConfigError& error) {
+      const auto run = std::ranges::find(sections, "run", &Section::name);
+      complain_(run->line, error.what());
     }
   }
 

@@ -8,29 +8,16 @@
 #include <cmath>
 #include <utility>
 
+#include "lessons/answers.h"
 #include "measures/attention_measures.h"
 #include "plain/decodings.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/decoding/view.h"
 #include "workspaces/embeddings/view.h"
-#include "workspaces/origins/view.h"
 #include "workspaces/positions/view.h"
 
 namespace attnscope {
 namespace {
-
-using Arguments = std::span<const std::string>;
-using Answer = std::optional<Value>;
-
-Answer number(double value) {
-  return std::isfinite(value) ? Answer(value) : std::nullopt;
-}
-
-std::optional<std::size_t> index_from(const std::string& text, std::size_t count) {
-  const auto value = number_from(text);
-  if (!value || *value < 1 || *value != std::floor(*value) || *value > static_cast<double>(count)) return {};
-  return static_cast<std::size_t>(*value) - 1;
-}
 
 // ---- attention
 
@@ -206,107 +193,20 @@ Answer separation(const LessonSight& sight, Arguments arguments) {
   return number(look->layers[static_cast<std::size_t>(*layer)].separation);
 }
 
-// ---- origins
+// ---- the run
 
-Answer scores_d(const LessonSight& sight, Arguments) {
-  return number(sight.views.of<OriginsView>().scaling.d);
+Answer updates(const LessonSight& sight, Arguments) {
+  return sight.look ? number(static_cast<double>(sight.look->step)) : Answer();
 }
 
-// Of the random queries and keys that the panel has, at that d.
-std::optional<SoftmaxSpread> spread(const LessonSight& sight, const std::string& which, const std::string& d) {
-  const ScalingView& view = sight.views.of<OriginsView>().scaling;
-  const auto index = index_from(d, ScoreSample::most_dimensions);
-  if (!index || !view.sample || (which != "plain" && which != "divided")) return {};
-  const ScaledScores scores = view.sample->scores(static_cast<int>(*index) + 1);
-  return which == "plain" ? scores.of_plain : scores.of_divided;
-}
-
-Answer score_weight(const LessonSight& sight, Arguments arguments) {
-  const auto found = spread(sight, arguments[0], arguments[1]);
-  return found ? number(found->largest) : Answer();
-}
-
-Answer score_entropy(const LessonSight& sight, Arguments arguments) {
-  const auto found = spread(sight, arguments[0], arguments[1]);
-  return found ? number(found->entropy) : Answer();
-}
-
-Answer kernel_width(const LessonSight& sight, Arguments) {
-  return number(sight.views.of<OriginsView>().kernels.width);
-}
-
-// Of the points that the panel has, with its kernel.
-Answer kernel_error(const LessonSight& sight, Arguments arguments) {
-  const OriginsView& view = sight.views.of<OriginsView>();
-  const auto width = number_from(arguments[0]);
-  if (!width || !(*width >= least_width && *width <= most_width)) return {};
-  return number(
-      fit_error(kernel_fit(view.points.known, regression_queries(), view.kernels.kernel, *width, view.points.noise))
-          .clean);
-}
-
-Answer warmup(const LessonSight& sight, Arguments) {
-  return number(sight.views.of<OriginsView>().schedule.warmup);
-}
-
-// The highest learning rate, as the panel's sliders have it.
-Answer peak_rate(const LessonSight& sight, Arguments) {
-  const ScheduleView& view = sight.views.of<OriginsView>().schedule;
-  return number(rate_at(view, view.warmup));
-}
-
-// The pass that Through time followed back, of the sentence looked at.
-const PassGradients* pass_of(const LessonSight& sight, const std::string& which) {
-  const auto& look = sight.views.of<OriginsView>().gradients.look;
-  if (!look || !look->problem.empty() || !sight.look || look->question.text != sight.look->source_text) return nullptr;
-  if (which == "plain") return &look->plain;
-  return which == "bare" && !look->bare.empty() ? &look->bare.front() : nullptr;
-}
-
-Answer gradient(const LessonSight& sight, Arguments arguments) {
-  const PassGradients* pass = pass_of(sight, arguments[0]);
-  const auto layer = number_from(arguments[2]);
-  if (!pass || !layer) return {};
-  const StackGradients& stack = arguments[1] == "decoder" ? pass->decoder : pass->encoder;
-  return *layer >= 0 && *layer < stack.norms.rows ? number(stack.of_layer(static_cast<int>(*layer))) : Answer();
-}
-
-Answer gradient_loss(const LessonSight& sight, Arguments arguments) {
-  const PassGradients* pass = pass_of(sight, arguments[0]);
-  return pass ? number(pass->loss) : Answer();
-}
-
-std::optional<CostLayer> cost_layer_from(const std::string& name) {
-  const auto found = std::ranges::find(cost_layers, name, [](CostLayer each) { return complexity(each).name; });
-  return found == cost_layers.end() ? std::nullopt : std::optional(*found);
-}
-
-// How many times as much 2n pieces cost as n: counted, with the width of the model looked at.
-Answer work_doubled(const LessonSight& sight, Arguments arguments) {
-  const auto layer = cost_layer_from(arguments[0]);
-  const auto n = number_from(arguments[1]);
-  if (!layer || !n || !(*n >= 1 && *n <= longest_cost) || !sight.look) return {};
-  const auto work = [&](double length) {
-    return multiplications(*layer, static_cast<std::int64_t>(length), sight.look->model.d_model,
-                           sight.look->model.cell);
-  };
-  return number(work(2 * *n) / work(*n));
-}
-
-// The same of the memory that was measured in Cost.
-Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
-  const auto& look = sight.views.of<OriginsView>().cost.look;
-  const auto layer = cost_layer_from(arguments[0]);
-  const auto n = number_from(arguments[1]);
-  if (!look || !layer || !n) return {};
-  const auto curve = std::ranges::find(look->curves, *layer, &CostCurve::layer);
-  if (curve == look->curves.end()) return {};
-  const auto held = [&](double length) {
-    const auto point = std::ranges::find(curve->points, length,
-                                         [](const CostPoint& each) { return static_cast<double>(each.length); });
-    return point == curve->points.end() ? 0 : point->megabytes;
-  };
-  return held(*n) > 0 && held(2 * *n) > 0 ? number(held(2 * *n) / held(*n)) : Answer();
+Answer field(const LessonSight& sight, Arguments arguments) {
+  try {
+    const std::string text = field_text(sight.config, config_field(arguments[0]));
+    const auto value = number_from(text);
+    return value ? number(*value) : Answer(text);
+  } catch (const ConfigError&) {
+    return {};
+  }
 }
 
 // ---- positions
@@ -358,26 +258,22 @@ constexpr std::array table = {
     Measure{"neighbour", "WORD RANK", "of the chosen word the nearest (1), the second …", neighbour},
     Measure{"separation", "WORD LAYER", "how far the layer (0: embedding) tells the word's senses apart: silhouette",
             separation},
-    Measure{"scores-d", "", "the d of √d_k in Origins", scores_d},
-    Measure{"score-weight", "plain|divided D", "mean largest weight of softmax(q·k), or of q·k/√D", score_weight},
-    Measure{"score-entropy", "plain|divided D", "mean entropy of it, in nats", score_entropy},
-    Measure{"kernel-width", "", "the kernel's width in Origins", kernel_width},
-    Measure{"kernel-error", "WIDTH", "mean squared error of the kernel regression with that width", kernel_error},
-    Measure{"warmup", "", "updates of warm-up in Origins", warmup},
-    Measure{"peak-rate", "", "the highest learning rate with it", peak_rate},
-    Measure{"gradient", "plain|bare encoder|decoder LAYER",
-            "length of the loss's gradient after that layer (0: embedding), in Through time; bare: without residuals",
-            gradient},
-    Measure{"gradient-loss", "plain|bare", "the loss that it is of, in nats", gradient_loss},
-    Measure{"work-doubled", "self-attention|recurrent|convolution N",
-            "how many times as many multiplications 2N pieces take as N, with the model's width", work_doubled},
-    Measure{"memory-doubled", "self-attention|recurrent|convolution N", "the same of the memory measured in Cost",
-            memory_doubled},
+    Measure{"updates", "", "how many updates the model has learned from", updates},
+    Measure{"field", "KEY", "a field of the run's configuration, as in attnscope fields", field},
     Measure{"turn-query", "", "the query's position in Turning vectors", turn_query},
     Measure{"turn-key", "", "the key's", turn_key},
     Measure{"turn-distance", "", "how far the query stands after the key", turn_distance},
     Measure{"turn-product", "", "their product, as a share of its largest", turn_product},
 };
+
+std::string complaint_about_field(const std::string& key) {
+  try {
+    config_field(key);
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
 
 std::size_t words_in(std::string_view form) {
   return form.empty() ? 0 : static_cast<std::size_t>(std::ranges::count(form, ' ')) + 1;
@@ -386,12 +282,17 @@ std::size_t words_in(std::string_view form) {
 }  // namespace
 
 std::span<const Measure> lesson_measures() {
-  return table;
+  static const std::vector<Measure> all = [] {
+    std::vector<Measure> joined(table.begin(), table.end());
+    joined.insert(joined.end(), origins_measures().begin(), origins_measures().end());
+    return joined;
+  }();
+  return all;
 }
 
 const Measure* find_measure(std::string_view name) {
-  const auto found = std::ranges::find(table, name, &Measure::name);
-  return found == table.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(lesson_measures(), name, &Measure::name);
+  return found == lesson_measures().end() ? nullptr : &*found;
 }
 
 std::string complaint_about(const Expression& expression) {
@@ -399,6 +300,7 @@ std::string complaint_about(const Expression& expression) {
   if (!measure) return fmt::format("there is no measure \"{}\"", expression.measure);
   if (words_in(measure->form) != expression.arguments.size())
     return fmt::format("{} takes {}", measure->name, measure->form.empty() ? "nothing" : measure->form);
+  if (measure->form == "KEY") return complaint_about_field(expression.arguments[0]);
   if (measure->form.starts_with("PART") &&
       !head_from(expression.arguments[0], expression.arguments[1], expression.arguments[2]))
     return fmt::format("{} takes {}: encoder, decoder or cross, layer and head from 1", measure->name, measure->form);
@@ -416,6 +318,16 @@ std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer
   const auto layer_index = index_from(std::string(layer), most), head_index = index_from(std::string(head), most);
   if (found == attention_parts.end() || !layer_index || !head_index) return {};
   return HeadPlace{*found, static_cast<int>(*layer_index), static_cast<int>(*head_index)};
+}
+
+int position_of(const std::vector<std::string>& pieces, std::string_view word) {
+  return position_of(tokens_of(pieces), word);
+}
+
+std::vector<Token> tokens_of(const std::vector<std::string>& pieces) {
+  std::vector<Token> tokens;
+  for (const std::string& piece : pieces) tokens.push_back({.piece = piece});
+  return tokens;
 }
 
 int position_of(std::span<const Token> tokens, std::string_view word) {

@@ -1,4 +1,4 @@
-// What a lesson can compute of what is shown: one table.
+// What a lesson can compute of what is shown: a table here and one for Origins, shown as one.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lessons/lesson.h"
+#include "plain/config.h"
 #include "plain/snapshot.h"
 #include "workspaces/workspace.h"
 
@@ -18,6 +19,7 @@ struct LessonSight {
   const Snapshot* look;  // the whole answer to what is asked now; null: on its way
   const Views& views;
   const Workspace& open;
+  const Config& config;  // of the run
 };
 
 struct Measure {
@@ -41,6 +43,8 @@ std::optional<HeadPlace> head_from(std::string_view part, std::string_view layer
 
 // The last word of the sentence written so, as its first piece; −1: it has none.
 int position_of(std::span<const Token> tokens, std::string_view word);
+int position_of(const std::vector<std::string>& pieces, std::string_view word);
+std::vector<Token> tokens_of(const std::vector<std::string>& pieces);
 
 // A whole number or a decimal one, all of the text; none: it is neither.
 std::optional<double> number_from(std::string_view text);

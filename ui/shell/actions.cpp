@@ -17,6 +17,7 @@
 #include "shell/lessons.h"
 #include "shell/pen.h"
 #include "shell/purposes.h"
+#include "shell/saved_view.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "widgets/words.h"
@@ -87,6 +88,12 @@ std::string save_again_help(const Scope& scope) {
 void save(Scope& scope) {
   if (scope.saved_to.empty()) return choose(scope, Purpose::save_run);
   scope.commands.push_back(SaveRun{scope.saved_to});
+}
+
+std::string save_view_help(const Scope& scope) {
+  if (!can_save_view(scope))
+    return tr("The run is not in any folder yet, from which the view could open it: save it first.");
+  return tr("A small file that opens exactly this: run, sentence, view, selection and what was changed in the model.");
 }
 
 // ---- the view
@@ -368,9 +375,13 @@ constexpr std::array table = {
     Action{"open-corpus", "Open corpus…",
            "A text file of sentence pairs: source, tab, target. Files can also be dropped on the window.", no_key,
            Menu::file, choose_it<Purpose::open_corpus>},
+    Action{"open-view", "Open view…", "Opens what Save this view has kept: its run, sentence, view and selection.",
+           no_key, Menu::file, choose_it<Purpose::open_view>},
     Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
     Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
            choose_it<Purpose::save_run>, has_run},
+    Action{"save-view", "Save this view…", save_view_help, no_key, Menu::file, choose_it<Purpose::save_view>,
+           can_save_view},
     Action{"quit", "Quit", "", typing(ctrl(Key::q)), apart(Menu::file),
            [](Scope& scope) { scope.requests.quit = true; }},
     Action{
@@ -408,6 +419,9 @@ constexpr std::array table = {
     Action{"save-svg", "Picture of the workspace as SVG…",
            "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
            no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>, nullptr, pictures},
+    Action{"save-handout", "Handout as HTML…",
+           "A page to print: the open lesson, and the workspace as it stands here, in one file.", no_key, Menu::exports,
+           choose_it<Purpose::save_handout>, can_choose_it<Purpose::save_handout>, nullptr, pictures},
     Action{"save-csv", "Numbers as CSV…",
            "What the workspace shows as comma-separated values: the selected head's weights with both tokens, or a "
            "map's points.",
@@ -450,8 +464,8 @@ constexpr std::array table = {
            toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
     Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
            always, is_open<&Layout::curves_open>},
-    Action{"system-theme", "Theme of the system", "Light or dark, as the desktop was set when attnscope started.", no_key,
-           apart(Menu::view), follow_system_theme, always, is_system_theme},
+    Action{"system-theme", "Theme of the system", "Light or dark, as the desktop was set when attnscope started.",
+           no_key, apart(Menu::view), follow_system_theme, always, is_system_theme},
     Action{"dark-theme", "Dark theme", "", no_key, Menu::view, set_theme<ThemeName::dark>, always,
            is_theme<ThemeName::dark>},
     Action{"light-theme", "Light theme, for projectors", "", no_key, Menu::view, set_theme<ThemeName::light>, always,
@@ -482,7 +496,7 @@ constexpr std::array table = {
     Action{"part-before", "Part before", "", in_window(shift(Key::page_up)), Menu::lessons, move_part_by<-1>,
            in_lesson},
     Action{"restart-lesson", "Back to the start of the lesson", "Everything stands as it did when the lesson began.",
-           no_key, Menu::lessons, restart_lesson, in_lesson},
+           in_window(ctrl(Key::home)), Menu::lessons, restart_lesson, in_lesson},
     Action{"leave-lesson", "Leave the lesson", "Brings back what you had before. The lesson can be gone on with.",
            no_key, Menu::lessons, leave_lesson, in_lesson},
     Action{"palette", "Find anything…",

@@ -10,6 +10,7 @@
 
 #include "base/translation.h"
 #include "plain/matrix_text.h"
+#include "shell/handout.h"
 #include "shell/timeline.h"
 #include "workspaces/attention/controls.h"
 #include "workspaces/attention/text.h"
@@ -117,6 +118,10 @@ void order_svg(Scope& scope, const std::string& path, bool replace) {
   scope.exports.picture = {.path = path, .replace = replace, .vector = true};
 }
 
+void order_handout(Scope& scope, const std::string& path, bool replace) {
+  scope.exports.picture = {.path = path, .replace = replace, .vector = true, .handout = true};
+}
+
 bool has_numbers(const Scope& scope) {
   return selected_map(scope).has_value();
 }
@@ -173,12 +178,13 @@ std::optional<PictureOrder> next_picture(Scope& scope) {
   std::optional<PictureOrder> next = std::exchange(scope.exports.picture, std::nullopt);
   if (!next && scope.exports.film) next = next_of_film(scope);
   scope.exports.taking = next.has_value();
-  scope.exports.captioned = next && !next->whole_window;
+  scope.exports.captioned = next && !next->whole_window && !next->handout;
   return next;
 }
 
 void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
   scope.exports.taking = scope.exports.captioned = false;
+  if (order.handout) bytes = handout_html(scope, bytes);
   if (is_of_film(scope, order.path)) ++scope.exports.film->drawn;
   scope.commands.push_back(WriteFile{order.path, std::move(bytes), order.replace});
 }

@@ -13,6 +13,7 @@ namespace attnscope {
 bool can_take_picture(const Scope& scope);
 void order_png(Scope& scope, const std::string& path, bool replace);
 void order_svg(Scope& scope, const std::string& path, bool replace);
+void order_handout(Scope& scope, const std::string& path, bool replace);
 
 // The weights of the selected head, or what is drawn in its place.
 bool has_numbers(const Scope& scope);

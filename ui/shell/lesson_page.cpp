@@ -80,10 +80,6 @@ const char* say(const Scope& scope, Say what) {
   return texts[static_cast<std::size_t>(what)][static_cast<std::size_t>(language_of(scope))];
 }
 
-const char* part_title(const Scope& scope, LessonPart part) {
-  return say(scope, static_cast<Say>(static_cast<int>(Say::question) + static_cast<int>(part)));
-}
-
 void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
   wrapped_text(skin.theme.text, filled(scope, words.in(language_of(scope))));
   ImGui::Spacing();
@@ -230,26 +226,6 @@ void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& g
     guess.made = true;
   }
   ImGui::Dummy({1, skin.px(18)});
-}
-
-// What was predicted, or is true, in words.
-std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
-  switch (prediction.kind) {
-    case PredictionKind::choose:
-      return guess.option < 0 ? "" : option_text(scope, prediction, guess.option);
-    case PredictionKind::mark:
-      return guess.word;
-    case PredictionKind::number:
-      return fmt::format("{:.2f}", guess.number);
-    case PredictionKind::order: {
-      std::string text;
-      for (const int option : guess.order) text += (text.empty() ? "" : " > ") + option_text(scope, prediction, option);
-      return text;
-    }
-    case PredictionKind::curve:
-      break;
-  }
-  return "";
 }
 
 void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
@@ -407,6 +383,33 @@ void draw_list(Scope& scope, const Skin& skin) {
 }
 
 }  // namespace
+
+const char* part_title(const Scope& scope, LessonPart part) {
+  return say(scope, static_cast<Say>(static_cast<int>(Say::question) + static_cast<int>(part)));
+}
+
+std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess) {
+  switch (prediction.kind) {
+    case PredictionKind::choose:
+      return guess.option < 0 ? "" : option_text(scope, prediction, guess.option);
+    case PredictionKind::mark:
+      return guess.word;
+    case PredictionKind::number:
+      return fmt::format("{:.2f}", guess.number);
+    case PredictionKind::order: {
+      std::string text;
+      for (const int option : guess.order) text += (text.empty() ? "" : " > ") + option_text(scope, prediction, option);
+      return text;
+    }
+    case PredictionKind::curve:
+      break;
+  }
+  return "";
+}
+
+VerdictWords verdict_words(const Scope& scope) {
+  return {say(scope, Say::yours), say(scope, Say::right), say(scope, Say::wrong), say(scope, Say::truth)};
+}
 
 void draw_lesson_page(Scope& scope, const Skin& skin) {
   if (in_lesson(scope))

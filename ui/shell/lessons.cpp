@@ -7,10 +7,12 @@
 
 #include "lessons/measures.h"
 #include "plain/clamped.h"
+#include "plain/split.h"
 #include "shell/departures.h"
 #include "shell/looking.h"
 #include "shell/scope.h"
 #include "shell/timeline.h"
+#include "shell/training.h"
 #include "workspaces/attention/inside_cards.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/embeddings/view.h"
@@ -30,6 +32,9 @@ void show(Scope& scope, const std::string& name) {
   const Workspace* of_view = show_view(scope.views, name);
   scope.layout.workspace = of_view ? of_view : find_workspace(name);
   scope.focus_workspace = true;
+  // What was tried of earlier weights is tried anew.
+  LengthsView& lengths = scope.views.of<OriginsView>().lengths;
+  if (lengths.run == scope.run.run && lengths.step != scope.status.step) lengths.asked_of = 0;
 }
 
 void choose_head(Scope& scope, const HeadPlace& place) {
@@ -69,6 +74,13 @@ void set_warmup(Scope& scope, int warmup) {
   view.warmup = warmup;
 }
 
+// In the setup column; fields with a dot wait for a reset there.
+void change_field(Scope& scope, const std::string& text) {
+  const auto [key, value] = halves(text, "=");
+  set_field(scope.edited, key, value);  // which the lesson's reader has tried
+  if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
+}
+
 void set(Scope& scope, const Setting& setting) {
   const auto number = [&](std::size_t i) { return static_cast<int>(setting.numbers[i]); };
   TurningView& turning = scope.views.of<PositionsView>().turning;
@@ -92,6 +104,13 @@ void set(Scope& scope, const Setting& setting) {
       return switch_off(scope, setting.place);
     case Setting::Kind::mask:
       return lift_its_mask(scope);
+    case Setting::Kind::change:
+      return change_field(scope, setting.text);
+    case Setting::Kind::reset:
+      return reset(scope);
+    case Setting::Kind::train:
+      scope.commands.emplace_back(Train{});
+      return;
     case Setting::Kind::scores:
       scope.views.of<OriginsView>().scaling.d = number(0);
       return;
@@ -174,16 +193,25 @@ void give_back(Scope& scope) {
 
 // ---- the run
 
-// As it came with the program; one that was trained on is another.
-bool is_shipped_run(const Scope& scope) {
+// The one it begins with, untouched: its own, which has learned nothing, or the one that came with the program; that
+// was trained on is another.
+bool has_lessons_run(const Scope& scope) {
+  const bool untouched = scope.status.step == scope.run.step && scope.status.activity != Activity::training;
+  if (open_lesson(scope).run) return untouched && scope.run.run == scope.lessons.own_run;
   if (scope.facts.shipped_run.empty()) return true;  // there is none to be had
   return scope.run.folder == scope.facts.shipped_run && scope.status.step == scope.run.step;
 }
 
-void want_shipped_run(Scope& scope) {
-  if (is_shipped_run(scope) || scope.lessons.run_wanted != 0) return;
+void want_lessons_run(Scope& scope) {
+  if (has_lessons_run(scope) || scope.lessons.run_wanted != 0) return;
   scope.lessons.run_wanted = scope.run.run;
-  scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
+  if (const std::optional<Config>& own = open_lesson(scope).run) {
+    if (scope.other) scope.commands.emplace_back(EndComparison{});  // else both were reset
+    scope.commands.emplace_back(Pause{});                           // else the new run would train at once
+    scope.commands.emplace_back(Reset{*own});
+  } else {
+    scope.commands.emplace_back(OpenRun{.path = scope.facts.shipped_run});
+  }
 }
 
 // The reader's run, as it was kept when the lesson's took its place; none: it cannot be had any more.
@@ -197,11 +225,12 @@ std::optional<OpenRun> way_back(const Scope& scope) {
 // The lesson, or the reader, goes on with the run that is there now.
 void go_on(Scope& scope) {
   LessonsView& lessons = scope.lessons;
+  const bool came = scope.run.run != lessons.run_wanted;
   lessons.run_wanted = 0;
-  if (lessons.returning)
-    give_back(scope);
-  else if (lessons.lesson)
-    begin_anew(scope);
+  if (lessons.returning) return give_back(scope);
+  if (!lessons.lesson) return;
+  lessons.own_run = came && open_lesson(scope).run ? scope.run.run : 0;
+  begin_anew(scope);
 }
 
 void settle_run(Scope& scope) {
@@ -218,7 +247,7 @@ const Snapshot* settled_look(const Scope& scope) {
 }
 
 LessonSight sight_of(const Scope& scope) {
-  return {settled_look(scope), scope.views, *scope.layout.workspace};
+  return {settled_look(scope), scope.views, *scope.layout.workspace, scope.run.config};
 }
 
 void write_down(Scope& scope, const std::string& moment) {
@@ -248,6 +277,10 @@ void choose_query(Scope& scope) {
 void bring_forward(Scope& scope, std::size_t step) {
   if (scope.lessons.step == step) return;
   scope.lessons.step = step;
+  for (const std::string& anchor : open_lesson(scope).steps[step].lit) {
+    scope.layout.setup_open |= anchor == "setup";
+    scope.layout.curves_open |= anchor == "curves";
+  }
   const auto is_show = [](const Setting& setting) { return setting.kind == Setting::Kind::show; };
   const std::vector<Setting>& settings = open_lesson(scope).steps[step].settings;
   if (std::ranges::all_of(settings, is_show)) return;
@@ -362,7 +395,7 @@ void begin_lesson(Scope& scope, std::size_t index) {
   lessons.lesson = index;
   lessons.expressions = expressions_of(open_lesson(scope));
   begin_anew(scope);
-  want_shipped_run(scope);
+  want_lessons_run(scope);
 }
 
 void leave_lesson(Scope& scope) {
@@ -385,7 +418,7 @@ void restart_lesson(Scope& scope) {
   if (!in_lesson(scope)) return;
   lesson_progress(scope) = {};
   begin_anew(scope);
-  want_shipped_run(scope);
+  want_lessons_run(scope);
 }
 
 void show_part(Scope& scope, LessonPart part) {

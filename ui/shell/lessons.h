@@ -53,6 +53,7 @@ struct LessonsView {
   std::map<std::string, LessonProgress> progress;  // by the lesson's name
   std::optional<ReadersState> reader;              // while a lesson is open, and until the reader's run is back
   bool returning = false;                          // to that run
+  std::uint64_t own_run = 0;                       // that was made for the lesson; 0: it has none
   std::uint64_t run_wanted = 0;                    // the run that was open when another was asked for; 0: none was
 
   std::vector<Expression> expressions;  // of the lesson
@@ -105,6 +106,22 @@ std::optional<Verdict> verdict_of(const Scope& scope);  // none: not to be told 
 
 // What is lit in this frame: anchors.
 std::vector<std::string> lit_anchors(const Scope& scope);
+
+// ---- in the language of the lessons
+
+const char* part_title(const Scope& scope, LessonPart part);
+
+// What was predicted, or is true, in words; empty of a curve.
+std::string guess_text(const Scope& scope, const Prediction& prediction, const Expectation& guess);
+
+// "You predicted", "As you predicted.", "Not as you predicted.", "It is"
+struct VerdictWords {
+  const char* yours;
+  const char* right;
+  const char* wrong;
+  const char* truth;
+};
+VerdictWords verdict_words(const Scope& scope);
 
 // At the cursor, filling what is left of the window.
 void draw_lesson_page(Scope& scope, const Skin& skin);

@@ -10,6 +10,7 @@
 #include "shell/departures.h"
 #include "shell/export.h"
 #include "shell/lessons.h"
+#include "shell/saved_view.h"
 #include "shell/training.h"
 #include "workspaces/decoding/view.h"
 
@@ -80,6 +81,7 @@ struct Receiver {
       scope.progress.reset();
       give_up_return(scope);
       give_up_run(scope);
+      give_up_view(scope);
     }
     scope.pausing = scope.pausing && status.activity == Activity::training;
     scope.status = status;
@@ -140,6 +142,7 @@ struct Receiver {
   void operator()(NotKept& not_kept) {
     give_up_return(scope);
     give_up_run(scope);
+    give_up_view(scope);
     scope.not_kept = std::move(not_kept);
   }
 
@@ -147,6 +150,7 @@ struct Receiver {
 
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
+  void operator()(const FileRead& read) { receive(scope, read); }
 };
 
 }  // namespace

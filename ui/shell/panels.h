@@ -17,6 +17,10 @@ void draw_menu_bar(Scope& scope, const Skin& skin);
 // "step 1 240 · loss 1.83 · 9.1k tok/s · CPU"
 std::string status_line(const Scope& scope);
 
+// At the right end of the present line, on a projector, where there is no menu and there are no curves: that it trains,
+// and how its loss went. Ends the line.
+void draw_training_sign(const Scope& scope, const Skin& skin);
+
 // ---- the left column: every field of the configuration, made from the table in plain/config.h
 
 // Fills what is left of the window.

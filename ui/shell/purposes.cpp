@@ -16,6 +16,7 @@
 #include "shell/comparing.h"
 #include "shell/export.h"
 #include "shell/looking.h"
+#include "shell/saved_view.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -56,6 +57,10 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   return offers;
 }
 
+void read_view(Scope& scope, const std::string& path, bool) {
+  scope.commands.emplace_back(ReadFile{path, most_view_bytes});
+}
+
 // The same question as after dropping it.
 void open_corpus(Scope& scope, const std::string& path, bool) {
   scope.dropped_file = path;
@@ -77,6 +82,14 @@ void save_run(Scope& scope, const std::string& path, bool) {
 
 std::string workspace_name(const Scope& scope) {
   return std::string(scope.layout.workspace->name);
+}
+
+std::string handout_name(const Scope& scope) {
+  return in_lesson(scope) ? open_lesson(scope).name : workspace_name(scope);
+}
+
+std::string view_name(const Scope&) {
+  return "view";
 }
 
 std::string film_name(const Scope&) {
@@ -107,6 +120,10 @@ constexpr FileChoice new_file = {.title = mark("Save as a file"),
                                  .advice = mark("A file of that name is made here."),
                                  .thing = mark("file"),
                                  .files = true};
+constexpr FileChoice view_file = {.title = mark("Open a view"),
+                                  .accept = mark("Open"),
+                                  .advice = mark("A file that Save this view has made: its name ends in .attnscope."),
+                                  .files = true};
 constexpr FileChoice new_film = {.title = mark("Save the film"),
                                  .accept = mark("Save"),
                                  .advice = mark("A folder of that name is made here, with a picture a recorded step."),
@@ -114,13 +131,16 @@ constexpr FileChoice new_film = {.title = mark("Save the film"),
 
 constexpr std::array rows = {
     Row{Purpose::open_run, run_folder, open_run},
+    Row{Purpose::open_view, view_file, read_view},
     Row{Purpose::compare_run, other_run, compare_run, can_compare},
     Row{Purpose::open_corpus, text_file, open_corpus},
     Row{Purpose::open_target, text_file, open_target},
     Row{Purpose::open_tokenizer, text_file, open_tokenizer},
     Row{Purpose::save_run, new_run, save_run, has_run},
+    Row{Purpose::save_view, new_file, save_view, can_save_view, saved_view_extension.data(), view_name},
     Row{Purpose::save_png, new_file, order_png, can_take_picture, ".png", workspace_name},
     Row{Purpose::save_svg, new_file, order_svg, can_take_picture, ".svg", workspace_name},
+    Row{Purpose::save_handout, new_file, order_handout, can_take_picture, ".html", handout_name},
     Row{Purpose::save_csv, new_file, write_csv, has_numbers, ".csv", numbers_name},
     Row{Purpose::save_json, new_file, write_json, has_numbers, ".json", numbers_name},
     Row{Purpose::save_film, new_film, order_film, can_film, "", film_name},

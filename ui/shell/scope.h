@@ -23,6 +23,7 @@
 #include "shell/lessons.h"
 #include "shell/palette.h"
 #include "shell/pen.h"
+#include "shell/saved_view.h"
 #include "shell/undo.h"
 #include "widgets/capture.h"
 #include "widgets/file_browser.h"
@@ -91,22 +92,26 @@ struct Requests {
 enum class Purpose {
   // In the order of the table in purposes.cpp.
   open_run,
+  open_view,
   compare_run,
   open_corpus,
   open_target,
   open_tokenizer,
   save_run,
+  save_view,
   save_png,
   save_svg,
+  save_handout,
   save_csv,
   save_json,
   save_film,
 };
 
 struct PictureOrder {
-  std::string path;
+  std::string path = {};
   bool replace = false;  // what is there
   bool vector = false;   // an SVG, not a PNG
+  bool handout = false;  // with the open lesson's page, as HTML; of a vector picture
   bool whole_window = false;
 };
 
@@ -166,7 +171,7 @@ struct Scope {
   // ---- the user's
   Layout layout;
   Config edited;              // the setup column; differs from run.config while edits wait for Reset
-  bool presentation = false;  // F11: chrome hidden; the app draws text 1.5 × as large (Skin::scale)
+  bool presentation = false;  // F11: chrome hidden, and all of it to be read from the last row
   std::string dropped_file;   // waiting for "train on it?"; empty: none
   ComparingView comparing;
   std::optional<Purpose> purpose;  // of the file browser, while it is open
@@ -187,6 +192,7 @@ struct Scope {
   Exports exports;
   UndoHistory undo;
   LessonsView lessons;
+  std::optional<OpeningView> opening_view;
   Pen pen;
 
   // ---- wanted

@@ -17,6 +17,7 @@
 #include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/pen.h"
+#include "shell/saved_view.h"
 #include "shell/timeline.h"
 #include "shell/training.h"
 #include "widgets/row.h"
@@ -121,7 +122,7 @@ void draw_tabs(Scope& scope, const Skin& skin) {
     ImGui::SameLine(0, 0);
   }
   if (scope.presentation) {
-    ImGui::NewLine();
+    draw_training_sign(scope, skin);
   } else {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, ImGui::GetContentRegionAvail().x - curves_width));
     draw_column_toggle(scope, curves, find_action("curves"), skin);
@@ -309,6 +310,7 @@ void draw_shell(Scope& scope, TextureStore& textures, const Skin& skin) {
     draw_pen(scope, skin);
     draw_toasts(scope, corner, skin);
   }
+  settle_saved_view(scope);
   settle_lesson(scope);
   ask_for_look(scope);
   settle_undo(scope);

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include "base/numbers.h"
 #include "base/translation.h"
 #include "plain/metrics.h"
 #include "shell/actions.h"
+#include "widgets/painter.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -47,6 +50,26 @@ void draw_status(const Scope& scope, const Skin& skin) {
                skin);
 }
 
+// All of it, from its lowest to its highest value.
+void draw_small_curve(const std::vector<double>& values, ImVec2 size, const Skin& skin) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(size);
+  double low = 1e300, high = -1e300;  // of those that are numbers
+  for (const double value : values)
+    if (std::isfinite(value)) low = std::min(low, value), high = std::max(high, value);
+  const double span = std::max(high - low, 1e-9);
+  const auto last = static_cast<float>(std::max<std::size_t>(1, values.size() - 1));
+  const float pad = skin.px(4);
+  const std::size_t stride = std::max<std::size_t>(1, values.size() / 200);
+  std::vector<ImVec2> points;
+  for (std::size_t i = 0; i < values.size(); i += stride) {
+    if (!std::isfinite(values[i])) continue;
+    points.push_back({corner.x + size.x * static_cast<float>(i) / last,
+                      corner.y + pad + (size.y - 2 * pad) * static_cast<float>((high - values[i]) / span)});
+  }
+  Painter(skin).polyline(points, skin.theme.series[0], skin.px(1.5F), Joints::apart);
+}
+
 // In the order of Activity.
 constexpr std::array activity_texts = {mark("ready"), mark("preparing"), mark("training"), mark("paused"),
                                        mark("finished")};
@@ -67,6 +90,24 @@ std::string status_line(const Scope& scope) {
   }
   if (!scope.status.device.empty()) line += " · " + scope.status.device;
   return line;
+}
+
+void draw_training_sign(const Scope& scope, const Skin& skin) {
+  const std::vector<double>& loss = scope.curves[metric("loss")].y;
+  if (scope.status.activity == Activity::idle || loss.empty()) return ImGui::NewLine();
+  const std::string text =
+      trf("{} · step {} · loss {:.2f}", tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]),
+          grouped(scope.status.step), loss.back());
+  const float width = text_size(skin.fonts.ui, text).x, room = ImGui::GetContentRegionAvail().x;
+  const float curve = std::min(skin.px(120), room - width - skin.px(24));
+  if (width > room) return ImGui::NewLine();
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room - width - std::max(0.0F, curve + skin.px(8)));
+  if (curve > skin.px(30)) {
+    draw_small_curve(loss, {curve, ImGui::GetFrameHeight()}, skin);
+    ImGui::SameLine(0, skin.px(8));
+  }
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(text.c_str());
 }
 
 void draw_menu_bar(Scope& scope, const Skin& skin) {

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "shell/saved_view.h"
 #include "workspaces/attention/view.h"
 #include "workspaces/circuit/view.h"
 #include "workspaces/embeddings/view.h"
@@ -142,6 +143,8 @@ void adjust(Scope& scope) {
 void drop_path(Scope& scope, const std::string& path, bool is_folder) {
   if (is_folder) {
     scope.commands.push_back(OpenRun{path});
+  } else if (path.ends_with(saved_view_extension)) {
+    scope.commands.emplace_back(ReadFile{path, most_view_bytes});
   } else {
     scope.dropped_file = path;
   }

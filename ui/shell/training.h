@@ -17,7 +17,8 @@ void adjust(Scope& scope);  // brings edited live fields into force
 // What is wrong with the configuration; empty when nothing is.
 std::string config_complaint(const Config& config);
 
-// A path dropped onto the window: a folder is opened as a run, a file proposed as the corpus.
+// A path dropped onto the window: a folder is opened as a run, a saved view as such, another file proposed as the
+// corpus.
 void drop_path(Scope& scope, const std::string& path, bool is_folder);
 
 // ---- studies: begun by an action, told of as they go, ended with a message

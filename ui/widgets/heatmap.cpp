@@ -327,7 +327,19 @@ void name_bars(const Canvas& canvas) {
 
 // ---- tooltips
 
+// To be read from the last row.
+void large_number(const Canvas& canvas, int row, int col) {
+  const WithFont large(canvas.skin.fonts.large);
+  ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
+              label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
+  if (is_masked(canvas.options, row, col))
+    ImGui::TextUnformatted("masked");
+  else
+    ImGui::Text("%.3g", static_cast<double>(canvas.matrix.at(row, col)));
+}
+
 void cell_tooltip(const Canvas& canvas, int row, int col) {
+  if (canvas.skin.presentation) return;  // it stands there already
   {
     WithFont mono(canvas.skin.fonts.mono);
     ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
@@ -352,6 +364,7 @@ void draw_tooltip(const Canvas& canvas, const HeatmapResult& result) {
   const HeatmapOptions& options = canvas.options;
   if (result.row < 0 && result.row_label < 0 && result.col_label < 0) return;
   ImGui::BeginTooltip();
+  if (result.row >= 0 && canvas.skin.presentation) large_number(canvas, result.row, result.col);
   if (result.row >= 0 && options.tooltip)
     options.tooltip(result.row, result.col);
   else if (result.row >= 0)

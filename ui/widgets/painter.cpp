@@ -43,12 +43,14 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
 Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawList()) {}
 
 void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
+  thickness = skin_.stroke(thickness);
   first_ = list_.VtxBuffer.Size;
   list_.AddLine(from, to, color, thickness);
   if (recording()) record(DrawnLine{{pixel_middle(from), pixel_middle(to)}, color, thickness});
 }
 
 void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints) {
+  thickness = skin_.stroke(thickness);
   first_ = list_.VtxBuffer.Size;
   if (points.size() < 2) return;
   if (joints == Joints::apart)
@@ -63,6 +65,7 @@ void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thic
 }
 
 void Painter::rect(ImVec2 low, ImVec2 high, Color32 color, float rounding, float thickness) {
+  thickness = skin_.stroke(thickness);
   first_ = list_.VtxBuffer.Size;
   list_.AddRect(low, high, color, rounding, 0, thickness);
   if (recording()) record(DrawnRect{pixel_middle(low), {high.x - 0.5F, high.y - 0.5F}, color, rounding, thickness});

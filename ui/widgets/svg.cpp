@@ -49,28 +49,6 @@ std::size_t character_length(std::string_view text) {
   return code < smallest[length] || code > 0x10FFFF || surrogate || not_xml ? 0 : length;
 }
 
-// What XML cannot hold (control characters, bytes that are no UTF-8) becomes U+FFFD.
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    const char first = text[0];
-    const bool control = static_cast<unsigned char>(first) < 0x20 && first != '\t' && first != '\n';
-    if (length == 0 || control)
-      result += "\uFFFD";
-    else if (first == '&')
-      result += "&amp;";
-    else if (first == '<')
-      result += "&lt;";
-    else if (first == '>')
-      result += "&gt;";
-    else
-      result += text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(1, length));
-  }
-  return result;
-}
-
 std::string base64(std::string_view bytes) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -87,7 +65,7 @@ std::string base64(std::string_view bytes) {
 // The font that was used, and what comes near to it.
 std::string font_attributes(const DrawnText& text) {
   const bool mono = text.face == Typeface::mono;
-  std::string family = text.family.empty() ? "" : fmt::format("'{}', ", escaped(text.family));
+  std::string family = text.family.empty() ? "" : fmt::format("'{}', ", escaped_xml(text.family));
   family += mono ? "'JetBrains Mono', 'DejaVu Sans Mono', monospace" : "Inter, 'DejaVu Sans', sans-serif";
   return fmt::format("font-family=\"{}\"{}", family, text.face == Typeface::bold ? " font-weight=\"bold\"" : "");
 }
@@ -221,7 +199,7 @@ void SvgWriter::operator()(const DrawnText& text) {
       colored("fill", text.color));
   if (text.degrees != 0)
     add(" transform=\"rotate({} {} {})\"", number(-text.degrees), x(text.pivot.x), y(text.pivot.y));
-  add(">{}</text>\n", escaped(text.text));
+  add(">{}</text>\n", escaped_xml(text.text));
 }
 
 void SvgWriter::operator()(const DrawnPolygon& polygon) {
@@ -263,6 +241,27 @@ void SvgWriter::add_image(const DrawnCells& cells) {
 }
 
 }  // namespace
+
+std::string escaped_xml(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const char first = text[0];
+    const bool control = static_cast<unsigned char>(first) < 0x20 && first != '\t' && first != '\n';
+    if (length == 0 || control)
+      result += "\uFFFD";
+    else if (first == '&')
+      result += "&amp;";
+    else if (first == '<')
+      result += "&lt;";
+    else if (first == '>')
+      result += "&gt;";
+    else
+      result += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(1, length));
+  }
+  return result;
+}
 
 std::string to_svg(const Capture& capture, Color32 background) {
   return SvgWriter(capture, background).written();

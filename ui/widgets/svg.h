@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/skin.h"
 #include "widgets/capture.h"
@@ -15,6 +16,9 @@ namespace attnscope {
 // equal colour beside one another as one, and an embedded PNG where there are more than 128 × 128. The same capture
 // gives the same bytes.
 std::string to_svg(const Capture& capture, Color32 background);
+
+// Text between two tags. What XML cannot hold (control characters, bytes that are no UTF-8) becomes U+FFFD.
+std::string escaped_xml(std::string_view text);
 
 // ---- what to draw: a whole frame as shapes
 

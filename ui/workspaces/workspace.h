@@ -109,6 +109,7 @@ struct Workspace {
   std::span<const WorkspaceKey> (*keys)() = nullptr;
   std::span<const WorkspaceView> (*views)() = nullptr;
   void (*show)(Views&, std::size_t view) = nullptr;  // by its place among the views
+  std::size_t (*shown)(const Views&) = nullptr;      // likewise
   void (*ask)(const Views&, Probe&) = nullptr;       // for what it shows besides the maps and the decoding
   std::optional<WorkspaceNumbers> (*numbers)(const Views&) = nullptr;  // besides an attention map; none now: nothing
   bool (*is_busy)(const Views&) = nullptr;  // plays, or works something out: wants frames without input

@@ -16,6 +16,17 @@
 namespace attnscope {
 namespace {
 
+template <typename View, typename Mode>
+std::size_t shown_of(const Views& views, Mode View::*mode) {
+  return static_cast<std::size_t>(views.of<View>().*mode);
+}
+
+// Of a workspace whose view is an enumeration, in the order of its views.
+template <auto mode>
+std::size_t shown(const Views& views) {
+  return shown_of(views, mode);
+}
+
 constexpr std::array table = {
     Workspace{.name = "glance",
               .title = "Glance",
@@ -31,6 +42,7 @@ constexpr std::array table = {
               .keys = attention_keys,
               .views = attention_levels,
               .show = show_level,
+              .shown = shown<&AttentionView::level>,
               .ask = ask_for_level,
               .is_busy = is_measuring},
     Workspace{.name = "embeddings",
@@ -42,6 +54,7 @@ constexpr std::array table = {
               .keys = embedding_keys,
               .views = embedding_modes,
               .show = show_embedding_mode,
+              .shown = shown<&EmbeddingsView::mode>,
               .ask = ask_for_embeddings,
               .numbers = embedding_numbers,
               .is_busy = is_moving},
@@ -54,6 +67,7 @@ constexpr std::array table = {
               .keys = flow_keys,
               .views = flow_modes,
               .show = show_flow_mode,
+              .shown = shown<&FlowView::mode>,
               .ask = ask_for_flow,
               .numbers = flow_numbers},
     Workspace{.name = "positions",
@@ -65,6 +79,7 @@ constexpr std::array table = {
               .keys = position_keys,
               .views = position_modes,
               .show = show_position_mode,
+              .shown = shown<&PositionsView::mode>,
               .numbers = position_mode_numbers},
     Workspace{.name = "decoding",
               .title = "Decoding",
@@ -75,6 +90,7 @@ constexpr std::array table = {
               .keys = decoding_keys,
               .views = decoding_modes,
               .show = show_mode,
+              .shown = shown<&DecodingView::mode>,
               .ask = ask_for_decodings,
               .is_busy = is_playing},
     Workspace{.name = "circuit",
@@ -86,6 +102,7 @@ constexpr std::array table = {
               .keys = circuit_keys,
               .views = circuit_modes,
               .show = show_circuit_mode,
+              .shown = shown<&CircuitView::mode>,
               .numbers = circuit_numbers},
     Workspace{.name = "origins",
               .title = "Origins",
@@ -96,6 +113,7 @@ constexpr std::array table = {
               .keys = origin_keys,
               .views = origin_modes,
               .show = show_origin_mode,
+              .shown = shown<&OriginsView::mode>,
               .ask = ask_for_origins,
               .numbers = origin_numbers,
               .is_busy = is_learning},

@@ -37,7 +37,7 @@ bool looked_at_beside(const Scope& scope) {
 
 bool looked_at_sentence(const Scope& scope) {
   const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
-  if (scope.run.run == 0 || !seen.snapshot || scope.study) return false;
+  if (scope.run.run == 0 || !seen.snapshot || scope.study || scope.lessons.run_wanted != 0) return false;
   const Snapshot& snapshot = *seen.snapshot;
   if (scope.other && !looked_at_beside(scope)) return false;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
@@ -101,7 +101,28 @@ void show_both(Scope& scope, Session& session, const ScreenshotOptions& options,
   hear(scope, session, run);
 }
 
-// At the wanted part; what the reader should do before is done.
+// A step that trains takes its time.
+void wait_for_step(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run,
+                   std::size_t step) {
+  constexpr std::chrono::milliseconds between_looks{200};
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto is_busy = [&] {
+    return scope.status.activity == Activity::training || scope.status.activity == Activity::preparing;
+  };
+  do {
+    std::this_thread::sleep_for(between_looks);
+    Session::News news = session.poll();
+    throw_errors(news.events);
+    receive(scope, std::move(news.events), std::move(news.snapshot), std::move(news.other));
+    draw_until_settled(scope, session, options, run);
+  } while (next_step(scope) == step && is_busy() && std::chrono::steady_clock::now() < deadline);
+}
+
+bool is_handout(const ScreenshotOptions& options) {
+  return options.out.ends_with(".html");
+}
+
+// At the wanted part, of a handout the check; what the reader should do before is done.
 void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run) {
   const auto lesson = std::ranges::find(scope.facts.lessons, options.lesson, &Lesson::name);
   if (lesson == scope.facts.lessons.end())
@@ -109,14 +130,16 @@ void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& option
   scope.facts.shipped_run = "";  // the run that was asked for is the lesson's
   begin_lesson(scope, static_cast<std::size_t>(lesson - scope.facts.lessons.begin()));
   draw_until_settled(scope, session, options, run);
+  const int part = is_handout(options) ? std::max(4, options.part) : options.part;
   show_part(scope, LessonPart::touch);
-  for (std::size_t step = 0; options.part > 3 && step < lesson->steps.size(); ++step) {
+  for (std::size_t step = 0; part > 3 && step < lesson->steps.size(); ++step) {
     draw_until_settled(scope, session, options, run);
     if (next_step(scope) == step) do_step(scope, step);
     draw_until_settled(scope, session, options, run);
     draw_until_settled(scope, session, options, run);
+    wait_for_step(scope, session, options, run, step);
   }
-  show_part(scope, static_cast<LessonPart>(options.part - 1));
+  show_part(scope, static_cast<LessonPart>(part - 1));
   draw_until_settled(scope, session, options, run);
 }
 
@@ -157,9 +180,10 @@ int screenshot(const ScreenshotOptions& options) {
     if (!options.lesson.empty()) take_lesson(scope, session, options, run);
   }
   const auto scale = static_cast<float>(options.scale);
-  const bool vector = options.svg || options.out.ends_with(".svg");
-  write_file(options.out, vector ? draw_offscreen_svg(scope, options.width, options.height, scale)
-                                 : png_bytes(draw_offscreen(scope, options.width, options.height, scale)));
+  const bool handout = is_handout(options), vector = options.svg || options.out.ends_with(".svg");
+  const PictureOrder order{.vector = true, .handout = handout, .whole_window = !handout};
+  write_file(options.out, handout || vector ? draw_offscreen_as(scope, order, options.width, options.height, scale)
+                                            : png_bytes(draw_offscreen(scope, options.width, options.height, scale)));
   return 0;
 }
 

@@ -19,9 +19,11 @@
 #include "commands/paths.h"
 #include "kernels/breathing.h"
 #include "plain/channel.h"
+#include "session/file_writing.h"
 #include "session/session.h"
 #include "shell/lessons.h"
 #include "shell/looking.h"
+#include "shell/saved_view.h"
 #include "shell/training.h"
 #include "window/font_files.h"
 #include "window/glfw_window.h"
@@ -121,7 +123,13 @@ void App::open_first_run(const std::string& path) {
     session_.post(OpenRun{path});
     return;
   }
-  if (!path.empty()) drop_path(scope_, path, false);  // asked about beside the run that came with the program
+  if (path.ends_with(saved_view_extension)) {
+    scope_.facts.shipped_run = shipped_run().string();  // which the view may be of
+    receive(scope_, read_wanted(ReadFile{path, most_view_bytes}));
+    if (scope_.opening_view) return;  // its run is on its way
+  } else if (!path.empty()) {
+    drop_path(scope_, path, false);  // asked about beside the run that came with the program
+  }
   const std::filesystem::path shipped = shipped_run();
   if (std::filesystem::is_directory(shipped, error)) {
     session_.post(OpenRun{shipped.string()});

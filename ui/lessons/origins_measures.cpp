@@ -1,0 +1,248 @@
+// What a lesson can compute of the chapters in Origins, and of a recurrent network.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "lessons/answers.h"
+#include "measures/attention_measures.h"
+#include "workspaces/origins/view.h"
+
+namespace attnscope {
+namespace {
+
+Answer scores_d(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().scaling.d);
+}
+
+// Of the random queries and keys that the panel has, at that d.
+std::optional<SoftmaxSpread> spread(const LessonSight& sight, const std::string& which, const std::string& d) {
+  const ScalingView& view = sight.views.of<OriginsView>().scaling;
+  const auto index = index_from(d, ScoreSample::most_dimensions);
+  if (!index || !view.sample || (which != "plain" && which != "divided")) return {};
+  const ScaledScores scores = view.sample->scores(static_cast<int>(*index) + 1);
+  return which == "plain" ? scores.of_plain : scores.of_divided;
+}
+
+Answer score_weight(const LessonSight& sight, Arguments arguments) {
+  const auto found = spread(sight, arguments[0], arguments[1]);
+  return found ? number(found->largest) : Answer();
+}
+
+Answer score_entropy(const LessonSight& sight, Arguments arguments) {
+  const auto found = spread(sight, arguments[0], arguments[1]);
+  return found ? number(found->entropy) : Answer();
+}
+
+Answer kernel_width(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().kernels.width);
+}
+
+// Of the points that the panel has, with its kernel.
+Answer kernel_error(const LessonSight& sight, Arguments arguments) {
+  const OriginsView& view = sight.views.of<OriginsView>();
+  const auto width = number_from(arguments[0]);
+  if (!width || !(*width >= least_width && *width <= most_width)) return {};
+  return number(
+      fit_error(kernel_fit(view.points.known, regression_queries(), view.kernels.kernel, *width, view.points.noise))
+          .clean);
+}
+
+Answer warmup(const LessonSight& sight, Arguments) {
+  return number(sight.views.of<OriginsView>().schedule.warmup);
+}
+
+// The highest learning rate, as the panel's sliders have it.
+Answer peak_rate(const LessonSight& sight, Arguments) {
+  const ScheduleView& view = sight.views.of<OriginsView>().schedule;
+  return number(rate_at(view, view.warmup));
+}
+
+// The pass that Through time followed back, of the sentence looked at.
+const PassGradients* pass_of(const LessonSight& sight, const std::string& which) {
+  const auto& look = sight.views.of<OriginsView>().gradients.look;
+  if (!look || !look->problem.empty() || !sight.look || look->question.text != sight.look->source_text) return nullptr;
+  if (which == "plain") return &look->plain;
+  return which == "bare" && !look->bare.empty() ? &look->bare.front() : nullptr;
+}
+
+Answer gradient(const LessonSight& sight, Arguments arguments) {
+  const PassGradients* pass = pass_of(sight, arguments[0]);
+  const auto layer = number_from(arguments[2]);
+  if (!pass || !layer) return {};
+  const StackGradients& stack = arguments[1] == "decoder" ? pass->decoder : pass->encoder;
+  return *layer >= 0 && *layer < stack.norms.rows ? number(stack.of_layer(static_cast<int>(*layer))) : Answer();
+}
+
+Answer gradient_loss(const LessonSight& sight, Arguments arguments) {
+  const PassGradients* pass = pass_of(sight, arguments[0]);
+  return pass ? number(pass->loss) : Answer();
+}
+
+std::optional<CostLayer> cost_layer_from(const std::string& name) {
+  const auto found = std::ranges::find(cost_layers, name, [](CostLayer each) { return complexity(each).name; });
+  return found == cost_layers.end() ? std::nullopt : std::optional(*found);
+}
+
+// How many times as much 2n pieces cost as n: counted, with the width of the model looked at.
+Answer work_doubled(const LessonSight& sight, Arguments arguments) {
+  const auto layer = cost_layer_from(arguments[0]);
+  const auto n = number_from(arguments[1]);
+  if (!layer || !n || !(*n >= 1 && *n <= longest_cost) || !sight.look) return {};
+  const auto work = [&](double length) {
+    return multiplications(*layer, static_cast<std::int64_t>(length), sight.look->model.d_model,
+                           sight.look->model.cell);
+  };
+  return number(work(2 * *n) / work(*n));
+}
+
+// The same of the memory that was measured in Cost.
+Answer memory_doubled(const LessonSight& sight, Arguments arguments) {
+  const auto& look = sight.views.of<OriginsView>().cost.look;
+  const auto layer = cost_layer_from(arguments[0]);
+  const auto n = number_from(arguments[1]);
+  if (!look || !layer || !n) return {};
+  const auto curve = std::ranges::find(look->curves, *layer, &CostCurve::layer);
+  if (curve == look->curves.end()) return {};
+  const auto held = [&](double length) {
+    const auto point = std::ranges::find(curve->points, length,
+                                         [](const CostPoint& each) { return static_cast<double>(each.length); });
+    return point == curve->points.end() ? 0 : point->megabytes;
+  };
+  return held(*n) > 0 && held(2 * *n) > 0 ? number(held(2 * *n) / held(*n)) : Answer();
+}
+
+// ‖∂L/∂x‖ at the word, of the vector that was embedded.
+Answer gradient_at(const LessonSight& sight, Arguments arguments) {
+  const PassGradients* pass = pass_of(sight, "plain");
+  if (!pass) return {};
+  const StackGradients& stack = arguments[0] == "decoder" ? pass->decoder : pass->encoder;
+  const int at = position_of(stack.pieces, arguments[1]);
+  return at < 0 || stack.norms.rows == 0 || at >= stack.norms.cols ? Answer() : number(stack.norms.at(0, at));
+}
+
+// ---- by length
+
+// What was tried of the weights that are looked at now.
+const LengthLook* lengths_of(const LessonSight& sight) {
+  const LengthsView& view = sight.views.of<OriginsView>().lengths;
+  const bool of_now = sight.look && view.run == sight.look->run && view.step == sight.look->step;
+  return of_now && !view.looks.empty() && !view.looks.back().text ? &view.looks.back() : nullptr;
+}
+
+Answer exact(const LessonSight& sight, Arguments arguments) {
+  const LengthLook* look = lengths_of(sight);
+  const auto length = number_from(arguments[0]);
+  if (!look || !length) return {};
+  const auto point = std::ranges::find(look->points, *length,
+                                       [](const LengthPoint& each) { return static_cast<double>(each.length); });
+  return point == look->points.end() ? Answer() : number(point->exact_share());
+}
+
+// The longest length up to which at least that share came out right at every length; 0: at none.
+Answer exact_up_to(const LessonSight& sight, Arguments arguments) {
+  const LengthLook* look = lengths_of(sight);
+  const auto share = number_from(arguments[0]);
+  if (!look || !share) return {};
+  std::int64_t longest = 0;
+  for (const LengthPoint& point : look->points) {
+    if (point.exact_share() < *share) break;
+    longest = point.length;
+  }
+  return number(static_cast<double>(longest));
+}
+
+// ---- a recurrent network
+
+// Of the layer that Origins shows, read forwards, with a gate that keeps: an LSTM's f, a GRU's z. Null: there is none.
+const CellGate* keeping_gate(const LessonSight& sight) {
+  const RecurrentLook* look = sight.look ? sight.look->recurrent.get() : nullptr;
+  if (!look || look->asked.reverse) return nullptr;
+  const auto gate = std::ranges::find_if(
+      look->gates, [](const CellGate& each) { return each.name == "forget gate" || each.name == "update gate"; });
+  return gate == look->gates.end() ? nullptr : &*gate;
+}
+
+double mean_of_row(const Matrix& matrix, int row) {
+  double sum = 0;
+  for (int col = 0; col < matrix.cols; ++col) sum += static_cast<double>(matrix.at(row, col));
+  return sum / matrix.cols;
+}
+
+Answer kept_at(const LessonSight& sight, Arguments arguments) {
+  const CellGate* gate = keeping_gate(sight);
+  const int at = gate ? position_of(sight.look->recurrent->pieces, arguments[0]) : -1;
+  return at < 0 ? Answer() : number(mean_of_row(gate->values, at));
+}
+
+// The word at which the gate keeps least; the first has nothing before it that could be forgotten.
+Answer forgets_most(const LessonSight& sight, Arguments) {
+  const CellGate* gate = keeping_gate(sight);
+  if (!gate) return {};
+  const WordSpan* least = nullptr;
+  const std::vector<WordSpan> words = words_of(tokens_of(sight.look->recurrent->pieces));
+  for (const WordSpan& word : words) {
+    const bool is_sign = word.text.starts_with('<') || word.text == "," || word.text == ".";
+    if (word.begin == 0 || word.begin >= gate->values.rows || is_sign) continue;
+    if (!least || mean_of_row(gate->values, word.begin) < mean_of_row(gate->values, least->begin)) least = &word;
+  }
+  return least ? Answer(least->text) : std::nullopt;
+}
+
+// Of what the cells held after the word: Π of the gate over the steps after it, the mean over the units.
+Answer left_of(const LessonSight& sight, Arguments arguments) {
+  const CellGate* gate = keeping_gate(sight);
+  const int from = gate ? position_of(sight.look->recurrent->pieces, arguments[0]) : -1;
+  if (from < 0) return {};
+  double sum = 0;
+  for (int unit = 0; unit < gate->values.cols; ++unit) {
+    double kept = 1;
+    for (int at = from + 1; at < gate->values.rows; ++at) kept *= static_cast<double>(gate->values.at(at, unit));
+    sum += kept;
+  }
+  return number(sum / gate->values.cols);
+}
+
+// What is written, or which label is named, of the vector that is there after the word.
+Answer said_after(const LessonSight& sight, Arguments arguments) {
+  const RecurrentLook* look = sight.look ? sight.look->recurrent.get() : nullptr;
+  const int at = look ? position_of(look->source, arguments[0]) : -1;
+  return at < 0 || std::cmp_greater_equal(at, look->read_out.size()) ? Answer()
+                                                                     : look->read_out[static_cast<std::size_t>(at)];
+}
+
+constexpr std::array table = {
+    Measure{"scores-d", "", "the d of √d_k in Origins", scores_d},
+    Measure{"score-weight", "plain|divided D", "mean largest weight of softmax(q·k), or of q·k/√D", score_weight},
+    Measure{"score-entropy", "plain|divided D", "mean entropy of it, in nats", score_entropy},
+    Measure{"kernel-width", "", "the kernel's width in Origins", kernel_width},
+    Measure{"kernel-error", "WIDTH", "mean squared error of the kernel regression with that width", kernel_error},
+    Measure{"warmup", "", "updates of warm-up in Origins", warmup},
+    Measure{"peak-rate", "", "the highest learning rate with it", peak_rate},
+    Measure{"gradient", "plain|bare encoder|decoder LAYER",
+            "length of the loss's gradient after that layer (0: embedding), in Through time; bare: without residuals",
+            gradient},
+    Measure{"gradient-loss", "plain|bare", "the loss that it is of, in nats", gradient_loss},
+    Measure{"gradient-at", "encoder|decoder WORD", "the same at a word, of what was embedded there", gradient_at},
+    Measure{"exact", "LENGTH", "share of the held-out sources so long that come out exactly right, in Length", exact},
+    Measure{"exact-up-to", "SHARE", "the longest length up to which at least that share does", exact_up_to},
+    Measure{"kept-at", "WORD",
+            "mean of the forget gate (of a GRU the update gate) at the word, in the layer that Recurrent cell shows",
+            kept_at},
+    Measure{"forgets-most", "", "the word, after the first, at which that is least", forgets_most},
+    Measure{"left-of", "WORD", "mean share of what the cells held after the word that is left at the end", left_of},
+    Measure{"said-after", "WORD", "what is decoded, or which label is named, of the vector after the word", said_after},
+    Measure{"work-doubled", "self-attention|recurrent|convolution N",
+            "how many times as many multiplications 2N pieces take as N, with the model's width", work_doubled},
+    Measure{"memory-doubled", "self-attention|recurrent|convolution N", "the same of the memory measured in Cost",
+            memory_doubled},
+};
+
+}  // namespace
+
+std::span<const Measure> origins_measures() {
+  return table;
+}
+
+}  // namespace attnscope
