@@ -52,7 +52,7 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   for (const KeptRun& run : scope.kept_runs) {
     if (run.step == 0 || ++kept > max_recent_runs) continue;
     offers.push_back({trf("{}, step {}", run.name, grouped(run.step)),
-                      trf("Kept on {:%F at %R}, and never saved by anybody.", fmt::localtime(run.saved_at)), run.path});
+                      trf("Kept on {0:%F} at {0:%R}, and never saved by anybody.", fmt::localtime(run.saved_at)), run.path});
   }
   return offers;
 }
