@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/translation.h"
@@ -248,11 +249,17 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
   return edited && field.live;
 }
 
+using SectionTitle = std::pair<std::string_view, const char*>;
+constexpr std::array section_titles = {
+    SectionTitle{"corpus", mark("Corpus")},
+    SectionTitle{"tokenizer", mark("Tokenizer")},
+    SectionTitle{"model", mark("Model")},
+    SectionTitle{"training", mark("Training")},
+};
+
 void draw_heading(std::string_view section, const Skin& skin) {
   ImGui::Dummy(ImVec2(0, skin.px(2)));
-  std::string text(section);
-  text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  bold_text(text, skin);
+  bold_text(tr(std::ranges::find(section_titles, section, &SectionTitle::first)->second), skin);
 }
 
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {

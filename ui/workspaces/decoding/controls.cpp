@@ -152,7 +152,7 @@ void draw_reference(std::string& reference, const Skin& skin) {
 
 // ---- whose attention is shown
 
-constexpr float layer_width = 84;  // at scale 1
+constexpr float layer_width = 96;  // at scale 1
 constexpr float head_width = 136;  // at scale 1
 constexpr float gap_between = 4;   // at scale 1
 bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
