@@ -254,6 +254,14 @@ void draw_heading(std::string_view section, const Skin& skin) {
 }
 
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
+  if (run.config.corpus.source.empty()) {
+    small_text(skin.theme.warning, "none yet: choose one to train on", skin);
+    help_tooltip(
+        "This model came from another program, without what it was trained on. Choose a corpus, and Train "
+        "goes on from its weights; its folder stays as it is.",
+        skin);
+    return;
+  }
   const bool text = run.config.model.is_language_model();
   small_text(skin.theme.text_dim,
              fmt::format("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
@@ -295,9 +303,11 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && has_run(scope)));
   if (ImGui::Button("Apply", ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
-  help_tooltip(valid ? "Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
-                       "theirs changed."
-                     : "A value is out of its range: see the red text above.",
+  help_tooltip(!valid ? "A value is out of its range: see the red text above."
+               : scope.edited.model.from.empty()
+                   ? "Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
+                     "theirs changed."
+                   : "Resets the run under these values; it begins with the weights that \u201Cbegin with\u201D names.",
                skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::BeginDisabled(scope.edited == scope.run.config);
