@@ -410,6 +410,9 @@ TEST_F(Sublayers, EverySublayerHasItsRowAndTheNormItsName) {
   show(with_flow(pre), AttentionLevel::sublayers);
   EXPECT_TRUE(ui.drew("x + Sublayer(LayerNorm(x))"));
   EXPECT_FALSE(ui.drew("post-norm"));
+  pre.norm_kind = "rms";
+  show(with_flow(pre), AttentionLevel::sublayers);
+  EXPECT_TRUE(ui.drew("x + Sublayer(RMSNorm(x))"));
 }
 
 TEST_F(Sublayers, AClickOnASublayerSelectsItsLayerAndPiece) {

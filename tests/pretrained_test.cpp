@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint_copy.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
 #include "probe/look_inside.h"
@@ -179,17 +180,13 @@ void check_folder(const fs::path& folder) {
   }
 }
 
-fs::path own_checkpoint(const std::string& name) {
-  return fs::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name;
-}
-
 class Pretrained : public testing::TestWithParam<const char*> {};
 
 TEST_P(Pretrained, SaysWhatTheIndependentImplementationSays) {
   check_folder(own_checkpoint(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1"));
+INSTANTIATE_TEST_SUITE_P(Families, Pretrained, testing::Values("marian", "llama", "gpt2", "t5", "t5-v1_1", "smollm"));
 
 TEST(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
   const char* const folders = std::getenv("ATTNSCOPE_CHECKPOINTS");
@@ -207,34 +204,10 @@ TEST(PretrainedFolders, SayWhatTheIndependentImplementationSays) {
 
 // ---- what is wrong with a folder is said
 
-// A copy of one that is right.
-class BrokenFolder : public testing::Test {
+class BrokenFolder : public testing::Test, public CheckpointCopy {
  protected:
-  void SetUp() override { copy("marian"); }
+  BrokenFolder() : CheckpointCopy("marian") {}
 
-  void copy(const std::string& family) {
-    fs::remove_all(folder);
-    fs::copy(own_checkpoint(family), folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
-  void set(const std::string& field, const Json& value) {
-    Json config = read_json(folder / "config.json");
-    config[field] = value;
-    write("config.json", config.dump());
-  }
-  void drop(const std::string& field) {
-    Json config = read_json(folder / "config.json");
-    config.erase(field);
-    write("config.json", config.dump());
-  }
-  void write(const std::string& name, const std::string& bytes) {
-    std::ofstream(folder / name, std::ios::binary) << bytes;
-  }
-  std::string text(const std::string& name) {
-    std::ifstream file(folder / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
   // Of the same length, so that the header stays whole.
   void replace_in(const std::string& name, const std::string& old, const std::string& made) {
     std::string bytes = text(name);
@@ -252,8 +225,6 @@ class BrokenFolder : public testing::Test {
     }
     return "";
   }
-
-  fs::path folder = fs::path(testing::TempDir()) / ("attnscope_broken_" + std::to_string(getpid()));
 };
 
 using testing::AllOf;

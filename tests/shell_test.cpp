@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "plain/metrics.h"
 #include "posted.h"
+#include "shell/actions.h"
 #include "shell/looking.h"
 #include "shell/panels.h"
 #include "shell/purposes.h"
@@ -63,6 +64,32 @@ TEST_F(Shell, ButtonsPostWhatTheySay) {
   receive(scope, {status(Activity::training)}, nullptr);
   ASSERT_TRUE(ui.click_text("Pause", draw));
   EXPECT_EQ(posted<Pause>(scope).size(), 1U);
+}
+
+// Another program's checkpoint: it comes without one, and goes on from its own weights.
+TEST_F(Shell, AModelWithoutACorpusIsTrainedOnTheOneThatIsChosen) {
+  scope.run.config.corpus.source.clear();
+  scope.run.config.model.from = "/models/opus-mt";
+  scope.edited = scope.run.config;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("none yet: choose one to train on"));
+  ui.key(Key::space, draw);
+  EXPECT_EQ(posted<Reset>(scope).size(), 0U) << "the worker says that there is none";
+  scope.commands.clear();
+  scope.edited.corpus.source = "copy";
+  ui.key(Key::space, draw);
+  ASSERT_EQ(scope.commands.size(), 2U);
+  ASSERT_TRUE(std::holds_alternative<Reset>(scope.commands[0]));
+  EXPECT_EQ(std::get<Reset>(scope.commands[0]).config.model.from, "/models/opus-mt");
+  EXPECT_EQ(std::get<Reset>(scope.commands[0]).config.corpus.source, "copy");
+  EXPECT_TRUE(std::holds_alternative<Train>(scope.commands[1]));
+}
+
+TEST_F(Shell, ARunIsBegunWithTheWeightsOfTheOpenOne) {
+  scope.run.folder = "/runs/mine";
+  find_action("begin-with").act(scope);
+  EXPECT_EQ(scope.edited.model.from, "/runs/mine");
+  EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1) << "which waits for Reset";
 }
 
 TEST_F(Shell, APauseIsSaidAtOnce) {

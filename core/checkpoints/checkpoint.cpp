@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "checkpoints/families.h"
+#include "plain/fine_tuning.h"
 #include "plain/json_text.h"
 #include "storage/file.h"
 
@@ -71,14 +72,24 @@ std::set<std::string> shards(const fs::path& index) {
   return names;
 }
 
+// Llama's younger relatives (SmolLM) come with GPT-2's tokenizer instead of SentencePiece's.
+bool has_byte_pairs(const fs::path& folder, std::string_view family) {
+  std::error_code ignored;
+  const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
+  return family == "llama" && !has("tokenizer.model") && (has("vocab.json") || has("tokenizer.json"));
+}
+
 }  // namespace
 
 bool is_checkpoint(const fs::path& folder) {
+  std::error_code ignored;
+  const bool alone = fs::exists(folder / config_name, ignored) && !fs::exists(folder / "corpus.json", ignored);
   try {
     const Json json = parse_json(read_file(folder / config_name, largest_config));
-    return json.is_object() && json.contains("model_type");
+    if (!json.is_object()) return alone;
+    return json.contains("model_type") || (alone && !json.contains("version"));
   } catch (const std::exception&) {
-    return false;
+    return alone;
   }
 }
 
@@ -89,7 +100,7 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
                                 fs::exists(decoding, ignored) ? read_object(decoding, largest_config) : Json::object());
   try {
     CheckpointPlan plan = plan_of(fields);
-    check(plan.config);
+    if (has_byte_pairs(folder, plan.config.tokenizer.family)) plan.config.tokenizer.family = "gpt2";
     for (const std::int64_t piece : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
                                      plan.config.model.banned_id}) {
       if (piece >= plan.config.tokenizer.vocab_size) {
@@ -144,6 +155,12 @@ Config checkpoint_config(const CheckpointFields& fields, const char* family) {
   config.tokenizer.family = family;
   config.tokenizer.vocab_size = fields.whole("vocab_size");
   config.model.dropout = 0;
+  config.training = fine_tuning();
+  return config;
+}
+
+Config checked(Config config) {
+  check(config);
   return config;
 }
 

@@ -29,6 +29,7 @@ enum class TensorChange {
   none,
   transposed,   // Conv1D keeps in × out
   interleaved,  // a head's rows i and i + d/2 become 2i and 2i + 1: RoPE by halves, told to a model of pairs
+  flattened,    // a vector that may be stored as a matrix of one row
 };
 
 struct TensorPart {
@@ -49,12 +50,27 @@ struct CheckpointPlan {
   std::vector<TensorRow> tensors;
 };
 
-// True for a folder whose config.json names a model_type. Never throws.
+// True for a folder whose config.json names a model_type, or is not a run's and no more: then there is something to be
+// said about it. Never throws.
 bool is_checkpoint(const std::filesystem::path& folder);
 
 // What its config.json (and, for what concerns decoding, generation_config.json) asks for. Throws CheckpointError and
 // FileError.
 CheckpointPlan plan_checkpoint(const std::filesystem::path& folder);
+
+// ---- the other way
+
+// How a model is written as such a folder.
+struct CheckpointFormat {
+  std::string family;              // "marian"
+  std::string config;              // the text of config.json
+  std::string decoding;            // of generation_config.json
+  std::vector<TensorRow> tensors;  // each under the first of its names
+};
+
+// Of the family that has such models; it can be read back by plan_checkpoint. `vocab_size` is that of the model's
+// table. Throws CheckpointError where there is none, naming for each family a field that does not fit.
+CheckpointFormat checkpoint_format(const Config& config, std::int64_t vocab_size);
 
 // The weights of a folder, mapped: nothing is read before it is looked at.
 class CheckpointTensors {
@@ -64,6 +80,9 @@ class CheckpointTensors {
 
   // Null if there is none of that name.
   const TensorView* find(std::string_view name) const;
+
+  // Its bytes need not stay in memory.
+  static void release(const TensorView& tensor) { MappedFile::release(tensor.bytes); }
 
  private:
   void add_file(const std::filesystem::path& path);

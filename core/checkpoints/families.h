@@ -1,6 +1,8 @@
 // The families that can be opened, one a file.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,24 @@ CheckpointPlan llama_plan(const CheckpointFields& fields);
 CheckpointPlan gpt2_plan(const CheckpointFields& fields);
 CheckpointPlan t5_plan(const CheckpointFields& fields);  // mT5 too
 
+// The other way: config.json without what all families have. Of a model that is not of this family it says what comes
+// nearest; the plan of it is then that of another model.
+nlohmann::json marian_fields(const ModelConfig& model);
+nlohmann::json llama_fields(const ModelConfig& model);
+nlohmann::json gpt2_fields(const ModelConfig& model);
+nlohmann::json t5_fields(const ModelConfig& model);
+
+// Their name of what is called `own` here; the first if there is none.
+struct OtherName {
+  std::string_view own, theirs;
+};
+std::string other_name(std::span<const OtherName> names, std::string_view own);
+
 // What all families begin with: a vocabulary of their own, no corpus, no dropout.
 Config checkpoint_config(const CheckpointFields& fields, const char* family);
+
+// The same, in whose fields the tensors can be counted. Throws ConfigError.
+Config checked(Config config);
 
 // The linear map `parameter` (without its ".weight" and ".bias"), stored in parts whose names end so, too.
 struct LinearPart {

@@ -1,16 +1,22 @@
 // GPT-2, as transformers' modeling_gpt2.py has it: pre-norm, learned positions, GELU by tanh, matrices kept in × out.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "checkpoints/families.h"
 
 namespace attnscope {
 namespace {
 
+constexpr std::array activations = {OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
+                                    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},
+                                    OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
+
 std::string activation(const CheckpointFields& fields) {
   const std::string name = fields.text("activation_function", "gelu_new");
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu-tanh";
-  if (name == "silu") return "swish";
-  if (name == "relu" || name == "gelu" || name == "swish") return name;
+  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
+  if (found != activations.end()) return std::string(found->own);
   fields.refuse("activation_function", "gelu_new, gelu_pytorch_tanh, gelu, relu, silu, swish");
 }
 
@@ -47,7 +53,7 @@ std::vector<std::string> either(const std::string& name) {
 }  // namespace
 
 CheckpointPlan gpt2_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{config_of(fields), {}};
+  CheckpointPlan plan{checked(config_of(fields)), {}};
   const ModelConfig& model = plan.config.model;
   std::vector<TensorRow>& tensors = plan.tensors;
   const auto conv1d = [&](const std::string& weight, const std::string& bias, const std::string& name) {
@@ -71,6 +77,23 @@ CheckpointPlan gpt2_plan(const CheckpointFields& fields) {
   }
   norm("decoder.norm", "ln_f");
   return plan;
+}
+
+nlohmann::json gpt2_fields(const ModelConfig& model) {
+  return {{"model_type", "gpt2"},
+          {"architectures", {"GPT2LMHeadModel"}},
+          {"n_embd", model.d_model},
+          {"n_head", model.num_heads},
+          {"n_layer", model.num_decoder_layers},
+          {"n_inner", model.d_ff},
+          {"n_positions", model.max_length},
+          {"n_ctx", model.max_length},
+          {"layer_norm_epsilon", model.norm_epsilon},
+          {"activation_function", other_name(activations, model.activation)},
+          {"scale_attn_weights", model.scaled_attention},
+          {"resid_pdrop", model.dropout},
+          {"embd_pdrop", model.dropout},
+          {"attn_pdrop", model.dropout}};
 }
 
 }  // namespace attnscope

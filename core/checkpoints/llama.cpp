@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "checkpoints/families.h"
 
@@ -25,10 +26,13 @@ double rope_theta(const CheckpointFields& fields) {
   return newest->get<double>();
 }
 
+constexpr std::array activations = {OtherName{"swiglu", "silu"}, OtherName{"swiglu", "swish"},
+                                    OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"}};
+
 std::string activation(const CheckpointFields& fields) {
   const std::string name = fields.text("hidden_act", "silu");
-  if (name == "silu" || name == "swish") return "swiglu";
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return "geglu";
+  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
+  if (found != activations.end()) return std::string(found->own);
   fields.refuse("hidden_act", "silu, swish, gelu_new, gelu_pytorch_tanh");
 }
 
@@ -68,7 +72,7 @@ Config config_of(const CheckpointFields& fields) {
 }  // namespace
 
 CheckpointPlan llama_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{config_of(fields), {}};
+  CheckpointPlan plan{checked(config_of(fields)), {}};
   const ModelConfig& model = plan.config.model;
   std::vector<TensorRow>& tensors = plan.tensors;
   add_tensor(tensors, "embedding.weight", {"model.embed_tokens.weight"});
@@ -85,6 +89,24 @@ CheckpointPlan llama_plan(const CheckpointFields& fields) {
   }
   add_norm(tensors, "decoder.norm", "model.norm", false);
   return plan;
+}
+
+nlohmann::json llama_fields(const ModelConfig& model) {
+  nlohmann::json fields = {{"model_type", "llama"},
+                           {"architectures", {"LlamaForCausalLM"}},
+                           {"hidden_size", model.d_model},
+                           {"num_attention_heads", model.num_heads},
+                           {"num_key_value_heads", model.key_heads()},
+                           {"num_hidden_layers", model.num_decoder_layers},
+                           {"intermediate_size", model.d_ff},
+                           {"rms_norm_eps", model.norm_epsilon},
+                           {"hidden_act", other_name(activations, model.activation)},
+                           {"attention_bias", model.biases},
+                           {"mlp_bias", model.biases},
+                           {"rope_theta", model.rope_theta},
+                           {"max_position_embeddings", model.max_length}};
+  if (model.d_head > 0) fields["head_dim"] = model.d_head;
+  return fields;
 }
 
 }  // namespace attnscope

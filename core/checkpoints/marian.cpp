@@ -2,6 +2,9 @@
 // of the paper, its sinusoids by halves, no norm after a stack, a bias on every logit.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "checkpoints/families.h"
 
 namespace attnscope {
@@ -15,11 +18,14 @@ std::int64_t on_both_sides(const CheckpointFields& fields, const std::string& fi
   return value;
 }
 
+constexpr std::array activations = {OtherName{"relu", "relu"}, OtherName{"gelu", "gelu"}, OtherName{"swish", "swish"},
+                                    OtherName{"gelu-tanh", "gelu_new"}};
+
 std::string activation(const CheckpointFields& fields) {
   const std::string name = fields.text("activation_function");
-  if (name == "swish" || name == "silu") return "swish";
-  if (name == "gelu_new") return "gelu-tanh";
-  if (name == "relu" || name == "gelu") return name;
+  if (name == "silu") return "swish";
+  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
+  if (found != activations.end()) return std::string(found->own);
   fields.refuse("activation_function", "swish, silu, relu, gelu, gelu_new");
 }
 
@@ -73,16 +79,38 @@ void add_layers(std::vector<TensorRow>& tensors, const ModelConfig& model, bool 
 }  // namespace
 
 CheckpointPlan marian_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{config_of(fields), {}};
+  CheckpointPlan plan{checked(config_of(fields)), {}};
   add_tensor(plan.tensors, "embedding.weight",
              {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"});
-  add_tensor(plan.tensors, "output_bias", {"final_logits_bias"}, true);
+  plan.tensors.push_back({"output_bias", {{{"final_logits_bias"}, 0, TensorChange::flattened}}, true});
   // Old files keep the sinusoids, rounded to their type.
   add_tensor(plan.tensors, "source_positions", {"model.encoder.embed_positions.weight"}, true);
   add_tensor(plan.tensors, "target_positions", {"model.decoder.embed_positions.weight"}, true);
   add_layers(plan.tensors, plan.config.model, false);
   add_layers(plan.tensors, plan.config.model, true);
   return plan;
+}
+
+nlohmann::json marian_fields(const ModelConfig& model) {
+  return {{"model_type", "marian"},
+          {"architectures", {"MarianMTModel"}},
+          {"is_encoder_decoder", true},
+          {"d_model", model.d_model},
+          {"encoder_layers", model.num_encoder_layers},
+          {"decoder_layers", model.num_decoder_layers},
+          {"encoder_attention_heads", model.num_heads},
+          {"decoder_attention_heads", model.num_heads},
+          {"encoder_ffn_dim", model.d_ff},
+          {"decoder_ffn_dim", model.d_ff},
+          {"activation_function", other_name(activations, model.activation)},
+          {"max_position_embeddings", model.max_length},
+          {"scale_embedding", model.scaled_embeddings},
+          {"static_position_embeddings", true},
+          {"share_encoder_decoder_embeddings", true},
+          {"tie_word_embeddings", true},
+          {"dropout", model.dropout},
+          {"attention_dropout", model.dropout},
+          {"activation_dropout", model.dropout}};
 }
 
 }  // namespace attnscope

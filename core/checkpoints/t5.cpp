@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "checkpoints/families.h"
 
@@ -13,11 +14,14 @@ bool is_mt5(const CheckpointFields& fields) {
   return fields.text("model_type") == "mt5";
 }
 
+// Its gated GELU is by tanh, as ours.
+constexpr std::array activations = {OtherName{"relu", "relu"}, OtherName{"geglu", "gated-gelu"},
+                                    OtherName{"swiglu", "gated-silu"}};
+
 std::string activation(const CheckpointFields& fields) {
   const std::string name = fields.text("feed_forward_proj", is_mt5(fields) ? "gated-gelu" : "relu");
-  if (name == "relu") return name;
-  if (name == "gated-gelu") return "geglu";  // by tanh
-  if (name == "gated-silu") return "swiglu";
+  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
+  if (found != activations.end()) return std::string(found->own);
   fields.refuse("feed_forward_proj", "relu, gated-gelu, gated-silu");
 }
 
@@ -89,12 +93,30 @@ void add_stack(std::vector<TensorRow>& tensors, const ModelConfig& model, bool d
 }  // namespace
 
 CheckpointPlan t5_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{config_of(fields), {}};
+  CheckpointPlan plan{checked(config_of(fields)), {}};
   add_tensor(plan.tensors, "embedding.weight", {"shared.weight", "encoder.embed_tokens.weight"});
   if (!plan.config.model.tied_embeddings) add_tensor(plan.tensors, "output_weight", {"lm_head.weight"});
   add_stack(plan.tensors, plan.config.model, false);
   add_stack(plan.tensors, plan.config.model, true);
   return plan;
+}
+
+nlohmann::json t5_fields(const ModelConfig& model) {
+  return {{"model_type", "t5"},
+          {"architectures", {"T5ForConditionalGeneration"}},
+          {"is_encoder_decoder", true},
+          {"d_model", model.d_model},
+          {"d_kv", model.head_width()},
+          {"d_ff", model.d_ff},
+          {"num_heads", model.num_heads},
+          {"num_layers", model.num_encoder_layers},
+          {"num_decoder_layers", model.num_decoder_layers},
+          {"feed_forward_proj", other_name(activations, model.activation)},
+          {"layer_norm_epsilon", model.norm_epsilon},
+          {"relative_attention_num_buckets", 32},
+          {"relative_attention_max_distance", 128},
+          {"n_positions", model.max_length},
+          {"dropout_rate", model.dropout}};
 }
 
 }  // namespace attnscope

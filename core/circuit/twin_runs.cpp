@@ -276,7 +276,7 @@ torch::Tensor TwinRuns::logits_of(std::span<const ChangedRun> runs, bool encode,
 
 std::vector<Odds> TwinRuns::odds_of(const torch::Tensor& logits) const {
   const torch::Tensor margins = (logits.select(1, facts_.a.id) - logits.select(1, facts_.b.id)).contiguous();
-  const torch::Tensor best = logits.argmax(1).contiguous();
+  const torch::Tensor best = model_.writable(logits.clone()).argmax(1).contiguous();
   std::vector<Odds> odds;
   for (std::int64_t row = 0; row < logits.size(0); ++row)
     odds.push_back({margins.data_ptr<double>()[row], static_cast<int>(best.data_ptr<std::int64_t>()[row])});
@@ -358,7 +358,8 @@ std::string TwinRuns::written(const ChangedRun& run, const Breath& breathe) cons
     });
     Inspection step{.patches = &reached};
     const torch::Tensor features = model_.decode(tensor_of(input, model_.device()), memory, nullptr, &step);
-    const int next = static_cast<int>(model_.logits(features.select(1, -1)).argmax(1).item<std::int64_t>());
+    const torch::Tensor scores = model_.writable(model_.logits(features.select(1, -1)));
+    const int next = static_cast<int>(scores.argmax(1).item<std::int64_t>());
     if (next == config().special().end && config().writing_ends()) break;
     input.push_back(next);
   }

@@ -1,7 +1,6 @@
 #include "decoding/stepper.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "model/inspection.h"
@@ -46,10 +45,7 @@ torch::Tensor Stepper::advance(const torch::Tensor& rows, const torch::Tensor& t
   Inspection inspection{.interventions = interventions_};
   const torch::Tensor features =
       model_.decode(input.to(model_.device()), memory_, &cache_, interventions_ ? &inspection : nullptr);
-  torch::Tensor log_probs = torch::log_softmax(model_.logits(features.select(1, -1)), -1);
-  if (const std::int64_t banned = model_.config().banned_id; banned >= 0)
-    log_probs.select(1, banned).fill_(-std::numeric_limits<double>::infinity());
-  return log_probs;
+  return model_.writable(torch::log_softmax(model_.logits(features.select(1, -1)), -1));
 }
 
 void Stepper::select(const torch::Tensor& rows) {

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <cmath>
 #include <map>
 
+#include "storage/mapped_file.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {
@@ -30,21 +32,37 @@ void save(const std::filesystem::path& path, const NamedTensors& named, std::map
   write_safetensors(path, file);
 }
 
-torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorBytes& tensor) {
+torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorView& tensor) {
   if (const auto type = floating_type(tensor.dtype)) return *type;
   throw SafetensorsError(fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
 }
 
-// The stored values of `named`, in its order, float32. Checks every name, shape and value.
-std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const Safetensors& file,
+// A file of them, not read before it is looked at.
+struct MappedTensors {
+  explicit MappedTensors(const std::filesystem::path& path)
+      : file(path), tensors(safetensors_views(file.bytes(), path.string())), metadata(read_metadata(path)) {}
+
+  MappedFile file;
+  std::vector<TensorView> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+// As is_finite().all(), but for numbers whose sum is beyond all numbers; makes no copy of what is finite.
+bool is_finite(const torch::Tensor& values) {
+  return std::isfinite(values.sum().item<double>()) || values.isfinite().all().item<bool>();
+}
+
+// The stored values of `named`, in its order, float32: where they lie, if they are that already. Checks every name,
+// shape and value.
+std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const MappedTensors& file,
                                      const NamedTensors& named) {
-  std::map<std::string, const TensorBytes*> stored;
-  for (const TensorBytes& tensor : file.tensors) stored[tensor.name] = &tensor;
+  std::map<std::string, const TensorView*> stored;
+  for (const TensorView& tensor : file.tensors) stored[tensor.name] = &tensor;
   std::vector<torch::Tensor> values;
   for (const auto& [name, tensor] : named) {
     const auto found = stored.find(name);
     if (found == stored.end()) throw SafetensorsError(fmt::format("{}: tensor {} is missing", path.string(), name));
-    const TensorBytes& bytes = *found->second;
+    const TensorView& bytes = *found->second;
     if (bytes.shape != tensor.sizes().vec()) {
       throw SafetensorsError(fmt::format("{}: tensor {} has shape [{}], the configuration asks for [{}]", path.string(),
                                          name, fmt::join(bytes.shape, ", "), fmt::join(tensor.sizes().vec(), ", ")));
@@ -52,9 +70,10 @@ std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const Sa
     // Only read through: from_blob has no const form.
     void* data = const_cast<char*>(bytes.bytes.data());
     values.push_back(torch::from_blob(data, bytes.shape, scalar_type(path, bytes)).to(torch::kFloat32));
-    if (!values.back().isfinite().all().item<bool>()) {
+    if (!is_finite(values.back())) {
       throw SafetensorsError(fmt::format("{}: tensor {} holds a value that is not finite", path.string(), name));
     }
+    MappedFile::release(bytes.bytes);  // until it is copied
     stored.erase(found);
   }
   if (!stored.empty()) {
@@ -69,7 +88,7 @@ void copy_into(const NamedTensors& named, const std::vector<torch::Tensor>& valu
   for (std::size_t i = 0; i < named.size(); ++i) torch::Tensor(named[i].second).copy_(values[i]);
 }
 
-std::int64_t count_of(const std::filesystem::path& path, const Safetensors& file, const char* key) {
+std::int64_t count_of(const std::filesystem::path& path, const MappedTensors& file, const char* key) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) return 0;  // weights made by another program
   std::int64_t count = -1;
@@ -110,7 +129,7 @@ void save_weights(const std::filesystem::path& path, SequenceModel& model, std::
 }
 
 std::int64_t load_weights(const std::filesystem::path& path, SequenceModel& model) {
-  const Safetensors file = read_safetensors(path);
+  const MappedTensors file(path);
   const std::int64_t step = count_of(path, file, "step");
   copy_into(weights_of(model), values_of(path, file, weights_of(model)));
   return step;
@@ -121,7 +140,7 @@ void load_mean_weights(std::span<const std::filesystem::path> paths, SequenceMod
   std::vector<torch::Tensor> mean;
   for (const auto& [name, tensor] : named) mean.push_back(torch::zeros(tensor.sizes(), torch::kFloat32));
   for (const std::filesystem::path& path : paths) {
-    const Safetensors file = read_safetensors(path);
+    const MappedTensors file(path);
     const std::vector<torch::Tensor> values = values_of(path, file, named);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i].add_(values[i]);
   }
@@ -134,7 +153,7 @@ void save_optimizer(const std::filesystem::path& path, Adam& optimizer, std::int
 }
 
 std::int64_t load_optimizer(const std::filesystem::path& path, Adam& optimizer) {
-  const Safetensors file = read_safetensors(path);
+  const MappedTensors file(path);
   const std::int64_t step = count_of(path, file, "step");
   const std::int64_t updates = count_of(path, file, "updates");
   copy_into(optimizer.state(), values_of(path, file, optimizer.state()));

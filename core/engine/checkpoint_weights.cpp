@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -33,7 +34,8 @@ class Destination {
     // Only read through: from_blob has no const form.
     void* data = const_cast<char*>(stored.bytes.data());
     place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
-    if (!place.isfinite().all().item<bool>())
+    // A sum finds nearly all that is not finite, and makes no copy.
+    if (!std::isfinite(place.sum().item<double>()) && !place.isfinite().all().item<bool>())
       throw CheckpointError(fmt::format("tensor {} holds a value that is not finite", stored.name));
   }
 
@@ -47,6 +49,7 @@ class Destination {
   torch::Tensor changed(const torch::Tensor& tensor, TensorChange change) const {
     switch (change) {
       case TensorChange::none:
+      case TensorChange::flattened:
         return tensor;
       case TensorChange::transposed:
         return tensor.t();
@@ -88,11 +91,55 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
       const TensorView* const found = first_stored(stored, part);
       if (found) {
         destination.take(*found, part);
+        CheckpointTensors::release(*found);
       } else if (!row.optional) {
         throw CheckpointError(fmt::format("tensor {} is missing", fmt::join(part.names, " or ")));
       }
     }
   }
+}
+
+namespace {
+
+// Of `parameter` the part, as it is stored.
+torch::Tensor unchanged(const torch::Tensor& part, TensorChange change, std::int64_t head_width) {
+  switch (change) {
+    case TensorChange::none:
+      return part;
+    case TensorChange::transposed:
+      return part.t();
+    case TensorChange::flattened:
+      return part.unsqueeze(0);
+    case TensorChange::interleaved:
+      return part.unflatten(0, {-1, head_width / 2, 2}).transpose(1, 2).reshape(part.sizes());
+  }
+  return part;
+}
+
+}  // namespace
+
+Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceModel& model) {
+  const auto parameters = model.named_parameters();
+  Safetensors file{{{"format", "pt"}}, {}};
+  for (const TensorRow& row : rows) {
+    const torch::Tensor* const parameter = parameters.find(row.parameter);
+    if (!parameter && row.optional) continue;
+    if (!parameter) throw std::logic_error("no parameter is called " + row.parameter);
+    std::int64_t begin = 0;
+    for (const TensorPart& part : row.parts) {
+      const std::int64_t end = begin + (part.rows > 0 ? part.rows : parameter->size(0));
+      const torch::Tensor stored = unchanged(parameter->detach().to(torch::kCPU, torch::kFloat32).slice(0, begin, end),
+                                             part.change, model.config().head_width())
+                                       .contiguous();
+      file.tensors.push_back(
+          {part.names.front(),
+           Dtype::F32,
+           stored.sizes().vec(),
+           {static_cast<const char*>(stored.data_ptr()), static_cast<std::size_t>(stored.nbytes())}});
+      begin = end;
+    }
+  }
+  return file;
 }
 
 }  // namespace attnscope

@@ -11,4 +11,7 @@ namespace attnscope {
 // is missing, of another shape, not of floating-point numbers, or not finite; the model is then partly changed.
 void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow> rows, SequenceModel& model);
 
+// The other way: the model's parameters as the rows name them, float32.
+Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceModel& model);
+
 }  // namespace attnscope

@@ -21,6 +21,8 @@
 #include "evaluation/vocabulary_facts.h"
 #include "kernels/team.h"
 #include "measures/tsne.h"
+#include "model/initial_values.h"
+#include "plain/fine_tuning.h"
 #include "plain/schedule.h"
 #include "probe/gradients.h"
 #include "probe/look_inside.h"
@@ -64,7 +66,7 @@ CorpusRecord record_of(const CorpusConfig& config, const Corpus& corpus) {
 
 // A run is opened from anywhere, so a file it names must not depend on where it was made.
 Config with_absolute_paths(Config config) {
-  for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path}) {
+  for (std::string* path : {&config.corpus.source, &config.corpus.target, &config.tokenizer.path, &config.model.from}) {
     if (!path->empty() && !is_built_in(*path) && std::filesystem::exists(*path))
       *path = std::filesystem::absolute(*path).lexically_normal().string();
   }
@@ -91,6 +93,12 @@ Tokenizer read_tokenizer(const std::filesystem::path& folder, const Config& conf
     if (file.needed || std::filesystem::exists(path)) files.emplace(file.name, read_file(path, largest_tokenizer));
   }
   return make_tokenizer(config.tokenizer.family, std::move(files), config.model.special(), config.tokenizer.vocab_size);
+}
+
+// To be given its weights.
+std::shared_ptr<WatchedModel> unwritten_model(const Config& config, const Tokenizer& tokenizer) {
+  const WithoutInitialValues none;
+  return make_watched(config.model, tokenizer.vocab_size(), resolve_device(config.training.device));
 }
 
 // A classifier's output has a row a label.
@@ -170,7 +178,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   check_classes(run.config.model, *run.tokenizer);
   set_threads(run.config.training);
-  run.watched = make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
+  run.watched = unwritten_model(run.config, *run.tokenizer);
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.embeddings.find_in(*run.folder, run.step());
   run.recorded.find_in(*run.folder, run.step());
@@ -204,14 +212,13 @@ TorchEngine::Run TorchEngine::read_checkpoint(const std::string& path) const {
   run.folder = RunFolder{folder};
   run.name = folder.filename().string();
   run.config = plan.config;
-  run.config.tokenizer.path = folder.string();
+  run.config.tokenizer.path = run.config.model.from = folder.string();
   try {
     const CheckpointTensors tensors(folder);
     run.tokenizer.emplace(read_tokenizer(folder, run.config));
     run.config.model.unknown_id = run.tokenizer->special().unknown;
     set_threads(run.config.training);
-    run.watched =
-        make_watched(run.config.model, run.tokenizer->vocab_size(), resolve_device(run.config.training.device));
+    run.watched = unwritten_model(run.config, *run.tokenizer);
     load_checkpoint(tensors, plan.tensors, *run.watched->model);
   } catch (const CheckpointError& error) {
     throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
@@ -236,6 +243,17 @@ void TorchEngine::load_pinned(Run& run) const {
   }
 }
 
+TorchEngine::Origin TorchEngine::origin_of(const Config& config) const {
+  if (config.model.from.empty()) return {};
+  const auto took = [&](const Run& run) {
+    check_begins_with(config, run.config);
+    return Origin{run.tokenizer, run.watched};
+  };
+  // What has been trained since is not what lies in the folder.
+  const bool is_open = run_.folder && !run_.trainer && same_folder(run_.folder->path, config.model.from);
+  return is_open ? took(run_) : took(read_model(config.model.from));
+}
+
 RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progress) {
   check(config);
   const torch::Device device = resolve_device(config.training.device);
@@ -245,16 +263,22 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   Run run;
   run.config = with_absolute_paths(config);
   set_threads(config.training);
+  if (!config.model.from.empty()) report("Reading the weights");
+  const Origin origin = origin_of(run.config);
   const bool same_corpus = has_corpus_of(run.config);
   run.corpus = corpus_for(run.config, progress);
   if (!same_corpus) add_if_any(run.warnings, left_out_text(*run.corpus));
   run.record = record_of(config.corpus, *run.corpus);
 
   const bool labelled = config.model.is_classifier();
-  const bool same_tokenizer =
-      same_corpus && run_.config.tokenizer == run.config.tokenizer && run_.config.model.is_classifier() == labelled;
+  // Pieces numbered as those of a model that began elsewhere are not those that this corpus would give.
+  const bool same_tokenizer = same_corpus && run_.config.tokenizer == run.config.tokenizer &&
+                              run_.config.model.from == run.config.model.from &&
+                              run_.config.model.is_classifier() == labelled;
   if (same_tokenizer) {
     run.tokenizer = run_.tokenizer;
+  } else if (origin.model) {
+    run.tokenizer = origin.tokenizer;
   } else if (config.tokenizer.family != TokenizerConfig().family) {
     run.tokenizer.emplace(read_tokenizer(config.tokenizer.path, config));
   } else if (!config.tokenizer.path.empty()) {
@@ -284,6 +308,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   run.pinned.clear();
   torch::manual_seed(static_cast<std::uint64_t>(config.training.seed));
   run.watched = with_short_errors([&] { return make_watched(run.config.model, run.tokenizer->vocab_size(), device); });
+  if (origin.model) copy_weights(*origin.model->model, *run.watched->model);
   return replace(std::move(run));
 }
 
@@ -294,6 +319,7 @@ bool TorchEngine::has_corpus_of(const Config& config) const {
 
 std::shared_ptr<const Corpus> TorchEngine::corpus_for(const Config& config, const ProgressCallback& progress) const {
   if (has_corpus_of(config)) return run_.corpus;
+  if (config.corpus.source.empty()) throw CorpusError("there is no corpus: choose one to train on (corpus.source)");
   const auto report = [&](double fraction) {
     if (progress) progress({"Reading the corpus", fraction});
   };
@@ -339,7 +365,7 @@ Status TorchEngine::status() const {
 
 const Corpus& TorchEngine::corpus_of_run() const {
   if (run_.corpus) return *run_.corpus;
-  if (run_.config.corpus.source.empty()) throw CorpusError("this model came without a corpus");
+  if (run_.config.corpus.source.empty()) throw CorpusError("this model came without a corpus: choose one to train on");
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 

@@ -66,6 +66,7 @@ class TorchEngine final : public Engine {
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
+  const std::vector<MetricPoint>& metrics() const { return run_.metrics; }
   // What it is trained on. Throws CorpusError when its file is gone.
   std::shared_ptr<const Dataset> dataset(const Breath& breathe = {});
   std::int64_t steps_done() const { return run_.step(); }
@@ -132,6 +133,12 @@ class TorchEngine final : public Engine {
     std::int64_t step() const { return trainer ? trainer->steps_done() : watched->step; }
   };
 
+  // What a run begins with instead of random weights: model.from's.
+  struct Origin {
+    std::optional<Tokenizer> tokenizer;
+    std::shared_ptr<const WatchedModel> model;  // null: it begins with random ones
+  };
+
   // Where the present run is saved.
   struct Home {
     HeldRun held;
@@ -141,6 +148,8 @@ class TorchEngine final : public Engine {
     std::int64_t step;  // of the weights there
   };
 
+  // Throws ConfigError where the configuration asks for another model than what lies in model.from, and as read_model.
+  Origin origin_of(const Config& config) const;
   bool has_corpus_of(const Config& config) const;
   // The present run's, or read anew if `config` asks for another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;

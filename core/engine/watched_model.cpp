@@ -1,22 +1,25 @@
 #include "engine/watched_model.h"
 
+#include "model/initial_values.h"
+
 namespace attnscope {
 namespace {
 
-void copy_weights(SequenceModel& from, SequenceModel& to) {
-  const torch::NoGradGuard no_grad;
-  const auto weights = from.parameters();
-  const auto copies = to.parameters();
-  for (std::size_t i = 0; i < weights.size(); ++i) copies[i].copy_(weights[i]);
-}
-
 Model model_like(SequenceModel& model) {
+  const WithoutInitialValues none;
   Model made = make_model(model.config(), model.vocab_size());
   made->to(model.device());
   return made;
 }
 
 }  // namespace
+
+void copy_weights(const SequenceModel& from, SequenceModel& to) {
+  const torch::NoGradGuard no_grad;
+  const auto weights = from.parameters();
+  const auto copies = to.parameters();
+  for (std::size_t i = 0; i < weights.size(); ++i) copies[i].copy_(weights[i]);
+}
 
 std::shared_ptr<WatchedModel> make_watched(const ModelConfig& config, std::int64_t vocab_size, torch::Device device) {
   auto watched = std::make_shared<WatchedModel>(WatchedModel{make_model(config, vocab_size)});

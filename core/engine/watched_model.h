@@ -16,6 +16,9 @@ struct WatchedModel {
   std::int64_t step = 0;
 };
 
+// Models of the same parameters. What is computed instead of learned, as sinusoids, each has of itself.
+void copy_weights(const SequenceModel& from, SequenceModel& to);
+
 // With random weights; its parameters' initial values are drawn from torch's generator.
 std::shared_ptr<WatchedModel> make_watched(const ModelConfig& config, std::int64_t vocab_size, torch::Device device);
 

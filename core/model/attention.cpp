@@ -4,8 +4,19 @@
 
 #include "kernels/attention.h"
 #include "kernels/linear.h"
+#include "model/initial_values.h"
 
 namespace attnscope {
+namespace {
+
+// Its first values are drawn after those of the other projections.
+torch::nn::Linear out_projection(const ModelConfig& config) {
+  const std::int64_t width = config.num_heads * config.head_width();
+  if (WithoutInitialValues::in_force()) return xavier_linear(width, config.d_model, config.biases);
+  return torch::nn::Linear(torch::nn::LinearOptions(width, config.d_model).bias(config.biases));
+}
+
+}  // namespace
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool relative_vectors)
     : num_heads_(config.num_heads),
@@ -15,25 +26,25 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, bool r
       dropout_(config.dropout),
       in_proj_weight_(
           register_parameter("in_proj_weight", torch::empty({(num_heads_ + 2 * key_heads_) * d_, config.d_model}))),
-      out_proj_(register_module(
-          "out_proj",
-          torch::nn::Linear(torch::nn::LinearOptions(num_heads_ * d_, config.d_model).bias(config.biases)))) {
+      out_proj_(register_module("out_proj", out_projection(config))) {
   if (config.biases) in_proj_bias_ = register_parameter("in_proj_bias", torch::zeros({in_proj_weight_.size(0)}));
   // As one matrix, fan_out is 3D: queries, keys and values begin with half the variance that they have by thirds.
   if (begins_by_xavier(config)) {
-    torch::nn::init::xavier_uniform_(in_proj_weight_);
+    begin_by_xavier(in_proj_weight_);
   } else {
     for (torch::Tensor projection :
          in_proj_weight_.split_with_sizes({num_heads_ * d_, key_heads_ * d_, key_heads_ * d_}))
-      torch::nn::init::xavier_uniform_(projection);
+      begin_by_xavier(projection);
   }
-  torch::nn::init::xavier_uniform_(out_proj_->weight);
-  if (config.biases) torch::nn::init::zeros_(out_proj_->bias);
+  if (!WithoutInitialValues::in_force()) {
+    torch::nn::init::xavier_uniform_(out_proj_->weight);
+    if (config.biases) torch::nn::init::zeros_(out_proj_->bias);
+  }
   if (!relative_vectors) return;
   const std::int64_t num_distances = 2 * config.max_distance + 1;
   for (auto [name, vectors] : {std::pair("relative_k", &relative_k_), std::pair("relative_v", &relative_v_)}) {
     *vectors = register_parameter(name, torch::empty({num_distances, d_}));
-    torch::nn::init::xavier_uniform_(*vectors);
+    begin_by_xavier(*vectors);
   }
 }
 

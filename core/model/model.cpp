@@ -1,11 +1,13 @@
 #include "model/model.h"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "kernels/cross_entropy.h"
 #include "kernels/embedding.h"
 #include "kernels/linear.h"
+#include "model/initial_values.h"
 #include "model/recurrent.h"
 #include "model/transformer.h"
 
@@ -19,7 +21,10 @@ void select_rows(torch::Tensor& tensor, const torch::Tensor& rows) {
 }
 
 torch::nn::Embedding embedding(std::int64_t vocab_size, const ModelConfig& config) {
-  torch::nn::Embedding made(torch::nn::EmbeddingOptions(vocab_size, config.d_model));
+  torch::nn::EmbeddingOptions options(vocab_size, config.d_model);
+  if (WithoutInitialValues::in_force()) options._weight(torch::empty({vocab_size, config.d_model}));
+  torch::nn::Embedding made(options);
+  if (WithoutInitialValues::in_force()) return made;
   torch::NoGradGuard no_grad;
   if (begins_by_xavier(config)) {
     torch::nn::init::xavier_uniform_(made->weight);
@@ -75,7 +80,7 @@ void SequenceModel::make_output() {
     output_weight_ = target_embedding_->weight;
   } else {
     output_weight_ = register_parameter("output_weight", torch::empty({rows, config_.d_model}));
-    torch::nn::init::xavier_uniform_(output_weight_);
+    begin_by_xavier(output_weight_);
   }
   if (config_.output_bias) output_bias_ = register_parameter("output_bias", torch::zeros({rows}));
 }
@@ -96,6 +101,11 @@ torch::Tensor SequenceModel::embed(const torch::nn::Embedding& embedding, const 
 torch::Tensor SequenceModel::logits(const torch::Tensor& features) {
   const torch::Tensor scores = kernels::linear(output_input(features), output_weight_, output_bias_);
   return first_output() == 0 ? scores : torch::constant_pad_nd(scores, {first_output(), 0}, no_label);
+}
+
+torch::Tensor SequenceModel::writable(torch::Tensor scores) const {
+  if (config_.banned_id >= 0) scores.select(-1, config_.banned_id).fill_(-std::numeric_limits<double>::infinity());
+  return scores;
 }
 
 torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Tensor& target_out,

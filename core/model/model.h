@@ -64,6 +64,9 @@ class SequenceModel : public torch::nn::Module {
   // …×D → …×V. A classifier's are those of its labels; those of other pieces are so low that their probability is 0.
   torch::Tensor logits(const torch::Tensor& features);
 
+  // The scores (…×V) with what is never written, model.banned_id, at −∞.
+  torch::Tensor writable(torch::Tensor scores) const;
+
   // The mean over targets (int64 B×T) that are not padding of their smoothed cross-entropy, from features B×T×D; see
   // kernels/cross_entropy.h. A classifier's targets are labels, and its smoothing is over these.
   torch::Tensor loss(const torch::Tensor& features, const torch::Tensor& target_out, double label_smoothing);

@@ -6,18 +6,12 @@
 #include "kernels/dropout.h"
 #include "kernels/linear.h"
 #include "kernels/norm.h"
+#include "model/initial_values.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::int64_t farthest_bias = 128;  // beyond, T5's buckets are one and ALiBi's lines go on
-
-torch::nn::Linear xavier_linear(std::int64_t in, std::int64_t out, bool bias) {
-  torch::nn::Linear linear(torch::nn::LinearOptions(in, out).bias(bias));
-  torch::nn::init::xavier_uniform_(linear->weight);
-  if (bias) torch::nn::init::zeros_(linear->bias);
-  return linear;
-}
 
 bool has_relative_vectors(const ModelConfig& config) {
   return position_scheme(config.positions).form == PositionForm::vectors;

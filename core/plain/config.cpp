@@ -145,6 +145,9 @@ const std::vector<ConfigField>& table() {
        "the Transformer that translates (paper §3.1), the decoder alone as a language model, the recurrent networks "
        "that came before, or an encoder of either kind that gives a text one of the labels of its corpus (a line: "
        "text, tab, label)"},
+      {ATTNSCOPE_FIELD(model.from), "begin with", any_text,
+       "the folder of a run, or of another program's checkpoint, whose weights and tokenizer the model begins with, to "
+       "be trained on: what it is made of is then as there. Empty: random weights"},
       {ATTNSCOPE_FIELD(model.reader), "reader", one_of({"transformer", "recurrent"}),
        "what reads the text to be classified: a Transformer's encoder, or a recurrent network", is_classifier},
       {ATTNSCOPE_FIELD(model.pooling), "pooling", one_of({"attention", "mean", "first", "last"}),

@@ -41,6 +41,7 @@ struct SpecialPieces {
   int end = 2;
   int unknown = 3;
   bool ends_targets = true;  // `end` stands after every target; a label stands alone
+  bool ends_lines = true;    // in running text for every line feed; otherwise line feeds have pieces of their own
   bool operator==(const SpecialPieces&) const = default;
 };
 
@@ -48,6 +49,8 @@ struct SpecialPieces {
 struct ModelConfig {
   // "encoder-decoder", "decoder-only" (a language model), "recurrent", or "classifier" (a label for a text)
   std::string architecture = "encoder-decoder";
+  // Folder of the run or checkpoint whose weights, and tokenizer, the model begins with; empty: random weights.
+  std::string from = {};
   std::int64_t d_model = 128;             // width of every vector between layers (§3.1)
   std::int64_t num_heads = 2;             // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
   std::int64_t num_encoder_layers = 2;    // §3.1
@@ -102,8 +105,12 @@ struct ModelConfig {
   std::int64_t head_width() const { return d_head > 0 ? d_head : d_model / num_heads; }
   std::int64_t key_heads() const { return num_kv_heads > 0 ? num_kv_heads : num_heads; }
   SpecialPieces special() const {
-    return {static_cast<int>(padding_id), static_cast<int>(start_id), static_cast<int>(end_id),
-            static_cast<int>(unknown_id), has_decoder()};
+    return {static_cast<int>(padding_id),
+            static_cast<int>(start_id),
+            static_cast<int>(end_id),
+            static_cast<int>(unknown_id),
+            has_decoder(),
+            !ends_text};
   }
 };
 

@@ -27,7 +27,7 @@ constexpr std::array schemes = {
         .curves_heading = "Waves",
         .curves = "Sine and cosine in turn: fast on the left, slow on the right.",
         .alike = "Dot products depend on the distance alone: near positions are alike, wherever they stand.",
-        .formulas = {"sin({} / 10000^({}/{}))", "cos({} / 10000^({}/{}))"},
+        .formulas = {"sin({0} / 10000^({1}/{2}))", "cos({0} / 10000^({1}/{2}))"},
     },
     PositionScheme{
         .name = "sinusoidal-halves",
@@ -79,13 +79,13 @@ constexpr std::array schemes = {
         .form = PositionForm::rotation,
         .tells = "RoPE's rotations (2104.09864)",
         .heading = "Rotations (RoPE)",
-        .caption = "cos, sin of position · 10000^(−2i/d_k): the angles by which a head's queries and keys are "
-                   "rotated, pair by pair of dimensions (2104.09864 §3.4.2).",
+        .caption = "cos, sin of position · base^(−2i/d_k): the angles by which a head's queries and keys are rotated, "
+                   "pair by pair of dimensions (2104.09864 §3.4.2). The base is 10000 in the paper; model.rope_theta.",
         .curves_heading = "Waves",
         .curves = "Cosine and sine in turn: fast on the left, slow on the right.",
         .alike = "Two rotated vectors that were alike: what is left of their dot product depends on the distance "
                  "alone.",
-        .formulas = {"cos({} · 10000^(−{}/{}))", "sin({} · 10000^(−{}/{}))"},
+        .formulas = {"cos({0} · {3:g}^(−{1}/{2}))", "sin({0} · {3:g}^(−{1}/{2}))"},
         .label = "RoPE",
     },
     PositionScheme{

@@ -25,12 +25,13 @@ struct PositionScheme {
 
   // ---- the workspace of positions
   const char* heading = "";
-  const char* caption;                            // what the numbers are and where they come from
-  const char* curves_heading = "Curves";          // of what is drawn over positions or distances
-  const char* curves = "";                        // under it
-  const char* alike = "";                         // how vectors resemble one another; biases do not
-  std::array<std::string_view, 2> formulas = {};  // of an even and an odd dimension: formats of the position, the even
-                                                  // one of both dimensions and their number; empty: it is trained
+  const char* caption;                    // what the numbers are and where they come from
+  const char* curves_heading = "Curves";  // of what is drawn over positions or distances
+  const char* curves = "";                // under it
+  const char* alike = "";                 // how vectors resemble one another; biases do not
+  // Of an even and an odd dimension: formats of the position, the even one of both dimensions, their number, and RoPE's
+  // base; empty: it is trained.
+  std::array<std::string_view, 2> formulas = {};
 
   // ---- inside one head; empty where it does not act there
   std::string_view label = {};  // "ALiBi"

@@ -17,6 +17,9 @@ class MappedFile {
 
   std::string_view bytes() const { return bytes_; }
 
+  // Gives back the memory of `part`, of these bytes: it is read anew when it is looked at again.
+  static void release(std::string_view part);
+
  private:
   std::string_view bytes_;  // empty: nothing is mapped
 };

@@ -113,8 +113,8 @@ std::filesystem::path RunFolder::kept_weights(std::int64_t step) const {
 
 std::vector<std::filesystem::path> RunFolder::other_tokenizer_files() const {
   std::vector<std::filesystem::path> files;
-  for (const char* name :
-       {"source.spm", "target.spm", "vocab.json", "merges.txt", "spiece.model", "tokenizer_config.json", "labels.txt"})
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "merges.txt", "spiece.model",
+                           "tokenizer_config.json", "tokenizer.json", "labels.txt"})
     files.push_back(path / name);
   return files;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "plain/json_text.h"
 #include "tokenizer/family_schemes.h"
@@ -17,7 +18,9 @@ constexpr std::array own_files = {TokenizerFile{"tokenizer.model"}, TokenizerFil
 constexpr std::array marian_files = {TokenizerFile{"source.spm"}, TokenizerFile{"target.spm"},
                                      TokenizerFile{"vocab.json"}, settings_file};
 constexpr std::array t5_files = {TokenizerFile{"spiece.model"}, settings_file};
-constexpr std::array gpt2_files = {TokenizerFile{"vocab.json"}, TokenizerFile{"merges.txt"}, settings_file};
+// All that the first two hold is in the last, too: there are folders with either.
+constexpr std::array gpt2_files = {TokenizerFile{"vocab.json", false}, TokenizerFile{"merges.txt", false},
+                                   settings_file, TokenizerFile{"tokenizer.json", false}};
 constexpr std::array llama_files = {TokenizerFile{"tokenizer.model"}, settings_file};
 
 struct Family {
@@ -74,6 +77,40 @@ Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const Sp
   SpecialPieces pieces = special;
   pieces.unknown = scheme->unknown_id();
   return {std::move(scheme), pieces, std::move(files)};
+}
+
+TokenizerFiles files_for_family(std::string_view family, std::string_view own, const Tokenizer& tokenizer) {
+  const bool has_both = family == "llama" && own == "gpt2";  // the newer ones come with GPT-2's
+  if (family == own || has_both) return tokenizer.files();
+  if (own != "sentencepiece" || family == "gpt2") {
+    throw TokenizerError(
+        fmt::format("tokenizer.family is \"{}\": a folder of {} cannot hold such a tokenizer", own, family));
+  }
+  const std::string& model = tokenizer.files().at("tokenizer.model");
+  nlohmann::json settings = {{"pad_token", tokenizer.piece(tokenizer.special().padding)},
+                             {"eos_token", tokenizer.piece(tokenizer.special().end)},
+                             {"unk_token", tokenizer.piece(tokenizer.special().unknown)}};
+  TokenizerFiles files;
+  if (family == "marian") {
+    nlohmann::json numbers;
+    for (int id = 0; id < tokenizer.vocab_size(); ++id) numbers[tokenizer.piece(id)] = id;
+    settings["tokenizer_class"] = "MarianTokenizer";
+    settings["separate_vocabs"] = false;
+    files = {{"source.spm", model}, {"target.spm", model}, {"vocab.json", numbers.dump()}};
+  } else if (family == "t5") {
+    settings["tokenizer_class"] = "T5Tokenizer";
+    settings["extra_ids"] = 0;
+    files = {{"spiece.model", model}};
+  } else {
+    settings["tokenizer_class"] = "LlamaTokenizer";
+    settings["bos_token"] = tokenizer.piece(tokenizer.special().start);
+    settings["legacy"] = true;
+    settings["add_bos_token"] = false;
+    settings["add_eos_token"] = false;
+    files = {{"tokenizer.model", model}};
+  }
+  files.emplace("tokenizer_config.json", settings.dump(2));
+  return files;
 }
 
 nlohmann::json json_file(const TokenizerFiles& files, const std::string& name) {

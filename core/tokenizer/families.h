@@ -28,4 +28,8 @@ std::span<const TokenizerFile> tokenizer_files(std::string_view family);
 Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const SpecialPieces& special,
                          std::int64_t vocab_size);
 
+// The other way: the tokenizer of a run whose tokenizer.family is `own`, as the files of `family`. Throws
+// TokenizerError where these cannot say the same.
+TokenizerFiles files_for_family(std::string_view family, std::string_view own, const Tokenizer& tokenizer);
+
 }  // namespace attnscope

@@ -1,5 +1,6 @@
 // GPT-2's tokenizer, as transformers has it (GPT2Tokenizer): words cut at Unicode's classes, their bytes as printable
-// letters, and the pair that stands earliest in merges.txt joined until none is left (1508.07909).
+// letters, and the pair that stands earliest in merges.txt joined until none is left (1508.07909). SmolLM's is the same
+// but that every digit is a word.
 #include <fmt/format.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -8,6 +9,7 @@
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_map>
 
 #include "tokenizer/family_schemes.h"
@@ -15,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-const std::array<std::string, 1> specials = {"<|endoftext|>"};
+constexpr const char* end_of_text = "<|endoftext|>";
 
 // ---- words: 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 
@@ -112,26 +114,110 @@ std::string valid_utf8(std::string_view bytes) {
   return text;
 }
 
+// ---- what tokenizer.json says, where there is one
+
+[[noreturn]] void refuse(const char* field, const nlohmann::json& value, const char* supported) {
+  throw TokenizerError(fmt::format("tokenizer.json: \"{}\" is {}, supported: {}", field, value.dump(), supported));
+}
+
+const nlohmann::json& member(const nlohmann::json& json, const char* field) {
+  static const nlohmann::json none;
+  if (!json.is_object()) return none;
+  const auto found = json.find(field);
+  return found == json.end() ? none : *found;
+}
+
+bool is_step(const nlohmann::json& step, const char* type) {
+  return member(step, "type") == type;
+}
+
+// Whether every digit is a word of its own, before words are cut.
+bool parts_digits(const nlohmann::json& file) {
+  const nlohmann::json& cut = member(file, "pre_tokenizer");
+  constexpr const char* supported = "ByteLevel, behind Digits with individual_digits or alone";
+  const auto is_byte_level = [](const nlohmann::json& step) {
+    return is_step(step, "ByteLevel") && member(step, "use_regex") != false;
+  };
+  if (cut.is_null() || is_byte_level(cut)) return false;
+  const nlohmann::json& steps = member(cut, "pretokenizers");
+  if (!is_step(cut, "Sequence") || !steps.is_array() || steps.empty() || steps.size() > 2 ||
+      !is_byte_level(steps.back()))
+    refuse("pre_tokenizer", cut, supported);
+  if (steps.size() == 1) return false;
+  if (!is_step(steps.front(), "Digits") || member(steps.front(), "individual_digits") != true)
+    refuse("pre_tokenizer", cut, supported);
+  return true;
+}
+
+void check_supported(const nlohmann::json& file) {
+  if (file.empty()) return;
+  const nlohmann::json& model = member(file, "model");
+  // Files before 2021 do not name it.
+  if (const nlohmann::json& type = member(model, "type"); !type.is_null() && type != "BPE")
+    refuse("model.type", type, "BPE");
+  if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
+    refuse("model.byte_fallback", bytes, "false; such a tokenizer comes as tokenizer.model, too");
+  if (const nlohmann::json& changed = member(file, "normalizer"); !changed.is_null())
+    refuse("normalizer", changed, "null");
+  const nlohmann::json& added = member(file, "post_processor");
+  if (!added.is_null() && !is_step(added, "ByteLevel")) refuse("post_processor", added, "null, ByteLevel");
+}
+
+// The words of a text in which every digit is one.
+std::vector<std::string_view> words_and_digits(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t begin = 0;
+  const auto add_until = [&](std::size_t end) {
+    const std::vector<std::string_view> some = words_of(text.substr(begin, end - begin));
+    words.insert(words.end(), some.begin(), some.end());
+  };
+  const std::vector<Letter> letters = letters_of(text);
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (letters[i].kind != Kind::number) continue;
+    const std::size_t end = i + 1 < letters.size() ? letters[i + 1].begin : text.size();
+    add_until(letters[i].begin);
+    words.push_back(text.substr(letters[i].begin, end - letters[i].begin));
+    begin = end;
+  }
+  add_until(text.size());
+  return words;
+}
+
 class Gpt2Pieces final : public PieceScheme {
  public:
   Gpt2Pieces(const TokenizerFiles& files, int vocab_size) : letters_(byte_letters()) {
     const nlohmann::json settings = json_file(files, "tokenizer_config.json");
+    const nlohmann::json whole = json_file(files, "tokenizer.json");
+    check_supported(whole);
     space_in_front_ = flag(settings, "add_prefix_space", false);
     opens_ = flag(settings, "add_bos_token", false);
-    read_vocabulary(json_file(files, "vocab.json"), vocab_size);
-    read_merges(files.at("merges.txt"));
+    parts_digits_ = parts_digits(whole);
+    for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
+    const bool own = files.contains("vocab.json");
+    if (!own && whole.empty()) throw TokenizerError("there is no vocab.json, and no tokenizer.json");
+    read_vocabulary(own ? json_file(files, "vocab.json") : member(member(whole, "model"), "vocab"),
+                    own ? "vocab.json" : "tokenizer.json");
+    read_specials(member(whole, "added_tokens"));
+    read_end(member(settings, "eos_token"));
+    if (const auto merges = files.find("merges.txt"); merges != files.end()) {
+      read_merges(merges->second);
+    } else if (!whole.empty()) {
+      read_merge_list(member(member(whole, "model"), "merges"));
+    } else {
+      throw TokenizerError("there is no merges.txt, and no tokenizer.json");
+    }
     for (std::size_t byte = 0; byte < letters_.size(); ++byte) bytes_[letters_[byte]] = static_cast<char>(byte);
   }
 
   std::vector<Token> encode(std::string_view given, Side) const override {
     const std::string text = (space_in_front_ ? " " : "") + std::string(given);
     std::vector<Token> tokens;
-    for (const TextPart& part : split_at_specials(text, specials, false)) {
+    for (const TextPart& part : split_at_specials(text, added_, false)) {
       if (part.special) {
         tokens.push_back({ids_.at(part.text), part.text});
         continue;
       }
-      for (const std::string_view word : words_of(part.text))
+      for (const std::string_view word : parts_digits_ ? words_and_digits(part.text) : words_of(part.text))
         for (std::string& piece : merged(word)) tokens.push_back({ids_.at(piece), piece});
     }
     return tokens;
@@ -139,32 +225,71 @@ class Gpt2Pieces final : public PieceScheme {
 
   std::string decode(std::span<const int> ids) const override {
     std::string bytes;
-    for (const int id : ids) add_bytes(names_[static_cast<std::size_t>(id)], bytes);
+    for (const int id : ids) {
+      const std::string& piece = names_[static_cast<std::size_t>(id)];
+      if (spoken_.contains(id)) bytes += piece;
+      if (!silent_.contains(id) && !spoken_.contains(id)) add_bytes(piece, bytes);
+    }
     return valid_utf8(bytes);
   }
 
   int vocab_size() const override { return static_cast<int>(names_.size()); }
   std::string piece(int id) const override { return names_[static_cast<std::size_t>(id)]; }
   int unknown_id() const override { return -1; }  // every byte has a piece
-  int end_id() const override { return ids_.at(specials[0]); }
+  int end_id() const override { return end_; }
   int opening_id() const override { return opens_ ? end_id() : -1; }
 
  private:
-  void read_vocabulary(const nlohmann::json& vocabulary, int vocab_size) {
-    for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
-    for (const auto& [piece, id] : vocabulary.items()) {
-      if (!id.is_number_integer() || id < 0 || id >= vocab_size) {
-        throw TokenizerError(
-            fmt::format("vocab.json: \"{}\" has the number {}, allowed: 0 to {}", piece, id.dump(), vocab_size - 1));
-      }
-      ids_.emplace(piece, id.get<int>());
-      names_[id.get<std::size_t>()] = piece;
+  void add_piece(const std::string& piece, const nlohmann::json& id, const char* file) {
+    if (!id.is_number_integer() || id < 0 || id >= names_.size()) {
+      throw TokenizerError(
+          fmt::format("{}: \"{}\" has the number {}, allowed: 0 to {}", file, piece, id.dump(), names_.size() - 1));
     }
-    const auto require = [&](const std::string& piece) {
-      if (!ids_.contains(piece)) throw TokenizerError(fmt::format("vocab.json: there is no \"{}\"", piece));
-    };
-    std::ranges::for_each(letters_, require);
-    require(specials[0]);
+    ids_.emplace(piece, id.get<int>());
+    names_[id.get<std::size_t>()] = piece;
+  }
+
+  void read_vocabulary(const nlohmann::json& vocabulary, const char* file) {
+    if (!vocabulary.is_object()) throw TokenizerError(fmt::format("{}: there is no vocabulary", file));
+    for (const auto& [piece, id] : vocabulary.items()) add_piece(piece, id, file);
+    for (const std::string& letter : letters_)
+      if (!ids_.contains(letter)) throw TokenizerError(fmt::format("{}: there is no \"{}\"", file, letter));
+  }
+
+  // Pieces beside the vocabulary, which are found in a text before it is cut.
+  void read_specials(const nlohmann::json& added) {
+    if (!added.is_null() && !added.is_array()) refuse("added_tokens", added, "a list");
+    for (const nlohmann::json& token : added) {
+      const nlohmann::json &piece = member(token, "content"), &id = member(token, "id");
+      if (!piece.is_string() || piece.get<std::string>().empty()) refuse("added_tokens", token, "a content and an id");
+      add_piece(piece.get<std::string>(), id, "tokenizer.json");
+      added_.push_back(piece.get<std::string>());
+      (member(token, "special") == false ? spoken_ : silent_).insert(id.get<int>());
+    }
+    if (added.is_null()) added_.push_back(end_of_text);
+  }
+
+  // A text, or an object with it as its content.
+  void read_end(const nlohmann::json& named) {
+    const nlohmann::json& content = named.is_object() ? member(named, "content") : named;
+    if (!content.is_null() && !content.is_string()) {
+      throw TokenizerError(
+          fmt::format("tokenizer_config.json: \"eos_token\" is {}, it should be a text", named.dump()));
+    }
+    const std::string end = content.is_null() ? end_of_text : content.get<std::string>();
+    const auto found = ids_.find(end);
+    if (found == ids_.end()) throw TokenizerError(fmt::format("the vocabulary: there is no \"{}\"", end));
+    end_ = found->second;
+    silent_.insert(end_);
+  }
+
+  // "left right"
+  void add_merge(const std::string& pair, const std::string& where) {
+    const std::size_t space = pair.find(' ');
+    const std::string joined = space == std::string::npos ? "" : pair.substr(0, space).append(pair.substr(space + 1));
+    if (!ids_.contains(joined))
+      throw TokenizerError(fmt::format("{}: \"{}\" gives no piece of the vocabulary", where, pair));
+    ranks_.emplace(pair, static_cast<int>(ranks_.size()));
   }
 
   void read_merges(std::string_view rest) {
@@ -172,13 +297,18 @@ class Gpt2Pieces final : public PieceScheme {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       if (line.empty() || line.starts_with("#version")) continue;
-      const std::size_t space = line.find(' ');
-      const std::string joined =
-          space == std::string_view::npos ? "" : std::string(line.substr(0, space)).append(line.substr(space + 1));
-      if (!ids_.contains(joined))
-        throw TokenizerError(
-            fmt::format("merges.txt, line {}: \"{}\" gives no piece of vocab.json", line_number, line));
-      ranks_.emplace(line, static_cast<int>(ranks_.size()));
+      add_merge(std::string(line), fmt::format("merges.txt, line {}", line_number));
+    }
+  }
+
+  // Texts, or pairs of texts.
+  void read_merge_list(const nlohmann::json& merges) {
+    if (!merges.is_array()) refuse("model.merges", merges, "a list");
+    for (const nlohmann::json& merge : merges) {
+      const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+      if (!pair && !merge.is_string()) refuse("model.merges", merge, "texts, or pairs of texts");
+      add_merge(pair ? merge[0].get<std::string>() + ' ' + merge[1].get<std::string>() : merge.get<std::string>(),
+                "tokenizer.json, model.merges");
     }
   }
 
@@ -205,9 +335,8 @@ class Gpt2Pieces final : public PieceScheme {
     return pieces;
   }
 
-  // Of a special or unused piece nothing.
+  // Of an unused piece nothing.
   void add_bytes(const std::string& piece, std::string& bytes) const {
-    if (piece == specials[0]) return;
     std::string own;
     std::size_t at = 0;
     while (at < piece.size()) {
@@ -225,7 +354,10 @@ class Gpt2Pieces final : public PieceScheme {
   std::unordered_map<std::string, int> ids_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, int> ranks_;  // "left right": its line
-  bool space_in_front_ = false, opens_ = false;
+  std::vector<std::string> added_;
+  std::set<int> silent_, spoken_;  // of the added ones: those that stand for no text, and for their own
+  int end_ = -1;
+  bool space_in_front_ = false, opens_ = false, parts_digits_ = false;
 };
 
 }  // namespace

@@ -202,7 +202,8 @@ std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<int> ids;
   if (tokenizer.opening() >= 0) ids.push_back(tokenizer.opening());
   for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-  if (ids.empty()) ids.push_back(tokenizer.special().end);
+  const SpecialPieces& special = tokenizer.special();
+  if (ids.empty()) ids.push_back(special.ends_lines ? special.end : special.start);
   return ids;
 }
 

@@ -101,7 +101,7 @@ class Tokenizer {
 
 // ---- prompts and what a language model writes after them: text in which </s> is a line's end
 
-// At least one id: nothing typed begins where a line, or a text, has ended.
+// At least one id: nothing typed begins where a line has ended, or where a text begins.
 std::vector<int> prompt_ids(const Tokenizer& tokenizer, std::string_view text);
 
 // With "\n" where the ids have </s>.

@@ -70,6 +70,21 @@ void append_line(const Tokenizer& tokenizer, std::string_view line, std::int64_t
   }
 }
 
+// Line feeds are pieces as others.
+EncodedText encode_whole(const Tokenizer& tokenizer, std::string_view text, std::int64_t added_spaces,
+                         const Breath& breathe) {
+  EncodedText encoded;
+  if (tokenizer.opening() >= 0) encoded.stream.push_back(tokenizer.opening());
+  for (std::string_view passage : passages(text)) {
+    if (breathe) breathe();
+    encoded.characters += num_characters(passage);
+    // Its own space is the one that is put before every text.
+    if (added_spaces > 0 && passage.data() != text.data() && passage.starts_with(' ')) passage.remove_prefix(1);
+    for (const Token& token : tokenizer.encode(passage)) encoded.stream.push_back(token.id);
+  }
+  return encoded;
+}
+
 }  // namespace
 
 bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair) {
@@ -120,6 +135,7 @@ std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& p
 
 EncodedText encode_text(const Tokenizer& tokenizer, std::string_view text, const Breath& breathe) {
   const std::int64_t added_spaces = characters_of(tokenizer.encode("a")) - 1;
+  if (!tokenizer.special().ends_lines) return encode_whole(tokenizer, text, added_spaces, breathe);
   EncodedText encoded;
   for (std::int64_t lines = 0; !text.empty(); ++lines) {
     const std::string_view line = text.substr(0, text.find('\n'));

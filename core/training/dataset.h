@@ -52,6 +52,8 @@ bool has_unknown_label(const Tokenizer& tokenizer, const Pair& pair);
 std::optional<EncodedPair> encode_pair(const Tokenizer& tokenizer, const Pair& pair, std::int64_t max_length);
 
 // A text as one stream: each line's pieces, and eos for each line feed. Of an overlong line, those of its passages.
+// Where line feeds have pieces of their own (SpecialPieces::ends_lines), the text as it is, behind what stands before
+// every text.
 struct EncodedText {
   std::vector<int> stream;
   std::int64_t characters = 0;  // that the stream stands for: no spaces that SentencePiece drops or adds, all of an unk

@@ -15,6 +15,7 @@
 #include "shell/glossary.h"
 #include "shell/head_actions.h"
 #include "shell/lessons.h"
+#include "shell/panels.h"
 #include "shell/pen.h"
 #include "shell/purposes.h"
 #include "shell/saved_view.h"
@@ -69,9 +70,24 @@ bool can_train_or_pause(const Scope& scope) {
 std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
-  return tr(
-      "New random weights under the configuration on the left. Corpus and tokenizer are made anew if theirs changed. "
-      "The present run is kept: Ctrl+Z brings it back.");
+  const std::string& from = scope.edited.model.from;
+  return (from.empty() ? std::string(tr("New random weights under the configuration on the left. Corpus and tokenizer "
+                                        "are made anew if theirs changed."))
+                       : trf("The configuration on the left, begun with the weights of {}.", from)) +
+         tr(" The present run is kept: Ctrl+Z brings it back.");
+}
+
+std::string own_folder(const Scope& scope) {
+  return scope.saved_to.empty() ? scope.run.folder : scope.saved_to;
+}
+
+bool has_weights_in_folder(const Scope& scope) {
+  return has_run(scope) && !own_folder(scope).empty();
+}
+
+void begin_with_weights(Scope& scope) {
+  scope.edited.model.from = own_folder(scope);
+  show_field(scope, "model.from");
 }
 
 constexpr const char* save_help =
@@ -396,6 +412,10 @@ constexpr std::array table = {
     Action{"step", "Step", "One optimizer update, then pause.",
            Shortcut{ctrl(Key::right), Reach::window, Chord{Key::right}}, Menu::run, step_once, can_train},
     Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
+    Action{"begin-with", "Begin with these weights",
+           "From here on Reset begins with the weights of the present run, as its folder has them, instead of random "
+           "ones: to train it on, on another corpus, into a run of its own.",
+           no_key, Menu::run, begin_with_weights, has_weights_in_folder},
     Action{"compare", "Compare with…",
            "A second run beside this one, on the same batches from the same seed: a classic pair, this configuration "
            "with other values, or a saved run.",

@@ -93,9 +93,13 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginPopupModal(tr_label("Train on this file?"), nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
   mono_text(scope.dropped_file, skin);
   ImGui::PushTextWrapPos(skin.px(460));
-  ImGui::TextUnformatted(tr(
-      "Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, trains a "
-      "tokenizer on them and starts a new model from random weights. The present run is kept: Ctrl+Z brings it back."));
+  const std::string& from = scope.edited.model.from;
+  const std::string text =
+      tr("Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, ") +
+      (from.empty() ? std::string(tr("trains a tokenizer on them and starts a new model from random weights."))
+                    : trf("and goes on from the weights of {}, which stays as it is.", from)) +
+      tr(" The present run is kept: Ctrl+Z brings it back.");
+  ImGui::TextUnformatted(text.c_str());
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;

@@ -263,6 +263,13 @@ void draw_heading(std::string_view section, const Skin& skin) {
 }
 
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
+  if (run.config.corpus.source.empty()) {
+    small_text(skin.theme.warning, tr("none yet: choose one to train on"), skin);
+    help_tooltip(tr("This model came from another program, without what it was trained on. Choose a corpus, and Train "
+                    "goes on from its weights; its folder stays as it is."),
+                 skin);
+    return;
+  }
   const bool text = run.config.model.is_language_model();
   small_text(skin.theme.text_dim,
              trf("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
@@ -305,9 +312,12 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && has_run(scope)));
   if (ImGui::Button(tr_label("Apply"), ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
-  help_tooltip(valid ? tr("Resets the run under these values: new random weights; corpus and tokenizer are made anew "
-                          "if theirs changed.")
-                     : tr("A value is out of its range: see the red text above."),
+  help_tooltip(!valid ? tr("A value is out of its range: see the red text above.")
+               : scope.edited.model.from.empty()
+                   ? tr("Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
+                        "theirs changed.")
+                   : tr("Resets the run under these values; it begins with the weights that \u201Cbegin with\u201D "
+                        "names."),
                skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::BeginDisabled(scope.edited == scope.run.config);

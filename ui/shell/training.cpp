@@ -101,6 +101,10 @@ bool can_train(const Scope& scope) {
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
 
+bool waits_for_corpus(const Scope& scope) {
+  return scope.run.config.corpus.source.empty() && !scope.edited.corpus.source.empty() && can_reset(scope);
+}
+
 std::string config_complaint(const Config& config) {
   try {
     check(config);
@@ -119,6 +123,8 @@ void play_or_pause(Scope& scope) {
     scope.commands.push_back(Pause{});
     scope.pausing = true;
   } else if (can_train(scope)) {
+    // A model that came without a corpus goes on from its weights on what was chosen for it.
+    if (waits_for_corpus(scope)) reset(scope);
     scope.commands.push_back(Train{});
   }
 }

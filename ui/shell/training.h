@@ -9,6 +9,8 @@ namespace attnscope {
 
 bool can_train(const Scope& scope);
 bool can_reset(const Scope& scope);
+// The present run has no corpus, and one has been chosen in the setup.
+bool waits_for_corpus(const Scope& scope);
 void play_or_pause(Scope& scope);
 void step_once(Scope& scope);
 void reset(Scope& scope);   // with the edited configuration

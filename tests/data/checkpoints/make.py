@@ -12,6 +12,7 @@ import os
 import struct
 import sys
 import tempfile
+import unicodedata
 
 import numpy as np
 import sentencepiece
@@ -227,7 +228,70 @@ def t5(folder, gated):
     return [("encoder", 1, 2), ("decoder", 0, 1), ("cross", 0, 0)]
 
 
-FAMILIES = {"marian": marian, "llama": llama, "gpt2": gpt2, "t5": lambda f: t5(f, False), "t5-v1_1": lambda f: t5(f, True)}
+# Llama's layers with GPT-2's tokenizer, in which every digit is a word, all of it in tokenizer.json.
+def smollm(folder):
+    gpt2(folder)
+    names = json.load(open(os.path.join(folder, "vocab.json")))
+    merges = open(os.path.join(folder, "merges.txt")).read().split("\n")[1:-1]
+    for name in ("vocab.json", "merges.txt"):
+        os.remove(os.path.join(folder, name))
+    v = len(names) + 2
+    added = [{"id": i, "content": text, "special": True} for i, text in ((v - 3, "<|endoftext|>"), (v - 2, "<|im_start|>"), (v - 1, "<|im_end|>"))]  # fmt: skip
+    write_json(folder, "tokenizer.json", {
+        "version": "1.0", "added_tokens": added, "normalizer": None, "post_processor": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True},
+                          {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]},
+        "model": {"type": "BPE", "vocab": names, "merges": [m.split() for m in merges]}})  # fmt: skip
+    write_json(folder, "tokenizer_config.json", {"tokenizer_class": "GPT2Tokenizer", "eos_token": "<|im_end|>", "add_prefix_space": False})
+    d, heads, keys, ff = 24, 6, 2, 40
+    write_json(folder, "config.json", {
+        "model_type": "llama", "hidden_act": "silu", "hidden_size": d, "intermediate_size": ff, "num_hidden_layers": 2,
+        "num_attention_heads": heads, "num_key_value_heads": keys, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "rope_scaling": None,
+        "vocab_size": v, "tie_word_embeddings": True, "max_position_embeddings": 256, "bos_token_id": v - 2, "eos_token_id": v - 1,
+        "attention_bias": False, "mlp_bias": False})  # fmt: skip
+    w = Weights(6)
+    w.normal("model.embed_tokens.weight", v, d, scale=0.7)
+    for i in range(2):
+        name = f"model.layers.{i}."
+        for part, out in (("q", d), ("k", keys * d // heads), ("v", keys * d // heads), ("o", d)):
+            w.linear(f"{name}self_attn.{part}_proj", out, d, False)
+        w.linear(name + "mlp.gate_proj", ff, d, False)
+        w.linear(name + "mlp.up_proj", ff, d, False)
+        w.linear(name + "mlp.down_proj", d, ff, False)
+        w.norm(name + "input_layernorm", d, False)
+        w.norm(name + "post_attention_layernorm", d, False)
+    w.norm("model.norm", d, False)
+    write_tensors(os.path.join(folder, "model.safetensors"), w, "BF16")
+    return [("decoder", 0, 1), ("decoder", 1, 4)]
+
+
+def smollm_tokenizer(reference, folder):
+    """The reference's GPT-2, from the one file, every digit a word."""
+    file = json.load(open(os.path.join(folder, "tokenizer.json")))
+    specials = [token["content"] for token in file["added_tokens"]]
+
+    class SmolTokenizer(reference.Gpt2Tokenizer):
+        def encode(self, text, side="source", end=True):
+            ids = []
+            for part, special in reference.split_specials(text, specials, strip=False):
+                if special:
+                    ids.append(self.vocab[part])
+                    continue
+                cuts = "".join(f"\0{c}\0" if unicodedata.category(c)[0] == "N" else c for c in part).split("\0")
+                for word in (word for cut in cuts for word in reference.gpt2_split(cut)):
+                    ids += [self.vocab[p] for p in self.merge(self.letters[b] for b in word.encode("utf-8"))]
+            return ids
+
+    with tempfile.TemporaryDirectory() as plain:
+        names = file["model"]["vocab"] | {token["content"]: token["id"] for token in file["added_tokens"]}
+        write_json(plain, "vocab.json", names)
+        write_bytes(plain, "merges.txt", "\n".join(" ".join(m) for m in file["model"]["merges"]).encode())
+        tokenizer = SmolTokenizer(plain, None)
+    tokenizer.specials = specials
+    return tokenizer
+
+
+FAMILIES = {"marian": marian, "llama": llama, "gpt2": gpt2, "t5": lambda f: t5(f, False), "t5-v1_1": lambda f: t5(f, True), "smollm": smollm}
 
 
 def main():
@@ -238,7 +302,8 @@ def main():
         folder = os.path.join(HERE, name)
         os.makedirs(folder, exist_ok=True)
         heads = FAMILIES[name](folder)
-        model, tokenizer = reference.load_model(folder), reference.load_tokenizer(folder)
+        model = reference.load_model(folder)
+        tokenizer = smollm_tokenizer(reference, folder) if name == "smollm" else reference.load_tokenizer(folder)
         inputs = [reference.expected_entry(model, tokenizer, n, text, 12, heads) for n, text in TEXTS.items()]
         for entry in inputs:
             del entry["states"]

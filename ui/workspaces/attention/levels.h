@@ -35,12 +35,12 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
 void draw_head_thumbnail(const Shown& shown, const HeadPlace& place, ImVec2 size, AttentionView& view,
                          TextureStore& textures, const Skin& skin);
 
-// ---- where the layer norm stands: LayerNorm(x + Sublayer(x)) or x + Sublayer(LayerNorm(x))
+// ---- where the norm stands, LayerNorm or RMSNorm: Norm(x + Sublayer(x)) or x + Sublayer(Norm(x))
 
 float norm_diagram_height(const Skin& skin);
 
 // Both ways side by side, the model's own in full colour; where there is no room for both, only that one.
-void draw_norm_diagram(bool pre_norm, float width, const Skin& skin);
+void draw_norm_diagram(const ModelConfig& model, float width, const Skin& skin);
 
 // ---- the units of one feed-forward sublayer: which are active for which piece (paper §3.3)
 

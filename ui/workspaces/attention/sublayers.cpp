@@ -158,15 +158,15 @@ void draw_tower(const Shown& shown, bool decoder, AttentionView& view, TextureSt
 
 struct NormText {
   bool pre;
-  const char* title;
+  const char* title;  // a format of the norm's name
   const char* help;
 };
 
 constexpr std::array norm_texts = {
-    NormText{false, mark("post-norm: LayerNorm(x + Sublayer(x))"),
+    NormText{false, mark("post-norm: {}(x + Sublayer(x))"),
              mark("As in the paper (§3.1, §5.4): what the sublayer gives is added to its input, and the sum is "
                   "normalised, so every piece's vector leaves with about the same length.")},
-    NormText{true, mark("pre-norm: x + Sublayer(LayerNorm(x))"),
+    NormText{true, mark("pre-norm: x + Sublayer({}(x))"),
              mark("The sublayer sees a normalised input, and what it gives is added to the input as it came: the "
                   "vectors grow from layer to layer, and a last layer norm ends the stack (GPT-2; arXiv 2002.04745).")},
 };
@@ -176,13 +176,14 @@ constexpr float least_width = 330;  // of one, at scale 1
 // A row of boxes with arrows, and the residual connection over the sublayer.
 class Diagram {
  public:
-  Diagram(ImVec2 at, const Skin& skin, Color32 ink) : skin_(skin), paint_(skin), at_(at), ink_(ink) {}
+  Diagram(ImVec2 at, const char* norm, const Skin& skin, Color32 ink)
+      : norm_(norm), skin_(skin), paint_(skin), at_(at), ink_(ink) {}
 
   void draw(bool pre) {
     text("x");
     const float from = at_.x + skin_.px(5);
     arrow();
-    if (pre) box(tr("LayerNorm"));
+    if (pre) box(norm_);
     if (pre) arrow();
     box(tr("Sublayer"));
     arrow();
@@ -190,7 +191,7 @@ class Diagram {
     const float to = at_.x - text_size(skin_.fonts.ui, "⊕").x / 2;
     skip(from, to);
     if (!pre) arrow();
-    if (!pre) box(tr("LayerNorm"));
+    if (!pre) box(norm_);
     arrow();
     text("x′");
   }
@@ -231,20 +232,22 @@ class Diagram {
     paint_.line({to, top}, {to, middle() - skin_.px(7)}, ink_, line);
   }
 
+  const char* norm_;
   const Skin& skin_;
   Painter paint_;
   ImVec2 at_;
   Color32 ink_;
 };
 
-void draw_one(const NormText& text, bool own, ImVec2 at, ImVec2 size, const Skin& skin) {
+void draw_one(const NormText& text, const char* norm, bool own, ImVec2 at, ImVec2 size, const Skin& skin) {
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(size);
   help_tooltip(std::string(tr(text.help)) + (own ? tr("\nThis model is built so.") : tr("\nNot this model.")), skin);
   Painter paint(skin);
   const Color32 dim = faded(skin.theme.text_dim, 0.55F);
-  paint.text(skin.fonts.small, at, own ? skin.theme.accent : dim, tr(text.title));
-  Diagram({at.x, at.y + font_size(skin.fonts.small)}, skin, own ? skin.theme.text : dim).draw(text.pre);
+  const std::string title = fmt::format(fmt::runtime(tr(text.title)), norm);
+  paint.text(skin.fonts.small, at, own ? skin.theme.accent : dim, title.c_str());
+  Diagram({at.x, at.y + font_size(skin.fonts.small)}, norm, skin, own ? skin.theme.text : dim).draw(text.pre);
 }
 
 }  // namespace
@@ -256,7 +259,7 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("looking…"), room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
-  draw_norm_diagram(shown.snapshot->model.norm == "pre", ImGui::GetContentRegionAvail().x, skin);
+  draw_norm_diagram(shown.snapshot->model, ImGui::GetContentRegionAvail().x, skin);
   draw_tower(shown, false, view, textures, skin);
   draw_tower(shown, true, view, textures, skin);
   draw_units(shown, view, textures, skin);
@@ -269,14 +272,15 @@ float norm_diagram_height(const Skin& skin) {
   return font_size(skin.fonts.small) + skin.px(40);
 }
 
-void draw_norm_diagram(bool pre_norm, float width, const Skin& skin) {
+void draw_norm_diagram(const ModelConfig& model, float width, const Skin& skin) {
+  const char* const norm = model.norm_kind == "rms" ? "RMSNorm" : "LayerNorm";
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const bool both = width >= skin.px(2 * least_width);
   ImVec2 at = origin;
   for (const NormText& text : norm_texts) {
-    const bool own = text.pre == pre_norm;
+    const bool own = text.pre == (model.norm == "pre");
     if (!own && !both) continue;
-    draw_one(text, own, at, {both ? width / 2 : width, norm_diagram_height(skin)}, skin);
+    draw_one(text, norm, own, at, {both ? width / 2 : width, norm_diagram_height(skin)}, skin);
     at.x += width / 2;
   }
   ImGui::SetCursorScreenPos(origin);

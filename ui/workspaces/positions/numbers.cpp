@@ -86,14 +86,14 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
 
 // ---- vectors
 
-// How a computed value came about; empty for a trained one.
-std::string formula(const PositionScheme& scheme, int position, int dimension, int num_dimensions) {
+// How a computed value came about, with `base` for RoPE; empty for a trained one.
+std::string formula(const PositionScheme& scheme, int position, int dimension, int num_dimensions, double base) {
   const std::string_view format = scheme.formulas[dimension % 2];
-  return fmt::format(fmt::runtime(format), position, dimension - dimension % 2, num_dimensions);
+  return fmt::format(fmt::runtime(format), position, dimension - dimension % 2, num_dimensions, base);
 }
 
-void draw_matrix(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 size, TextureStore& textures,
-                 const Skin& skin) {
+void draw_matrix(const PositionScheme& scheme, double base, PositionNumbersView& view, ImVec2 size,
+                 TextureStore& textures, const Skin& skin) {
   const Matrix& matrix = view.shown.values;
   const std::vector<int> marked = shown_dimensions(view);
   HeatmapOptions options;
@@ -109,7 +109,7 @@ void draw_matrix(const PositionScheme& scheme, PositionNumbersView& view, ImVec2
     const int number = view.shown.first + row;
     ImGui::Text(tr("%s %d, dimension %d"), row_word(scheme.form), number, dimension);
     ImGui::Text("%.6f", static_cast<double>(matrix.at(row, dimension)));
-    const std::string made = formula(scheme, number, dimension, matrix.cols);
+    const std::string made = formula(scheme, number, dimension, matrix.cols, base);
     if (!made.empty()) ImGui::TextDisabled("%s", made.c_str());
   };
   const HeatmapResult result = draw_heatmap("matrix", matrix, view.version, size, options, textures, skin);
@@ -207,7 +207,7 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
   ImGui::BeginChild("left", {left, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
   draw_heading(scheme, *snapshot.positions, view, skin);
   caption(tr(scheme.caption), 2, skin);
-  draw_matrix(scheme, view, {0, -lower}, textures, skin);
+  draw_matrix(scheme, snapshot.model.rope_theta, view, {0, -lower}, textures, skin);
   bold_text(tr(scheme.curves_heading), skin);
   caption(tr(scheme.curves), 1, skin);
   const double highest = 1.1 * static_cast<double>(largest_magnitude(view.shown.values));

@@ -1,0 +1,47 @@
+#include "engine/export.h"
+
+#include <fmt/format.h>
+
+#include "checkpoints/checkpoint.h"
+#include "engine/checkpoint_weights.h"
+#include "engine/torchscript.h"
+#include "storage/file.h"
+#include "tokenizer/families.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_tokenizer(const TokenizerFiles& files, const fs::path& folder) {
+  for (const auto& [name, bytes] : files) write_file(folder / name, bytes);
+}
+
+}  // namespace
+
+void make_empty_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  if (!fs::is_empty(folder, error) || error)
+    throw FileError(fmt::format("{} is not empty: choose another folder", folder.string()));
+}
+
+void export_checkpoint(const Exported& run, const fs::path& folder) {
+  const CheckpointFormat format = checkpoint_format(run.config, run.model.vocab_size());
+  const TokenizerFiles tokenizer = files_for_family(format.family, run.config.tokenizer.family, run.tokenizer);
+  make_empty_folder(folder);
+  write_tokenizer(tokenizer, folder);
+  write_safetensors(folder / "model.safetensors", checkpoint_tensors(format.tensors, run.model));
+  write_file(folder / "generation_config.json", format.decoding);
+  write_file(folder / "config.json", format.config);  // last: without it it is no checkpoint
+}
+
+void export_torchscript(const Exported& run, const fs::path& folder) {
+  const std::string bytes = torchscript_bytes(run.model);
+  make_empty_folder(folder);
+  write_tokenizer(run.tokenizer.files(), folder);
+  write_file(folder / "model.pt", bytes);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,125 @@
+#include "storage/event_file.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace attnscope {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "records and doubles are little-endian");
+
+template <typename Number>
+std::string raw(Number number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
+
+// ---- protobuf's wire format: a key of field number and kind, then the value
+
+enum Kind : std::uint64_t { varint = 0, eight_bytes = 1, counted = 2, four_bytes = 5 };
+
+std::string number(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7U) bytes += static_cast<char>((value & 0x7FU) | 0x80U);
+  return bytes + static_cast<char>(value);
+}
+
+std::string key(int field, Kind kind) {
+  return number(static_cast<std::uint64_t>(field) << 3U | kind);
+}
+std::string whole(int field, std::int64_t value) {
+  return key(field, varint) + number(static_cast<std::uint64_t>(value));
+}
+std::string real(int field, double value) {
+  return key(field, eight_bytes) + raw(value);
+}
+std::string bytes_of(int field, std::string_view bytes) {
+  return key(field, counted) + number(bytes.size()) + std::string(bytes);
+}
+
+// ---- records: length, its checksum, bytes, theirs
+
+// CRC-32C (Castagnoli), bit by bit reversed.
+std::array<std::uint32_t, 256> make_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1U) != 0 ? crc >> 1U ^ 0x82F63B78U : crc >> 1U;
+    table[i] = crc;
+  }
+  return table;
+}
+
+// As TFRecord has it: turned and moved, so that checksums of checksums mean something.
+std::uint32_t masked_checksum(std::string_view bytes) {
+  static const std::array<std::uint32_t, 256> table = make_table();
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xFFU] ^ crc >> 8U;
+  return std::rotr(crc ^ 0xFFFFFFFFU, 15) + 0xA282EAD8U;
+}
+
+std::string record(std::string_view bytes) {
+  const std::string length = raw(static_cast<std::uint64_t>(bytes.size()));
+  return length + raw(masked_checksum(length)) + std::string(bytes) + raw(masked_checksum(bytes));
+}
+
+// Fields of tensorflow.Event, Summary.Value, HistogramProto and Summary.Image (tensorboard/compat/proto).
+namespace event {
+constexpr int wall_time = 1, step = 2, file_version = 3, summary = 5;
+}
+namespace summary {
+constexpr int value = 1;
+}
+namespace value {
+constexpr int tag = 1, simple_value = 2, image = 4, histogram = 5;
+}
+namespace histogram_proto {
+constexpr int least = 1, largest = 2, count = 3, sum = 4, sum_of_squares = 5, limits = 6, bins = 7;
+}
+namespace image_proto {
+constexpr int height = 1, width = 2, colorspace = 3, encoded = 4;
+constexpr std::int64_t rgba = 4;
+}  // namespace image_proto
+
+}  // namespace
+
+EventFile::EventFile(double time) : time_(time) {
+  bytes_ = record(real(event::wall_time, time) + bytes_of(event::file_version, "brain.Event:2"));
+}
+
+void EventFile::add(std::int64_t step, const std::string& value) {
+  bytes_ += record(real(event::wall_time, time_) + whole(event::step, step) +
+                   bytes_of(event::summary, bytes_of(summary::value, value)));
+}
+
+void EventFile::scalar(std::string_view tag, std::int64_t step, double value) {
+  add(step, bytes_of(value::tag, tag) + key(value::simple_value, four_bytes) + raw(static_cast<float>(value)));
+}
+
+void EventFile::histogram(std::string_view tag, std::int64_t step, const EventHistogram& histogram) {
+  std::string limits, bins;
+  const double width = (histogram.largest - histogram.least) / static_cast<double>(histogram.bins.size());
+  for (std::size_t i = 0; i < histogram.bins.size(); ++i) {
+    const bool last = i + 1 == histogram.bins.size();
+    limits += raw(last ? histogram.largest : histogram.least + width * static_cast<double>(i + 1));
+    bins += raw(static_cast<double>(histogram.bins[i]));
+  }
+  using namespace histogram_proto;
+  add(step,
+      bytes_of(value::tag, tag) +
+          bytes_of(value::histogram,
+                   real(least, histogram.least) + real(largest, histogram.largest) + real(count, histogram.count) +
+                       real(sum, histogram.sum) + real(sum_of_squares, histogram.sum_of_squares) +
+                       bytes_of(histogram_proto::limits, limits) + bytes_of(histogram_proto::bins, bins)));
+}
+
+void EventFile::picture(std::string_view tag, std::int64_t step, int width, int height, std::string_view png) {
+  add(step, bytes_of(value::tag, tag) +
+                bytes_of(value::image, whole(image_proto::height, height) + whole(image_proto::width, width) +
+                                           whole(image_proto::colorspace, image_proto::rgba) +
+                                           bytes_of(image_proto::encoded, png)));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,199 @@
+// What other programs are given: folders as HuggingFace's and TorchScript modules, each read back.
+#include <gmock/gmock.h>
+#include <torch/script.h>
+
+#include <map>
+#include <sstream>
+
+#include "checkpoint_copy.h"
+#include "engine/export.h"
+#include "engine/torchscript.h"
+#include "plain/split.h"
+#include "probe/tensors.h"
+#include "run_fixture.h"
+#include "storage/file.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class GivenAway : public testing::Test {
+ protected:
+  fs::path folder = fs::temp_directory_path() / ("attnscope-given-" + std::to_string(::getpid()));
+  fs::path out = folder / "out";
+
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+
+  // A small run of "key=value …", all its weights off what they begin as.
+  static Config shaped(std::string_view fields) {
+    Config config = tiny_config();
+    for (const std::string_view field : split(fields, " ")) {
+      const auto [key, value] = halves(field, "=");
+      set_field(config, key, value);
+    }
+    return config;
+  }
+  static void make(TorchEngine& engine, const Config& config) {
+    engine.reset(config, {});
+    torch::NoGradGuard no_grad;
+    torch::manual_seed(3);
+    for (torch::Tensor& parameter : engine.model().parameters()) parameter.add_(torch::randn_like(parameter) * 0.2);
+  }
+
+  static torch::Tensor ids(const std::vector<int>& of) { return ids_tensor(of, torch::kCPU); }
+  static torch::Tensor logits(SequenceModel& model, const torch::Tensor& source, const torch::Tensor& target) {
+    const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, {});
+    return model.logits(model.decode(target, memory));
+  }
+  static double apart(TorchEngine& a, TorchEngine& b) {
+    const torch::Tensor source = ids({7, 4, 9, 6, 8}), target = ids({5, 6, 4, 7});
+    return (logits(a.model(), source, target) - logits(b.model(), source, target)).abs().max().item<double>();
+  }
+
+  static Exported given(TorchEngine& engine) { return {engine.config(), engine.model(), engine.tokenizer()}; }
+  std::string refusal(const Config& config) {
+    TorchEngine engine;
+    engine.reset(config, {});
+    try {
+      export_checkpoint(given(engine), out);
+    } catch (const std::runtime_error& error) {
+      EXPECT_FALSE(fs::exists(out)) << "nothing is left behind";
+      return error.what();
+    }
+    return "";
+  }
+};
+
+// ---- folders
+
+TEST_F(GivenAway, EveryFamilyOpensAgainAndSaysTheSame) {
+  for (const char* family : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"}) {
+    SCOPED_TRACE(family);
+    TorchEngine engine, again;
+    engine.open_run(own_checkpoint(family).string(), {});
+    export_checkpoint(given(engine), out);
+    again.open_run(out.string(), {});
+    EXPECT_LT(apart(engine, again), 1e-5);
+    for (const char* text : {"The street was too wide.", "½ 🙂 12", ""})
+      EXPECT_EQ(ids_of(engine.tokenizer().encode(text)), ids_of(again.tokenizer().encode(text))) << text;
+    Config a = engine.config(), b = again.config();
+    a.tokenizer.path = b.tokenizer.path = a.model.from = b.model.from = "";
+    EXPECT_EQ(to_json(a).dump(), to_json(b).dump());
+    fs::remove_all(out);
+  }
+}
+
+TEST_F(GivenAway, RunsOfOnesOwnThatAFamilyFitsToo) {
+  const std::map<std::string, const char*> shapes = {
+      {"marian", "model.final_norm=false model.positions=sinusoidal-halves model.activation=swish"},
+      {"marian ", "model.final_norm=false model.positions=sinusoidal-halves model.output_bias=true"},
+      {"t5",
+       "model.norm=pre model.norm_kind=rms model.biases=false model.positions=t5 model.scaled_attention=false "
+       "model.scaled_embeddings=false model.scaled_output=true"},
+      {"t5 ",
+       "model.norm=pre model.norm_kind=rms model.biases=false model.positions=t5 model.scaled_attention=false "
+       "model.scaled_embeddings=false model.tied_embeddings=false model.tied_inputs=true model.activation=geglu "
+       "model.d_head=6"},
+      {"llama",
+       "model.architecture=decoder-only model.norm=pre model.norm_kind=rms model.activation=swiglu "
+       "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false"}};
+  for (const auto& [family, fields] : shapes) {
+    SCOPED_TRACE(family);
+    TorchEngine engine, again;
+    make(engine, shaped(fields));
+    export_checkpoint(given(engine), out);
+    EXPECT_EQ(nlohmann::json::parse(read_file(out / "config.json", 1U << 20U)).at("model_type"),
+              family.substr(0, family.find(' ')));
+    again.open_run(out.string(), {});
+    EXPECT_LT(apart(engine, again), 1e-5);
+    for (const char* text : {"a b c", "k z d"})
+      EXPECT_EQ(ids_of(engine.tokenizer().encode(text)), ids_of(again.tokenizer().encode(text))) << text;
+    EXPECT_EQ(engine.tokenizer().decode(std::vector<int>{8, 5, 9}),
+              again.tokenizer().decode(std::vector<int>{8, 5, 9}));
+    fs::remove_all(out);
+  }
+}
+
+TEST_F(GivenAway, WhatFitsNoFamilyIsRefusedWithTheField) {
+  EXPECT_THAT(refusal(tiny_config()), testing::AllOf(HasSubstr("marian: model.final_norm is \"true\", not \"false\""),
+                                                     HasSubstr("t5: model.norm is \"post\", not \"pre\"")));
+  EXPECT_THAT(refusal(shaped("model.final_norm=false")),
+              HasSubstr("marian: model.positions is \"sinusoidal\", not \"sinusoidal-halves\""));
+  EXPECT_THAT(refusal(shaped("model.architecture=recurrent")), HasSubstr("model.architecture is \"recurrent\""));
+  EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.positions=shaw")), HasSubstr("gpt2: model."));
+  // GPT-2 in everything but its pieces.
+  EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.norm=pre model.activation=gelu-tanh "
+                             "model.positions=learned model.scaled_embeddings=false")),
+              HasSubstr("tokenizer.family is \"sentencepiece\": a folder of gpt2 cannot hold such a tokenizer"));
+}
+
+TEST_F(GivenAway, NobodysFileIsReplaced) {
+  fs::create_directories(out);
+  std::ofstream(out / "mine.txt") << "mine";
+  TorchEngine engine;
+  engine.open_run(own_checkpoint("marian").string(), {});
+  EXPECT_THROW(export_checkpoint(given(engine), out), FileError);
+  EXPECT_THROW(export_torchscript(given(engine), out), FileError);
+  EXPECT_EQ(std::distance(fs::directory_iterator(out), fs::directory_iterator()), 1);
+}
+
+// ---- TorchScript
+
+TEST_F(GivenAway, AModuleGivesTheSameLogits) {
+  const std::vector<std::string> shapes = {
+      "corpus.seed=1",
+      "model.positions=learned model.initialization=unit model.tied_embeddings=false",
+      "model.positions=shaw model.max_distance=2 model.activation=gelu",
+      "model.positions=alibi model.norm=pre model.scaled_attention=false",
+      "model.positions=t5 model.norm_kind=rms model.output_bias=true model.scaled_output=true",
+      "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.activation=swiglu",
+      "model.positions=none model.final_norm=false model.activation=swish model.d_head=6",
+      "model.architecture=decoder-only model.positions=learned model.norm=pre model.activation=gelu-tanh",
+      "model.architecture=decoder-only model.positions=rope model.activation=geglu model.num_kv_heads=1"};
+  for (const std::string& shape : shapes) {
+    SCOPED_TRACE(shape);
+    TorchEngine engine;
+    make(engine, shaped(shape));
+    std::istringstream bytes(torchscript_bytes(engine.model()));
+    torch::jit::Module module = torch::jit::load(bytes);
+    // Two sentences, the second shorter.
+    const torch::Tensor source = torch::tensor({{7, 4, 9, 6, 8}, {5, 6, 2, 0, 0}}, torch::kInt64);
+    const torch::Tensor target = torch::tensor({{1, 6, 4}, {1, 8, 5}}, torch::kInt64);
+    SequenceModel& model = engine.model();
+    const bool reads = model.config().has_encoder();
+    const Memory memory = reads ? model.encode(source, source.eq(0)) : Memory();
+    const torch::Tensor want = model.logits(model.decode(target, memory));
+    std::vector<torch::jit::IValue> inputs = {target};
+    if (reads) inputs.insert(inputs.begin(), source);
+    EXPECT_LT((module.forward(inputs).toTensor() - want).abs().max().item<double>(), 1e-4);
+  }
+}
+
+TEST_F(GivenAway, AModuleIsMadeOfCheckpointsToo) {
+  for (const char* family : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"}) {
+    SCOPED_TRACE(family);
+    TorchEngine engine;
+    engine.open_run(own_checkpoint(family).string(), {});
+    export_torchscript(given(engine), out);
+    torch::jit::Module module = torch::jit::load((out / "model.pt").string());
+    const torch::Tensor source = ids({7, 4, 9, 6, 8}), target = ids({5, 6, 4, 7});
+    std::vector<torch::jit::IValue> inputs = {target};
+    if (engine.config().model.has_encoder()) inputs.insert(inputs.begin(), source);
+    const torch::Tensor want = logits(engine.model(), source, target);
+    EXPECT_LT((module.forward(inputs).toTensor() - want).abs().max().item<double>(), 1e-4);
+    for (const auto& [name, bytes] : engine.tokenizer().files())
+      EXPECT_EQ(read_file(out / name, 1U << 26U), bytes) << name;
+    fs::remove_all(out);
+  }
+}
+
+TEST_F(GivenAway, OnlyTransformersThatWriteAreModules) {
+  EXPECT_ANY_THROW(torchscript_source(shaped("model.architecture=recurrent").model));
+  EXPECT_ANY_THROW(torchscript_source(shaped("model.architecture=classifier").model));
+}
+
+}  // namespace
+}  // namespace attnscope

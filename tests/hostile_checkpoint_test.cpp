@@ -1,0 +1,373 @@
+// Checkpoints with something wrong: each is refused with a message that names it, and nothing ends over any.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checkpoint_copy.h"
+#include "engine/torch_engine.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+// What is peculiar to a family: how it calls things, which files its tokenizer has, and what else can be wrong.
+struct Family {
+  const char* name;
+  const char *width, *layers, *heads, *end;  // fields
+  const char* embedding;                     // a tensor
+  const char* matrix;                        // a tensor that is not square
+  std::vector<const char*> tokenizer;        // files that are needed
+};
+
+struct Case {
+  std::string what;
+  std::function<void(CheckpointCopy&)> spoil;
+  std::string says;  // a part of the message
+};
+
+TensorBytes& tensor_named(Safetensors& all, const std::string& name) {
+  const auto found = std::ranges::find(all.tensors, name, &TensorBytes::name);
+  if (found == all.tensors.end()) throw std::runtime_error("the test names no tensor: " + name);
+  return *found;
+}
+
+Case with_tensor(std::string what, const std::string& name, const std::function<void(TensorBytes&)>& spoil,
+                 std::string says) {
+  return {std::move(what),
+          [=](CheckpointCopy& copy) {
+            Safetensors all = copy.tensors();
+            spoil(tensor_named(all, name));
+            copy.put(all);
+          },
+          std::move(says)};
+}
+
+// The last element becomes one with all bits of its exponent: infinite, or with `mantissa` no number.
+void make_infinite(TensorBytes& tensor, bool is_nan) {
+  const std::size_t size = size_of(tensor.dtype);
+  const std::string value = tensor.dtype == Dtype::F32    ? std::string{0, 0, char(is_nan ? 0xC0 : 0x80), 0x7F}
+                            : tensor.dtype == Dtype::BF16 ? std::string{char(is_nan ? 0xC0 : 0x80), 0x7F}
+                                                          : std::string{0, char(is_nan ? 0x7E : 0x7C)};
+  tensor.bytes.replace(tensor.bytes.size() - size, size, value);
+}
+
+Case with_field(const char* field, const Json& value, std::string says) {
+  return {std::string(field) + " = " + value.dump(), [=](CheckpointCopy& copy) { copy.set(field, value); },
+          std::move(says)};
+}
+Case with_text(std::string name, const std::string& bytes, std::string says) {
+  return {name + " = " + bytes.substr(0, 40), [=](CheckpointCopy& copy) { copy.write(name, bytes); }, std::move(says)};
+}
+
+void add_fields(const Family& family, std::vector<Case>& cases) {
+  const auto add = [&](Case it) { cases.push_back(std::move(it)); };
+  add(with_text("config.json", "", "config.json"));
+  add(with_text("config.json", "[1]", "config.json: not a JSON object"));
+  add(with_text("config.json", "{\"model_type\": ", "config.json"));
+  add(with_text("config.json", std::string(100000, '['), "config.json"));
+  add(with_field("model_type", "bert", "\"model_type\" is \"bert\", supported: marian"));
+  add(with_field("model_type", Json::array(), "\"model_type\" is [], not a text"));
+  add({"no model_type", [](CheckpointCopy& copy) { copy.drop("model_type"); }, "there is no \"model_type\""});
+  for (const char* field : {family.width, family.layers, family.heads, "vocab_size"}) {
+    const std::string named = '"' + std::string(field) + '"';
+    add({"no " + named, [=](CheckpointCopy& copy) { copy.drop(field); }, "there is no " + named});
+    add(with_field(field, "many", named + " is \"many\", not a whole number"));
+    add(with_field(field, -1, named + " is -1, not a whole number"));
+    add(with_field(field, 1.5, named + " is 1.5"));
+    add(with_field(field, 999999999, std::string(field) == "vocab_size" ? "vocab_size is 999999999" : "999999999"));
+    add(with_field(field, 0, "0"));
+  }
+  add({"a piece too many",
+       [](CheckpointCopy& copy) { copy.set("vocab_size", copy.json("config.json").at("vocab_size").get<int>() + 1); },
+       "has shape"});
+  add({"a layer too many",
+       [=](CheckpointCopy& copy) {
+         copy.set(family.layers, copy.json("config.json").at(family.layers).get<int>() + 1);
+       },
+       "is missing"});
+  add({"an end beyond the vocabulary",
+       [=](CheckpointCopy& copy) {
+         copy.remove("generation_config.json");
+         copy.set(family.end, 99999);
+       },
+       "piece 99999 lies outside the vocabulary"});
+  add(with_text("generation_config.json", "{", "generation_config.json"));
+  add(with_text("generation_config.json", R"({"eos_token_id": [1, 2]})", "\"eos_token_id\" is [1,2]"));
+  if (family.name == std::string("marian"))
+    add(with_text("generation_config.json", R"({"bad_words_ids": 7})", "\"bad_words_ids\" is 7"));
+}
+
+void add_tensors(const Family& family, std::vector<Case>& cases) {
+  const auto add = [&](Case it) { cases.push_back(std::move(it)); };
+  for (const std::string name : {family.embedding, family.matrix}) {
+    const std::string of = "tensor " + name;
+    add({name + " missing",
+         [=](CheckpointCopy& copy) {
+           Safetensors all = copy.tensors();
+           std::erase_if(all.tensors, [&](const TensorBytes& tensor) { return tensor.name == name; });
+           copy.put(all);
+         },
+         name});
+    add(with_tensor(
+        name + " turned", name, [](TensorBytes& it) { std::swap(it.shape[0], it.shape[1]); }, of + " has shape"));
+    add(with_tensor(
+        name + " flat", name, [](TensorBytes& it) { it.shape = {it.shape[0] * it.shape[1]}; }, of + " has shape"));
+    add(with_tensor(
+        name + " in a box", name,
+        [](TensorBytes& it) {
+          it.shape = {2, 1, it.shape[0] * it.shape[1] / 2};
+        },
+        of + " has shape"));
+    add(with_tensor(
+        name + " empty", name,
+        [](TensorBytes& it) {
+          it.shape = {0};
+          it.bytes.clear();
+        },
+        of + " has shape [0]"));
+    add(with_tensor(
+        name + " whole numbers", name,
+        [](TensorBytes& it) { it.dtype = size_of(it.dtype) == 4 ? Dtype::I32 : Dtype::I16; }, of + " holds I"));
+    add(with_tensor(
+        name + " NaN", name, [](TensorBytes& it) { make_infinite(it, true); },
+        of + " holds a value that is not finite"));
+    add(with_tensor(
+        name + " infinite", name, [](TensorBytes& it) { make_infinite(it, false); },
+        of + " holds a value that is not finite"));
+  }
+}
+
+void add_files(std::vector<Case>& cases) {
+  const auto spoil_bytes = [&](std::string what, const std::function<std::string(std::string)>& change,
+                               std::string says) {
+    cases.push_back({std::move(what),
+                     [=](CheckpointCopy& copy) {
+                       copy.put(copy.tensors());
+                       copy.write("model.safetensors", change(copy.text("model.safetensors")));
+                     },
+                     std::move(says)});
+  };
+  spoil_bytes(
+      "cut short", [](std::string bytes) { return bytes.substr(0, bytes.size() - 1); }, "model.safetensors");
+  spoil_bytes(
+      "longer", [](std::string bytes) { return bytes + "x"; }, "model.safetensors");
+  spoil_bytes(
+      "empty", [](std::string) { return std::string(); }, "model.safetensors: too short for a header");
+  spoil_bytes(
+      "a header of all there is", [](std::string bytes) { return std::string(8, '\xFF') + bytes.substr(8); },
+      "model.safetensors: a header of");
+  spoil_bytes(
+      "a header that is no JSON", [](std::string bytes) { return bytes.replace(8, 4, "]]]]"); }, "model.safetensors");
+  spoil_bytes(
+      "a pickle", [](std::string) { return std::string("\x80\x02}q\x00.", 6); }, "model.safetensors");
+  cases.push_back({"no weights",
+                   [](CheckpointCopy& copy) {
+                     copy.put({});
+                     copy.remove("model.safetensors");
+                     copy.write("pytorch_model.bin", "PK");
+                   },
+                   "there is no model.safetensors and no model.safetensors.index.json"});
+  const auto spoil_index = [&](std::string what, const std::function<void(CheckpointCopy&, Json&)>& change,
+                               std::string says) {
+    cases.push_back({std::move(what),
+                     [=](CheckpointCopy& copy) {
+                       copy.shard();
+                       Json index = copy.json("model.safetensors.index.json");
+                       change(copy, index);
+                       copy.write("model.safetensors.index.json", index.dump());
+                     },
+                     std::move(says)});
+  };
+  spoil_index(
+      "a shard that is not there", [](CheckpointCopy& copy, Json&) { copy.remove("two.safetensors"); },
+      "two.safetensors");
+  spoil_index(
+      "a shard elsewhere", [](CheckpointCopy&, Json& index) { index["weight_map"]["a"] = "../a.safetensors"; },
+      "\"a\" lies in \"../a.safetensors\", not in a file of the folder");
+  spoil_index(
+      "a shard that is a number", [](CheckpointCopy&, Json& index) { index["weight_map"]["a"] = 3; },
+      "\"a\" lies in 3");
+  spoil_index(
+      "no weight_map", [](CheckpointCopy&, Json& index) { index.erase("weight_map"); }, "there is no \"weight_map\"");
+  spoil_index(
+      "an index that is a list", [](CheckpointCopy&, Json& index) { index = Json::array(); },
+      "model.safetensors.index.json: not a JSON object");
+  spoil_index(
+      "a tensor twice",
+      [](CheckpointCopy& copy, Json&) {
+        fs::copy_file(copy.folder / "one.safetensors", copy.folder / "two.safetensors",
+                      fs::copy_options::overwrite_existing);
+      },
+      "is in another file too");
+}
+
+void add_tokenizer(const Family& family, std::vector<Case>& cases) {
+  for (const std::string name : family.tokenizer) {
+    // A Llama without either is one that lacks SentencePiece's.
+    cases.push_back({"no " + name, [=](CheckpointCopy& copy) { copy.remove(name); },
+                     name == "tokenizer.json" ? "tokenizer.model" : name});
+    cases.push_back(with_text(name, std::string("\x0a\xff\xff\xff\xff\x0f", 6), ""));
+    if (name == "merges.txt") continue;  // which may end anywhere
+    cases.push_back({name + " cut short", [=](CheckpointCopy& copy) { copy.shorten(name, 5); }, ""});
+    cases.push_back(with_text(name, "", ""));
+  }
+  cases.push_back(with_text("tokenizer_config.json", "{", "tokenizer_config.json"));
+  cases.push_back(with_text("tokenizer_config.json", "[]", "tokenizer_config.json: not a JSON object"));
+}
+
+std::vector<Case> peculiar(const std::string& family) {
+  if (family == "marian") {
+    return {with_text("tokenizer_config.json", R"({"separate_vocabs": true})", "separate_vocabs is true"),
+            with_text("tokenizer_config.json", R"({"separate_vocabs": 1})", "\"separate_vocabs\" is 1"),
+            with_text("vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": -2})", "\"<pad>\" has the number -2"),
+            with_field("share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"),
+            with_field("normalize_before", true, "\"normalize_before\" is true"),
+            with_field("activation_function", "mish", "\"activation_function\" is \"mish\""),
+            with_field("scale_embedding", "yes", "\"scale_embedding\" is \"yes\""),
+            with_field("decoder_ffn_dim", 25, "\"decoder_ffn_dim\" is 25")};
+  }
+  if (family == "t5") {
+    return {with_text("tokenizer_config.json", R"({"extra_ids": -1})", "\"extra_ids\" is -1"),
+            with_text("tokenizer_config.json", R"({"extra_ids": 900})", "900 extra pieces"),
+            with_field("feed_forward_proj", "gated-relu", "\"feed_forward_proj\" is \"gated-relu\""),
+            with_field("relative_attention_num_buckets", 16, "\"relative_attention_num_buckets\" is 16"),
+            with_field("relative_attention_max_distance", 64, "\"relative_attention_max_distance\" is 64"),
+            with_field("d_kv", 9, "has shape"),
+            with_field("tie_word_embeddings", false, "tensor lm_head.weight")};
+  }
+  if (family == "gpt2") {
+    return {with_field("add_cross_attention", true, "\"add_cross_attention\" is true"),
+            with_field("scale_attn_by_inverse_layer_idx", true, "\"scale_attn_by_inverse_layer_idx\" is true"),
+            with_field("activation_function", "tanh", "\"activation_function\" is \"tanh\""),
+            with_field("n_inner", 40, "has shape"),
+            with_field("n_positions", 64, "tensor transformer.wpe.weight"),
+            with_text("merges.txt", "x y z\n", "merges.txt, line 1: \"x y z\" gives no piece"),
+            with_text("vocab.json", R"({"a": 0})", "vocab.json: there is no"),
+            with_text("tokenizer_config.json", R"({"add_prefix_space": "no"})", "\"add_prefix_space\" is \"no\"")};
+  }
+  std::vector<Case> cases = {
+      with_field("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8}}, "\"rope_scaling\" is"),
+      with_field("rope_scaling", {{"type", "linear"}, {"factor", 2}}, "\"rope_scaling\" is"),
+      with_field("rope_parameters", {{"rope_type", "yarn"}}, "\"rope_parameters\" is"),
+      with_field("rope_scaling", "far", "\"rope_scaling\" is \"far\""),
+      with_field("num_key_value_heads", 3, family == "llama" ? "model.num_kv_heads is 3" : "has shape"),
+      with_field("hidden_act", "relu", "\"hidden_act\" is \"relu\""),
+      with_field("head_dim", 7, "an even width"),
+      with_field("attention_bias", true, "\"mlp_bias\" is"),
+      with_field("intermediate_size", nullptr, "there is no \"intermediate_size\"")};
+  if (family == "llama") {
+    cases.push_back(with_text("tokenizer_config.json", R"({"add_eos_token": true})", "add_eos_token is true"));
+    return cases;
+  }
+  const auto spoil = [&](const char* part, const Json& value, std::string says) {
+    cases.push_back({std::string("tokenizer.json ") + part,
+                     [=](CheckpointCopy& copy) {
+                       Json file = copy.json("tokenizer.json");
+                       file[Json::json_pointer(part)] = value;
+                       copy.write("tokenizer.json", file.dump());
+                     },
+                     std::move(says)});
+  };
+  spoil("/pre_tokenizer", {{"type", "Whitespace"}}, "tokenizer.json: \"pre_tokenizer\" is");
+  spoil("/pre_tokenizer/pretokenizers/0/individual_digits", false, "tokenizer.json: \"pre_tokenizer\" is");
+  spoil("/pre_tokenizer/pretokenizers", 3, "tokenizer.json: \"pre_tokenizer\" is");
+  spoil("/normalizer", {{"type", "NFC"}}, "tokenizer.json: \"normalizer\" is");
+  spoil("/post_processor", {{"type", "TemplateProcessing"}}, "tokenizer.json: \"post_processor\" is");
+  spoil("/model/type", "Unigram", "tokenizer.json: \"model.type\" is \"Unigram\"");
+  spoil("/model/byte_fallback", true, "tokenizer.json: \"model.byte_fallback\" is true");
+  spoil("/model/vocab", Json::array(), "tokenizer.json: there is no vocabulary");
+  spoil("/model/vocab/!", 100000, "tokenizer.json: \"!\" has the number 100000");
+  spoil("/model/merges/0", 7, "tokenizer.json: \"model.merges\" is 7");
+  spoil("/model/merges", nullptr, "tokenizer.json: \"model.merges\" is null");
+  spoil("/added_tokens/0", "<s>", "tokenizer.json: \"added_tokens\" is \"<s>\"");
+  spoil("/added_tokens", "<s>", "tokenizer.json: \"added_tokens\" is \"<s>\"");
+  cases.push_back(with_text("tokenizer_config.json", R"({"eos_token": 5})", "\"eos_token\" is 5"));
+  cases.push_back(with_text("tokenizer_config.json", R"({"eos_token": "<end>"})", "there is no \"<end>\""));
+  cases.push_back(with_text("tokenizer_config.json", "{}", "the tokenizer ends a text with piece"));
+  return cases;
+}
+
+std::string complaint(const fs::path& folder) {
+  try {
+    TorchEngine engine;
+    engine.open_run(folder.string(), {});
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class HostileCheckpoint : public testing::TestWithParam<Family> {};
+
+TEST_P(HostileCheckpoint, IsRefusedWithWhatIsWrong) {
+  const Family& family = GetParam();
+  std::vector<Case> cases = peculiar(family.name);
+  add_fields(family, cases);
+  add_tensors(family, cases);
+  add_files(cases);
+  add_tokenizer(family, cases);
+  CheckpointCopy copy(family.name);
+  EXPECT_EQ(complaint(copy.folder), "") << "as it is";
+  for (const Case& it : cases) {
+    SCOPED_TRACE(std::string(family.name) + ": " + it.what);
+    copy.copy(family.name);
+    it.spoil(copy);
+    const std::string said = complaint(copy.folder);
+    EXPECT_NE(said, "");
+    EXPECT_THAT(said, HasSubstr(it.says));
+  }
+  EXPECT_GE(cases.size(), 40U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, HostileCheckpoint,
+                         testing::Values(Family{"marian",
+                                                "d_model",
+                                                "encoder_layers",
+                                                "encoder_attention_heads",
+                                                "eos_token_id",
+                                                "model.shared.weight",
+                                                "model.encoder.layers.0.fc1.weight",
+                                                {"source.spm", "target.spm", "vocab.json"}},
+                                         Family{"t5",
+                                                "d_model",
+                                                "num_layers",
+                                                "num_heads",
+                                                "eos_token_id",
+                                                "shared.weight",
+                                                "decoder.block.1.layer.2.DenseReluDense.wi.weight",
+                                                {"spiece.model"}},
+                                         Family{"gpt2",
+                                                "n_embd",
+                                                "n_layer",
+                                                "n_head",
+                                                "eos_token_id",
+                                                "transformer.wte.weight",
+                                                "transformer.h.1.mlp.c_fc.weight",
+                                                {"vocab.json", "merges.txt"}},
+                                         Family{"llama",
+                                                "hidden_size",
+                                                "num_hidden_layers",
+                                                "num_attention_heads",
+                                                "eos_token_id",
+                                                "model.embed_tokens.weight",
+                                                "model.layers.1.mlp.gate_proj.weight",
+                                                {"tokenizer.model"}},
+                                         Family{"smollm",
+                                                "hidden_size",
+                                                "num_hidden_layers",
+                                                "num_attention_heads",
+                                                "eos_token_id",
+                                                "model.embed_tokens.weight",
+                                                "model.layers.0.mlp.down_proj.weight",
+                                                {"tokenizer.json"}}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace attnscope
