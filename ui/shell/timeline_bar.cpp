@@ -200,7 +200,7 @@ void draw_bar(Scope& scope, const Skin& skin) {
   const float step_width = text_size(skin.fonts.ui, tr("step 000 000 of 000 000")).x;
   const bool with_sentences = takes(sentences_width);
   const bool with_step = takes(step_width);
-  const bool simple = scope.layout.density == Density::simple;
+  const bool simple = scope.layout.density == Density::simple || skin.presentation;
   const bool with_weight = !simple && takes(button_width(tr("Plot weight")));
   const bool with_memory = !simple && takes(text_size(skin.fonts.small, memory).x);
   if (with_sentences) {

@@ -325,7 +325,7 @@ bool has_points(std::span<const PlotLine> lines) {
 PlotFrame make_frame(ImVec2 origin, ImVec2 size, float legend, std::span<const PlotLine> lines, PlotAxis& axis,
                      const PlotView& view, const PlotOptions& options, const Skin& skin) {
   const float line = font_size(skin.fonts.small);
-  const float gutter = skin.px(44);
+  const float gutter = skin.px(skin.presentation ? 54.0F : 44.0F);
   const float top = font_size(skin.fonts.small) + skin.px(7) + legend;
   const float bottom =
       (options.x_numbers ? line + skin.px(4) : skin.px(2)) + (options.x_label.empty() ? 0 : line + skin.px(2));

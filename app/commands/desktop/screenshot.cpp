@@ -37,7 +37,8 @@ bool looked_at_beside(const Scope& scope) {
 
 bool looked_at_sentence(const Scope& scope) {
   const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
-  if (scope.run.run == 0 || !seen.snapshot || scope.study || scope.lessons.run_wanted != 0) return false;
+  const bool waits = scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted;  // for another run
+  if (scope.run.run == 0 || !seen.snapshot || scope.study || waits) return false;
   const Snapshot& snapshot = *seen.snapshot;
   if (scope.other && !looked_at_beside(scope)) return false;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
@@ -104,7 +105,7 @@ void show_both(Scope& scope, Session& session, const ScreenshotOptions& options,
 // A step that trains takes its time.
 void wait_for_step(Scope& scope, Session& session, const ScreenshotOptions& options, const std::string& run,
                    std::size_t step) {
-  constexpr std::chrono::milliseconds between_looks{200};
+  constexpr std::chrono::seconds between_looks{2};
   const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_busy = [&] {
     return scope.status.activity == Activity::training || scope.status.activity == Activity::preparing;
