@@ -110,13 +110,19 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   CLI::Option* config = add_option(sub, "--config", "FILE", o.config_file, "A config.json to start from");
   add_option(sub, "--preset", "NAME", o.preset, "A named configuration to start from: " + preset_names())
       ->excludes(config);
+  add_option(sub, "--from", "RUN", o.from,
+             "A run, or another program's checkpoint, to train on: its weights, tokenizer and configuration; it stays "
+             "as it is")
+      ->excludes(config)
+      ->excludes(sub->get_option("--preset"));
   add_list(sub, "--set", "KEY=VALUE", o.set,
            "One field of the configuration, such as model.d_model=64; may be given again");
   std::vector<std::string> pairs;
   for (const ClassicPair& pair : classic_pairs()) pairs.emplace_back(pair.name);
   sub->add_option("--pair", o.pair, "Two runs of a classic comparison, in lockstep as with --compare")
       ->check(CLI::IsMember(pairs))
-      ->excludes(config);
+      ->excludes(config)
+      ->excludes(sub->get_option("--from"));
   add_list(sub, "--compare", "KEY=VALUE", o.compare,
            "Train a second run in lockstep, like the first but for this field; may be given again. --out then holds "
            "both, a/ and b/, and comparison.json");
@@ -316,7 +322,24 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
   sub->add_flag("--json", o.json, "One JSON object on stdout");
   auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
-  sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone")->excludes(training);
+  auto* growth = sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone");
+  growth->excludes(training);
+  add_option(sub, "--run", "RUN", o.run, "How long this run or checkpoint takes to be opened and looked at, alone")
+      ->excludes(training)
+      ->excludes(growth);
+}
+
+void add_export(CLI::App& app, Run& run, ExportOptions& o) {
+  CLI::App* sub = add_command(app, run, o, export_run, "export", "Write a run as what other programs read");
+  add_run(sub, o.run);
+  sub->add_option("--format", o.format,
+                  "hf: a folder as HuggingFace's transformers has Marian, T5, GPT-2 and Llama; torchscript: model.pt; "
+                  "tensorboard: curves, histograms, attention and embeddings")
+      ->required()
+      ->check(CLI::IsMember({"hf", "torchscript", "tensorboard"}));
+  add_option(sub, "--source", "TEXT", o.source, "tensorboard: whose attention is drawn, if the run pins no sentence");
+  add_average(sub, o.average);
+  add_option(sub, "FOLDER", "", o.folder, "A new folder, or an empty one")->required();
 }
 
 void add_names(CLI::App& app, Run& run, NamesOptions& o, int (*command)(const NamesOptions&), const char* name,
@@ -477,6 +500,7 @@ int run_program(int argc, char** argv) {
   ScreenshotOptions screenshot_options;
   BenchOptions bench_options;
   LessonsOptions lessons_options;
+  ExportOptions export_options;
   NamesOptions names_options;
   std::string completion_shell;
   bool attend_json = false;
@@ -495,6 +519,7 @@ int run_program(int argc, char** argv) {
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
   add_lessons(app, run, lessons_options);
+  add_export(app, run, export_options);
   add_names(app, run, names_options, fields, "fields", "The configuration's fields, as --set takes them");
   add_names(app, run, names_options, presets, "presets", "The named configurations, as --preset takes them");
   add_names(app, run, names_options, corpora, "corpora", "The built-in corpora, as --corpus takes them");

@@ -108,6 +108,13 @@ int bench(const BenchOptions& options) {
     return 0;
   }
   ProgressLine line;
+  if (!options.run.empty()) {
+    line.show("Opening it, and looking inside", -1);
+    const std::vector<Measurement> measured = measure_opening(options.run);
+    line.clear();
+    print(measured, options.json);
+    return 0;
+  }
   std::vector<Measurement> measurements;
   const std::string run = shipped_run().string();
   TorchEngine engine;

@@ -19,23 +19,6 @@ struct Sizes {
   std::int64_t length = 32, width = 128, layers = 2, vocabulary = 4000, batch = 32;
 };
 
-// Of /proc/self/status, in MB; 0 where there is none.
-double status_megabytes(const std::string& field) {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    if (word != field) continue;
-    double kibibytes = 0;
-    status >> kibibytes;
-    return kibibytes / 1024;
-  }
-  return 0;
-}
-
-void forget_peak() {
-  std::ofstream("/proc/self/clear_refs") << 5;  // proc(5): the peak of the resident set begins anew
-}
-
 Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
   malloc_trim(0);  // what the one before freed would be taken again, and not be seen
   const double before = status_megabytes("VmRSS:");

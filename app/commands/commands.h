@@ -19,6 +19,7 @@ struct TrainOptions {
   std::string config_file;           // empty: the defaults, or the preset
   std::string pair;                  // a classic pair to train in lockstep; empty: none
   std::string preset;                // a named configuration to start from; empty: none
+  std::string from;                  // a run or checkpoint to train on with its weights; empty: random ones
   std::vector<std::string> set;      // "key=value"
   std::vector<std::string> compare;  // "key=value" of a second run beside it; none: it is alone
   std::vector<std::string> pin;      // sentences to look at while training, besides those of a run resumed
@@ -147,7 +148,8 @@ int lessons(const LessonsOptions& options);  // only with the window
 struct BenchOptions {
   bool json = false;
   bool training_alone = false;
-  bool growth = false;  // alone
+  bool growth = false;   // alone
+  std::string run = {};  // how it opens, and the first looks at it, alone; empty: all else
 };
 int bench(const BenchOptions& options);
 
@@ -180,6 +182,15 @@ struct LengthOptions {
   bool json = false;
 };
 int length(const LengthOptions& options);  // on stdout
+
+struct ExportOptions {
+  std::string run;
+  std::string format;  // "hf", "torchscript" or "tensorboard"
+  std::string folder;  // is made, and otherwise empty
+  std::string source = "The animal didn't cross the street because it was too tired.";  // drawn where none is pinned
+  std::int64_t average = 1;                                                             // as TranslateOptions
+};
+int export_run(const ExportOptions& options);
 
 struct NamesOptions {
   bool json = false;

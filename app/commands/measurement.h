@@ -34,6 +34,15 @@ double milliseconds(Work&& work) {
   return milliseconds_since(begin);
 }
 
+// Of /proc/self/status, in MB; 0 where there is none.
+double status_megabytes(const std::string& field);
+// The peak of the resident set, VmHWM, begins anew.
+void forget_peak();
+
+// How long the run or checkpoint in the folder takes to be opened, a second time and on, and what it takes of memory at
+// the most and afterwards, beyond what the program has; and how long a sentence takes to its attention.
+std::vector<Measurement> measure_opening(const std::string& run);
+
 struct Dataset;
 
 // As many pairs of random pieces, `length` on either side; the source of every second one is three shorter, so that

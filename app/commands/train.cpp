@@ -17,6 +17,7 @@
 #include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "plain/comparison.h"
+#include "plain/fine_tuning.h"
 #include "plain/metrics.h"
 #include "plain/pairs.h"
 #include "plain/presets.h"
@@ -60,8 +61,20 @@ const ConfigField& assign(Config& config, const std::string& assignment, const c
   return config_field(key);
 }
 
-Config configuration(const TrainOptions& options) {
+// What the run or checkpoint in the folder is made of, to be trained on: on its own corpus if it has one.
+Config configuration_of(const std::string& folder, TorchEngine& engine) {
+  engine.open_model(folder);
+  Config config = engine.config();
+  config.training = fine_tuning();
+  config.training.device = engine.config().training.device;
+  config.training.threads = engine.config().training.threads;
+  config.model.from = std::filesystem::absolute(folder).lexically_normal().string();
+  return config;
+}
+
+Config configuration(const TrainOptions& options, TorchEngine& engine) {
   Config config;
+  if (!options.from.empty()) config = configuration_of(options.from, engine);
   if (!options.config_file.empty()) config = load_config(options.config_file);
   if (!options.pair.empty()) config = configurations(classic_pair(options.pair)).first;
   if (!options.preset.empty()) config = with_preset(preset(options.preset), config.corpus);
@@ -92,10 +105,10 @@ Config configuration_beside(const Config& config, const TrainOptions& options) {
 RunOpened resume(TorchEngine& engine, const std::string& folder, const TrainOptions& options,
                  const ProgressCallback& progress) {
   if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed ||
-      !options.compare.empty() || !options.pair.empty()) {
+      !options.compare.empty() || !options.pair.empty() || !options.from.empty()) {
     throw ConfigError(
-        "--resume goes on with the run's own configuration: leave out --config, --preset, --corpus, --compare and "
-        "--seed");
+        "--resume goes on with the run's own configuration: leave out --config, --preset, --from, --corpus, --compare "
+        "and --seed");
   }
   RunOpened opened = engine.open_run(folder, progress);
   Config config = engine.config();
@@ -288,7 +301,7 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
       opened.push_back(resume(*run.engine, run.folder, options, progress));
     } else {
       const Config config =
-          opened.empty() ? configuration(options) : configuration_beside(opened.front().config, options);
+          opened.empty() ? configuration(options, *run.engine) : configuration_beside(opened.front().config, options);
       opened.push_back(run.engine->reset(config, progress));
     }
   }
@@ -301,6 +314,7 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
        opened.num_parameters, opened.vocab_size, opened.train_pairs,
        opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
        run.engine->status().device);
+  if (const std::string& from = opened.config.model.from; !from.empty()) tell("with the weights of {}", from);
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+#include <malloc.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "commands/measurement.h"
+#include "engine/torch_engine.h"
+#include "probe/look_inside.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int opening_rounds = 5;
+constexpr int looking_rounds = 10;
+
+double weights_megabytes(const std::string& run) {
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run))
+    if (entry.path().extension() == ".safetensors" && entry.path().filename().string().starts_with("model"))
+      bytes += static_cast<double>(entry.file_size());
+  return bytes / (1U << 20U);
+}
+
+// A step a piece: as a sentence that has been typed is looked at, and one that grows by a letter.
+void measure_looks(TorchEngine& engine, std::vector<Measurement>& out) {
+  const std::string sentence = "The animal didn't cross the street because it was too tired.";
+  std::vector<double> encoder, whole, each;
+  for (int round = -1; round < looking_rounds; ++round) {
+    const auto begin = Clock::now();
+    double first = 0;
+    std::size_t pieces = 1;
+    look_inside(engine.model(), engine.tokenizer(), {.text = sentence},
+                [&](const Snapshot& snapshot) {
+                  if (first == 0) first = milliseconds_since(begin);
+                  pieces = std::max<std::size_t>(1, snapshot.target_out.size());
+                },
+                {});
+    if (round < 0) continue;  // warming up
+    encoder.push_back(first);
+    whole.push_back(milliseconds_since(begin));
+    each.push_back((whole.back() - first) / static_cast<double>(pieces));
+  }
+  out.push_back({"sentence to its first attention", median(encoder), "ms"});
+  out.push_back({"sentence to all that is written of it", median(whole), "ms"});
+  out.push_back({"of that, a piece written", median(each), "ms"});
+}
+
+}  // namespace
+
+double status_megabytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word != field) continue;
+    double kibibytes = 0;
+    status >> kibibytes;
+    return kibibytes / 1024;
+  }
+  return 0;
+}
+
+void forget_peak() {
+  std::ofstream("/proc/self/clear_refs") << 5;  // proc(5)
+}
+
+std::vector<Measurement> measure_opening(const std::string& run) {
+  std::optional<TorchEngine> engine(std::in_place);
+  engine->open_model(run);  // from here on the files, and the libraries, are in memory
+  std::vector<double> times, peaks, kept;
+  for (int round = 0; round < opening_rounds; ++round) {
+    engine.reset();
+    malloc_trim(0);
+    const double before = status_megabytes("VmRSS:");
+    forget_peak();
+    engine.emplace();
+    times.push_back(milliseconds([&] { engine->open_model(run); }));
+    peaks.push_back(status_megabytes("VmHWM:") - before);
+    kept.push_back(status_megabytes("VmRSS:") - before);
+  }
+  std::vector<Measurement> measured = {{"opening it", median(times), "ms"},
+                                       {"its weights on the disk", weights_megabytes(run), "MB"},
+                                       {"memory while it is opened, at most", median(peaks), "MB"},
+                                       {"memory afterwards", median(kept), "MB"}};
+  measure_looks(*engine, measured);
+  return measured;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,28 @@
+// The export command: a run as what other programs read.
+#include "engine/export.h"
+
+#include "commands/commands.h"
+#include "commands/progress.h"
+#include "commands/say.h"
+#include "commands/tensorboard.h"
+
+namespace attnscope {
+
+int export_run(const ExportOptions& options) {
+  ProgressLine line;
+  TorchEngine engine;
+  if (options.format == "tensorboard") {
+    engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+    export_tensorboard(engine, options.source, options.folder, line);
+  } else {
+    engine.open_model(options.run);
+    if (options.average > 1) engine.average(options.average);
+    const Exported run{engine.config(), engine.model(), engine.tokenizer()};
+    options.format == "hf" ? export_checkpoint(run, options.folder) : export_torchscript(run, options.folder);
+  }
+  line.clear();
+  tell("Written into {}", options.folder);
+  return 0;
+}
+
+}  // namespace attnscope

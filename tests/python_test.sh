@@ -1,0 +1,41 @@
+#!/bin/sh
+# The README's Python, run over the run that ships: torch.nn takes its weights with strict=True, and gives every piece of
+# a translation the probability that attnscope gives it. Skipped (77) where Debian's python3-torch is not installed.
+#
+#   python_test.sh ATTNSCOPE README RUN
+set -eu
+attnscope=$1 readme=$2 run=$3
+python=
+for candidate in /usr/bin/python3 python3; do
+  if "$candidate" -c 'import torch' 2>/dev/null; then python=$candidate && break; fi
+done
+if [ -z "$python" ]; then
+  echo "skipped: no python3 here has torch (Debian: python3-torch)"
+  exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+sed -n '/^```python$/,/^```$/p' "$readme" | sed '/^```/d' > "$folder/snippet.py"
+sentence="The animal didn't cross the street because it was too wide."
+"$attnscope" attend --run "$run" --source "$sentence" --json > "$folder/attend.json"
+echo "$sentence" | "$attnscope" translate --run "$run" --json > "$folder/translate.json"
+"$attnscope" export --run "$run" --format torchscript "$folder/module" --quiet
+cat > "$folder/check.py" <<'PYTHON'
+import json, sys
+import torch
+folder, run = sys.argv[1:]
+sys.path.insert(0, folder)
+from snippet import load
+
+source = [token["id"] for token in json.load(open(folder + "/attend.json"))["source"]]
+pieces = json.load(open(folder + "/translate.json"))["hypotheses"][0]["pieces"]
+target = [1] + [piece["id"] for piece in pieces[:-1]]
+inputs = torch.tensor([source]), torch.tensor([target])
+for name, model in (("torch.nn", load(run)), ("TorchScript", torch.jit.load(folder + "/module/model.pt"))):
+    with torch.no_grad():
+        log_probs = torch.log_softmax(model(*inputs), -1)[0]
+    worst = max(abs(log_probs[t, piece["id"]].item() - piece["log_prob"]) for t, piece in enumerate(pieces))
+    print(f"{name}: {len(pieces)} pieces, at most {worst:.2g} nats apart")
+    assert len(pieces) > 10 and worst < 1e-3
+PYTHON
+"$python" "$folder/check.py" "$folder" "$run"
