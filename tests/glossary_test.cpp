@@ -78,7 +78,7 @@ class GlossaryWindow : public testing::Test {
 TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.key(Key::f1, draw);
   ui.frames(2, draw);
-  scope.glossary.typed = "beam search";
+  scope.glossary.typed = "beam sear";
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("beam search", draw));
   ui.frames(2, draw);
@@ -108,7 +108,7 @@ TEST_F(GlossaryWindow, ThePaletteKnowsEveryTermAndEscapeCloses) {
 }
 
 TEST_F(GlossaryWindow, F1OpensWhatTheMouseIsOver) {
-  const auto at = ui.find_text("d_ff");
+  const auto at = ui.find_text("held out");
   ASSERT_TRUE(at);
   ui.move(*at, draw);
   ui.frames(60, draw);
@@ -116,7 +116,7 @@ TEST_F(GlossaryWindow, F1OpensWhatTheMouseIsOver) {
   ui.key(Key::f1, draw);
   ui.frames(2, draw);
   EXPECT_TRUE(scope.glossary.open);
-  EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "feed-forward");
+  EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "held-out data");
 }
 
 TEST_F(GlossaryWindow, ASettingsTermShowsTheSetting) {

@@ -4,8 +4,11 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <cctype>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/folded.h"
 #include "base/input.h"
 #include "base/translation.h"
 #include "shell/actions.h"
@@ -17,11 +20,19 @@
 namespace attnscope {
 namespace {
 
-bool has(std::string_view text, std::string_view typed) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::ranges::search(text, typed, same).begin() != text.end() || typed.empty();
+bool has(const Term& term, const std::string& typed) {
+  const auto in = [&](std::string_view text) { return folded(tr(text)).find(typed) != std::string::npos; };
+  return in(term.name) || in(term.meaning);
+}
+
+// The terms' places in the table, in the order of the window's alphabet.
+std::vector<int> in_order() {
+  std::vector<std::pair<std::string, int>> names;
+  for (const Term& term : glossary()) names.emplace_back(folded(tr(term.name)), static_cast<int>(names.size()));
+  std::ranges::sort(names);
+  std::vector<int> order;
+  for (const auto& [name, place] : names) order.push_back(place);
+  return order;
 }
 
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
@@ -30,14 +41,15 @@ void draw_list(GlossaryView& view, float width, float height, const Skin& skin) 
   ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
   ImGui::BeginChild("names", {0, 0});
   bool any = false;
-  const std::span<const Term> terms = glossary();
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!has(tr(terms[i].name), view.typed) && !has(tr(terms[i].meaning), view.typed)) continue;
+  const std::string typed = folded(view.typed);
+  for (const int place : in_order()) {
+    const Term& term = glossary()[static_cast<std::size_t>(place)];
+    if (!has(term, typed)) continue;
     any = true;
-    const std::string name(tr(terms[i].name));
-    if (ImGui::Selectable(name.c_str(), view.chosen == static_cast<int>(i), ImGuiSelectableFlags_DontClosePopups))
-      view.chosen = static_cast<int>(i);
-    if (view.scrolls && view.chosen == static_cast<int>(i)) ImGui::SetScrollHereY(0.5F);
+    const std::string name(tr(term.name));
+    if (ImGui::Selectable(name.c_str(), view.chosen == place, ImGuiSelectableFlags_DontClosePopups))
+      view.chosen = place;
+    if (view.scrolls && view.chosen == place) ImGui::SetScrollHereY(0.5F);
   }
   view.scrolls = false;
   if (!any) small_text(skin.theme.text_dim, tr("No term has that."), skin);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/folded.h"
 #include "base/terms.h"
 #include "base/translation.h"
 #include "plain/clamped.h"
@@ -105,11 +106,6 @@ void add_lessons(std::vector<PaletteEntry>& entries, const Scope& scope) {
 
 // ---- finding
 
-std::string in_small_letters(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 bool begins_word(const std::string& text, const std::string& word) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
     if (at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0) return true;
@@ -118,11 +114,11 @@ bool begins_word(const std::string& text, const std::string& word) {
 
 // 0: the word is nowhere in it.
 int score_of(const PaletteEntry& entry, const std::string& word) {
-  const std::string title = in_small_letters(entry.title);
+  const std::string title = folded(entry.title);
   if (begins_word(title, word)) return 4;
   if (title.find(word) != std::string::npos) return 3;
-  if (in_small_letters(entry.where).find(word) != std::string::npos) return 2;
-  return in_small_letters(entry.help).find(word) != std::string::npos ? 1 : 0;
+  if (folded(entry.where).find(word) != std::string::npos) return 2;
+  return folded(entry.help).find(word) != std::string::npos ? 1 : 0;
 }
 
 // 0: a word is not in it.
@@ -211,7 +207,7 @@ std::vector<PaletteEntry> palette_entries(const Scope& scope) {
 
 std::vector<PaletteEntry> found_in(const std::vector<PaletteEntry>& entries, const std::string& typed) {
   std::vector<std::string> words;
-  std::istringstream stream(in_small_letters(typed));
+  std::istringstream stream(folded(typed));
   for (std::string word; stream >> word;) words.push_back(word);
   if (words.empty()) return entries;
   std::vector<std::pair<int, const PaletteEntry*>> scored;

@@ -141,7 +141,7 @@ void return_focus_after_click(Scope& scope) {
 
 // What to say while there is nothing to look at.
 std::string waiting_text(const Scope& scope) {
-  if (scope.progress) return scope.progress->what + "…";
+  if (scope.progress) return tr(scope.progress->what.c_str()) + std::string("…");
   if (!has_run(scope)) return tr("Opening the run…  Or choose one: File, Open run");
   return tr("Looking at the sentence…");
 }

@@ -34,7 +34,7 @@ constexpr std::array columns = {
                     "full line is 1. Outlined: greedy wrote something else. Click one to see where it looked."),
                0},
     ColumnText{mark("Σ log p"), mark("The log-probability of the whole output, in nats: the sum over its pieces."), 58},
-    ColumnText{mark("pieces"), mark("How many, </s> included."), 66},
+    ColumnText{mark("pieces"), mark("How many, </s> included."), 78},
     ColumnText{mark("score"), mark("Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7)."),
                58},
     ColumnText{mark("BLEU"), mark("Against the reference, as sacrebleu computes it: 100 is the reference itself."), 52},
