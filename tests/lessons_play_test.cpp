@@ -192,7 +192,7 @@ TEST_F(LessonsOnTheShippedRun, EveryCheckTellsTheRightPredictionFromAWrongOne) {
 
 // A check says what there is to be said, and no more.
 TEST_F(LessonsOnTheShippedRun, ArePlayedOnAModelThatHasLearnedNothing) {
-  Config config;
+  Config config = scope.run.config;  // whose corpus and tokenizer stay
   config.model.d_model = config.model.d_ff = 16;
   config.model.num_heads = 2;
   config.model.num_encoder_layers = config.model.num_decoder_layers = 2;

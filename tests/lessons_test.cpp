@@ -460,6 +460,11 @@ TEST_F(LessonWindow, AStepChangesASettingAndTrains) {
   ASSERT_NE(reset, scope.commands.end());
   EXPECT_EQ(std::get<Reset>(*reset).config.model.d_model, 32);
   EXPECT_TRUE(std::holds_alternative<Train>(scope.commands.back()));
+  lesson.steps[0].settings = {{.kind = Setting::Kind::train, .text = "all", .place = {}, .numbers = {}}};
+  scope.status.step = scope.run.config.training.steps;
+  scope.commands.clear();
+  do_step(scope, 0);
+  EXPECT_THAT(scope.commands, IsEmpty()) << "it is trained already";
 }
 
 TEST_F(LessonWindow, SpeaksFrench) {

@@ -81,6 +81,13 @@ void change_field(Scope& scope, const std::string& text) {
   if (has_run(scope) && with_live_fields(scope.run.config, scope.edited) != scope.run.config) adjust(scope);
 }
 
+// Who presses Train at the last step goes on beyond it, which is not what is meant.
+void train_to_the_end(Scope& scope) {
+  const bool anew = std::ranges::any_of(scope.commands,
+                                        [](const Command& command) { return std::holds_alternative<Reset>(command); });
+  if (anew || scope.status.step < scope.run.config.training.steps) scope.commands.emplace_back(Train{});
+}
+
 void set(Scope& scope, const Setting& setting) {
   const auto number = [&](std::size_t i) { return static_cast<int>(setting.numbers[i]); };
   TurningView& turning = scope.views.of<PositionsView>().turning;
@@ -109,8 +116,7 @@ void set(Scope& scope, const Setting& setting) {
     case Setting::Kind::reset:
       return reset(scope);
     case Setting::Kind::train:
-      scope.commands.emplace_back(Train{});
-      return;
+      return train_to_the_end(scope);
     case Setting::Kind::scores:
       scope.views.of<OriginsView>().scaling.d = number(0);
       return;
