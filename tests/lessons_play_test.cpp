@@ -28,7 +28,7 @@ class LessonsOnTheShippedRun : public testing::Test {
  protected:
   LessonsOnTheShippedRun() {
     scope.facts = machine_facts();
-    scope.facts.language = Language::english;
+    scope.translations.system = Language::english;
     session->post(OpenRun{scope.facts.shipped_run});
     until_answered();
   }
