@@ -77,7 +77,7 @@ TEST_F(RightButton, SwitchesTheHeadOffAndOn) {
   ui.frames(2, draw);
   ASSERT_EQ(view().interventions.heads_off.size(), 1U);
   EXPECT_EQ(view().interventions.heads_off[0], view().place());
-  right_click(at);
+  right_click(cell());  // the bar of departures has moved it
   ASSERT_TRUE(ui.click_text("Switch this head off", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(view().interventions.heads_off.empty());
@@ -97,10 +97,15 @@ TEST_F(RightButton, HidesTheKeyFromEveryQueryThatSeesIt) {
   EXPECT_TRUE(view().interventions.hidden.empty());
 }
 
+// The test's font has no "…".
+std::string without_dots(const std::string& title) {
+  return title.substr(0, title.find("…"));
+}
+
 TEST_F(RightButton, IsMadeOfTheTableOfActions) {
   right_click(cell());
   for (const Action& action : actions())
-    EXPECT_TRUE(!action.things.has(Thing::map) || ui.drew(action.title(scope))) << action.name;
+    EXPECT_TRUE(!action.things.has(Thing::map) || ui.drew(without_dots(action.title(scope)))) << action.name;
 }
 
 TEST_F(RightButton, LeadsToTheGlossary) {

@@ -31,8 +31,8 @@ class LessonsOnTheShippedRun : public testing::Test {
  protected:
   LessonsOnTheShippedRun() {
     scope.facts = machine_facts();
-    scope.facts.language = Language::english;
     if (!std::getenv("ATTNSCOPE_WHOLE_LESSONS")) shorten_training();
+    scope.translations.system = Language::english;
     session->post(OpenRun{scope.facts.shipped_run});
     until_answered();
   }

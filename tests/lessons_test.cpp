@@ -468,7 +468,7 @@ TEST_F(LessonWindow, AStepChangesASettingAndTrains) {
 }
 
 TEST_F(LessonWindow, SpeaksFrench) {
-  scope.facts.language = Language::french;
+  scope.translations.system = Language::french;
   begin_lesson(scope, 0);
   settle();
   EXPECT_TRUE(ui.drew("est large ?"));

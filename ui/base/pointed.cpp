@@ -17,7 +17,9 @@ class Said {
   }
 
   std::optional<Pointed> heard() const {
-    const bool fresh = context_ == ImGui::GetCurrentContext() && ImGui::GetFrameCount() - frame_ <= 1;
+    // Another context may have been made where that one was.
+    const int age = ImGui::GetFrameCount() - frame_;
+    const bool fresh = context_ == ImGui::GetCurrentContext() && age >= 0 && age <= 1;
     return fresh ? pointed_ : std::nullopt;
   }
 

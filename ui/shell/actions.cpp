@@ -714,8 +714,10 @@ void draw_menu_items(Scope& scope, Menu menu, const Skin& skin) {
 }
 
 void draw_thing_items(Scope& scope, Thing thing, const Skin& skin) {
-  for (const Action& action : table)
-    if (action.things.has(thing)) draw_item(scope, action, skin);
+  // What is for this alone, then what the menus have too.
+  for (const bool of_menu : {false, true})
+    for (const Action& action : table)
+      if (action.things.has(thing) && action.place.menu.has_value() == of_menu) draw_item(scope, action, skin);
 }
 
 void draw_action_button(Scope& scope, const Action& action, const Skin& skin, const char* label) {

@@ -247,7 +247,7 @@ void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& ski
 std::string map_name(const HeadMap& map, const ModelConfig& model) {
   std::string name = head_name(map.choice.heads.front(), model);
   if (map.choice.mix != HeadMix::one) name += fmt::format(" {}", text_of(map.choice.mix).word);
-  return map.choice.words ? name + tr(" words") : name;
+  return map.choice.words ? name + " words" : name;
 }
 
 // ---- every head in an order

@@ -101,8 +101,8 @@ void draw_group_heading(const PartText& text, float width, const Skin& skin) {
   draw_label(skin.fonts.bold, skin.theme.text, tr(text.name), skin);
   help_tooltip(tr(text.help), skin);
   ImGui::SameLine(0, skin.px(6));
-  if (ImGui::GetCursorPosX() - left + text_size(skin.fonts.ui, text.what).x > width) return ImGui::NewLine();
-  draw_label(skin.fonts.ui, skin.theme.text_dim, text.what, skin);
+  if (ImGui::GetCursorPosX() - left + text_size(skin.fonts.ui, tr(text.what)).x > width) return ImGui::NewLine();
+  draw_label(skin.fonts.ui, skin.theme.text_dim, tr(text.what), skin);
   help_tooltip(tr(text.help), skin);
 }
 

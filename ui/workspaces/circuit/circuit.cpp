@@ -223,7 +223,7 @@ std::optional<WorkspaceNumbers> circuit_numbers(const Views& views) {
     for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
     std::vector<std::string> cols;
     for (int col = 0; col < view.rows.cols; ++col) cols.push_back(std::to_string(col));
-    return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string(tr("heads ")) + part_name(view.part));
+    return grid_numbers(view.rows, std::move(rows), std::move(cols), std::string("heads ") + part_name(view.part));
   }
   for (int row = 0; row < view.places.rows; ++row) rows.push_back(trf("after layer {}", row));
   return grid_numbers(view.places, std::move(rows), found.slots, "places");

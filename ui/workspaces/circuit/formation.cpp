@@ -36,7 +36,7 @@ std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view) {
                            formation_names(*view.formation),
                            "when the circuit formed, nats"};
   for (int row = 0; row < numbers.matrix.rows; ++row) {
-    numbers.rows.push_back(trf("step {}", points[static_cast<std::size_t>(row)].step));
+    numbers.rows.push_back(fmt::format("step {}", points[static_cast<std::size_t>(row)].step));
     for (int col = 0; col < numbers.matrix.cols; ++col)
       numbers.matrix.at(row, col) =
           static_cast<float>(view.formed[static_cast<std::size_t>(col)].y[static_cast<std::size_t>(row)]);

@@ -373,7 +373,7 @@ std::optional<WorkspaceNumbers> lookup_numbers(const LookupView& view) {
   const std::vector<std::string> keys = pieces_of(col_tokens(*view.snapshot, place.part));
   WorkspaceNumbers numbers{view.table, {}, {"match", "weight"}, "lookup " + head_name(place, view.snapshot->model)};
   for (const int key : view.shown.keys) numbers.rows.push_back(keys[static_cast<std::size_t>(key)]);
-  for (int col = 2; col < view.table.cols; ++col) numbers.cols.push_back(trf("sum[{}]", col - 2));
+  for (int col = 2; col < view.table.cols; ++col) numbers.cols.push_back(fmt::format("sum[{}]", col - 2));
   return numbers;
 }
 

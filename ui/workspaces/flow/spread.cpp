@@ -396,12 +396,12 @@ std::optional<WorkspaceNumbers> spread_numbers(const SpreadView& view) {
                            {},
                            history->name + (view.gradient && !view.activations ? ", gradient" : "")};
   for (const double level : spread_levels) numbers.cols.push_back(fmt::format("{:g} %", 100 * level));
-  for (const char* name : {tr("mean"), tr("norm"), tr("zeros"), tr("NaN"), tr("change an update")})
+  for (const char* name : {"mean", "norm", "zeros", "NaN", "change an update"})
     numbers.cols.emplace_back(name);
   for (int row = 0; row < numbers.matrix.rows; ++row) {
     const TensorPoint& point = history->points[static_cast<std::size_t>(row)];
     const TensorSpread& spread = shown_spread(view, point);
-    numbers.rows.push_back(trf("step {}", point.step));
+    numbers.rows.push_back(fmt::format("step {}", point.step));
     int col = 0;
     for (const double quantile : spread.quantiles) numbers.matrix.at(row, col++) = static_cast<float>(quantile);
     const double change = &point == &history->points.back() ? newest_change(*history) : point.change;

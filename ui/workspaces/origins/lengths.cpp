@@ -55,7 +55,7 @@ std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view) {
                            "by length, " + look.model};
   int row = 0;
   for (const LengthPoint& point : look.points) {
-    numbers.rows.push_back(trf("length {}", point.length));
+    numbers.rows.push_back(fmt::format("length {}", point.length));
     numbers.matrix.at(row, 0) = static_cast<float>(point.pairs);
     numbers.matrix.at(row, 1) = static_cast<float>(point.exact);
     numbers.matrix.at(row++, 2) = static_cast<float>(point.nll.per_token());

@@ -157,7 +157,7 @@ bool is_recurrent(OriginsMode mode) {
 WorkspaceNumbers pooling_numbers(const KeyedValues& known, const Series& estimate, const Matrix& weights,
                                  std::string title) {
   WorkspaceNumbers numbers{Matrix(weights.rows, weights.cols + 2), {}, {"2 sin x + x", "estimate"}, std::move(title)};
-  for (const double key : known.keys) numbers.cols.push_back(trf("weight of key {:.4f}", key));
+  for (const double key : known.keys) numbers.cols.push_back(fmt::format("weight of key {:.4f}", key));
   for (int row = 0; row < weights.rows; ++row) {
     const auto at = static_cast<std::size_t>(row);
     numbers.rows.push_back(fmt::format("{:.1f}", estimate.x[at]));
@@ -172,7 +172,7 @@ std::optional<WorkspaceNumbers> schedule_numbers(const ScheduleView& view) {
   if (view.planned.x.empty()) return std::nullopt;
   WorkspaceNumbers numbers{Matrix(static_cast<int>(view.planned.x.size()), 1), {}, {"learning rate"}, "noam schedule"};
   for (std::size_t i = 0; i < view.planned.x.size(); ++i) {
-    numbers.rows.push_back(trf("update {}", view.planned.x[i]));
+    numbers.rows.push_back(fmt::format("update {}", view.planned.x[i]));
     numbers.matrix.values[i] = static_cast<float>(view.planned.y[i]);
   }
   return numbers;
@@ -190,7 +190,7 @@ std::optional<WorkspaceNumbers> cell_numbers(const RecurrentView& view) {
   int at = 0;
   for (const CellMap& map : view.maps)
     for (int row = 0; row < units; ++row, ++at) {
-      numbers.rows.push_back(trf("{}, unit {}", map.name, view.unit_names[static_cast<std::size_t>(row)]));
+      numbers.rows.push_back(fmt::format("{}, unit {}", map.name, view.unit_names[static_cast<std::size_t>(row)]));
       for (int col = 0; col < numbers.matrix.cols; ++col) numbers.matrix.at(at, col) = map.values.at(row, col);
     }
   return numbers;

@@ -202,7 +202,7 @@ std::optional<WorkspaceNumbers> scaling_numbers(const ScalingView& view) {
                            fmt::format("scores at d {}", scores.d)};
   const float root = std::sqrt(static_cast<float>(scores.d));
   for (int key = 0; key < count; ++key) {
-    numbers.rows.push_back(trf("key {}", key + 1));
+    numbers.rows.push_back(fmt::format("key {}", key + 1));
     const float product = scores.products.at(view.shown_row, key);
     const std::array of_key = {product, product / root, scores.plain.at(view.shown_row, key),
                                scores.divided.at(view.shown_row, key)};

@@ -86,7 +86,7 @@ WorkspaceNumbers turning_numbers(const TurningView& view) {
   WorkspaceNumbers numbers{Matrix(pairs, 4), {}, {"theta", "query", "key", "cos of the difference"}, "rope turned"};
   for (int pair = 0; pair < pairs; ++pair) {
     const double theta = rope_angle(pair, view.width, view.base);
-    numbers.rows.push_back(trf("pair {}", pair));
+    numbers.rows.push_back(fmt::format("pair {}", pair));
     const std::array of_pair = {theta, view.query * theta, view.key * theta, std::cos((view.query - view.key) * theta)};
     for (int col = 0; col < 4; ++col)
       numbers.matrix.at(pair, col) = static_cast<float>(of_pair[static_cast<std::size_t>(col)]);
@@ -97,7 +97,7 @@ WorkspaceNumbers turning_numbers(const TurningView& view) {
 WorkspaceNumbers wavelength_numbers(const WavelengthsView& view) {
   WorkspaceNumbers numbers{Matrix(static_cast<int>(view.lengths.x.size()), 1), {}, {"wavelength"}, "wavelengths"};
   for (std::size_t i = 0; i < view.lengths.x.size(); ++i) {
-    numbers.rows.push_back(trf("dimension {}", view.lengths.x[i]));
+    numbers.rows.push_back(fmt::format("dimension {}", view.lengths.x[i]));
     numbers.matrix.values[i] = static_cast<float>(view.lengths.y[i]);
   }
   return numbers;
