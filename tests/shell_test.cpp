@@ -557,11 +557,11 @@ TEST_F(Shell, ColumnsCloseAndOpen) {
 TEST_F(Shell, HelpOpensAndCloses) {
   ui.key(Key::f1, draw);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("arXiv 1706.03762"));
+  EXPECT_TRUE(ui.drew("arXiv 1905.10650"));
   ASSERT_TRUE(ui.click_text("Close", draw));
   EXPECT_FALSE(scope.show_help);
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("arXiv 1706.03762"));
+  EXPECT_FALSE(ui.drew("arXiv 1905.10650"));
 }
 
 TEST(LayoutJson, RoundTrips) {
