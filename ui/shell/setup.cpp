@@ -62,7 +62,8 @@ std::string file_name(const std::string& path) {
 bool draw_corpus_combo(Scope& scope, const Skin& skin) {
   std::string& source = scope.edited.corpus.source;
   bool changed = false;
-  if (!ImGui::BeginCombo("##corpus.source", file_name(source).c_str(), ImGuiComboFlags_HeightLarge)) return false;
+  const std::string shown = source.empty() ? tr("choose one") : file_name(source);
+  if (!ImGui::BeginCombo("##corpus.source", shown.c_str(), ImGuiComboFlags_HeightLarge)) return false;
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
     if (ImGui::Selectable(corpus.name.c_str(), corpus.name == source)) {
       source = corpus.name;
@@ -71,7 +72,7 @@ bool draw_corpus_combo(Scope& scope, const Skin& skin) {
     }
     help_tooltip(tr(std::string_view(corpus.description)), skin);
   }
-  if (!is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
+  if (!source.empty() && !is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
   ImGui::Separator();
   if (ImGui::Selectable(tr_label("File…"))) choose(scope, Purpose::open_corpus);
   help_tooltip(tr("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model."), skin);
@@ -104,6 +105,13 @@ bool draw_path(Scope& scope, const ConfigField& field, std::string& path, Purpos
   ImGui::SameLine(0, skin.px(4));
   if (ImGui::Button(fmt::format("…##{}", field.key).c_str(), ImVec2(button, 0))) choose(scope, purpose);
   ImGui::EndGroup();
+  return changed;
+}
+
+// Of a run; the action "Begin with these weights" fills it in.
+bool draw_origin(std::string& path, const Skin& skin) {
+  const bool changed = ImGui::InputTextWithHint("##model.from", tr("random weights"), &path);
+  show_end(path, skin);
   return changed;
 }
 
@@ -142,6 +150,7 @@ bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const
   if (field.key == "corpus.source") return draw_corpus_combo(scope, skin);
   if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, skin);
   if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, skin);
+  if (field.key == "model.from") return draw_origin(value, skin);
   if (field.key == "corpus.separator") return ImGui::InputTextWithHint("##corpus.separator", tr("a tab"), &value);
   return draw_choices(scope, field, value, skin);
 }
