@@ -333,7 +333,7 @@ void large_number(const Canvas& canvas, int row, int col) {
   ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
               label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   if (is_masked(canvas.options, row, col))
-    ImGui::TextUnformatted("masked");
+    ImGui::TextUnformatted(tr("masked"));
   else
     ImGui::Text("%.3g", static_cast<double>(canvas.matrix.at(row, col)));
 }
