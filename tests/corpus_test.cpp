@@ -259,11 +259,13 @@ struct Tally {
   double share() const { return static_cast<double>(feminine) / all; }
 };
 
-void expect_that_neither_frame_nor_predicate_tells(const std::vector<Draft>& drafts) {
+TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
+  Random random(1);
   std::map<std::string, Tally> by_frame;
   std::map<std::string, Tally> by_predicate;
   int first = 0;
   int mixed = 0;
+  const std::vector<Draft> drafts = pronoun_drafts(27000, random);
   for (const Draft& draft : drafts) {
     const std::size_t bar = draft.key.find('|');
     const std::size_t second_bar = draft.key.find('|', bar + 1);
@@ -282,36 +284,6 @@ void expect_that_neither_frame_nor_predicate_tells(const std::vector<Draft>& dra
   }
   EXPECT_NEAR(static_cast<double>(first) / static_cast<double>(drafts.size()), 0.5, 0.02);
   EXPECT_GE(static_cast<double>(mixed) / static_cast<double>(drafts.size()), 0.70);
-}
-
-TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
-  for (auto* make : {lone_pronoun_drafts, twin_pronoun_drafts}) {
-    Random random(1);
-    expect_that_neither_frame_nor_predicate_tells(make(27000, random));
-  }
-}
-
-// The share of the sentences beside which there is another, the same but for what it says of "it", which is the other
-// noun there.
-double share_with_twin(const std::vector<Draft>& drafts) {
-  const auto unsaid = [](const Draft& draft) {
-    std::string text = draft.pair.source;
-    for (const std::string& word : {said_of_it(text), std::string(" too "), std::string(" very "), std::string(" so ")})
-      if (const std::size_t at = text.find(word); !word.empty() && at != std::string::npos)
-        text.replace(at, word.size(), " ");
-    return draft.key + text;
-  };
-  std::map<std::string, std::set<std::string>> antecedents;
-  for (const Draft& draft : drafts) antecedents[unsaid(draft)].insert(draft.pair.antecedent);
-  const auto with_twin =
-      std::ranges::count_if(drafts, [&](const Draft& draft) { return antecedents[unsaid(draft)].size() == 2; });
-  return static_cast<double>(with_twin) / static_cast<double>(drafts.size());
-}
-
-TEST(Pronouns, SinceTheThirdEditionASentenceComesWithItsTwin) {
-  Random lone(1), twins(1);
-  EXPECT_LE(share_with_twin(lone_pronoun_drafts(27000, lone)), 0.75);
-  EXPECT_GE(share_with_twin(twin_pronoun_drafts(27000, twins)), 0.95);
 }
 
 TEST(EnglishFrench, FrenchIsElidedAndContracted) {
@@ -716,10 +688,7 @@ TEST(EnglishFrench, KeepsItsHash) {
   CorpusConfig first = config_of("english-french");
   first.edition = 1;
   EXPECT_EQ(load_corpus(first).hash, "c8e2d382ad81224b");
-  CorpusConfig second = config_of("english-french");
-  second.edition = 2;
-  EXPECT_EQ(load_corpus(second).hash, "dcc572fa5eed76a9");
-  EXPECT_EQ(english_french().hash, "e996b53049b4aeb9");
+  EXPECT_EQ(english_french().hash, "dcc572fa5eed76a9");
 }
 
 }  // namespace

@@ -119,11 +119,10 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 3),
-       "of the built-in English–French corpus. Since the second it also says what belongs to kinds of people (the "
-       "king's palace, le palais royal), which analogies need; since the third every sentence with \"it\" has its "
-       "twin, "
-       "in which it is the other noun, so that pronouns are learned sooner. Runs of older versions go on with theirs",
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 2),
+       "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
+       "palace, "
+       "le palais royal), which analogies need; runs of older versions go on with the first",
        reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
@@ -145,9 +144,6 @@ const std::vector<ConfigField>& table() {
        "the Transformer that translates (paper §3.1), the decoder alone as a language model, the recurrent networks "
        "that came before, or an encoder of either kind that gives a text one of the labels of its corpus (a line: "
        "text, tab, label)"},
-      {ATTNSCOPE_FIELD(model.from), "begin with", any_text,
-       "the folder of a run, or of another program's checkpoint, whose weights and tokenizer the model begins with, to "
-       "be trained on: what it is made of is then as there. Empty: random weights"},
       {ATTNSCOPE_FIELD(model.reader), "reader", one_of({"transformer", "recurrent"}),
        "what reads the text to be classified: a Transformer's encoder, or a recurrent network", is_classifier},
       {ATTNSCOPE_FIELD(model.pooling), "pooling", one_of({"attention", "mean", "first", "last"}),
@@ -239,6 +235,9 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(model.banned_id), "banned piece", any_piece, "never written; −1: none", has_own_pieces},
       {ATTNSCOPE_FIELD(model.ends_text), "ends", yes_or_no,
        "the end piece ends what is written; otherwise it is the end of a line", may_end},
+      {ATTNSCOPE_FIELD(model.from), "begin with", any_text,
+       "the folder of a run, or of another program's checkpoint, whose weights and tokenizer the model begins with, to "
+       "be trained on: what it is made of is then as there. Empty: random weights"},
       {ATTNSCOPE_FIELD(training.steps), "steps", range(1, 10000000, "updates"),
        "optimizer updates after which training stops by itself", always, live},
       {ATTNSCOPE_FIELD(training.batch_size), "batch size", range(1, 4096, "pairs"),

@@ -28,6 +28,7 @@ constexpr auto labels = std::to_array<Label>({
     {"tokenizer.path", "tokenizer"},
     {"tokenizer.family", "tokenizer"},
     {"model.architecture", "architecture"},
+    {"model.from", "checkpoint"},
     {"model.reader", "classifier"},
     {"model.pooling", "pooling"},
     {"model.num_classes", "classifier"},

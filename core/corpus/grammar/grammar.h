@@ -11,13 +11,11 @@
 namespace attnscope {
 
 // About 60 000 pairs with different sources, in random order; nearly half of them turn on what "it" stands for. The
-// first edition has no kinds of people and fewer senses; in the second few sentences have their twin, in which "it" is
-// the other noun: runs that were trained on one of them go on with it.
+// first edition has no kinds of people and fewer senses: runs that were trained on it go on with it.
 std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress = {});
 
 // The parts of it, each at most `wanted` drafts and possibly with repeated sources.
-std::vector<Draft> twin_pronoun_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> lone_pronoun_drafts(std::size_t wanted, Random& random);  // until the second edition
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> sense_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> first_sense_drafts(std::size_t wanted, Random& random);  // as in the first edition
 std::vector<Draft> people_drafts(std::size_t wanted, Random& random);

@@ -36,9 +36,8 @@ class FrameWriter {
 
   // `wanted` different sentences. In three quarters the two nouns differ in gender, so that il/elle is decisive; half
   // of each kind stand for A, and half of those are masculine: neither the frame nor the position gives the gender
-  // away. With twins each is followed by one that says of the other noun what can be said of that one, and is the same
-  // but for this: nothing else tells which noun is meant.
-  std::vector<Draft> some(std::size_t wanted, bool twins, Random& random) const;
+  // away.
+  std::vector<Draft> some(std::size_t wanted, Random& random) const;
 
  private:
   bool of_a(const Choice& choice) const { return choice.predicate < frame_.of_a.size(); }
@@ -48,9 +47,7 @@ class FrameWriter {
   const Noun& antecedent(const Choice& choice) const {
     return of_a(choice) ? *a_nouns_[choice.a] : *b_nouns_[choice.b];
   }
-  std::size_t draw_predicate(bool of_a, Random& random) const;
   Choice draw(Random& random) const;
-  Choice draw_twin(Choice of, Random& random) const;
   bool possible(const Choice& choice) const;
   std::pair<std::string, std::string> said_of_it(const Choice& choice, const Slots& slots) const;
   Draft write(const Choice& choice) const;
@@ -81,24 +78,15 @@ bool has_degrees(const Predicate& predicate) {
   return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
 }
 
-std::size_t FrameWriter::draw_predicate(bool of_a, Random& random) const {
-  return of_a ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size());
-}
-
 Choice FrameWriter::draw(Random& random) const {
   const bool a_side = random.below(2) == 0;
-  return {.a = random.below(a_nouns_.size()),
-          .b = random.below(b_nouns_.size()),
-          .main = random.below(frame_.mains.size()),
-          .link = random.below(frame_.links.size()),
-          .predicate = draw_predicate(a_side, random),
-          .degree = random.below(frame_.degrees.size())};
-}
-
-Choice FrameWriter::draw_twin(Choice of, Random& random) const {
-  of.predicate = draw_predicate(!of_a(of), random);
-  if (!has_degrees(predicate(of))) of.degree = 0;
-  return of;
+  return {
+      .a = random.below(a_nouns_.size()),
+      .b = random.below(b_nouns_.size()),
+      .main = random.below(frame_.mains.size()),
+      .link = random.below(frame_.links.size()),
+      .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
+      .degree = random.below(frame_.degrees.size())};
 }
 
 bool FrameWriter::possible(const Choice& choice) const {
@@ -167,7 +155,7 @@ std::vector<Draft> FrameWriter::all_about(std::string_view a, std::string_view b
   return drafts;
 }
 
-std::vector<Draft> FrameWriter::some(std::size_t wanted, bool twins, Random& random) const {
+std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   std::vector<Draft> drafts;
   std::set<Choice> taken;
   std::array<std::size_t, 8> filled{};
@@ -183,19 +171,19 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, bool twins, Random& ran
     if (cell == (mixed ? mixed_gender : same_gender) || !taken.insert(choice).second) continue;
     ++cell;
     drafts.push_back(write(choice));
-    if (!twins) continue;
-    if (const Choice twin = draw_twin(choice, random); taken.insert(twin).second) drafts.push_back(write(twin));
   }
   return drafts;
 }
 
-std::vector<Draft> pronoun_drafts(std::size_t wanted, bool twins, Random& random) {
+}  // namespace
+
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
   const std::vector<PronounFrame> frames = pronoun_frames();
   const std::string famous_key = "crossing|animal|street";  // the sentences everybody will try are never trained on
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
     const FrameWriter writer(frame);
-    for (Draft& draft : writer.some(wanted / frames.size(), twins, random)) {
+    for (Draft& draft : writer.some(wanted / frames.size(), random)) {
       if (draft.key != famous_key) drafts.push_back(std::move(draft));
     }
     if (frame.name != "crossing") continue;
@@ -205,16 +193,6 @@ std::vector<Draft> pronoun_drafts(std::size_t wanted, bool twins, Random& random
     }
   }
   return drafts;
-}
-
-}  // namespace
-
-std::vector<Draft> twin_pronoun_drafts(std::size_t wanted, Random& random) {
-  return pronoun_drafts(wanted, true, random);
-}
-
-std::vector<Draft> lone_pronoun_drafts(std::size_t wanted, Random& random) {
-  return pronoun_drafts(wanted, false, random);
 }
 
 }  // namespace attnscope
