@@ -190,39 +190,6 @@ TEST_F(LessonsOnTheShippedRun, EveryCheckTellsTheRightPredictionFromAWrongOne) {
   }
 }
 
-// A check says what there is to be said, and no more.
-TEST_F(LessonsOnTheShippedRun, ArePlayedOnAModelThatHasLearnedNothing) {
-  Config config = scope.run.config;  // whose corpus and tokenizer stay
-  config.model.d_model = config.model.d_ff = 16;
-  config.model.num_heads = 2;
-  config.model.num_encoder_layers = config.model.num_decoder_layers = 2;
-  const std::uint64_t before = scope.run.run;
-  session->post(Reset{config});
-  while (scope.run.run == before) until_answered();
-  scope.facts.shipped_run = (kept / "fresh").string();
-  session->post(SaveRun{scope.facts.shipped_run});
-  session->post(OpenRun{scope.facts.shipped_run});
-  while (scope.run.folder != scope.facts.shipped_run) until_answered();
-  for (std::size_t i = 0; i < scope.facts.lessons.size(); ++i) {
-    begin_lesson(scope, i);
-    until_answered();
-    SCOPED_TRACE(lesson().name);
-    EXPECT_EQ(scope.status.step, 0);
-    show_part(scope, LessonPart::touch);
-    try_all_steps();
-    for (int part = 0; part < lesson_parts; ++part) {
-      show_part(scope, static_cast<LessonPart>(part));
-      until_answered();
-    }
-    const auto verdict = verdict_of(scope);
-    if (!verdict) continue;
-    lesson_progress(scope).guess = verdict->truth;
-    EXPECT_TRUE(verdict_of(scope)->right) << lesson().name;
-    lesson_progress(scope).guess = other_than(verdict->truth);
-    EXPECT_FALSE(verdict_of(scope)->right) << lesson().name;
-  }
-}
-
 TEST_F(LessonsOnTheShippedRun, TheReadersStateIsGivenBack) {
   scope.layout.sentence = "The dog ate the apple because it was hungry.";
   scope.views.of<AttentionView>().interventions.heads_off.push_back({AttentionPart::encoder, 0, 1});
