@@ -13,12 +13,24 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/torch_engine.h"
 #include "storage/safetensors.h"
 
 namespace attnscope {
 
 inline std::filesystem::path own_checkpoint(const std::string& name) {
   return std::filesystem::path(ATTNSCOPE_TEST_DATA) / "checkpoints" / name;
+}
+
+// What is said when the folder is opened; empty: it opens.
+inline std::string opening_complaint(const std::filesystem::path& folder) {
+  try {
+    TorchEngine engine;
+    engine.open_run(folder.string(), {});
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
 }
 
 class CheckpointCopy {

@@ -216,15 +216,7 @@ class BrokenFolder : public testing::Test, public CheckpointCopy {
     write(name, bytes);
   }
 
-  std::string complaint() {
-    try {
-      TorchEngine engine;
-      engine.open_run(folder.string(), {});
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "";
-  }
+  std::string complaint() const { return opening_complaint(folder); }
 };
 
 using testing::AllOf;

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/folded.h"
-#include "corpus_descriptions.h"
+#include "corpus/corpus.h"
 #include "measures/kernel_regression.h"
 #include "plain/architecture.h"
 #include "plain/metrics.h"
@@ -227,7 +227,7 @@ void need_tables_beneath(Needed& needed) {
   for (const ConfigField& field : config_fields())
     for (const std::string_view text : {field.label, field.help}) need(needed, text, field.key);
   for (const Preset& preset : presets()) need(needed, preset.description, preset.name);
-  for (const std::string_view text : corpus_descriptions()) need(needed, text, "a built-in corpus");
+  for (const BuiltIn& corpus : built_in_corpora()) need(needed, corpus.description, "a built-in corpus");
   for (const ClassicPair& pair : classic_pairs())
     for (const std::string_view text : {pair.title, pair.watch}) need(needed, text, pair.name);
   for (const PositionScheme& scheme : position_schemes())

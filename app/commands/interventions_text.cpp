@@ -61,14 +61,6 @@ ForcedAttention forced_from(std::string_view text, const ModelConfig& model) {
   return {place, query, number_from(rest, 0, text, forced_form)};
 }
 
-void hide(std::vector<HiddenKeys>& all, const ForcedAttention& cell) {
-  auto at = std::ranges::find(all, cell.place, &HiddenKeys::place);
-  if (at == all.end()) at = all.insert(at, HiddenKeys{cell.place, {}});
-  const HiddenKeys::Cell hidden{cell.query, cell.key};
-  const auto place = std::ranges::lower_bound(at->cells, hidden);
-  if (place == at->cells.end() || *place != hidden) at->cells.insert(place, hidden);
-}
-
 ReplacedToken replaced_from(std::string_view text) {
   std::string_view rest = text;
   const std::string_view side = taken(rest, ".", text, replaced_form);
@@ -137,7 +129,7 @@ Interventions interventions_from(const InterventionsText& text, const ModelConfi
     interventions.heads_off.push_back(head_from(head, head, head_form, model));
   for (const std::string& layer : text.layers_off) interventions.layers_off.push_back(layer_from(layer, model));
   for (const std::string& forced : text.forced) interventions.forced.push_back(forced_from(forced, model));
-  for (const std::string& hidden : text.hidden) hide(interventions.hidden, forced_from(hidden, model));
+  for (const std::string& hidden : text.hidden) hide(interventions, forced_from(hidden, model));
   interventions.other_scale = text.divided && *text.divided != model.scaled_attention;
   for (const std::string& replaced : text.replaced) interventions.replaced.push_back(replaced_from(replaced));
   return interventions;

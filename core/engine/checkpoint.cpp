@@ -47,11 +47,6 @@ struct MappedTensors {
   std::map<std::string, std::string> metadata;
 };
 
-// As is_finite().all(), but for numbers whose sum is beyond all numbers; makes no copy of what is finite.
-bool is_finite(const torch::Tensor& values) {
-  return std::isfinite(values.sum().item<double>()) || values.isfinite().all().item<bool>();
-}
-
 // The stored values of `named`, in its order, float32: where they lie, if they are that already. Checks every name,
 // shape and value.
 std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const MappedTensors& file,
@@ -120,8 +115,12 @@ std::optional<torch::ScalarType> floating_type(Dtype dtype) {
 
 std::string first_not_finite(SequenceModel& model) {
   for (const auto& [name, tensor] : weights_of(model))
-    if (!torch::isfinite(tensor).all().item<bool>()) return name;
+    if (!is_finite(tensor)) return name;
   return "";
+}
+
+bool is_finite(const torch::Tensor& values) {
+  return std::isfinite(values.sum().item<double>()) || values.isfinite().all().item<bool>();
 }
 
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step) {

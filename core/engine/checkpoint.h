@@ -17,6 +17,9 @@ namespace attnscope {
 // Nothing for what are no floating-point numbers.
 std::optional<torch::ScalarType> floating_type(Dtype dtype);
 
+// Everywhere. A sum finds nearly all that is not, and makes no copy as torch::isfinite does.
+bool is_finite(const torch::Tensor& values);
+
 // Weights under PyTorch's names, with the number of updates they have had.
 void save_weights(const std::filesystem::path& path, SequenceModel& model, std::int64_t step);
 

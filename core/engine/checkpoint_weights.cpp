@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -34,8 +33,7 @@ class Destination {
     // Only read through: from_blob has no const form.
     void* data = const_cast<char*>(stored.bytes.data());
     place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
-    // A sum finds nearly all that is not finite, and makes no copy.
-    if (!std::isfinite(place.sum().item<double>()) && !place.isfinite().all().item<bool>())
+    if (!is_finite(place))
       throw CheckpointError(fmt::format("tensor {} holds a value that is not finite", stored.name));
   }
 

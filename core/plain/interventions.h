@@ -68,4 +68,7 @@ struct Interventions {
   bool operator==(const Interventions&) const = default;
 };
 
+// Hides the key from the query, in the head where it may be hidden already.
+void hide(Interventions& interventions, const ForcedAttention& cell);
+
 }  // namespace attnscope

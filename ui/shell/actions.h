@@ -19,11 +19,11 @@
 namespace attnscope {
 
 // Words that are always the same, and then translated where they are drawn, or that depends on what is the case.
-class Text {
+class ActionText {
  public:
-  constexpr Text(const char* fixed) : fixed_(fixed) {}
+  constexpr ActionText(const char* fixed) : fixed_(fixed) {}
   // Its function gives it in the window's language.
-  constexpr Text(std::string (*made)(const Scope&)) : made_(made) {}
+  constexpr ActionText(std::string (*made)(const Scope&)) : made_(made) {}
   const char* fixed() const { return fixed_; }  // in English; null: it depends
   std::string operator()(const Scope& scope) const { return made_ ? made_(scope) : tr(fixed_); }
 
@@ -81,8 +81,8 @@ class Things {
 
 struct Action {
   std::string_view name;  // no two share one
-  Text title;             // in its menu and in the list of keys, where neighbours of one title share a line
-  Text help;              // while the mouse rests on it; also why it does not apply
+  ActionText title;       // in its menu and in the list of keys, where neighbours of one title share a line
+  ActionText help;        // while the mouse rests on it; also why it does not apply
   Shortcut key;
   MenuPlace place;
   void (*act)(Scope&);

@@ -179,14 +179,6 @@ ForcedAttention cell_in(const std::string& key, const nlohmann::json& json) {
   return cell;
 }
 
-void hide(std::vector<HiddenKeys>& all, const ForcedAttention& cell) {
-  auto at = std::ranges::find(all, cell.place, &HiddenKeys::place);
-  if (at == all.end()) at = all.insert(at, HiddenKeys{cell.place, {}});
-  const HiddenKeys::Cell hidden{cell.query, cell.key};
-  const auto place = std::ranges::lower_bound(at->cells, hidden);
-  if (place == at->cells.end() || *place != hidden) at->cells.insert(place, hidden);
-}
-
 ReplacedToken replaced_in(const std::string& key, const nlohmann::json& json) {
   ReplacedToken replaced;
   Fields fields(json, key);
@@ -210,8 +202,7 @@ Interventions interventions_in(const nlohmann::json& json) {
   fields.each("forced", [&](const std::string& key, const nlohmann::json& item) {
     changes.forced.push_back(cell_in(key, item));
   });
-  fields.each("hidden",
-              [&](const std::string& key, const nlohmann::json& item) { hide(changes.hidden, cell_in(key, item)); });
+  fields.each("hidden", [&](const std::string& key, const nlohmann::json& item) { hide(changes, cell_in(key, item)); });
   fields.each("replaced", [&](const std::string& key, const nlohmann::json& item) {
     changes.replaced.push_back(replaced_in(key, item));
   });

@@ -138,7 +138,7 @@ void take_lesson(Scope& scope, Session& session, const ScreenshotOptions& option
     if (next_step(scope) == step) do_step(scope, step);
     draw_until_settled(scope, session, options, run);
     draw_until_settled(scope, session, options, run);
-    wait_for_step(scope, session, options, run, step);
+    if (lesson->run) wait_for_step(scope, session, options, run, step);
   }
   show_part(scope, static_cast<LessonPart>(part - 1));
   draw_until_settled(scope, session, options, run);
