@@ -123,6 +123,41 @@ TEST_F(RightButton, LeadsToTheGlossary) {
   EXPECT_TRUE(scope.glossary.open);
 }
 
+TEST_F(RightButton, HasAKeyThatAsksAboutTheChosenCell) {
+  ui.move({5, 5}, draw);
+  ui.key(Key::f10, draw, {.shift = true});
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew("Hide this key")) << "no cell is chosen";
+  view().pinned_row = 1;
+  view().pinned_col = 2;
+  ui.frames(2, draw);
+  const auto chosen = chosen_thing();
+  ASSERT_TRUE(chosen);
+  ui.key(Key::f10, draw, {.shift = true});
+  ui.frames(2, draw);
+  const auto item = ui.find_text("Hide this key");
+  ASSERT_TRUE(item);
+  EXPECT_GT(item->x, chosen->place.x);
+  EXPECT_GT(item->y, chosen->place.y);
+  ASSERT_TRUE(ui.click_text("Copy " + chosen->value, draw));
+  ui.frames(2, draw);
+  EXPECT_EQ(ImGui::GetClipboardText(), chosen->value);
+}
+
+TEST_F(RightButton, HasAKeyThatAsksAboutTheControlThatTheKeyboardIsAt) {
+  view().pinned_row = view().pinned_col = 1;
+  const auto label = ui.find_text("num_heads");
+  ASSERT_TRUE(label);
+  ui.click(*label, draw);
+  for (int i = 0; i < 8 && !(focused_thing() && !terms_of(*focused_thing()).empty()); ++i) ui.key(Key::down, draw);
+  ASSERT_TRUE(ui.io().NavVisible);
+  ASSERT_TRUE(focused_thing());
+  const std::string name(terms_of(*focused_thing()).front()->name);
+  ui.key(Key::f10, draw, {.shift = true});
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("What is that: " + name)) << name;
+}
+
 TEST_F(RightButton, IsNotAskedByADrag) {
   const ImVec2 at = cell();
   ui.move(at, draw);

@@ -65,6 +65,7 @@ constexpr KeyRow keys[] = {
     {Key::plus, "+", 61, ATTNSCOPE_LATER_KEY(Equal)},
     {Key::minus, "-", 45, ATTNSCOPE_LATER_KEY(Minus)},
     {Key::f1, "F1", 290, ATTNSCOPE_LATER_KEY(F1)},
+    {Key::f10, "F10", 299, ATTNSCOPE_LATER_KEY(F10)},
     {Key::f11, "F11", 300, ATTNSCOPE_LATER_KEY(F11)},
 };
 static_assert(std::size(keys) == static_cast<std::size_t>(Key::count));

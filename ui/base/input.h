@@ -49,6 +49,7 @@ enum class Key {
   plus,
   minus,
   f1,
+  f10,
   f11,
   count
 };

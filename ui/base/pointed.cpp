@@ -29,7 +29,7 @@ class Said {
   int frame_ = 0;
 };
 
-Said pointed_at, focused_on;
+Said pointed_at, focused_on, chosen;
 
 }  // namespace
 
@@ -51,6 +51,14 @@ void focus_on(Pointed pointed) {
 
 std::optional<Pointed> focused_thing() {
   return focused_on.heard();
+}
+
+void choose_thing(Pointed pointed) {
+  chosen.say(std::move(pointed));
+}
+
+std::optional<Pointed> chosen_thing() {
+  return chosen.heard();
 }
 
 }  // namespace attnscope

@@ -1,5 +1,8 @@
-// What the mouse is over: widgets say it while they are drawn; the right button and F1 ask for it.
+// What the mouse is over, the keyboard at, and what is chosen: widgets say it while they are drawn; the right button,
+// its key and F1 ask for it.
 #pragma once
+
+#include <imgui.h>
 
 #include <optional>
 #include <string>
@@ -14,6 +17,7 @@ struct Pointed {
   std::string value = {};  // to be copied; empty: none
   std::string about = {};  // a label that term_of() knows; empty: none
   std::string help = {};   // its tooltip
+  ImVec2 place = {};       // of what is not under the mouse: where on the screen a menu about it opens
 };
 
 void point_at(Pointed pointed);
@@ -27,5 +31,9 @@ std::optional<Pointed> pointed_thing();
 // The label that the keyboard is at, in the same way.
 void focus_on(Pointed pointed);
 std::optional<Pointed> focused_thing();
+
+// What the arrow keys have chosen: the cell of a map.
+void choose_thing(Pointed pointed);
+std::optional<Pointed> chosen_thing();
 
 }  // namespace attnscope

@@ -528,6 +528,13 @@ constexpr std::array table = {
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
     // ---- the right button, and the palette
+    Action{"what-can-be-done",
+           "What can be done with it",
+           "As the right button: of the control or the cell that the keyboard is at.",
+           typing(shift(Key::f10)),
+           no_menu,
+           [](Scope& scope) { scope.context_menu.asked = true; },
+           [](const Scope&) { return thing_at_keyboard().has_value(); }},
     Action{"copy-value",
            copy_title,
            "Copies it as text.",

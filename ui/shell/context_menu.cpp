@@ -18,6 +18,10 @@ namespace {
 constexpr const char* popup = "context";
 constexpr std::size_t most_terms = 4;
 
+bool says_anything(const Pointed& pointed) {
+  return pointed.thing != Thing::label || !terms_of(pointed).empty();
+}
+
 // The right button was let go without a drag, over something.
 std::optional<Pointed> asked_about() {
   constexpr float still = 16;  // pixels, squared
@@ -25,8 +29,7 @@ std::optional<Pointed> asked_about() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.MouseDragMaxDistanceSqr[ImGuiMouseButton_Right] > still) return {};
   const std::optional<Pointed> pointed = pointed_thing();
-  const bool empty = pointed && pointed->thing == Thing::label && terms_of(*pointed).empty();
-  return empty ? std::nullopt : pointed;
+  return pointed && says_anything(*pointed) ? pointed : std::nullopt;
 }
 
 void draw_heading(const Pointed& pointed, const Skin& skin) {
@@ -58,11 +61,21 @@ std::vector<const Term*> terms_of(const Pointed& pointed) {
   return terms;
 }
 
+std::optional<Pointed> thing_at_keyboard() {
+  const bool walks = ImGui::GetIO().NavVisible;
+  for (const auto& thing : {walks ? focused_thing() : std::nullopt, chosen_thing(), pointed_thing()})
+    if (thing && says_anything(*thing)) return thing;
+  return {};
+}
+
 void draw_context_menu(Scope& scope, const Skin& skin) {
-  if (std::optional<Pointed> asked = asked_about()) {
+  const bool by_key = std::exchange(scope.context_menu.asked, false);
+  if (std::optional<Pointed> asked = by_key ? thing_at_keyboard() : asked_about()) {
     scope.context_menu.about = std::move(asked);
     ImGui::OpenPopup(popup);
   }
+  const std::optional<Pointed>& about = scope.context_menu.about;
+  if (about && about->place.x != 0) ImGui::SetNextWindowPos(about->place, ImGuiCond_Appearing);
   if (!ImGui::BeginPopup(popup)) return;
   const Pointed pointed = *scope.context_menu.about;
   draw_heading(pointed, skin);

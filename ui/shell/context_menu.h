@@ -1,4 +1,4 @@
-// The right button: what can be done with what the mouse is over.
+// The right button and its key: what can be done with what the mouse is over or the keyboard at.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,18 @@ struct Scope;
 
 // What the menu is about, from when it is opened.
 struct ContextMenu {
-  std::optional<Pointed> about;
+  std::optional<Pointed> about = {};
+  bool asked = false;  // by the key
 };
 
 // The entries of the glossary that a thing leads to, the nearest first; a few at most.
 std::vector<const Term*> terms_of(const Pointed& pointed);
 
-// Opens it where the right button was let go, and draws it; once a frame, after what it may be about.
+// What the key asks about: the control that the keyboard walks through, or the cell that is chosen, or else what the
+// mouse is over.
+std::optional<Pointed> thing_at_keyboard();
+
+// Opens it where the right button was let go or at what the key asked about, and draws it; once a frame, after what it may be about.
 void draw_context_menu(Scope& scope, const Skin& skin);
 
 }  // namespace attnscope

@@ -430,6 +430,14 @@ Pointed pointed_cell(const Canvas& canvas, const HeatmapResult& result) {
   return pointed;
 }
 
+void say_what_is_chosen(const Canvas& canvas) {
+  const int row = canvas.options.selected_row, col = canvas.options.selected_col;
+  if (row < 0 || row >= canvas.matrix.rows || col < 0 || col >= canvas.matrix.cols) return;
+  Pointed cell = pointed_cell(canvas, {.row = row, .col = col});
+  cell.place = canvas.corner(row + 1, col + 1);
+  choose_thing(std::move(cell));
+}
+
 // What is clipped to the cells in sight.
 void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textures) {
   Painter& paint = canvas.paint;
@@ -480,6 +488,7 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   const HeatmapResult result = touch_heatmap(matrix, options, canvas.layout);
   draw_tooltip(canvas, result);
   if (result.row >= 0 || result.row_label >= 0 || result.col_label >= 0) point_at(pointed_cell(canvas, result));
+  say_what_is_chosen(canvas);
 
   paint.push_clip(origin, {origin.x + size.x, origin.y + size.y});
   draw_cells(canvas, version, textures);
