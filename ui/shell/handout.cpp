@@ -44,6 +44,56 @@ void add_part(Page& page, const Scope& scope, LessonPart part, const Words& word
   page.element("p", in_language(scope, words));
 }
 
+// Where a value of a drawn curve stands in a figure of so many pixels; room is left for the numbers.
+struct CurveAxes {
+  static constexpr double width = 400, height = 180, left = 40, top = 10, bottom = 160;
+  const Prediction& prediction;
+
+  double x(std::size_t i) const {
+    return left + (static_cast<double>(i) + 0.5) / static_cast<double>(prediction.options.size()) * (width - left);
+  }
+  double y(double value) const {
+    return bottom - (value - prediction.from) / (prediction.to - prediction.from) * (bottom - top);
+  }
+  std::string number(double at_x, double at_y, double value) const {
+    return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"11\" text-anchor=\"middle\">{:g}</text>\n", at_x,
+                       at_y, value);
+  }
+  std::string line(const std::vector<double>& curve, std::string_view stroke) const {
+    std::string points;
+    for (std::size_t i = 0; i < curve.size(); ++i) points += fmt::format("{:.1f},{:.1f} ", x(i), y(curve[i]));
+    return fmt::format("<polyline fill=\"none\" stroke=\"#111\" {} points=\"{}\"/>\n", stroke, points);
+  }
+};
+
+// The axes to draw on, with the guess dashed and the truth whole where there are any.
+std::string curve_figure(const Prediction& prediction, const Expectation& guess, const Expectation* truth) {
+  const CurveAxes axes{prediction};
+  std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\">\n", axes.width,
+                                axes.height);
+  svg += fmt::format("<path fill=\"none\" stroke=\"#888\" d=\"M{0} {1}V{2}H{3}\"/>\n", axes.left, axes.top,
+                     axes.bottom, axes.width);
+  for (const double value : {prediction.from, prediction.to})
+    svg += axes.number(axes.left / 2, axes.y(value) + 4, value);
+  for (std::size_t i = 0; i < prediction.options.size(); ++i)
+    svg += axes.number(axes.x(i), axes.height - 6, prediction.options[i].at);
+  if (guess.made) svg += axes.line(guess.curve, "stroke-width=\"2\" stroke-dasharray=\"6 4\"");
+  if (truth) svg += axes.line(truth->curve, "stroke-width=\"3\"");
+  return svg + "</svg>\n";
+}
+
+void add_curve(Page& page, const Scope& scope, const Prediction& prediction, const Expectation* truth) {
+  if (prediction.kind != PredictionKind::curve) return;
+  const Expectation& guess = lesson_progress(scope).guess;
+  const VerdictWords words = verdict_words(scope);
+  std::string key = guess.made ? fmt::format("- - {}", words.yours) : "";
+  if (truth) key += fmt::format("{}\u2014 {}", key.empty() ? "" : ", ", words.truth);
+  page.begin("figure");
+  page.raw(curve_figure(prediction, guess, truth));
+  page.element("figcaption", key);
+  page.end("figure");
+}
+
 // The options as they are to be ticked, ordered or drawn.
 void add_prediction(Page& page, const Scope& scope, const Lesson& lesson) {
   add_part(page, scope, LessonPart::prediction, lesson.prediction.text);
@@ -54,6 +104,7 @@ void add_prediction(Page& page, const Scope& scope, const Lesson& lesson) {
     for (const Option& option : lesson.prediction.options) page.element("li", in_language(scope, option.text));
     page.end("ul");
   }
+  add_curve(page, scope, lesson.prediction, nullptr);
   const Expectation& guess = lesson_progress(scope).guess;
   const std::string text = guess.made ? guess_text(scope, lesson.prediction, guess) : "";
   if (!text.empty()) page.element("p", fmt::format("{}: {}", verdict_words(scope).yours, text));
@@ -74,6 +125,7 @@ void add_check(Page& page, const Scope& scope, const Lesson& lesson) {
     if (lesson_progress(scope).guess.made) page.element("p", verdict->right ? words.right : words.wrong);
     const std::string truth = guess_text(scope, lesson.prediction, verdict->truth);
     if (!truth.empty()) page.element("p", fmt::format("{}: {}", words.truth, truth));
+    add_curve(page, scope, lesson.prediction, &verdict->truth);
   }
   page.element("p", in_language(scope, lesson.found));
 }

@@ -186,10 +186,21 @@ struct CurveFrame {
   }
 };
 
-void draw_line_of(const CurveFrame& frame, const std::vector<double>& curve, Color32 color, const Skin& skin) {
+// Told apart without their colours: the guess by dots, the truth by squares.
+void draw_mark(ImVec2 at, bool is_truth, Color32 color, const Skin& skin) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float half = skin.px(4);
+  if (is_truth)
+    list.AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, color);
+  else
+    list.AddCircleFilled(at, half, color);
+}
+
+void draw_line_of(const CurveFrame& frame, const std::vector<double>& curve, bool is_truth, const Skin& skin) {
+  const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    list.AddCircleFilled(frame.at(i, curve[i]), skin.px(4), color);
+    draw_mark(frame.at(i, curve[i]), is_truth, color, skin);
     if (i > 0) list.AddLine(frame.at(i - 1, curve[i - 1]), frame.at(i, curve[i]), color, skin.px(2));
   }
 }
@@ -211,9 +222,20 @@ CurveFrame draw_plot_of(const Prediction& prediction, const Expectation& guess, 
   label({corner.x + skin.px(4), corner.y + skin.px(2)}, prediction.to);
   for (std::size_t i = 0; i < prediction.options.size(); ++i)
     label({frame.at(i, 0).x - skin.px(8), frame.high.y + skin.px(2)}, prediction.options[i].at);
-  if (truth) draw_line_of(frame, truth->curve, skin.theme.warning, skin);
-  draw_line_of(frame, guess.curve, skin.theme.accent, skin);
+  if (truth) draw_line_of(frame, truth->curve, true, skin);
+  draw_line_of(frame, guess.curve, false, skin);
   return frame;
+}
+
+// What a line of the plot is, with its mark.
+void draw_curve_key(const Scope& scope, Say what, const Skin& skin) {
+  const bool is_truth = what == Say::truth;
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
+  draw_mark({corner.x + skin.px(5), corner.y + ImGui::GetTextLineHeight() / 2}, is_truth, color, skin);
+  ImGui::Indent(skin.px(14));
+  small_text(color, say(scope, what), skin);
+  ImGui::Unindent(skin.px(14));
 }
 
 void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
@@ -230,9 +252,8 @@ void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& g
 
 void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
   if (!guess.made) return small_text(skin.theme.text_dim, say(scope, Say::first_guess), skin);
-  // A curve's colour in the plot.
-  const bool curve = lesson.prediction.kind == PredictionKind::curve;
-  small_text(curve ? skin.theme.accent : skin.theme.text_dim, say(scope, Say::yours), skin);
+  if (lesson.prediction.kind == PredictionKind::curve) return draw_curve_key(scope, Say::yours, skin);
+  small_text(skin.theme.text_dim, say(scope, Say::yours), skin);
   const std::string text = guess_text(scope, lesson.prediction, guess);
   if (text.empty()) return;
   wrapped_text(skin.theme.accent, text);
@@ -292,7 +313,7 @@ void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
     wrapped_text(color, say(scope, verdict->right ? Say::right : Say::wrong));
   }
   if (lesson.prediction.kind == PredictionKind::curve) {
-    small_text(skin.theme.warning, say(scope, Say::truth), skin);
+    draw_curve_key(scope, Say::truth, skin);
     draw_plot_of(lesson.prediction, guess, &verdict->truth, skin);
     ImGui::Dummy({1, skin.px(18)});
   } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
