@@ -12,6 +12,7 @@
 #include "shell/looking.h"
 #include "shell/palette.h"
 #include "shell/panels.h"
+#include "shell/term_pictures.h"
 #include "snapshot_fixture.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"
@@ -87,6 +88,21 @@ TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.frames(2, draw);
   EXPECT_EQ(scope.layout.workspace, find_workspace("decoding"));
   EXPECT_FALSE(ui.drew("1609.08144"));
+}
+
+// Each is of a term, and draws something of its own.
+TEST_F(GlossaryWindow, TermsHavePictures) {
+  int pictures = 0;
+  for (const Term& term : glossary()) {
+    if (!has_picture(term.name)) continue;
+    ++pictures;
+    const auto shapes = [&](std::string_view name) {
+      ui.panel([&] { draw_term_picture(name, ui.skin); });
+      return ui.vertices();
+    };
+    EXPECT_GT(shapes(term.name), shapes("no term") + 20) << term.name;
+  }
+  EXPECT_EQ(pictures, 24);
 }
 
 TEST_F(GlossaryWindow, ThePaletteKnowsEveryTermAndEscapeCloses) {

@@ -14,6 +14,7 @@
 #include "shell/actions.h"
 #include "shell/panels.h"
 #include "shell/scope.h"
+#include "shell/term_pictures.h"
 #include "widgets/words.h"
 #include "workspaces/workspaces.h"
 
@@ -74,6 +75,10 @@ void draw_term(Scope& scope, const Term& term, float height, const Skin& skin) {
     ImGui::Spacing();
     const WithFont mono(skin.fonts.mono);
     wrapped_text(skin.theme.accent, term.formula);
+  }
+  if (has_picture(term.name)) {
+    ImGui::Dummy({1, skin.px(6)});
+    draw_term_picture(term.name, skin);
   }
   if (!term.source.empty()) {
     ImGui::Spacing();
