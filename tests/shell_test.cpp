@@ -187,6 +187,22 @@ TEST_F(Shell, PresentationHidesTheChromeUntilEscape) {
   EXPECT_TRUE(ui.drew("d_model"));
 }
 
+// The words that make the difference stand at the end.
+TEST_F(Shell, PresentationShowsTheEndOfASentenceThatIsLongerThanItsField) {
+  std::string sentence = "First";
+  for (int i = 0; i < 60; ++i) sentence += " word";
+  set_sentence(scope, sentence + " tired.");
+  scope.presentation = ui.skin.presentation = true;
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("word tired."));
+  const auto label = ui.find_text("Sentence");
+  ASSERT_TRUE(label);
+  ui.click({label->x + 200, label->y}, draw);
+  ui.key(Key::home, draw);
+  EXPECT_TRUE(ui.drew("First word"));
+  EXPECT_FALSE(ui.drew("word tired.")) << "it is being edited";
+}
+
 TEST_F(Shell, ThePenDrawsOverEverythingAndReachesNothing) {
   ui.key(Key::d, draw);
   ASSERT_TRUE(scope.pen.held);

@@ -280,6 +280,12 @@ TEST(Shortened, cuts_whole_characters) {
   EXPECT_TRUE(cut.ends_with("\u2026"));
   EXPECT_TRUE(cut.starts_with("\u2581"));
   EXPECT_EQ((cut.size() - 6) % 2, 0U) << "half a character is left";
+  EXPECT_EQ(shortened_at_start(font, "short", 500), "short");
+  const std::string end = shortened_at_start(font, "\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u2581", 50);
+  EXPECT_TRUE(end.starts_with("\u2026"));
+  EXPECT_TRUE(end.ends_with("\u2581"));
+  EXPECT_EQ(end.size() % 2, 0U) << "half a character is left";
+  EXPECT_EQ(shortened_at_start(font, "\u00E9\u00E9", 1), "\u2026");
 }
 
 TEST(Thumbnail, is_a_button) {

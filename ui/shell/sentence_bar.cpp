@@ -67,6 +67,20 @@ void draw_pin(Scope& scope, const Skin& skin) {
   ImGui::PopStyleColor();
 }
 
+// On a projector, over the field that was drawn last and cannot hold it all: the end of the sentence, whose words make
+// the difference.
+void draw_end_of_sentence(const std::string& sentence, const Skin& skin) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+  const float room = high.x - low.x - 2 * style.FramePadding.x;
+  if (!skin.presentation || ImGui::IsItemActive() || text_size(ImGui::GetFont(), sentence).x <= room) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 text{low.x + style.FramePadding.x, low.y + style.FramePadding.y};
+  list.AddRectFilled(low, high, skin.theme.raised, style.FrameRounding);
+  draw_text(list, ImGui::GetFont(), text, skin.theme.text,
+            shortened_at_start(ImGui::GetFont(), sentence, room).c_str());
+}
+
 void draw_input(Scope& scope, float width, const Skin& skin) {
   const bool prompt = scope.run.config.model.is_language_model();
   ImGui::AlignTextToFramePadding();
@@ -84,6 +98,7 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
                                     prompt ? tr("Type how the text begins") : tr("Type a sentence to look at"), &text,
                                     ImGuiInputTextFlags_EnterReturnsTrue);
   }();
+  draw_end_of_sentence(text, skin);
   // Every view has followed what was typed: Escape leaves the field, and Dear ImGui's return to the text before it is
   // not wanted.
   const bool left = ImGui::IsItemDeactivated() && key_pressed(Key::escape);
@@ -115,7 +130,9 @@ void draw_output(const Scope& scope, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   const std::string text =
       fmt::format("→ {}{}", one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
-  colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, text);
+  const std::string seen =
+      skin.presentation ? shortened_at_start(ImGui::GetFont(), text, ImGui::GetContentRegionAvail().x) : text;
+  colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, seen);
   const bool continues = snapshot->model.is_language_model();
   help_tooltip(trf("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
                    continues                    ? tr("; ⏎ begins a new line, and it could go on")

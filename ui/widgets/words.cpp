@@ -121,12 +121,25 @@ std::string shortened(const ImFont* font, const std::string& text, float width) 
   return result + "…";
 }
 
+std::string shortened_at_start(const ImFont* font, const std::string& text, float width) {
+  if (text_size(font, text).x <= width) return text;
+  std::size_t from = 0;
+  const auto is_inside = [&] { return from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U; };
+  do {
+    ++from;
+    while (is_inside()) ++from;
+  } while (from < text.size() && text_size(font, "…" + text.substr(from)).x > width);
+  return "…" + text.substr(from);
+}
+
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {
   constexpr float delay = 0.45F;  // seconds of rest
-  const auto pointed = [&] { return Pointed{.about = std::string(about), .help = std::string(text)}; };
-  if (!about.empty() && ImGui::IsItemFocused()) focus_on(pointed());
+  const auto label = [&](ImVec2 place) {
+    return Pointed{.about = std::string(about), .help = std::string(text), .place = place};
+  };
+  if (!about.empty() && ImGui::IsItemFocused()) focus_on(label({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y}));
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  point_at(pointed());
+  point_at(label({}));
   const ImGuiContext& context = *ImGui::GetCurrentContext();
   if (context.HoveredId != 0 && context.HoveredIdTimer < delay) return;
   beside_item();

@@ -34,8 +34,9 @@ void draw_quiet_note(const char* text, ImVec2 size, const Skin& skin);
 // Line breaks as signs.
 std::string one_line(std::string_view text);
 
-// The text, or its beginning and "…", no wider than `width`.
+// The text, or its beginning and "…", no wider than `width`; and the text, or "…" and its end.
 std::string shortened(const ImFont* font, const std::string& text, float width);
+std::string shortened_at_start(const ImFont* font, const std::string& text, float width);
 
 // What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
 // it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.
