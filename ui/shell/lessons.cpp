@@ -398,6 +398,7 @@ void begin_lesson(Scope& scope, std::size_t index) {
   if (!has_run(scope) || lessons.returning) return;
   if (!lessons.reader) lessons.reader = taken_state(scope);
   lessons.open = true;
+  if (lessons.lesson != index) lessons.own_run = 0;  // the last one's
   lessons.lesson = index;
   lessons.expressions = expressions_of(open_lesson(scope));
   begin_anew(scope);
