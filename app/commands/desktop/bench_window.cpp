@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "commands/desktop/machine.h"
+#include "commands/desktop/measured_window.h"
 #include "commands/measurement.h"
 #include "kernels/breathing.h"
 #include "session/session.h"
@@ -90,6 +91,15 @@ class TypedWindow {
     return static_cast<double>(step() - first) / milliseconds_since(begin) * 1000;
   }
 
+  // Of the frame, in ms, with the lessons there (and closed), or as if there were none.
+  double frame_with_lessons(bool there) {
+    std::vector<Lesson> kept;
+    if (!there) kept.swap(scope_.facts.lessons);
+    draw();
+    if (!there) kept.swap(scope_.facts.lessons);
+    return frames_.back();
+  }
+
   void focus_sentence() {
     scope_.focus_sentence = true;
     for (int frame = 0; frame < 3; ++frame) draw();
@@ -169,11 +179,31 @@ Waits type_letters(TypedWindow& window) {
   return waits;
 }
 
+// From the making of the window, its fonts and what it knows of the machine, to its first frame.
+double first_frame() {
+  return milliseconds([] {
+    MeasuredWindow window;
+    window.scope().facts = machine_facts();
+    window.draw();
+  });
+}
+
+// What the lessons that nobody opened add to a frame, in percent.
+double cost_of_lessons(TypedWindow& window) {
+  std::vector<double> with, without;
+  for (int round = 0; round < 100; ++round) {
+    with.push_back(window.frame_with_lessons(true));
+    without.push_back(window.frame_with_lessons(false));
+  }
+  return 100 * (median(with) / median(without) - 1);
+}
+
 void measure_idle(const std::string& run, std::vector<Measurement>& out) {
   TypedWindow window(run);
   window.focus_sentence();
   for (int frame = 0; frame < 50; ++frame) window.draw();
   out.push_back({"frame, 1600×1000, idle: median", median(window.frames()), "ms"});
+  out.push_back({"lessons that are closed: what they add to a frame", cost_of_lessons(window), "%"});
   out.push_back({"key to its attention on the screen, median", median(type_letters(window).attention), "ms"});
 }
 
@@ -205,6 +235,8 @@ void measure_while_training(const std::string& run, std::vector<Measurement>& ou
 
 std::vector<Measurement> measure_window(const std::string& run) {
   std::vector<Measurement> out;
+  first_frame();  // once for what the system keeps: files, shaders
+  out.push_back({"the window's making to its first frame", first_frame(), "ms"});
   measure_idle(run, out);
   measure_while_training(run, out);
   return out;
