@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Processes that train one run together, as the program starts them and as others do: ranks_test.sh PROGRAM [KILLS
 # [SEED]]. They learn what one learns; whichever is killed, hangs or is interrupted, all end, with its name, and the run
-# goes on from where it was, with as many ranks as one likes. 3 kills where nothing is said;
+# goes on from where it was, with as many ranks as one likes. 2 kills where nothing is said;
 # `tests/ranks_test.sh build/bin/attnscope 20` is the long form.
 set -euo pipefail
 program="$1"
-kills="${2:-3}"
+kills="${2:-2}"
 RANDOM="${3:-$$}"
 seed="${3:-$$}"
 
@@ -67,14 +67,41 @@ echo "two ranks have the losses of one"
 
 # ---- by another launcher
 
-for rank in 0 1; do
-  RANK=$rank WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)) \
-    "$program" train "${begin[@]}" --steps $steps --out "$folder/joined" 2>"$folder/said$rank" &
-done
-for job in $(jobs -p); do wait "$job" || fail "$(cat "$folder/said0" "$folder/said1")"; done
+# join RANK STEPS OPTION…: becomes one of two.
+join() {
+  exec env RANK="$1" WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 10000)) \
+    "$program" train "${begin[@]}" --steps "$2" --out "$folder/joined" "${@:3}" 2>"$folder/said$1"
+}
+join 0 $steps & first=$!
+join 1 $steps & second=$!
+wait $first && wait $second || fail "$(cat "$folder/said0" "$folder/said1")"
 expect_same "$folder/alone" "$folder/joined"
 [ ! -s "$folder/said1" ] || fail "rank 1 speaks: $(cat "$folder/said1")"
 echo "the environment's ranks, too"
+
+for lost in 0 1; do
+  rm -rf "$folder/joined"
+  join 0 1000000 & processes=($!)
+  join 1 1000000 & processes+=($!)
+  for _ in $(seq 2400); do if [ -s "$folder/joined/metrics.jsonl" ]; then break; fi; sleep 0.05; done
+  kill -9 "${processes[$lost]}"
+  wait "${processes[$lost]}" 2>/dev/null || true
+  other=$((1 - lost))
+  status=0
+  wait "${processes[$other]}" || status=$?
+  [ $status -eq 1 ] && grep -q "rank $other: lost rank $lost, which" "$folder/said$other" || fail "status $status: $(cat "$folder/said$other")"
+done
+grep -q "^Stopped at step $(wc -l <"$folder/joined/metrics.jsonl") " "$folder/said0" || fail "not saved: $(cat "$folder/said0")"
+echo "one that is lost is named by the other, and what was learned is saved"
+
+rm -rf "$folder/joined"
+join 0 $steps & first=$!
+join 1 $steps --seed 2 & second=$!
+status=0
+wait $second || status=$?
+[ $status -eq 1 ] && grep -q "rank 1: its corpus, configuration or step is not rank 0's" "$folder/said1" || fail "$(cat "$folder/said1")"
+wait $first && fail "rank 0 went on alone"
+echo "one that was asked for something else is refused"
 
 # ---- wrongly asked for
 
@@ -96,7 +123,7 @@ echo "what cannot be is said once"
 
 # ---- interrupted
 
-for whom in launcher 0 1; do
+for whom in launcher 1; do
   start --ranks 2
   if [ $whom = launcher ]; then kill -INT "$launcher"; else kill -TERM "$(rank_of $whom)"; fi
   ended

@@ -331,12 +331,12 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
   return opened;
 }
 
-void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
+void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks* ranks) {
   for (const std::string& warning : opened.warnings) say("{}", warning);
-  tell("{}{} parameters, {} pieces, {} training {} of {}, {}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
+  tell("{}{} parameters, {} pieces, {} training {} of {}, {}{}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
        opened.num_parameters, opened.vocab_size, opened.train_pairs,
        opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
-       run.engine->status().device);
+       run.engine->status().device, ranks == nullptr ? "" : fmt::format(", in each of {} ranks", ranks->size()));
   if (const std::string& from = opened.config.model.from; !from.empty()) tell("with the weights of {}", from);
 }
 
@@ -352,7 +352,7 @@ void check_alike(Ranks& ranks, const TorchEngine& engine) {
   const auto own = static_cast<double>(hash >> 11U);  // as many bits as a double keeps
   std::array<double, 1> first{ranks.is_first() ? own : 0};
   ranks.sum(first);
-  if (first[0] != own) throw RanksError("has another corpus, configuration or step than rank 0");
+  if (first[0] != own) throw RanksError("its corpus, configuration or step is not rank 0's");
 }
 
 // Trains. What has been learned when a rank is lost is saved as what was when Ctrl-C came, but not all that was wanted.
@@ -393,7 +393,7 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
     pin(engine.history(), options.pin);
     record_pinned(engine, {}, {});
     line.clear();
-    say_what_begins(runs[i], opened[i]);
+    say_what_begins(runs[i], opened[i], ranks.get());
     engine.save_run(*std::exchange(runs[i].held, std::nullopt));
   }
   if (runs.size() > 1 && keeps) {

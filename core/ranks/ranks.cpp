@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "storage/descriptor.h"
+
 #ifdef ATTNSCOPE_HAS_GLOO
 #ifndef USE_C10D_GLOO
 #define USE_C10D_GLOO
@@ -48,23 +50,23 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 // This machine's address on the way to `host`: the one that its own name has may lead nowhere from elsewhere. Empty if
-// there is no way.
+// there is no way. Throws RanksError if nobody knows the host.
 std::string address_towards(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), "9", &hints, &found) != 0) return {};
+  if (const int error = ::getaddrinfo(host.c_str(), "9", &hints, &found); error != 0)
+    throw RanksError(fmt::format("MASTER_ADDR={} in the environment: {}", host, ::gai_strerror(error)));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
-  const int descriptor = ::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const Descriptor socket(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   char name[NI_MAXHOST] = "";
   // Of a datagram socket this sends nothing.
-  if (::connect(descriptor, found->ai_addr, found->ai_addrlen) == 0 &&
-      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &length) == 0) {
+  if (::connect(socket.get(), found->ai_addr, found->ai_addrlen) == 0 &&
+      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own), &length) == 0) {
     ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, name, sizeof name, nullptr, 0, NI_NUMERICHOST);
   }
-  ::close(descriptor);
   return name;
 }
 
@@ -79,9 +81,8 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   return c10::make_intrusive<c10d::PrefixStore>("attnscope" + place.attempt, store);
 }
 
-auto device_of(const RankPlace& place) {
+auto device_of(const RankPlace& place, const std::string& address) {
   if (!place.interface.empty()) return c10d::ProcessGroupGloo::createDeviceForInterface(place.interface);
-  const std::string address = place.file.empty() ? address_towards(place.host) : "127.0.0.1";
   return address.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
                          : c10d::ProcessGroupGloo::createDeviceForHostname(address);
 }
@@ -89,6 +90,7 @@ auto device_of(const RankPlace& place) {
 }  // namespace
 
 struct Ranks::Group {
+  std::string address;  // of this machine
   c10::intrusive_ptr<c10d::Store> store;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;  // none before they met, and after one was lost
 };
@@ -97,6 +99,7 @@ void check_ranks_supported() {}
 
 Ranks::Ranks(const RankPlace& place, Breath breathe, milliseconds longest_wait)
     : place_(place), breathe_(std::move(breathe)), longest_wait_(longest_wait), group_(std::make_unique<Group>()) {
+  group_->address = place.file.empty() ? address_towards(place.host) : "127.0.0.1";
   try {
     group_->store = store_of(place_);
   } catch (const std::exception& error) {
@@ -148,7 +151,7 @@ void Ranks::meet() {
   }
   try {
     const auto options = c10d::ProcessGroupGloo::Options::create(longest_wait_);
-    options->devices.push_back(device_of(place_));
+    options->devices.push_back(device_of(place_, group_->address));
     group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(group_->store, rank(), size(), options);
   } catch (const std::exception& error) {
     throw LostRank(fmt::format("cannot reach the others: {}", first_line(error)));
