@@ -166,6 +166,15 @@ if [ "$kills" -ge 20 ]; then
   ended
   [ $(($(date +%s) - begun)) -le 50 ] || fail "rank 1 hangs, and the others waited for $(($(date +%s) - begun)) s"
   [ $status -eq 1 ] && grep -q "lost rank 1, which" "$folder/said" || fail "status $status: $(cat "$folder/said")"
+  rm -rf "$folder/joined"
+  join 0 1000000 & first=$!
+  join 1 1000000 & second=$!
+  for _ in $(seq 2400); do if [ -s "$folder/joined/metrics.jsonl" ]; then break; fi; sleep 0.05; done
+  kill -STOP $first
+  status=0
+  wait $second || status=$?
+  kill -9 $first
+  [ $status -eq 1 ] && grep -q "rank 1: lost rank 0, which" "$folder/said1" || fail "status $status: $(cat "$folder/said1")"
   echo "one that hangs is named"
 fi
 echo "killed $kills times, gone on with other numbers of ranks: the same losses"

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -68,6 +71,21 @@ std::string address_towards(const std::string& host) {
     ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, name, sizeof name, nullptr, 0, NI_NUMERICHOST);
   }
   return name;
+}
+
+// A store's calls wait without end for a process that hangs, or beyond a line that is cut. From here on those to that
+// port fail after so long.
+void limit_waits(int port, std::chrono::seconds longest) {
+  const timeval limit{longest.count(), 0};
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    sockaddr_in peer{};  // an address of IPv6 has its port in the same place
+    socklen_t length = sizeof peer;
+    if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    if ((peer.sin_family != AF_INET && peer.sin_family != AF_INET6) || ntohs(peer.sin_port) != port) continue;
+    for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
+      ::setsockopt(descriptor, SOL_SOCKET, direction, &limit, sizeof limit);
+  }
 }
 
 c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
@@ -169,6 +187,7 @@ void Ranks::sum_of_all(Values values) {
   } catch (const std::exception& error) {
     // The others' lines break, too, and each comes to say that it is there.
     group_->gloo.reset();
+    limit_waits(place_.port, longest_roll_call);
     std::vector<int> absent = absent_from("there", std::min<milliseconds>(longest_wait_, longest_roll_call));
     // Rank 0 may be busy with what it alone does, and the roll is called again when it comes back.
     if (absent.size() > 1 && absent.front() == 0) absent.erase(absent.begin());
