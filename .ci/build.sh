@@ -8,7 +8,7 @@ build_packages=(
   libegl1 libgl1-mesa-dri fonts-dejavu-core fonts-inter fonts-jetbrains-mono
 )
 # Debian's LibTorch calls whichever BLAS is installed; the reference one is about 30 times slower than OpenBLAS.
-debian_torch_packages=(libtorch-dev libopenblas0-openmp)
+debian_torch_packages=(libtorch-dev libgloo-dev libopenblas0-openmp)
 test_packages=(libgtest-dev libgmock-dev xvfb xdotool strace librsvg2-bin)
 
 say() { printf '%s\n' "$*" >&2; }

@@ -135,6 +135,11 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
       ->check(CLI::Range(0, 256));
+  sub->add_option("--ranks", o.ranks,
+                  "Train in so many processes here, each with its share of every batch and, unless --threads says, of "
+                  "the cores; RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment make it one of those "
+                  "on several machines")
+      ->check(CLI::Range(1, 256));
   sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(within(0, 1e6));
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");

@@ -28,6 +28,7 @@ struct TrainOptions {
   std::optional<std::string> device;
   std::int64_t threads = 0;  // kept in the run's configuration; 0: as that says
   double minutes = 0;        // stop after this long; 0: no limit
+  std::int64_t ranks = 1;    // processes that train the run together on this machine
   bool resume = false;
   bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
   bool json = false;          // one JSON object a metric point on stdout

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "corpus/random.h"
 #include "engine/torch_engine.h"
 #include "plain/comparison.h"
 #include "plain/fine_tuning.h"
@@ -23,6 +25,8 @@
 #include "plain/presets.h"
 #include "plain/split.h"
 #include "probe/look_inside.h"
+#include "ranks/launch.h"
+#include "ranks/ranks.h"
 #include "session/lockstep.h"
 #include "storage/comparison_folder.h"
 #include "storage/held_run.h"
@@ -177,11 +181,16 @@ struct TrainedRun {
   const char* side = "";  // "a" or "b"; empty: it is alone
   std::string folder;
   std::optional<HeldRun> held = {};  // until it is saved there first
-  std::unique_ptr<TorchEngine> engine = std::make_unique<TorchEngine>();
+  std::unique_ptr<TorchEngine> engine = {};
 };
 
-// Their folders, held.
-std::vector<TrainedRun> held_runs(const TrainOptions& options) {
+// Of several ranks, the first one alone writes.
+bool writes(const Ranks* ranks) {
+  return ranks == nullptr || ranks->is_first();
+}
+
+// In their folders, which are held if this process writes.
+std::vector<TrainedRun> begun_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
   std::vector<TrainedRun> runs;
   if (options.resume && is_comparison(options.out)) {
     const ComparedRuns folders = load_comparison({options.out});
@@ -196,7 +205,9 @@ std::vector<TrainedRun> held_runs(const TrainOptions& options) {
     runs.push_back({.side = "b", .folder = folder.b().string()});
   }
   for (TrainedRun& run : runs) {
+    run.engine = std::make_unique<TorchEngine>(ranks);
     if (options.resume) check_is_run(run.folder);
+    if (!writes(ranks.get())) continue;
     run.held.emplace(run.folder);
     if (!options.resume) check_free_for_run(run.folder);
   }
@@ -206,14 +217,16 @@ std::vector<TrainedRun> held_runs(const TrainOptions& options) {
 // Every run with its model, in its folder.
 class TrainingLoop {
  public:
-  TrainingLoop(const std::vector<TrainedRun>& runs, const TrainOptions& options) : runs_(runs), options_(options) {
+  TrainingLoop(const std::vector<TrainedRun>& runs, const TrainOptions& options, Ranks* ranks)
+      : runs_(runs), options_(options), ranks_(ranks) {
     for (const TrainedRun& run : runs_) engines_.push_back(run.engine.get());
     first_ = steps_done();
   }
 
-  // Until the wanted steps are done, the minutes are over, or Ctrl-C.
+  // Until the wanted steps are done, the minutes are over, or Ctrl-C. Throws LostRank, and Cancelled where Ctrl-C came
+  // while a rank was lost: there is no more to be learned then, but what was learned is there.
   void run(ProgressLine& line) {
-    while (!interrupted && steps_done() < steps_wanted() && !out_of_time()) {
+    while (steps_done() < steps_wanted() && !is_to_end()) {
       const std::vector<Engine*> next = next_in_lockstep(engines_);
       for (const TrainedRun& run : runs_) {
         if (std::ranges::find(next, run.engine.get()) != next.end()) update(run, line);
@@ -231,6 +244,7 @@ class TrainingLoop {
   void update(const TrainedRun& run, ProgressLine& line) {
     TorchEngine& engine = *run.engine;
     const MetricPoint point = engine.train_step({});
+    if (!writes(ranks_)) return;
     if (recording_due(engine)) record_pinned(engine, {}, {});
     checkpoint_if_due(engine, line);
     if (options_.json) {
@@ -277,6 +291,14 @@ class TrainingLoop {
   std::int64_t steps_wanted() const { return runs_.front().engine->steps_wanted(); }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
+  // All ranks end after the same update, whichever was told to.
+  bool is_to_end() const {
+    std::array<double, 2> reasons{interrupted ? 1.0 : 0.0, out_of_time() ? 1.0 : 0.0};
+    if (ranks_ != nullptr) ranks_->sum(reasons);
+    if (reasons[0] > 0) interrupted = 1;
+    return reasons[0] + reasons[1] > 0;
+  }
+
   double fraction() const {
     const double by_steps = static_cast<double>(steps_done() - first_) / static_cast<double>(steps_wanted() - first_);
     const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
@@ -285,6 +307,7 @@ class TrainingLoop {
 
   const std::vector<TrainedRun>& runs_;
   const TrainOptions& options_;
+  Ranks* ranks_;  // null: it trains alone
   std::vector<Engine*> engines_;
   std::int64_t first_ = 0;
   Clock::time_point begin_ = Clock::now();
@@ -308,58 +331,121 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
   return opened;
 }
 
-void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
+void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks* ranks) {
   for (const std::string& warning : opened.warnings) say("{}", warning);
-  tell("{}{} parameters, {} pieces, {} training {} of {}, {}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
+  tell("{}{} parameters, {} pieces, {} training {} of {}, {}{}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
        opened.num_parameters, opened.vocab_size, opened.train_pairs,
        opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
-       run.engine->status().device);
+       run.engine->status().device, ranks == nullptr ? "" : fmt::format(", in each of {} ranks", ranks->size()));
   if (const std::string& from = opened.config.model.from; !from.empty()) tell("with the weights of {}", from);
 }
 
-}  // namespace
+// What every rank has of itself, and must have as rank 0 has it: sums over unlike runs would be of nothing.
+void check_alike(Ranks& ranks, const TorchEngine& engine) {
+  std::uint64_t hash = fnv1a(fmt::format("{} {}", engine.steps_done(), engine.tokenizer().vocab_size()));
+  if (engine.corpus() != nullptr) hash = fnv1a(engine.corpus()->hash, hash);
+  for (const ConfigField& field : config_fields()) {
+    const bool may_differ = field.key == "training.threads" || field.key == "model.from";
+    if (!may_differ && (field.key.starts_with("training.") || field.key.starts_with("model.")))
+      hash = fnv1a(field_text(engine.config(), field), hash);
+  }
+  const auto own = static_cast<double>(hash >> 11U);  // as many bits as a double keeps
+  std::array<double, 1> first{ranks.is_first() ? own : 0};
+  ranks.sum(first);
+  if (first[0] != own) throw RanksError("its corpus, configuration or step is not rank 0's");
+}
 
-int train(const TrainOptions& options) {
-  save_on_signals();
+// Trains. What has been learned when a rank is lost is saved as what was when Ctrl-C came, but not all that was wanted.
+int status_after(TrainingLoop& loop, ProgressLine& line, const Ranks* ranks) {
+  try {
+    loop.run(line);
+    return interrupted ? exit_interrupted : 0;
+  } catch (const LostRank& error) {
+    line.clear();
+    say("attnscope: rank {}: {}", ranks->rank(), error.what());
+  } catch (const Cancelled&) {  // by the launcher, which says whom it has lost
+  }
+  return 1;
+}
+
+int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
     line.show(news.what, news.fraction);
   };
   const ComparisonFolder both{options.out};
-  const NewFolders left_if_empty({options.out, both.a(), both.b()});
-  std::vector<TrainedRun> runs = held_runs(options);
+  const bool keeps = writes(ranks.get());
+  const NewFolders left_if_empty(keeps ? std::vector<std::filesystem::path>{options.out, both.a(), both.b()}
+                                       : std::vector<std::filesystem::path>());
+  std::vector<TrainedRun> runs = begun_runs(options, ranks);
   std::vector<RunOpened> opened;
   try {
     opened = open_all(runs, options, progress);
+    if (ranks) ranks->meet();
   } catch (const Cancelled&) {
     return exit_interrupted;  // nothing has been trained yet
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     TorchEngine& engine = *runs[i].engine;
+    if (ranks) check_alike(*ranks, engine);
+    if (!keeps) continue;
     pin(engine.history(), options.pin);
     record_pinned(engine, {}, {});
     line.clear();
-    say_what_begins(runs[i], opened[i]);
+    say_what_begins(runs[i], opened[i], ranks.get());
     engine.save_run(*std::exchange(runs[i].held, std::nullopt));
   }
-  if (runs.size() > 1) {
+  if (runs.size() > 1 && keeps) {
     tell("{}", title_of(differences(opened[0].config, opened[1].config)));
     if (const std::string why = other_batches(opened[0].config, opened[1].config); !why.empty()) say("{}", why);
     if (!options.resume) save_comparison({options.out});
   }
 
-  TrainingLoop loop(runs, options);
-  loop.run(line);
+  TrainingLoop loop(runs, options, ranks.get());
+  const int status = status_after(loop, line, ranks.get());
   line.clear();
+  if (!keeps) return status;
   for (const TrainedRun& run : runs) {
     record_pinned(*run.engine, {}, {});  // so that the history ends where the run does
     run.engine->save_run(run.folder);
-    if (options.no_optimizer && !interrupted) std::filesystem::remove(RunFolder{run.folder}.optimizer());
+    if (options.no_optimizer && status == 0) std::filesystem::remove(RunFolder{run.folder}.optimizer());
   }
-  tell("{} at step {} after {:.0f} s; saved in {}", interrupted ? "Stopped" : "Done", loop.steps_done(), loop.seconds(),
+  tell("{} at step {} after {:.0f} s; saved in {}", status == 0 ? "Done" : "Stopped", loop.steps_done(), loop.seconds(),
        options.out);
-  return interrupted ? exit_interrupted : 0;
+  return status;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  std::optional<RankPlace> place = place_from_environment();
+  if (place && options.ranks > 1 && options.ranks != place->size) {
+    throw ConfigError(fmt::format("--ranks {}: WORLD_SIZE={} in the environment makes this one of {} ranks already",
+                                  options.ranks, place->size, place->size));
+  }
+  if (!place && options.ranks > 1) {
+    check_ranks_supported();
+    return launch_ranks(static_cast<int>(options.ranks));
+  }
+  if (!place || place->size == 1) {
+    save_on_signals();
+    return train_runs(options, nullptr);
+  }
+  end_with_launcher();
+  const auto ranks = std::make_shared<Ranks>(*place, stop_if_interrupted);
+  save_on_signals();
+  share_cores(place->here);
+  if (ranks->is_first()) return train_runs(options, ranks);
+  quiet = true;
+  try {
+    ranks->await_first();
+    return train_runs(options, ranks);
+  } catch (const Cancelled&) {
+    return exit_interrupted;
+  } catch (const std::exception& error) {
+    throw std::runtime_error(fmt::format("rank {}: {}", ranks->rank(), error.what()));
+  }
 }
 
 }  // namespace attnscope

@@ -11,6 +11,15 @@
 #include "kernels/team.h"
 
 namespace attnscope {
+namespace {
+
+int processes_here = 1;
+
+}  // namespace
+
+void share_cores(int processes) {
+  processes_here = processes;
+}
 
 torch::Device resolve_device(const std::string& name) {
   if (name == "cpu") return torch::kCPU;
@@ -24,7 +33,7 @@ torch::Device resolve_device(const std::string& name) {
 
 void set_threads(const TrainingConfig& training) {
   const auto all = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  const std::int64_t threads = training.threads > 0 ? training.threads : all;
+  const std::int64_t threads = training.threads > 0 ? training.threads : all / processes_here;
   at::set_num_threads(1);
   kernels::set_team_size(static_cast<int>(std::max<std::int64_t>(1, threads)));
 }

@@ -12,6 +12,9 @@ namespace attnscope {
 // training.device as LibTorch has it. Throws ConfigError when it is cuda and there is none.
 torch::Device resolve_device(const std::string& name);
 
+// So many processes train here together from now on, and where training.threads is 0 each takes its share of the cores.
+void share_cores(int processes);
+
 // The team's threads from here on. LibTorch itself computes on one: the team shares out whole parts of a batch.
 void set_threads(const TrainingConfig& training);
 

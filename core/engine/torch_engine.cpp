@@ -131,6 +131,7 @@ std::unique_ptr<TorchEngine> TorchEngine::sibling() const {
   auto other = std::make_unique<TorchEngine>();
   other->runs_ = runs_;
   other->autosaves_ = autosaves_;
+  other->ranks_ = ranks_;
   other->run_.config = run_.config;
   other->run_.corpus = run_.corpus;
   other->run_.tokenizer = run_.tokenizer;
@@ -375,7 +376,7 @@ std::shared_ptr<const Dataset> TorchEngine::dataset(const Breath& breathe) {
 }
 
 void TorchEngine::make_trainer(const Breath& breathe) {
-  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(breathe));
+  auto trainer = std::make_unique<Trainer>(trainable_copy(*run_.watched->model), run_.config, dataset(breathe), ranks_);
   trainer->set_steps_done(run_.step());
   // A run that came without the optimizer's state goes on with moments at zero.
   if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {

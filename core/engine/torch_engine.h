@@ -30,6 +30,8 @@ class TorchEngine final : public Engine {
   TorchEngine() = default;
   // Keeps runs there that have no folder.
   explicit TorchEngine(Autosaves autosaves) : autosaves_(std::move(autosaves)) {}
+  // Trains its runs with all of `ranks`, which then do the same updates at the same time. Null: alone.
+  explicit TorchEngine(std::shared_ptr<Ranks> ranks) : ranks_(std::move(ranks)) {}
 
   std::unique_ptr<Engine> beside() const override { return sibling(); }
   std::unique_ptr<TorchEngine> sibling() const;  // the same, as what it is
@@ -188,7 +190,8 @@ class TorchEngine final : public Engine {
   Run run_;
   std::optional<Home> home_;
   std::optional<Autosaves> autosaves_;
-  CheckpointPacing autosaving_;  // of attempts, while there is no home
+  CheckpointPacing autosaving_;   // of attempts, while there is no home
+  std::shared_ptr<Ranks> ranks_;  // null: it trains alone
 };
 
 }  // namespace attnscope

@@ -29,6 +29,10 @@ class Adam {
   // The norm of the gradient, to which the twins' are added.
   double gather_gradients();
 
+  // All parameters, and all of their gradient: one long vector each, in the order of the files.
+  const torch::Tensor& parameters() const { return parameters_; }
+  const torch::Tensor& gradient() const { return gradients_.front(); }
+
   // With `weight_decay` every matrix first loses learning_rate · weight_decay of itself, apart from its gradient and
   // its moments; vectors, which are biases and gains, lose nothing. The gradient, which is 0 afterwards, counts
   // `gradient_scale` times.

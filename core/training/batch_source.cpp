@@ -7,9 +7,19 @@
 #include "training/text_batches.h"
 
 namespace attnscope {
+namespace {
 
-BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> dataset)
-    : config_(config), dataset_(std::move(dataset)) {
+// The i-th of `count` parts of about the same length.
+std::span<const std::int64_t> part_of(std::span<const std::int64_t> places, std::int64_t i, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(places.size());
+  return places.subspan(size * i / count, size * (i + 1) / count - size * i / count);
+}
+
+}  // namespace
+
+BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> dataset, std::int64_t rank,
+                         std::int64_t num_ranks)
+    : config_(config), dataset_(std::move(dataset)), rank_(rank), num_ranks_(num_ranks) {
   if (config_.model.is_language_model()) return;
   pairs_.emplace(dataset_->train, batch_rule(config_.training), config_.training.seed);
 }
@@ -17,18 +27,20 @@ BatchSource::BatchSource(const Config& config, std::shared_ptr<const Dataset> da
 std::vector<Batch> BatchSource::parts(std::int64_t number, std::int64_t count, torch::Device device) {
   std::vector<Batch> parts;
   if (pairs_) {
-    for (const auto& part : parts_of_like_work(dataset_->train, pairs_->at(number), count)) {
+    const auto shares = parts_of_like_work(dataset_->train, pairs_->at(number), num_ranks_);
+    if (rank_ >= static_cast<std::int64_t>(shares.size())) return parts;
+    for (const auto& part : parts_of_like_work(dataset_->train, shares[rank_], count)) {
       parts.push_back(make_batch(dataset_->train, part, device, config_.model.special()));
     }
     return parts;
   }
   const TextWindows windows = text_windows(dataset_->train_stream, config_.training.batch_size,
                                            config_.model.max_length, config_.training.seed, number);
-  const auto rows = static_cast<std::int64_t>(windows.places.size());
-  for (std::int64_t i = 0; i < std::min(count, rows); ++i) {
-    const std::int64_t first = rows * i / std::min(count, rows), last = rows * (i + 1) / std::min(count, rows);
-    parts.push_back(make_batch(dataset_->train_stream, std::span(windows.places).subspan(first, last - first),
-                               windows.length, device, config_.model.special()));
+  const auto share = part_of(windows.places, rank_, num_ranks_);
+  const std::int64_t num_parts = std::min(count, static_cast<std::int64_t>(share.size()));
+  for (std::int64_t i = 0; i < num_parts; ++i) {
+    parts.push_back(make_batch(dataset_->train_stream, part_of(share, i, num_parts), windows.length, device,
+                               config_.model.special()));
   }
   return parts;
 }

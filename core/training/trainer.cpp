@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -54,19 +55,36 @@ std::string what_is_not_finite(const SequenceModel& model) {
   return "the loss";
 }
 
+// A part of a batch draws its dropout by its number, which no two threads of any rank share.
+constexpr int largest_team = 256;
+
+// Ranks sum numbers in memory, wherever they are computed.
+void sum_over_ranks(Ranks& ranks, const torch::Tensor& flat) {
+  const torch::NoGradGuard no_gradients;
+  const torch::Tensor host = flat.cpu();  // itself, if it is there
+  ranks.sum(std::span(host.data_ptr<float>(), static_cast<std::size_t>(host.numel())));
+  flat.copy_(host);
+}
+
 }  // namespace
 
-Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset)
+Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset,
+                 std::shared_ptr<Ranks> ranks)
     : config_(config),
       dataset_(std::move(dataset)),
+      ranks_(std::move(ranks)),
       models_{std::move(model)},
       optimizer_(*models_.front(), config.training.beta2),
-      batches_(config, dataset_) {
+      batches_(config, dataset_, ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->size() : 1) {
   const int num_parts = optimizer_.device().is_cpu() ? kernels::team()->size() : 1;
   while (static_cast<int>(models_.size()) < num_parts) {
     optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));
   }
   for (const Model& each : models_) each->train();
+  if (!ranks_) return;
+  // The same seed does not give the same weights on every processor.
+  if (!ranks_->is_first()) optimizer_.parameters().zero_();
+  sum_over_ranks(*ranks_, optimizer_.parameters());
 }
 
 std::vector<std::vector<Batch>> Trainer::next_batches() {
@@ -88,7 +106,8 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
 
 double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
   SequenceModel& model = *models_[part];
-  const kernels::DropoutScope dropout(config_.training.seed, number, part);
+  const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
+  const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part);
   const kernels::Breathing breathing(breathe);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor loss = model.loss(model.decode(decoder_input(model, batch, memory, number), memory),
@@ -99,10 +118,13 @@ double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, 
   return loss.item<double>();
 }
 
-double Trainer::add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe) {
-  std::int64_t targets = 0;
+Trainer::Computed Trainer::add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe) {
+  Computed computed;
   for (const auto& parts : batches) {
-    for (const Batch& batch : parts) targets += batch.targets;
+    for (const Batch& batch : parts) {
+      computed.targets += batch.targets;
+      computed.tokens += batch.tokens;
+    }
   }
   std::vector<double> losses(models_.size());
   kernels::team()->run(static_cast<int>(models_.size()), [&](int part) {
@@ -110,29 +132,39 @@ double Trainer::add_gradients(const std::vector<std::vector<Batch>>& batches, co
       if (static_cast<std::size_t>(part) >= batches[i].size()) continue;
       const Batch& batch = batches[i][part];
       // The mean over all targets of the update: small batches count for as much as if they were one large one.
-      const double share = static_cast<double>(batch.targets) / static_cast<double>(targets);
+      const double share = static_cast<double>(batch.targets) / static_cast<double>(computed.targets);
       const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
       // Only the caller's thread may breathe: what is done then is the window's.
       losses[part] += share * add_gradient(batch, number, part, share, part == 0 ? breathe : Breath());
     }
   });
-  return std::accumulate(losses.begin(), losses.end(), 0.0);
+  computed.loss = std::accumulate(losses.begin(), losses.end(), 0.0);
+  return computed;
+}
+
+double Trainer::average_over_ranks(Computed& computed) {
+  const auto targets = static_cast<double>(computed.targets);
+  std::array<double, 3> sums{targets, targets * computed.loss, static_cast<double>(computed.tokens)};
+  ranks_->sum(sums);
+  computed.targets = static_cast<std::int64_t>(sums[0]);
+  computed.loss = sums[1] / sums[0];
+  computed.tokens = static_cast<std::int64_t>(sums[2]);
+  optimizer_.gradient().mul_(targets / sums[0]);
+  sum_over_ranks(*ranks_, optimizer_.gradient());
+  return optimizer_.gather_gradients();  // the twins' are in it, and 0, already
 }
 
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback);
   const std::vector<std::vector<Batch>> batches = next_batches();
-  std::int64_t tokens = 0;
-  for (const auto& parts : batches) {
-    for (const Batch& batch : parts) tokens += batch.tokens;
-  }
   breathe();
 
   optimizer_.zero_gradients();
-  const double loss = add_gradients(batches, std::ref(breathe));
-  const double gradient_norm = optimizer_.gather_gradients();
-  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) {
+  Computed computed = add_gradients(batches, std::ref(breathe));
+  double gradient_norm = optimizer_.gather_gradients();
+  if (ranks_) gradient_norm = average_over_ranks(computed);
+  if (!std::isfinite(computed.loss) || !std::isfinite(gradient_norm)) {
     throw NotFinite(what_is_not_finite(*models_.front()));
   }
   const TrainingConfig& training = config_.training;
@@ -144,10 +176,11 @@ MetricPoint Trainer::step(const Breath& breathe_callback) {
 
   MetricPoint point;
   point.step = step_;
-  point.set(metric("loss"), loss);
+  point.set(metric("loss"), computed.loss);
   point.set(metric("learning_rate"), learning_rate);
   point.set(metric("gradient_norm"), gradient_norm);
-  point.set(metric("tokens_per_second"), static_cast<double>(tokens) / (seconds_since(begin) - breathe.seconds()));
+  point.set(metric("tokens_per_second"),
+            static_cast<double>(computed.tokens) / (seconds_since(begin) - breathe.seconds()));
   return point;
 }
 
@@ -156,7 +189,8 @@ bool Trainer::validation_due() const {
 }
 
 void Trainer::validate(SequenceModel& watched, MetricPoint& point, const Breath& breathe) const {
-  point.set(metric("validation_nll"), attnscope::validate(watched, *dataset_, config_.training.batch_size, breathe));
+  point.set(metric("validation_nll"),
+            attnscope::validate(watched, *dataset_, config_.training.batch_size, breathe, ranks_.get()));
 }
 
 void Trainer::adjust(const Config& config) {

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/config.h"
+#include "ranks/ranks.h"
 #include "training/adam.h"
 #include "training/batch_source.h"
 
@@ -16,11 +17,14 @@ namespace attnscope {
 class Trainer {
  public:
   // The model must be on its device, and belongs to the trainer alone from here on. There must be something to train
-  // on: a pair, or a stream of two pieces. On the CPU each thread of the present
-  // team takes its part of every batch.
-  Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset);
+  // on: a pair, or a stream of two pieces. On the CPU each thread of the present team takes its part of every batch.
+  // With `ranks`, which have met, all of them train one model, each on its share of every batch: what they are called
+  // for is done by all in the same order. Rank 0's weights become everyone's.
+  Trainer(Model model, const Config& config, std::shared_ptr<const Dataset> dataset,
+          std::shared_ptr<Ranks> ranks = nullptr);
 
-  // One update; no validation. `breathe` is called between its phases. Throws NotFinite.
+  // One update; no validation. `breathe` is called between its phases. Throws NotFinite, and LostRank; the weights are
+  // then those before it.
   MetricPoint step(const Breath& breathe);
 
   // After an update: true if it is one that validates.
@@ -45,12 +49,21 @@ class Trainer {
                               std::int64_t number) const;
   // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss.
   double add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
-  // The loss of the update, whose gradients are made by all models at once.
-  double add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe);
+  // What an update has computed, besides its gradient.
+  struct Computed {
+    std::int64_t targets = 0;  // what the loss is the mean of
+    std::int64_t tokens = 0;
+    double loss = 0;
+  };
+  // Of the whole update, by all models at once.
+  Computed add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe);
+  // Loss and gradient become the means over the targets of all ranks. Returns the gradient's norm.
+  double average_over_ranks(Computed& computed);
 
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
-  std::vector<Model> models_;  // one a thread, with the same parameters and gradients of their own
+  std::shared_ptr<Ranks> ranks_;  // null: it trains alone
+  std::vector<Model> models_;     // one a thread, with the same parameters and gradients of their own
   Adam optimizer_;
   std::int64_t step_ = 0;
   BatchSource batches_;

@@ -1,6 +1,7 @@
 #include "training/validation.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "kernels/team.h"
@@ -108,11 +109,21 @@ std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset&
   return batches;
 }
 
-double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe) {
+double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe,
+                Ranks* ranks) {
   const std::vector<Batch> batches = validation_batches(model, dataset, batch_size);
-  return sum_of(
-             model, batches.size(), [&](std::size_t i) { return batches[i]; }, breathe)
-      .per_token();
+  // They go by length: dealt out one by one, every rank has short ones and long ones.
+  const std::size_t first = ranks != nullptr ? static_cast<std::size_t>(ranks->rank()) : 0;
+  const std::size_t every = ranks != nullptr ? static_cast<std::size_t>(ranks->size()) : 1;
+  const std::size_t count = first < batches.size() ? (batches.size() - first - 1) / every + 1 : 0;
+  NegativeLogLikelihood total = sum_of(
+      model, count, [&](std::size_t i) { return batches[first + i * every]; }, breathe);
+  if (ranks != nullptr) {
+    std::array<double, 2> sums{total.nats, static_cast<double>(total.tokens)};
+    ranks->sum(sums);
+    total = {sums[0], static_cast<std::int64_t>(sums[1])};
+  }
+  return total.per_token();
 }
 
 }  // namespace attnscope

@@ -9,6 +9,7 @@
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/evaluation.h"
+#include "ranks/ranks.h"
 #include "training/batches.h"
 #include "training/dataset.h"
 
@@ -30,7 +31,9 @@ NegativeLogLikelihood negative_log_likelihood(SequenceModel& model, std::span<co
 // What `validate` goes over: the validation part or, where it is large, some of it, spread evenly. There must be one.
 std::vector<Batch> validation_batches(const SequenceModel& model, const Dataset& dataset, std::int64_t batch_size);
 
-// Nats/token of the validation part or, where it is large, of some of it, spread evenly. There must be one.
-double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe);
+// Nats/token of the validation part or, where it is large, of some of it, spread evenly. There must be one. `ranks`,
+// of which all must call it, share it out.
+double validate(SequenceModel& model, const Dataset& dataset, std::int64_t batch_size, const Breath& breathe,
+                Ranks* ranks = nullptr);
 
 }  // namespace attnscope

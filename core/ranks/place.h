@@ -1,0 +1,27 @@
+// Where this process stands among those that train one run together.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace attnscope {
+
+struct RankPlace {
+  int rank = 0;  // from 0 on; rank 0 keeps the run
+  int size = 1;  // how many there are
+  int here = 1;  // of them on this machine, whose cores they share
+  // Where they find each other: a file, if all are here, else rank 0's machine.
+  std::string file = {};
+  std::string host = {};
+  int port = 0;
+  bool host_is_asked = false;  // there somebody else (torchrun) listens already, and rank 0 need not
+  std::string attempt = {};    // which one of his this is
+  std::string interface = {};  // the network interface to be used; empty: the one on the way to rank 0
+};
+
+// What the environment says in RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them,
+// or in our own variables, set by launch_ranks. None: this process trains alone. Throws ConfigError where they do not
+// say all of it, or no numbers that go together.
+std::optional<RankPlace> place_from_environment();
+
+}  // namespace attnscope

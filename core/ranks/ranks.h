@@ -1,0 +1,72 @@
+// The processes that train one run together: each computes its share of every batch, and all take the same sums. Where
+// LibTorch has c10d with Gloo, over TCP; nothing else of the program knows either.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "plain/callbacks.h"
+#include "ranks/place.h"
+
+namespace attnscope {
+
+class RanksError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Another rank's process has ended, hangs, or cannot be reached; the message has its number.
+class LostRank : public RanksError {
+ public:
+  using RanksError::RanksError;
+};
+
+// A rank that keeps the others waiting for longer, between two sums, is lost.
+inline constexpr std::chrono::seconds longest_wait_for_rank{30};
+
+class Ranks {
+ public:
+  // `breathe` is called while it waits, and may throw. Throws RanksError if this program cannot have ranks, or rank 0
+  // cannot be reached.
+  explicit Ranks(const RankPlace& place, Breath breathe = {},
+                 std::chrono::milliseconds longest_wait = longest_wait_for_rank);
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  bool is_first() const { return place_.rank == 0; }
+
+  // Returns when rank 0 has called meet(): what it has prepared is there.
+  void await_first();
+  // Returns when all ranks have called it, and are connected. Throws LostRank if some never do.
+  void meet();
+
+  // In place of the values, of which every rank has as many, stands their sum over all ranks: the same, bit by bit, on
+  // each. After meet(). Throws LostRank; the values are then lost.
+  void sum(std::span<double> values);
+  void sum(std::span<float> values);
+
+ private:
+  struct Group;
+
+  // Those of the others that have not answered the call within that time.
+  std::vector<int> absent_from(const std::string& call, std::chrono::milliseconds patience);
+  template <typename Values>
+  void sum_of_all(Values values);
+
+  RankPlace place_;
+  Breath breathe_;
+  std::chrono::milliseconds longest_wait_;
+  std::unique_ptr<Group> group_;
+};
+
+// Whether this program was built to have ranks; throws RanksError, saying why, if not.
+void check_ranks_supported();
+
+}  // namespace attnscope
