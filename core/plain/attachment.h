@@ -8,7 +8,7 @@ namespace attnscope {
 struct Attachment {
   enum class Line { connecting, there, lost, refused };
 
-  std::string to;  // "HOST:PORT"
+  std::string to = {};  // "HOST:PORT"
   Line line = Line::connecting;
   std::string why = {};  // lost, refused
   bool control = false;  // the window may train, pause and change what is live
