@@ -103,11 +103,12 @@ class Window {
   std::string run;
   Status status;
   std::vector<StudyEnded> ended;
+  bool run_kept = false;
 
  private:
   void poll() {
     Conversation::News news = session_.poll();
-    attachment = *news.attachment;
+    attachment = session_.attachment();
     snapshot = news.snapshot;
     for (const Event& event : news.events) {
       if (const auto* opened = std::get_if<RunOpened>(&event)) {
@@ -119,6 +120,7 @@ class Window {
       if (const auto* message = std::get_if<Message>(&event)) said.push_back(message->text);
       if (const auto* recorded = std::get_if<FrameRecorded>(&event)) frames.push_back(recorded->frame);
       if (const auto* told = std::get_if<Status>(&event)) status = *told;
+      if (std::holds_alternative<RunKept>(event)) run_kept = true;
       if (const auto* study = std::get_if<StudyEnded>(&event)) ended.push_back(*study);
     }
   }
@@ -245,15 +247,16 @@ class StationTest : public testing::Test {
   }
 
   // A run that trains, with a station.
-  void serve(StationOptions options = {}) {
+  void serve(const std::string& token = {}, bool control = false) {
     session = std::make_unique<Session>([script = script] { return std::make_unique<FakeEngine>(script); });
-    open(options);
+    options.token = token;
+    options.control = control;
+    open();
     session->post(Reset{});
     session->post(Train{});
   }
 
-  // On another port; the session goes on.
-  void open(const StationOptions& options) {
+  void open() {
     station = std::make_unique<Station>(options, *session);
     teller_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -281,6 +284,7 @@ class StationTest : public testing::Test {
   }
 
   std::shared_ptr<Script> script = std::make_shared<Script>();
+  StationOptions options;
   std::unique_ptr<Session> session;
   std::unique_ptr<Station> station;
   std::atomic<std::int64_t> trained = 0;
@@ -378,7 +382,8 @@ TEST_F(StationTest, AWindowThatWasThereBeforeFindsTheStationThatComesAgain) {
   close();
   ASSERT_TRUE(window.wait_for_line(Attachment::Line::lost));
   session = std::make_unique<Session>([script = script] { return std::make_unique<FakeEngine>(script); });
-  open({.address = there});
+  options.address = there;
+  open();
   session->post(Reset{with_seed(2)});
   session->post(Train{});
   ASSERT_TRUE(window.wait_for([&] { return window.run == "reset 2" && window.steps.size() > 10; }));
@@ -399,7 +404,7 @@ TEST_F(StationTest, TheLastIsHeardBeforeItCloses) {
 }
 
 TEST_F(StationTest, ATokenIsAskedFor) {
-  serve({.token = "0123456789abcdef"});
+  serve("0123456789abcdef");
   Window without(address()), wrong(address(), "0123456789abcdeF"), right(address(), "0123456789abcdef");
   ASSERT_TRUE(without.wait_for_line(Attachment::Line::refused));
   ASSERT_TRUE(wrong.wait_for_line(Attachment::Line::refused));
@@ -410,7 +415,7 @@ TEST_F(StationTest, ATokenIsAskedFor) {
 }
 
 TEST_F(StationTest, AThousandWrongTokensGetNothing) {
-  serve({.token = "0123456789abcdef"});
+  serve("0123456789abcdef");
   for (int i = 0; i < 1000; ++i) {
     Stranger stranger(address());
     stranger.send(Stranger::preamble());
@@ -436,7 +441,7 @@ TEST_F(StationTest, WhoWatchesChangesNothing) {
 }
 
 TEST_F(StationTest, WithControlItPausesAndTrains) {
-  serve({.control = true});
+  serve("", true);
   Window window(address());
   ASSERT_TRUE(window.wait_until_there());
   EXPECT_TRUE(window.attachment.control);
@@ -456,6 +461,9 @@ TEST_F(StationTest, StudiesTakeTurns) {
   ASSERT_TRUE(other.wait_for([&] { return !other.ended.empty(); }));
   EXPECT_EQ(one.ended.front().study, 1U);
   EXPECT_TRUE(one.ended.front().result && other.ended.front().result);
+  one.post(StartStudy{.study = 2, .question = FormationStudy{}});
+  ASSERT_TRUE(one.wait_for([&] { return one.ended.size() == 2; }));
+  EXPECT_FALSE(one.ended.back().result);
 }
 
 TEST_F(StationTest, FilesAreThoseOfTheWindowsMachine) {
@@ -466,6 +474,9 @@ TEST_F(StationTest, FilesAreThoseOfTheWindowsMachine) {
   window.post(WriteFile{path, "numbers", true});
   ASSERT_TRUE(window.wait_for([&] { return ::access(path.c_str(), R_OK) == 0; }));
   ::unlink(path.c_str());
+  window.post(KeepRun{});
+  EXPECT_TRUE(window.wait_for([&] { return window.run_kept; }));
+  EXPECT_EQ(window.said, std::vector<std::string>());
 }
 
 TEST_F(StationTest, StrangersAreLetGo) {
@@ -523,7 +534,8 @@ TEST_F(StationTest, AnAddressThatIsTakenIsNamed) {
   serve();
   const RemoteAddress taken = address();
   try {
-    Station second({.address = taken}, *session);
+    options.address = taken;
+    Station second(options, *session);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find(address_text(taken)), std::string::npos);

@@ -33,6 +33,13 @@ class Filler {
     return packet;
   }
 
+  template <typename T>
+  T made() {
+    T value;
+    fill(value);
+    return value;
+  }
+
  private:
   template <typename T>
   static constexpr bool is_message = std::is_same_v<T, Command> || std::is_same_v<T, Event>;
@@ -46,8 +53,9 @@ class Filler {
   void fill(T& value) {
     if constexpr (std::is_floating_point_v<T>) {
       value = static_cast<T>(below(1000)) / 8;
-    } else {
-      value = static_cast<T>(below(2000)) - (std::is_signed_v<T> ? 1000 : 0);
+    } else {  // most often one that there could be
+      const std::uint64_t most = below(4) == 0 ? 1000 : 4;
+      value = static_cast<T>(below(2 * most)) - static_cast<T>(std::is_signed_v<T> ? most / 2 : 0);
     }
   }
   void fill(std::string& value) {

@@ -15,6 +15,7 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "commands/served_training.h"
 #include "engine/torch_engine.h"
 #include "plain/comparison.h"
 #include "plain/fine_tuning.h"
@@ -177,7 +178,7 @@ struct TrainedRun {
   const char* side = "";  // "a" or "b"; empty: it is alone
   std::string folder;
   std::optional<HeldRun> held = {};  // until it is saved there first
-  std::unique_ptr<TorchEngine> engine = std::make_unique<TorchEngine>();
+  std::shared_ptr<TorchEngine> engine = std::make_shared<TorchEngine>();
 };
 
 // Their folders, held.
@@ -209,16 +210,30 @@ class TrainingLoop {
   TrainingLoop(const std::vector<TrainedRun>& runs, const TrainOptions& options) : runs_(runs), options_(options) {
     for (const TrainedRun& run : runs_) engines_.push_back(run.engine.get());
     first_ = steps_done();
+    steps_wanted_ = runs_.front().engine->steps_wanted();
   }
 
   // Until the wanted steps are done, the minutes are over, or Ctrl-C.
   void run(ProgressLine& line) {
-    while (!interrupted && steps_done() < steps_wanted() && !out_of_time()) {
+    while (!over()) {
       const std::vector<Engine*> next = next_in_lockstep(engines_);
       for (const TrainedRun& run : runs_) {
         if (std::ranges::find(next, run.engine.get()) != next.end()) update(run, line);
       }
     }
+  }
+
+  // The same, while others watch from elsewhere.
+  void run_served(std::vector<HeldEngine> engines, ProgressLine& line) {
+    if (over()) return;
+    ServedTraining served(std::move(engines), options_.serve, options_.allow_control);
+    served.train(
+        [this] { return interrupted || out_of_time(); },
+        [&](const MetricPoint& point, bool of_other) { report(of_other ? runs_.back() : runs_.front(), point, line); },
+        [&](const std::string& text) {
+          line.clear();
+          say("{}", text);
+        });
   }
 
   // Of the one that is behind.
@@ -233,6 +248,11 @@ class TrainingLoop {
     const MetricPoint point = engine.train_step({});
     if (recording_due(engine)) record_pinned(engine, {}, {});
     checkpoint_if_due(engine, line);
+    report(run, point, line);
+    if (options_.show_pinned && point[metric("validation_nll")]) show_pinned(engine);
+  }
+
+  void report(const TrainedRun& run, const MetricPoint& point, ProgressLine& line) const {
     if (options_.json) {
       fmt::print("{}\n", side_line(run, point));
       std::fflush(stdout);
@@ -241,10 +261,9 @@ class TrainingLoop {
     if (point[metric("validation_nll")]) {
       line.clear();
       tell("{}step {:6} · {} · {:.0f} s", named, point.step, measured_text(point), seconds());
-      if (options_.show_pinned) show_pinned(engine);
     }
-    line.show("Training", fraction(),
-              fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted(), measured_text(point)));
+    line.show("Training", fraction(point.step),
+              fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted_, measured_text(point)));
   }
 
   // The line of metrics.jsonl; of two runs with the side in front.
@@ -274,11 +293,11 @@ class TrainingLoop {
     }
   }
 
-  std::int64_t steps_wanted() const { return runs_.front().engine->steps_wanted(); }
+  bool over() const { return interrupted || steps_done() >= steps_wanted_ || out_of_time(); }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
-  double fraction() const {
-    const double by_steps = static_cast<double>(steps_done() - first_) / static_cast<double>(steps_wanted() - first_);
+  double fraction(std::int64_t step) const {
+    const double by_steps = static_cast<double>(step - first_) / static_cast<double>(steps_wanted_ - first_);
     const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
     return std::max(by_steps, by_time);
   }
@@ -287,6 +306,7 @@ class TrainingLoop {
   const TrainOptions& options_;
   std::vector<Engine*> engines_;
   std::int64_t first_ = 0;
+  std::int64_t steps_wanted_ = 0;
   Clock::time_point begin_ = Clock::now();
   bool checkpoint_failed_ = false;  // and that has been said
 };
@@ -306,6 +326,15 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
     }
   }
   return opened;
+}
+
+std::vector<HeldEngine> held_engines(const std::vector<TrainedRun>& runs, std::vector<RunOpened> opened) {
+  std::vector<HeldEngine> held;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    opened[i].pinned = runs[i].engine->history().sentences();  // with the frames of this step
+    held.push_back({runs[i].engine, std::move(opened[i])});
+  }
+  return held;
 }
 
 void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
@@ -350,7 +379,11 @@ int train(const TrainOptions& options) {
   }
 
   TrainingLoop loop(runs, options);
-  loop.run(line);
+  if (options.serve.empty()) {
+    loop.run(line);
+  } else {
+    loop.run_served(held_engines(runs, std::move(opened)), line);
+  }
   line.clear();
   for (const TrainedRun& run : runs) {
     record_pinned(*run.engine, {}, {});  // so that the history ends where the run does

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t remote_protocol = 1;
 
 // No longer packet is read, nor written: what is longer is left out.
 inline constexpr std::size_t largest_greeting = std::size_t{4} << 10;  // before the token was right
-inline constexpr std::size_t largest_command = std::size_t{1} << 20;
+inline constexpr std::size_t largest_command = std::size_t{256} << 10;
 inline constexpr std::size_t largest_news = std::size_t{64} << 20;  // of a station
 
 // ---- from a watcher

@@ -10,6 +10,16 @@
 
 namespace attnscope {
 
+// How it stands to the training elsewhere.
+struct Attachment {
+  enum class Line { connecting, there, lost, refused };
+
+  std::string to = {};  // "HOST:PORT"
+  Line line = Line::connecting;
+  std::string why = {};  // lost, refused
+  bool control = false;  // the window may train, pause and change what is live
+};
+
 // Connects by itself, again and again, and asks anew what it last asked; no metric is missed meanwhile, nor told twice.
 // Files are of this machine: what the window wants listed, read and written is done here.
 class RemoteSession final : public Conversation {
@@ -22,6 +32,10 @@ class RemoteSession final : public Conversation {
   void post(Command command) override;
   News poll() override;
   News end() override;
+
+  // As it is now. The window is told of it in the device of its Status, in Progress while it connects first, and in a
+  // Message where it may not watch.
+  Attachment attachment() const;
 
  private:
   class Line;

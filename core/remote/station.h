@@ -11,9 +11,9 @@
 namespace attnscope {
 
 struct StationOptions {
-  RemoteAddress address;  // port 0: a free one
-  std::string token;      // that a watcher must have; empty: none is asked for
-  bool control = false;   // watchers may train, pause, step, pin and change what is live
+  RemoteAddress address = {};  // port 0: a free one
+  std::string token = {};      // that a watcher must have; empty: none is asked for
+  bool control = false;        // watchers may train, pause, step, pin and change what is live
 };
 
 inline constexpr std::size_t most_watchers = 64;

@@ -53,7 +53,7 @@ constexpr std::size_t field_count() {
 }
 
 // Within a class each finds all the others, whatever their order.
-struct Writing {
+struct PacketWriter {
   // Many numbers at once, as bytes.
   template <Number T>
   static Json written(const std::vector<T>& values) {
@@ -128,7 +128,7 @@ struct Writing {
   }
 };
 
-struct Reading {
+struct PacketReader {
   [[noreturn]] static void refuse(const char* expected, const Json& found) {
     throw WireError(fmt::format("a packet has {} where {} should be", found.type_name(), expected));
   }
@@ -268,7 +268,7 @@ struct Reading {
 template <typename Packet>
 std::string bytes_of_packet(const Packet& packet) {
   std::string bytes;
-  Json::to_msgpack(Writing::written(packet), bytes);
+  Json::to_msgpack(PacketWriter::written(packet), bytes);
   return bytes;
 }
 
@@ -299,7 +299,7 @@ Packet packet_of(std::string_view bytes) {
   if (!Json::sax_parse(bytes, &depth, nlohmann::json::input_format_t::msgpack))
     throw WireError("a packet is no MessagePack, or its parts are nested too deep");
   Packet packet;
-  Reading::read(Json::from_msgpack(bytes), packet);
+  PacketReader::read(Json::from_msgpack(bytes), packet);
   return packet;
 }
 

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "plain/attachment.h"
 #include "plain/messages.h"
 #include "plain/snapshot.h"
 
@@ -18,7 +16,6 @@ class Conversation {
     std::vector<Event> events;                 // all since the last poll, oldest first
     std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before when nothing is new
     std::shared_ptr<const Snapshot> other;     // likewise, of the run that it is compared with; null: there is none
-    std::optional<Attachment> attachment = {};  // none: the training is in this process
   };
 
   Conversation() = default;

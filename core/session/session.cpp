@@ -38,7 +38,7 @@ std::vector<GuestAnswer> Session::poll_guests() {
 }
 
 Session::News Session::poll() {
-  return {worker_->events.take(), worker_->snapshot.get(), worker_->other_snapshot.get(), std::nullopt};
+  return {worker_->events.take(), worker_->snapshot.get(), worker_->other_snapshot.get()};
 }
 
 }  // namespace attnscope

@@ -130,6 +130,7 @@ void Session::Worker::make_engine() {
 
 void Session::Worker::take_over(std::vector<HeldEngine> runs) {
   run_open_ = true;
+  for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // which sets what is set a thread
   engine_ = std::move(runs.front().engine);
   config_ = runs.front().opened.config;
   send(std::move(runs.front().opened));

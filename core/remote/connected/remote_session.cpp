@@ -51,6 +51,7 @@ class RemoteSession::Line {
   Line(RemoteAddress station, std::string token, std::function<void()> wake)
       : station_(std::move(station)), token_(std::move(token)), wake_(std::move(wake)) {
     show({});
+    say(connecting(-1));
     asio::co_spawn(io_, keep_connected(), asio::detached);
     thread_ = std::jthread([this] { io_.run(); });
   }
@@ -61,7 +62,9 @@ class RemoteSession::Line {
     asio::post(io_, [this, command = std::move(command)]() mutable { heed(std::move(command)); });
   }
 
-  News poll() { return {events_.take(), snapshot_.get(), other_.get(), *attachment_.get()}; }
+  News poll() { return {events_.take(), snapshot_.get(), other_.get()}; }
+
+  Attachment attachment() const { return *attachment_.get(); }
 
   // Files that are to be written are written first.
   void end() {
@@ -80,6 +83,10 @@ class RemoteSession::Line {
         co_await watch();
       } catch (const NotWelcome& refused) {
         show({.line = Attachment::Line::refused, .why = refused.what()});
+        const std::string text =
+            fmt::format("{} does not let this window watch: {}", address_text(station_), refused.what());
+        say(Message{Severity::error, text});
+        show_status();
         co_return;
       } catch (const std::system_error& error) {
         why = reason_of(error.code());
@@ -89,6 +96,7 @@ class RemoteSession::Line {
       if (attachment_.get()->line == Attachment::Line::there) pause = first_retry;
       close();
       show({.line = Attachment::Line::lost, .why = why});
+      show_status();
       asio::steady_timer retry(io_, pause);
       co_await retry.async_wait(asio::use_awaitable);
       pause = std::min<std::chrono::milliseconds>(2 * pause, last_retry);
@@ -129,6 +137,8 @@ class RemoteSession::Line {
     if (study_) say(StudyEnded{*std::exchange(study_, std::nullopt), nullptr});
   }
 
+  Progress connecting(double fraction) const { return {"Connecting to " + address_text(station_), fraction}; }
+
   // ---- what is heard
 
   void hear(ToWatcher packet) {
@@ -153,6 +163,7 @@ class RemoteSession::Line {
   void begin(const Welcome& welcome) {
     session_ = welcome.session;
     show({.line = Attachment::Line::there, .control = welcome.control});
+    say(connecting(1));
     if (probe_) send(*probe_);
   }
 
@@ -162,7 +173,26 @@ class RemoteSession::Line {
       other_.put(nullptr);
     }
     if (const auto* ended = std::get_if<StudyEnded>(&event); ended && ended->study == study_) study_.reset();
+    if (const auto* point = std::get_if<MetricPoint>(&event)) status_.step = point->step;
+    if (const auto* status = std::get_if<Status>(&event)) {
+      status_ = *status;
+      return show_status();
+    }
     say(std::move(event));
+  }
+
+  // The window's status line says where it looks, and what is there.
+  void show_status() {
+    const Attachment now = attachment();
+    Status shown = status_;
+    if (now.line == Attachment::Line::there) {
+      shown.device = fmt::format("{} at {}", status_.device, now.to);
+    } else {
+      const bool lost = now.line == Attachment::Line::lost;
+      shown.activity = Activity::idle;
+      shown.device = fmt::format("{}: {}{}", now.to, now.why, lost ? ", connecting again…" : "");
+    }
+    say(std::move(shown));
   }
 
   void say(Event event) {
@@ -173,7 +203,6 @@ class RemoteSession::Line {
   void show(Attachment attachment) {
     attachment.to = address_text(station_);
     attachment_.put(std::make_shared<const Attachment>(std::move(attachment)));
-    wake();
   }
 
   void wake() {
@@ -184,11 +213,11 @@ class RemoteSession::Line {
 
   void heed(Command command) {
     std::visit(ByKind{
-                   [this](const ListDirectory& list) { say(list_directory(list.path)); },
-                   [this](const WriteFile& file) { say(write_wanted(file)); },
-                   [this](const ReadFile& file) { say(read_wanted(file)); },
-                   [this](const KeepRun&) { say(RunKept{}); },  // it is kept where it trains
-                   [this](const ListKeptRuns&) { say(KeptRuns{}); },
+                   [this](ListDirectory& list) { say(list_directory(list.path)); },
+                   [this](WriteFile& file) { say(write_wanted(file)); },
+                   [this](ReadFile& file) { say(read_wanted(file)); },
+                   [this](KeepRun&) { say(RunKept{}); },  // it is kept where it trains
+                   [this](ListKeptRuns&) { say(KeptRuns{}); },
                    [this](Probe& probe) {
                      probe_ = probe;
                      send(std::move(probe));
@@ -230,6 +259,7 @@ class RemoteSession::Line {
   asio::steady_timer silence_{io_};
   std::deque<std::string> unsent_;  // the first is being written
 
+  Status status_;                       // as it was told, and the step of the newest point
   std::uint64_t session_ = 0;           // that the station named; 0: none yet
   std::uint64_t next_ = 0;              // the first event not heard
   std::optional<Probe> probe_;          // asked last
@@ -260,6 +290,10 @@ Conversation::News RemoteSession::poll() {
 Conversation::News RemoteSession::end() {
   line_->end();
   return line_->poll();
+}
+
+Attachment RemoteSession::attachment() const {
+  return line_->attachment();
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
@@ -14,7 +15,6 @@
 #include <utility>
 #include <variant>
 
-#include "plain/utf8.h"
 #include "remote/connected/packet_line.h"
 #include "remote/event_log.h"
 #include "remote/packets.h"
@@ -213,6 +213,7 @@ class Station::Desk {
     watchers_.erase(watcher.guest);
     session_.ask({watcher.guest, std::nullopt});
     if (studied_for_ == watcher.guest) session_.post(CancelStudy{});
+    if (leaving_ && watchers_.empty()) farewell_.cancel();
   }
 
   // All that can still be told is told first.
@@ -247,6 +248,7 @@ class Station::Desk {
   void heed(Watcher& watcher, Command command) {
     if (const std::string why = refusal(command, options_.control); !why.empty()) {
       watcher.say(Message{Severity::warning, why});
+      if (const auto* study = std::get_if<StartStudy>(&command)) watcher.say(StudyEnded{study->study, nullptr});
       watcher.nudge.cancel();
     } else if (auto* probe = std::get_if<Probe>(&command)) {
       session_.ask({watcher.guest, std::move(*probe)});
@@ -352,7 +354,6 @@ class Station::Desk {
     } catch (const std::system_error&) {  // the line has ended
     }
     watcher->let_go();  // whoever reads from it ends, too
-    if (leaving_ && watchers_.size() <= 1) farewell_.cancel();
   }
 
   static asio::awaitable<void> write_bytes(Watcher& watcher, std::string bytes) {

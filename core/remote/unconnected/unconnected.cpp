@@ -48,4 +48,8 @@ Conversation::News RemoteSession::end() {
   refuse();
 }
 
+Attachment RemoteSession::attachment() const {
+  refuse();
+}
+
 }  // namespace attnscope
