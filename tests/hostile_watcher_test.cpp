@@ -54,7 +54,7 @@ TEST_F(HostileWatcher, AnyLookIsTakenOrRefused) {
   for (int i = 0; i < 400; ++i) {
     Probe probe = filler.made<Probe>();
     if (i % 4 != 0) probe.text = "a b c d";
-    if (refusal(probe, false).empty())
+    if (!refusal(probe, false))
       answered += is_answered([&] { engine.probe(probe, [](const std::shared_ptr<const Snapshot>&) {}, {}); });
   }
   EXPECT_GT(answered, 50);
@@ -64,7 +64,7 @@ TEST_F(HostileWatcher, AnyStudyIsMadeOrRefused) {
   for (int i = 0; i < 400; ++i) {
     StartStudy asked = filler.made<StartStudy>();
     set_sentences(asked.question);
-    if (std::holds_alternative<CostQuestion>(asked.question) || !refusal(asked, false).empty()) continue;
+    if (std::holds_alternative<CostQuestion>(asked.question) || refusal(asked, false)) continue;
     answered += is_answered([&] { engine.study(asked, [](double) {}); });
   }
   EXPECT_GT(answered, 50);

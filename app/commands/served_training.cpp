@@ -15,13 +15,21 @@ namespace {
 constexpr std::size_t shortest_token = 16;
 constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and for the end of the minutes
 
+}  // namespace
+
+std::string token_of_environment() {
+  const char* const variable = std::getenv(token_variable);
+  const std::string token = variable == nullptr ? "" : variable;
+  if (!token.empty() && token.size() < shortest_token)
+    throw ConfigError(fmt::format("{} is shorter than {} characters", token_variable, shortest_token));
+  return token;
+}
+
 StationOptions station_options(const std::string& address, bool allow_control) {
   StationOptions options;
   options.address = remote_address(address);
   options.token = token_of_environment();
   options.control = allow_control;
-  if (!options.token.empty() && options.token.size() < shortest_token)
-    throw ConfigError(fmt::format("{} is shorter than {} characters", token_variable, shortest_token));
   if (options.token.empty() && !is_loopback(options.address)) {
     options.token = random_token();
     say("whoever watches needs {}={}", token_variable, options.token);
@@ -29,21 +37,14 @@ StationOptions station_options(const std::string& address, bool allow_control) {
   return options;
 }
 
-}  // namespace
-
-std::string token_of_environment() {
-  const char* const token = std::getenv(token_variable);
-  return token == nullptr ? "" : token;
-}
-
-ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const std::string& address, bool allow_control)
-    : allow_control_(allow_control),
+ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const StationOptions& station)
+    : allow_control_(station.control),
       session_(std::move(runs), [this] { bell_.ring(); }),
-      station_(station_options(address, allow_control), session_) {
-  say("to be watched by: attnscope attach {}", address_text(station_.address()));
+      station_(station, session_) {
+  say("can be watched at {}: attnscope attach", address_text(station_.address()));
 }
 
-void ServedTraining::train(const std::function<bool()>& enough, const Told& tell,
+void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell,
                            const std::function<void(const std::string&)>& complain) {
   session_.post(Train{});
   while (!over_ && !enough()) {
@@ -51,11 +52,10 @@ void ServedTraining::train(const std::function<bool()>& enough, const Told& tell
     hear(session_.poll().events, tell, complain);
   }
   hear(session_.end().events, tell, complain);
-  station_.tell({Message{Severity::info, "The training there has ended"}});
   if (!failure_.empty()) throw std::runtime_error(failure_);
 }
 
-void ServedTraining::hear(std::vector<Event> events, const Told& tell,
+void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
                           const std::function<void(const std::string&)>& complain) {
   for (const Event& event : events) {
     if (const auto* point = std::get_if<MetricPoint>(&event)) tell(*point, false);

@@ -224,9 +224,9 @@ class TrainingLoop {
   }
 
   // The same, while others watch from elsewhere.
-  void run_served(std::vector<HeldEngine> engines, ProgressLine& line) {
+  void run_served(std::vector<HeldEngine> engines, const StationOptions& station, ProgressLine& line) {
     if (over()) return;
-    ServedTraining served(std::move(engines), options_.serve, options_.allow_control);
+    ServedTraining served(std::move(engines), station);
     served.train(
         [this] { return interrupted || out_of_time(); },
         [&](const MetricPoint& point, bool of_other) { report(of_other ? runs_.back() : runs_.front(), point, line); },
@@ -331,6 +331,7 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
 std::vector<HeldEngine> held_engines(const std::vector<TrainedRun>& runs, std::vector<RunOpened> opened) {
   std::vector<HeldEngine> held;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    opened[i].name = std::filesystem::path(runs[i].folder).filename().string();
     opened[i].pinned = runs[i].engine->history().sentences();  // with the frames of this step
     held.push_back({runs[i].engine, std::move(opened[i])});
   }
@@ -350,6 +351,8 @@ void say_what_begins(const TrainedRun& run, const RunOpened& opened) {
 
 int train(const TrainOptions& options) {
   save_on_signals();
+  std::optional<StationOptions> station;
+  if (!options.serve.empty()) station = station_options(options.serve, options.allow_control);
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
@@ -379,10 +382,10 @@ int train(const TrainOptions& options) {
   }
 
   TrainingLoop loop(runs, options);
-  if (options.serve.empty()) {
-    loop.run(line);
+  if (station) {
+    loop.run_served(held_engines(runs, std::move(opened)), *station, line);
   } else {
-    loop.run_served(held_engines(runs, std::move(opened)), line);
+    loop.run(line);
   }
   line.clear();
   for (const TrainedRun& run : runs) {

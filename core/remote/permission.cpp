@@ -65,18 +65,19 @@ bool is_bounded(const Probe& probe) {
 
 }  // namespace
 
-std::string refusal(const Command& command, bool control) {
+std::optional<Message> refusal(const Command& command, bool control) {
   const auto* study = std::get_if<StartStudy>(&command);
   const auto* probe = std::get_if<Probe>(&command);
   if ((study && !std::visit(IsBounded(), study->question)) || (probe && !is_bounded(*probe)))
-    return "This is only looked into where the run trains";
-  if (study || probe || is_any_of<CancelStudy>(command)) return "";
+    return Message{Severity::warning, "This is only looked into where the run trains"};
+  if (study || probe || is_any_of<CancelStudy>(command)) return std::nullopt;
   if (!is_any_of<Train, Pause, Step, Adjust, Pin, Unpin>(command))
-    return "Runs are opened, begun anew, compared and saved only where they train";
-  if (!control) return "This window only watches: what it would change belongs to who trains";
+    return Message{Severity::warning, "Runs are opened, begun anew, compared and saved only where they train"};
+  if (!control)
+    return Message{Severity::warning, "This window only watches: what it would change belongs to who trains"};
   if (const auto* pin = std::get_if<Pin>(&command); pin && (utf8_fault(pin->text) || !is_short(pin->text)))
-    return "What is pinned is a sentence in UTF-8";
-  return "";
+    return Message{Severity::warning, "What is pinned is a sentence in UTF-8"};
+  return std::nullopt;
 }
 
 }  // namespace attnscope

@@ -221,9 +221,11 @@ class Station::Desk {
     leaving_ = true;
     acceptor_.close();
     watch_.cancel();
-    nudge_all();
-    for (const auto& [guest, watcher] : watchers_)
+    for (const auto& [guest, watcher] : watchers_) {
+      watcher->say(Message{Severity::info, "The training there has ended"});
       if (!watcher->greeted) watcher->let_go();
+    }
+    nudge_all();
     farewell_.expires_after(farewell_patience);
     farewell_.async_wait([this](asio::error_code error) {
       if (!error) io_.stop();
@@ -246,8 +248,8 @@ class Station::Desk {
   }
 
   void heed(Watcher& watcher, Command command) {
-    if (const std::string why = refusal(command, options_.control); !why.empty()) {
-      watcher.say(Message{Severity::warning, why});
+    if (const auto why = refusal(command, options_.control)) {
+      watcher.say(*why);
       if (const auto* study = std::get_if<StartStudy>(&command)) watcher.say(StudyEnded{study->study, nullptr});
       watcher.nudge.cancel();
     } else if (auto* probe = std::get_if<Probe>(&command)) {
