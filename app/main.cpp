@@ -30,6 +30,7 @@
 #include "plain/edit_distance.h"
 #include "plain/pairs.h"
 #include "plain/presets.h"
+#include "remote/address.h"
 
 namespace attnscope {
 namespace {
@@ -61,6 +62,18 @@ CLI::Validator at_least(std::int64_t least) {
       },
       fmt::format("from {}", least), "at least");
 }
+
+// Where a training is watched.
+const CLI::Validator address_form(
+    [](std::string& text) -> std::string {
+      try {
+        remote_address(text);
+        return "";
+      } catch (const AddressError& error) {
+        return error.what();
+      }
+    },
+    "", "address");
 
 // What pictures are called.
 const CLI::Validator picture_name(
@@ -144,6 +157,15 @@ void add_train(CLI::App& app, Run& run, TrainOptions& o) {
   sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
   sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
   sub->add_flag("--json", o.json, "One JSON object an update on stdout");
+  CLI::Option* serve =
+      add_option(sub, "--serve", "[HOST:]PORT", o.serve,
+                 "Let windows watch it with attnscope attach; without HOST those of this machine. PORT 0: "
+                 "a free one, which is said")
+          ->check(address_form)
+          ->excludes(sub->get_option("--show-pinned"));
+  sub->add_flag("--allow-control", o.allow_control,
+                "Who watches may train, pause, step, pin and change the live fields")
+      ->needs(serve);
 }
 
 void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
@@ -416,6 +438,14 @@ void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
       ->check(picture_name);
 }
 
+void add_attach(CLI::App& app, Run& run, WindowOptions& o) {
+  CLI::App* sub =
+      add_command(app, run, o, window, "attach", "Open the window on a run that trains elsewhere with --serve");
+  add_option(sub, "HOST:PORT", "", o.station, "Where: as train --serve says it; without HOST this machine")
+      ->required()
+      ->check(address_form);
+}
+
 void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
   CLI::App* sub = add_command(app, run, o, lessons, "lessons", "List the lessons, or check one that you write");
   add_list(sub, "--check", "FILE", o.check, "What is wrong with it, by line; may be given again");
@@ -437,6 +467,11 @@ int open_window(const WindowOptions&) {
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions&) {
   CLI::App* sub = app.add_subcommand("screenshot", "(not in this build: it has no window to draw)")->allow_extras();
+  sub->callback([&run] { run = [] { return open_window({}); }; });
+}
+
+void add_attach(CLI::App& app, Run& run, WindowOptions&) {
+  CLI::App* sub = app.add_subcommand("attach", "(not in this build: it has no window)")->allow_extras();
   sub->callback([&run] { run = [] { return open_window({}); }; });
 }
 
@@ -503,6 +538,7 @@ int run_program(int argc, char** argv) {
   CostOptions cost_options;
   LengthOptions length_options;
   ScreenshotOptions screenshot_options;
+  WindowOptions attach_options;
   BenchOptions bench_options;
   LessonsOptions lessons_options;
   ExportOptions export_options;
@@ -523,6 +559,7 @@ int run_program(int argc, char** argv) {
   add_length(app, run, length_options);
   add_screenshot(app, run, screenshot_options);
   add_bench(app, run, bench_options);
+  add_attach(app, run, attach_options);
   add_lessons(app, run, lessons_options);
   add_export(app, run, export_options);
   add_names(app, run, names_options, fields, "fields", "The configuration's fields, as --set takes them");

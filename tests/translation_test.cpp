@@ -247,7 +247,8 @@ void need_tables_beneath(Needed& needed) {
 void need_messages(Needed& needed) {
   for (const SourceFile& file : source_files(ATTNSCOPE_SOURCES "/core"))
     for (const SourceLiteral& literal : file.literals)
-      for (const char* saying : {"report(", "progress({", "say(Severity::info,", "say(Severity::warning,"})
+      for (const char* saying : {"report(", "progress({", "say(Severity::info,", "say(Severity::warning,",
+                                 "Message{Severity::info,", "Message{Severity::warning,"})
         if (literal.before.ends_with(saying)) need(needed, literal.text, file.path);
 }
 

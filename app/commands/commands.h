@@ -30,9 +30,11 @@ struct TrainOptions {
   double minutes = 0;        // stop after this long; 0: no limit
   std::int64_t ranks = 1;    // processes that train the run together on this machine
   bool resume = false;
-  bool no_optimizer = false;  // leave the optimizer's state out of the finished run: a smaller folder
-  bool json = false;          // one JSON object a metric point on stdout
-  bool show_pinned = false;   // say at every validation what is written for the pinned sentences
+  bool no_optimizer = false;   // leave the optimizer's state out of the finished run: a smaller folder
+  bool json = false;           // one JSON object a metric point on stdout
+  bool show_pinned = false;    // say at every validation what is written for the pinned sentences
+  std::string serve = {};      // "[HOST:]PORT" at which windows elsewhere may watch; empty: nowhere
+  bool allow_control = false;  // they may train, pause, step, pin and change what is live
 };
 int train(const TrainOptions& options);
 
@@ -201,7 +203,8 @@ int presets(const NamesOptions& options);  // named configurations
 int corpora(const NamesOptions& options);  // that are built in
 
 struct WindowOptions {
-  std::string path;  // a run's folder, or a text to train on; empty: the run that came with the program
+  std::string path;          // a run's folder, or a text to train on; empty: the run that came with the program
+  std::string station = {};  // "HOST:PORT" of a training elsewhere that is watched instead; empty: none
 };
 int window(const WindowOptions& options);  // only with the window
 

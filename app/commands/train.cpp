@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "commands/commands.h"
 #include "commands/progress.h"
 #include "commands/say.h"
+#include "commands/served_training.h"
 #include "corpus/random.h"
 #include "engine/torch_engine.h"
 #include "plain/comparison.h"
@@ -181,7 +183,7 @@ struct TrainedRun {
   const char* side = "";  // "a" or "b"; empty: it is alone
   std::string folder;
   std::optional<HeldRun> held = {};  // until it is saved there first
-  std::unique_ptr<TorchEngine> engine = {};
+  std::shared_ptr<TorchEngine> engine = {};
 };
 
 // Of several ranks, the first one alone writes.
@@ -205,7 +207,7 @@ std::vector<TrainedRun> begun_runs(const TrainOptions& options, const std::share
     runs.push_back({.side = "b", .folder = folder.b().string()});
   }
   for (TrainedRun& run : runs) {
-    run.engine = std::make_unique<TorchEngine>(ranks);
+    run.engine = std::make_shared<TorchEngine>(ranks);
     if (options.resume) check_is_run(run.folder);
     if (!writes(ranks.get())) continue;
     run.held.emplace(run.folder);
@@ -221,17 +223,31 @@ class TrainingLoop {
       : runs_(runs), options_(options), ranks_(ranks) {
     for (const TrainedRun& run : runs_) engines_.push_back(run.engine.get());
     first_ = steps_done();
+    steps_wanted_ = runs_.front().engine->steps_wanted();
   }
 
   // Until the wanted steps are done, the minutes are over, or Ctrl-C. Throws LostRank, and Cancelled where Ctrl-C came
   // while a rank was lost: there is no more to be learned then, but what was learned is there.
   void run(ProgressLine& line) {
-    while (steps_done() < steps_wanted() && !is_to_end()) {
+    while (!over()) {
       const std::vector<Engine*> next = next_in_lockstep(engines_);
       for (const TrainedRun& run : runs_) {
         if (std::ranges::find(next, run.engine.get()) != next.end()) update(run, line);
       }
     }
+  }
+
+  // The same, while others watch from elsewhere.
+  void run_served(std::vector<HeldEngine> engines, const StationOptions& station, ProgressLine& line) {
+    if (over()) return;
+    ServedTraining served(std::move(engines), station);
+    served.train(
+        [this] { return interrupted || out_of_time(); },
+        [&](const MetricPoint& point, bool of_other) { report(of_other ? runs_.back() : runs_.front(), point, line); },
+        [&](const std::string& text) {
+          line.clear();
+          say("{}", text);
+        });
   }
 
   // Of the one that is behind.
@@ -247,6 +263,11 @@ class TrainingLoop {
     if (!writes(ranks_)) return;
     if (recording_due(engine)) record_pinned(engine, {}, {});
     checkpoint_if_due(engine, line);
+    report(run, point, line);
+    if (options_.show_pinned && point[metric("validation_nll")]) show_pinned(engine);
+  }
+
+  void report(const TrainedRun& run, const MetricPoint& point, ProgressLine& line) const {
     if (options_.json) {
       fmt::print("{}\n", side_line(run, point));
       std::fflush(stdout);
@@ -255,10 +276,9 @@ class TrainingLoop {
     if (point[metric("validation_nll")]) {
       line.clear();
       tell("{}step {:6} · {} · {:.0f} s", named, point.step, measured_text(point), seconds());
-      if (options_.show_pinned) show_pinned(engine);
     }
-    line.show("Training", fraction(),
-              fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted(), measured_text(point)));
+    line.show("Training", fraction(point.step),
+              fmt::format("{}step {} of {} · {}", named, point.step, steps_wanted_, measured_text(point)));
   }
 
   // The line of metrics.jsonl; of two runs with the side in front.
@@ -288,7 +308,7 @@ class TrainingLoop {
     }
   }
 
-  std::int64_t steps_wanted() const { return runs_.front().engine->steps_wanted(); }
+  bool over() const { return steps_done() >= steps_wanted_ || is_to_end(); }
   bool out_of_time() const { return options_.minutes > 0 && seconds() >= options_.minutes * 60; }
 
   // All ranks end after the same update, whichever was told to.
@@ -299,8 +319,8 @@ class TrainingLoop {
     return reasons[0] + reasons[1] > 0;
   }
 
-  double fraction() const {
-    const double by_steps = static_cast<double>(steps_done() - first_) / static_cast<double>(steps_wanted() - first_);
+  double fraction(std::int64_t step) const {
+    const double by_steps = static_cast<double>(step - first_) / static_cast<double>(steps_wanted_ - first_);
     const double by_time = options_.minutes > 0 ? seconds() / (options_.minutes * 60) : 0;
     return std::max(by_steps, by_time);
   }
@@ -310,6 +330,7 @@ class TrainingLoop {
   Ranks* ranks_;  // null: it trains alone
   std::vector<Engine*> engines_;
   std::int64_t first_ = 0;
+  std::int64_t steps_wanted_ = 0;
   Clock::time_point begin_ = Clock::now();
   bool checkpoint_failed_ = false;  // and that has been said
 };
@@ -329,6 +350,16 @@ std::vector<RunOpened> open_all(std::vector<TrainedRun>& runs, const TrainOption
     }
   }
   return opened;
+}
+
+std::vector<HeldEngine> held_engines(const std::vector<TrainedRun>& runs, std::vector<RunOpened> opened) {
+  std::vector<HeldEngine> held;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    opened[i].name = std::filesystem::path(runs[i].folder).filename().string();
+    opened[i].pinned = runs[i].engine->history().sentences();  // with the frames of this step
+    held.push_back({runs[i].engine, std::move(opened[i])});
+  }
+  return held;
 }
 
 void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks* ranks) {
@@ -356,9 +387,9 @@ void check_alike(Ranks& ranks, const TorchEngine& engine) {
 }
 
 // Trains. What has been learned when a rank is lost is saved as what was when Ctrl-C came, but not all that was wanted.
-int status_after(TrainingLoop& loop, ProgressLine& line, const Ranks* ranks) {
+int status_after(const std::function<void()>& training, ProgressLine& line, const Ranks* ranks) {
   try {
-    loop.run(line);
+    training();
     return interrupted ? exit_interrupted : 0;
   } catch (const LostRank& error) {
     line.clear();
@@ -369,6 +400,8 @@ int status_after(TrainingLoop& loop, ProgressLine& line, const Ranks* ranks) {
 }
 
 int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
+  std::optional<StationOptions> station;
+  if (!options.serve.empty()) station = station_options(options.serve, options.allow_control);
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
@@ -403,7 +436,13 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
   }
 
   TrainingLoop loop(runs, options, ranks.get());
-  const int status = status_after(loop, line, ranks.get());
+  const auto training = [&] {
+    if (station)
+      loop.run_served(held_engines(runs, std::move(opened)), *station, line);
+    else
+      loop.run(line);
+  };
+  const int status = status_after(training, line, ranks.get());
   line.clear();
   if (!keeps) return status;
   for (const TrainedRun& run : runs) {
@@ -424,6 +463,8 @@ int train(const TrainOptions& options) {
     throw ConfigError(fmt::format("--ranks {}: WORLD_SIZE={} in the environment makes this one of {} ranks already",
                                   options.ranks, place->size, place->size));
   }
+  if (!options.serve.empty() && (options.ranks > 1 || (place && place->size > 1)))
+    throw ConfigError("--serve: a run that several ranks train cannot be watched");
   if (!place && options.ranks > 1) {
     check_ranks_supported();
     return launch_ranks(static_cast<int>(options.ranks));

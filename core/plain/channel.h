@@ -1,6 +1,7 @@
 // The only locks of the program. Each is held for a swap or a push; nothing is called while one is held.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,30 @@ class Mailbox {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const T> value_;
+};
+
+// Wakes one who waits.
+class Bell {
+ public:
+  void ring() {
+    {
+      std::lock_guard lock(mutex_);
+      rung_ = true;
+    }
+    heard_.notify_one();
+  }
+
+  // Until it has rung since the last time, or so long.
+  void wait_for(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    heard_.wait_for(lock, most, [this] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable heard_;
+  bool rung_ = false;
 };
 
 }  // namespace attnscope

@@ -10,19 +10,31 @@ Session::Session(std::function<std::unique_ptr<Engine>()> make_engine, std::func
     : worker_(std::make_unique<Worker>(std::move(make_engine), std::move(wake))),
       thread_([this](const std::stop_token& stop) { worker_->run(stop); }) {}
 
+Session::Session(std::vector<HeldEngine> runs, std::function<void()> wake)
+    : worker_(std::make_unique<Worker>(std::move(runs), std::move(wake))),
+      thread_([this](const std::stop_token& stop) { worker_->run(stop); }) {}
+
 Session::~Session() {
   if (thread_.joinable()) end();
 }
 
 Session::News Session::end() {
   thread_.request_stop();
-  worker_->commands.push(Pause{});  // an idle worker sleeps until a command comes: any that takes nothing back will do
+  post(Pause{});  // an idle worker sleeps until a command comes: any that takes nothing back will do
   thread_.join();
   return poll();
 }
 
 void Session::post(Command command) {
-  worker_->commands.push(std::move(command));
+  worker_->orders.push(std::move(command));
+}
+
+void Session::ask(GuestQuestion question) {
+  worker_->orders.push(std::move(question));
+}
+
+std::vector<GuestAnswer> Session::poll_guests() {
+  return worker_->answers.take();
 }
 
 Session::News Session::poll() {

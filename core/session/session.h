@@ -1,43 +1,63 @@
 // The worker thread and the two ends of its conversation with the window.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "plain/channel.h"
-#include "plain/messages.h"
-#include "plain/snapshot.h"
+#include "session/conversation.h"
 #include "session/engine.h"
 
 namespace attnscope {
 
-class Session {
+// A run and what holds it. The engine is the session's alone until that has ended.
+struct HeldEngine {
+  std::shared_ptr<Engine> engine;
+  RunOpened opened;
+};
+
+// Who looks through the model besides the window, each with a question of its own. Numbers are the caller's.
+using Guest = std::uint64_t;
+
+struct GuestQuestion {
+  Guest guest = 0;
+  std::optional<Probe> probe;  // none: the guest has gone
+};
+
+struct GuestAnswer {
+  Guest guest = 0;
+  // What was seen, or why nothing was.
+  std::variant<std::shared_ptr<const Snapshot>, Message> answer;
+  bool of_other = false;  // of the run that the present one is compared with
+};
+
+class Session final : public Conversation {
  public:
   // `make_engine` runs on the worker thread, which alone touches the engine. `wake` is called on the worker thread,
   // with no lock held, whenever there is something new to poll (glfwPostEmptyEvent); it may be empty.
   explicit Session(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake = {});
 
-  ~Session();  // ends
+  // With runs that are there already: one, or two that are compared.
+  explicit Session(std::vector<HeldEngine> runs, std::function<void()> wake = {});
 
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  ~Session() override;  // ends
 
-  // Never waits for the worker.
-  void post(Command command);
-
-  struct News {
-    std::vector<Event> events;                 // all since the last poll, oldest first
-    std::shared_ptr<const Snapshot> snapshot;  // the newest; the same pointer as before when nothing is new
-    std::shared_ptr<const Snapshot> other;     // likewise, of the run that it is compared with; null: there is none
-  };
-  // Never waits for the worker.
-  News poll();
+  void post(Command command) override;
+  News poll() override;
 
   // Asks the worker to stop at its next breath, waits until it has saved what it was asked to save, and returns its
-  // last words. Nothing may be posted afterwards.
-  News end();
+  // last words.
+  News end() override;
+
+  // Looks for guests take less of the worker's time than those for the window, whatever is asked: see worker.cpp. They
+  // have turns; of each only the newest question is answered, and while the model learns answered anew.
+  void ask(GuestQuestion question);
+  std::vector<GuestAnswer> poll_guests();  // all since the last poll, oldest first
 
  private:
   class Worker;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <ranges>
 #include <utility>
 
 #include "plain/comparison.h"
@@ -21,6 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto look_interval = 100ms;
 // … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
 constexpr int look_rest = 4;
+// Looks for guests rest longer, each for itself and all together: what they ask waits for so many times the time that
+// the last look took, if that is not long, and is answered anew so seldom that training keeps 24/25 of the time.
+constexpr int guest_question_rest = 4;
+constexpr int guest_look_rest = 24;
 // A long decoding lets training have an update whenever it has kept it waiting for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
@@ -77,9 +82,16 @@ bool replaces_a_run(const Command& command) {
 Session::Worker::Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake)
     : make_engine_(std::move(make_engine)), wake_(std::move(wake)) {}
 
+Session::Worker::Worker(std::vector<HeldEngine> runs, std::function<void()> wake)
+    : wake_(std::move(wake)), runs_(std::move(runs)) {}
+
 void Session::Worker::run(std::stop_token stop) {
   stop_ = std::move(stop);
-  make_engine();
+  if (make_engine_) {
+    make_engine();
+  } else {
+    take_over(std::move(runs_));
+  }
   while (!stop_.stop_requested()) {
     try {
       turn();
@@ -98,7 +110,7 @@ void Session::Worker::run(std::stop_token stop) {
 // What was ordered just before the end is not lost: files, and the run, unless another was to take its place first. Nor
 // is what a run that has a folder has learned since it was last saved there.
 void Session::Worker::save_what_is_left() {
-  receive(commands.take());
+  receive(orders.take());
   for (Command& command : waiting_) {
     if (replacement_abandoned_ || replaces_a_run(command)) break;
     if (is_one_of<Adjust, SaveRun>(command)) carry_out(std::move(command));
@@ -116,15 +128,27 @@ void Session::Worker::make_engine() {
   }
 }
 
+void Session::Worker::take_over(std::vector<HeldEngine> runs) {
+  run_open_ = true;
+  for (const HeldEngine& run : runs) run.engine->adjust(run.opened.config);  // which sets what is set a thread
+  engine_ = std::move(runs.front().engine);
+  config_ = runs.front().opened.config;
+  send(std::move(runs.front().opened));
+  if (runs.size() == 1) return;
+  other_ = std::move(runs.back().engine);
+  other_config_ = runs.back().opened.config;
+  send(OfOther{std::move(runs.back().opened)});
+}
+
 void Session::Worker::turn() {
   if (nothing_to_do()) {
     report_status();
     wake_window();
-    receive(commands.wait());
+    receive(orders.wait());
   } else {
-    receive(commands.take());
+    receive(orders.take());
   }
-  serve_probe();
+  serve_looks();
   if (stop_.stop_requested()) return;
   if (!waiting_.empty()) {
     carry_out_next();
@@ -132,27 +156,38 @@ void Session::Worker::turn() {
     study();
   } else if (activity_ == Activity::training) {
     update();
-    if (time_to_look_again()) look_again();
-  } else if (looks_outdated()) {
-    look_again();
+    look_again_where_due();
+  } else {
+    look_again_where_due();
   }
   report_status();
   wake_window();
 }
 
 bool Session::Worker::nothing_to_do() const {
-  const bool probe_due = probe_asked_ && run_open_;
-  return waiting_.empty() && !probe_due && !(study_asked_ && run_open_) && activity_ != Activity::training &&
-         !looks_outdated();
+  const auto looks_due = [this](const Viewer& viewer) { return (viewer.asked && run_open_) || is_outdated(viewer); };
+  return waiting_.empty() && !(study_asked_ && run_open_) && activity_ != Activity::training && !looks_due(window_) &&
+         std::ranges::none_of(guests_ | std::views::values, looks_due);
 }
 
 // ---- commands coming in
 
-void Session::Worker::receive(std::vector<Command> arrived) {
+void Session::Worker::receive(std::vector<Order> arrived) {
+  for (Order& order : arrived) std::visit([this](auto& told) { receive(std::move(told)); }, order);
+}
+
+void Session::Worker::receive(GuestQuestion question) {
+  Viewer& viewer = guests_[question.guest];
+  viewer.guest = question.guest;
+  viewer.gone = !question.probe;
+  viewer.asked = std::move(question.probe);
+}
+
+void Session::Worker::receive(Command command) {
   const Overloaded take = {
       [this](Pause&) { pause(); },
       [this](Cancel&) { cancel(); },
-      [this](Probe& probe) { probe_asked_ = std::move(probe); },
+      [this](Probe& probe) { window_.asked = std::move(probe); },
       [this](Adjust& adjust) { replace_waiting_adjust(std::move(adjust)); },
       [this](StartStudy& asked) { ask_for_study(std::move(asked)); },
       [this](CancelStudy&) { ask_for_study(std::nullopt); },
@@ -163,7 +198,7 @@ void Session::Worker::receive(std::vector<Command> arrived) {
       [this](ReadFile& file) { send(read_wanted(file)); },
       [this](auto& in_order) { waiting_.emplace_back(std::move(in_order)); },
   };
-  for (Command& command : arrived) std::visit(take, command);
+  std::visit(take, command);
 }
 
 // Takes back the training that was asked for before; an update under way is finished.
@@ -342,7 +377,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
   preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
   if (failed) {  // what was to be trained is not there, and nobody asked for the old run to be
-    receive(commands.take());
+    receive(orders.take());
     pause();
   }
   return opened;
@@ -364,7 +399,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
   if (!train_on) activity_ = Activity::idle;
   config_ = opened->config;
   send(*std::move(opened));
-  if (!probe_asked_) probe_asked_ = present_probe_;
+  ask_anew();
   report_status();
   recording_failed_ = false;
   record();
@@ -424,7 +459,7 @@ void Session::Worker::reset_all(const Reset& wanted) {
 void Session::Worker::compare(const Compare& wanted) {
   if (wanted.anew && !reset({*wanted.anew})) return;
   if (!run_is_there()) return;
-  std::unique_ptr<Engine> other;
+  std::shared_ptr<Engine> other;
   std::optional<RunOpened> opened = built("make the run to compare with", [&](const ProgressCallback& progress) {
     other = engine_->beside();
     if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
@@ -446,7 +481,7 @@ void Session::Worker::begin_comparison(RunOpened opened) {
   reported_other_.reset();
   other_snapshot.put(nullptr);
   send(OfOther{std::move(opened)});
-  if (!probe_asked_) probe_asked_ = present_probe_;
+  ask_anew();
   report_status();
   recording_failed_ = false;
   record();
@@ -454,13 +489,13 @@ void Session::Worker::begin_comparison(RunOpened opened) {
 
 void Session::Worker::end_comparison(const EndComparison& wanted) {
   if (!other_) return;
-  const std::unique_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
+  const std::shared_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
   if (!attempt("keep the run that goes: both stay", [&] { going->keep(); })) return;
   if (wanted.other_stays) {
     std::swap(engine_, other_);
     config_ = other_config_;
     snapshot.put(other_snapshot.get());
-    if (!probe_asked_) probe_asked_ = present_probe_;
+    ask_anew();
   }
   drop_other(wanted.other_stays);
 }
@@ -493,7 +528,9 @@ bool Session::Worker::update(Engine& engine) {
       send_of(engine, engine.train_step([this] { breathe(); }));
       learned = true;
       // What a recorded step made of the sentence does not change while the model learns on.
-      if (!present_probe_ || !present_probe_->step) outdated_ = true;
+      each_viewer([](Viewer& viewer) {
+        if (viewer.present && !viewer.present->step) viewer.outdated = true;
+      });
       kept_ = false;
       if (recording_due(engine)) record(engine);
       checkpoint_if_due(engine);
@@ -553,8 +590,8 @@ void Session::Worker::record(Engine& engine) {
 // ---- breaths
 
 void Session::Worker::breathe() {
-  receive(commands.take());
-  serve_probe();
+  receive(orders.take());
+  serve_looks();
   if (stop_.stop_requested()) throw Cancelled();
   wake_window();
 }
@@ -572,17 +609,30 @@ void Session::Worker::breathe_in_preparation(const Progress& progress) {
   progress_ = progress;
   send(progress);
   wake_window();
-  receive(commands.take());
-  if (!cancelled_) serve_probe();
+  receive(orders.take());
+  if (!cancelled_) serve_looks();
   if (cancelled_ || stop_.stop_requested()) throw Cancelled();
   wake_window();
 }
 
-void Session::Worker::serve_probe() {
-  while (run_open_ && probe_asked_ && !looking_ && !stop_.stop_requested()) {
-    const Probe probe = *std::exchange(probe_asked_, std::nullopt);
-    look(probe, Publish::early_and_whole);
+void Session::Worker::serve_looks() {
+  while (run_open_ && window_.asked && !looking_ && !stop_.stop_requested()) {
+    const Probe probe = *std::exchange(window_.asked, std::nullopt);
+    look(window_, probe, Publish::early_and_whole);
   }
+  serve_guest();
+}
+
+// One at a time, whose question has waited: however many there are, what they ask takes turns with training.
+void Session::Worker::serve_guest() {
+  if (looking_) return;
+  forget_guests_gone();
+  const auto rest = std::min<Clock::duration>(longest_pause_of_training, guest_question_rest * guest_pace_.took);
+  if (!run_open_ || stop_.stop_requested() || !guests_may_look(rest)) return;
+  Viewer* const guest = next_guest([](const Viewer& viewer) { return viewer.asked.has_value(); });
+  if (guest == nullptr) return;
+  const Probe probe = *std::exchange(guest->asked, std::nullopt);
+  look(*guest, probe, Publish::early_and_whole);
 }
 
 // ---- studies
@@ -612,94 +662,146 @@ void Session::Worker::breathe_in_study(std::uint64_t study, double fraction) {
     last_fraction_ = Clock::now();
     send(StudyProgress{study, fraction});
   }
-  receive(commands.take());
-  serve_probe();
+  receive(orders.take());
+  serve_looks();
   give_way_in_study();
   while (!waiting_.empty()) {
     carry_out_next();
     give_way_in_study();  // while it was carried out, another run may have been ordered
   }
   train_meanwhile();
-  if (time_to_look_again()) look_again();
+  look_again_where_due();
   report_status();
   wake_window();
 }
 
 // ---- looking inside the model
 
-void Session::Worker::look(const Probe& probe, Publish publish) {
-  present_probe_ = probe;
-  outdated_ = false;
-  look_failed_ = false;
+void Session::Worker::look(Viewer& viewer, const Probe& probe, Publish publish) {
+  viewer.present = probe;
+  viewer.outdated = false;
+  viewer.failed = false;
   look_cancelled_ = false;
   const Raised looking(looking_);
   // Inside an update there is time for the sentence, but not for all its decodings: they follow.
   Probe asked = probe;
   if (occupied_ && probe.decoding) {
     asked.decoding = false;
-    outdated_ = true;
+    viewer.outdated = true;
   }
   const Clock::time_point begin = Clock::now();
-  const auto through = [&](Engine& engine, Mailbox<Snapshot>& into) {
-    return attempt("look at the sentence", [&] { look_through(engine, asked, publish, into); });
+  const auto through = [&](Engine& engine) {
+    const bool of_other = &engine == other_.get();
+    Mailbox<Snapshot>& mailbox = of_other ? other_snapshot : snapshot;
+    const auto put = [&](std::shared_ptr<const Snapshot> seen) {
+      if (viewer.guest) return answers.push({*viewer.guest, std::move(seen), of_other});
+      mailbox.put(std::move(seen));
+    };
+    const auto tell = [&](Message why) {
+      news_ = true;
+      if (viewer.guest) return answers.push({*viewer.guest, std::move(why), of_other});
+      send(std::move(why));
+    };
+    return attempt(
+        "look at the sentence", [&] { look_through(engine, viewer, asked, publish, put); }, tell);
   };
+  LookPace& pace = viewer.guest ? guest_pace_ : window_pace_;
   try {
-    look_failed_ = !through(*engine_, snapshot);
-    if (other_ && !through(*other_, other_snapshot)) look_failed_ = true;
+    viewer.failed = !through(*engine_);
+    if (other_ && !through(*other_)) viewer.failed = true;
   } catch (const Cancelled&) {
-    return;
+    if (!viewer.guest) return;
   }
-  last_look_ = Clock::now();
-  look_duration_ = last_look_ - begin;
+  pace.last_end = Clock::now();
+  pace.took = pace.last_end - begin;
 }
 
-void Session::Worker::look_through(Engine& engine, const Probe& probe, Publish publish, Mailbox<Snapshot>& into) {
+void Session::Worker::look_through(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish,
+                                   const SnapshotSink& put) {
   // A newer sentence ends this look, but never before this one has shown something: else fast typing shows nothing.
   bool shown = publish == Publish::whole;
   std::shared_ptr<const Snapshot> newest;
-  const auto put = [&] {
-    into.put(newest);
+  const auto put_newest = [&] {
+    put(newest);
     news_ = true;
     wake_window();
   };
   const SnapshotCallback take_snapshot = [&](std::shared_ptr<const Snapshot> taken) {
     newest = std::move(taken);
     if (publish == Publish::whole) return;
-    put();
+    put_newest();
     shown = true;
   };
   const Clock::time_point begin = Clock::now();
   const Breath breathe = [&] {
-    receive(commands.take());
+    receive(orders.take());
     wake_window();
-    if (stop_.stop_requested() || look_cancelled_) throw Cancelled();
-    if (shown && (probe_asked_ || run_is_to_be_replaced())) throw Cancelled();
-    // The update around this look cannot go on before it ends, nor can a command that waits for a look between updates
-    // to end: what takes long gives way, and is looked at anew.
-    const bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
-    if (shown && holds_up && Clock::now() - begin >= longest_pause_of_training) {
-      outdated_ = true;
-      throw Cancelled();
-    }
+    if (stop_.stop_requested() || look_cancelled_ || viewer.gone) throw Cancelled();
+    if (shown) give_way_in_look(viewer, begin);
     train_meanwhile();
   };
   engine.probe(probe, take_snapshot, breathe);
-  if (publish == Publish::whole && newest) put();
+  if (publish == Publish::whole && newest) put_newest();
 }
 
-// The window already shows this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
-void Session::Worker::look_again() {
-  const Probe probe = *present_probe_;
-  look(probe, Publish::whole);
+void Session::Worker::give_way_in_look(Viewer& viewer, Clock::time_point begin) {
+  if (viewer.asked || run_is_to_be_replaced()) throw Cancelled();
+  // The update around this look cannot go on before it ends, nor can a command that waits for a look between updates
+  // to end, nor another guest: what takes long gives way, and is looked at anew.
+  const auto waits = [](const Viewer& other) { return other.asked.has_value(); };
+  bool holds_up = occupied_ ? !preparing_ : !waiting_.empty();
+  if (viewer.guest) holds_up = holds_up || std::ranges::any_of(guests_ | std::views::values, waits);
+  const bool before_window = viewer.guest && window_.asked;
+  if (!before_window && !(holds_up && Clock::now() - begin >= longest_pause_of_training)) return;
+  viewer.outdated = true;
+  throw Cancelled();
 }
 
-bool Session::Worker::looks_outdated() const {
-  return present_probe_ && outdated_ && !look_failed_;
+// The viewer already sees this sentence: half a snapshot would make its decoding flicker, so only the whole is put.
+void Session::Worker::look_again(Viewer& viewer) {
+  const Probe probe = *viewer.present;
+  look(viewer, probe, Publish::whole);
 }
 
-bool Session::Worker::time_to_look_again() const {
-  const Clock::duration rest = std::max<Clock::duration>(look_interval, look_rest * look_duration_);
-  return looks_outdated() && Clock::now() - last_look_ >= rest;
+// Without training nothing is gained by resting.
+void Session::Worker::look_again_where_due() {
+  const Clock::duration rest = std::max<Clock::duration>(look_interval, look_rest * window_pace_.took);
+  const bool rested = activity_ != Activity::training || Clock::now() - window_pace_.last_end >= rest;
+  if (is_outdated(window_) && rested) look_again(window_);
+  if (!guests_may_look(std::max<Clock::duration>(look_interval, guest_look_rest * guest_pace_.took))) return;
+  if (Viewer* const guest = next_guest(is_outdated)) look_again(*guest);
+}
+
+void Session::Worker::ask_anew() {
+  each_viewer([](Viewer& viewer) {
+    if (!viewer.asked) viewer.asked = viewer.present;
+  });
+}
+
+bool Session::Worker::is_outdated(const Viewer& viewer) {
+  return viewer.present && viewer.outdated && !viewer.failed && !viewer.gone;
+}
+
+bool Session::Worker::guests_may_look(Clock::duration rest) const {
+  return activity_ != Activity::training || Clock::now() - guest_pace_.last_end >= rest;
+}
+
+template <typename Condition>
+Session::Worker::Viewer* Session::Worker::next_guest(Condition condition) {
+  const auto is_next = [&](const auto& entry) { return condition(entry.second); };
+  const auto after = guests_.upper_bound(served_);
+  auto found = std::find_if(after, guests_.end(), is_next);
+  if (found == guests_.end()) {
+    found = std::find_if(guests_.begin(), after, is_next);
+    if (found == after) return nullptr;
+  }
+  served_ = found->first;
+  return &found->second;
+}
+
+// Not while one of them is looked for.
+void Session::Worker::forget_guests_gone() {
+  std::erase_if(guests_, [](const auto& entry) { return entry.second.gone; });
 }
 
 // ---- events going out
@@ -742,13 +844,18 @@ void Session::Worker::wake_window() {
 }
 
 bool Session::Worker::attempt(const char* task, const std::function<void()>& work) {
+  return attempt(task, work, [this](Message why) { send(std::move(why)); });
+}
+
+bool Session::Worker::attempt(const char* task, const std::function<void()>& work,
+                              const std::function<void(Message)>& tell) {
   try {
     work();
     return true;
   } catch (const Cancelled&) {
     throw;
   } catch (...) {
-    say(Severity::error, fmt::format("Could not {}: {}", task, reason()));
+    tell({Severity::error, fmt::format("Could not {}: {}", task, reason())});
     return false;
   }
 }

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "session/session.h"
@@ -17,26 +19,54 @@ namespace attnscope {
 class Session::Worker {
  public:
   Worker(std::function<std::unique_ptr<Engine>()> make_engine, std::function<void()> wake);
+  Worker(std::vector<HeldEngine> runs, std::function<void()> wake);
 
-  // The body of the worker thread, from making the engine to destroying it; returns soon after a stop is asked for.
+  // The body of the worker thread, from making the engine to letting go of it; returns soon after a stop is asked for.
   void run(std::stop_token stop);
 
+  using Order = std::variant<Command, GuestQuestion>;
+
   // The wires between the threads. Everything private belongs to the worker thread alone.
-  Queue<Command> commands;
+  Queue<Order> orders;
   Queue<Event> events;
+  Queue<GuestAnswer> answers;
   Mailbox<Snapshot> snapshot;
   Mailbox<Snapshot> other_snapshot;  // of the run that the present one is compared with
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  // Who looks through the model: the window, or a guest.
+  struct Viewer {
+    std::optional<Guest> guest = {};
+    std::optional<Probe> asked = {};    // the newest not yet looked at
+    std::optional<Probe> present = {};  // what it looks at now
+    bool outdated = false;              // the weights have changed since it was looked at
+    bool failed = false;                // looking again by ourselves would only repeat the error
+    bool gone = false;
+  };
+  // Of one look after another.
+  struct LookPace {
+    Clock::time_point last_end{};
+    Clock::duration took{};
+  };
+
+  template <typename Do>
+  void each_viewer(Do what) {
+    what(window_);
+    for (auto& [guest, viewer] : guests_) what(viewer);
+  }
+
   void make_engine();
+  void take_over(std::vector<HeldEngine> runs);
   void save_what_is_left();
   void turn();
   bool nothing_to_do() const;
 
   // A command that comes in takes effect at once or waits, in order, for the present update or preparation to end.
-  void receive(std::vector<Command> arrived);
+  void receive(std::vector<Order> arrived);
+  void receive(Command command);
+  void receive(GuestQuestion question);
   void pause();
   void cancel();
   void replace_waiting_adjust(Adjust adjust);
@@ -91,7 +121,8 @@ class Session::Worker {
   void breathe();
   void breathe_in_recording();
   void breathe_in_preparation(const Progress& progress);
-  void serve_probe();
+  void serve_looks();
+  void serve_guest();
   bool run_is_to_be_replaced() const;
 
   void study();
@@ -99,11 +130,18 @@ class Session::Worker {
   void breathe_in_study(std::uint64_t study, double fraction);
 
   enum class Publish { early_and_whole, whole };
-  void look(const Probe& probe, Publish publish);
-  void look_through(Engine& engine, const Probe& probe, Publish publish, Mailbox<Snapshot>& into);
-  void look_again();
-  bool looks_outdated() const;
-  bool time_to_look_again() const;
+  using SnapshotSink = std::function<void(std::shared_ptr<const Snapshot>)>;
+  void look(Viewer& viewer, const Probe& probe, Publish publish);
+  void look_through(Engine& engine, Viewer& viewer, const Probe& probe, Publish publish, const SnapshotSink& put);
+  void give_way_in_look(Viewer& viewer, Clock::time_point begin);
+  void look_again(Viewer& viewer);
+  void look_again_where_due();
+  void ask_anew();  // every viewer: the model is another one
+  static bool is_outdated(const Viewer& viewer);
+  bool guests_may_look(Clock::duration rest) const;
+  template <typename Condition>
+  Viewer* next_guest(Condition condition);  // whose turn it is of those; null: none is one
+  void forget_guests_gone();
 
   void send(Event event);
   template <typename What>
@@ -115,18 +153,19 @@ class Session::Worker {
   // Runs `work`; what it throws becomes the error message "Could not <task>: <why>". False if it threw. Cancelled
   // passes through: it is nobody's mistake.
   bool attempt(const char* task, const std::function<void()>& work);
+  bool attempt(const char* task, const std::function<void()>& work, const std::function<void(Message)>& tell);
 
   const std::function<std::unique_ptr<Engine>()> make_engine_;
   const std::function<void()> wake_;
   std::stop_token stop_;
-  std::unique_ptr<Engine> engine_;
+  std::vector<HeldEngine> runs_;  // until they are taken over
+  std::shared_ptr<Engine> engine_;
   std::string engine_error_;       // why there is no engine
-  std::unique_ptr<Engine> other_;  // of the run that the present one is compared with; null: nothing is compared
+  std::shared_ptr<Engine> other_;  // of the run that the present one is compared with; null: nothing is compared
   Config config_;                  // of the present run
   Config other_config_;            // and of the other one
 
-  std::deque<Command> waiting_;       // for the end of the present update, oldest first
-  std::optional<Probe> probe_asked_;  // the newest not yet looked at
+  std::deque<Command> waiting_;  // for the end of the present update, oldest first
   bool run_open_ = false;
   bool preparing_ = false;
   bool cancelled_ = false;              // the preparation under way is to be abandoned
@@ -145,15 +184,15 @@ class Session::Worker {
   bool study_cancelled_ = false;           // and is to be given up
   Clock::time_point last_fraction_{};      // when it last told how far it is
 
-  std::optional<Probe> present_probe_;  // what the window looks at now
-  bool looking_ = false;                // a look is under way: another one waits for its next breath
-  bool look_cancelled_ = false;         // the look under way is to be abandoned
-  bool outdated_ = false;               // the weights have changed since it was looked at
-  bool look_failed_ = false;            // looking again by ourselves would only repeat the error
-  bool recording_failed_ = false;       // until another sentence is pinned, or another run there
-  bool checkpoint_failed_ = false;      // and that has been said
-  Clock::time_point last_look_{};       // its end
-  Clock::duration look_duration_{};
+  Viewer window_;
+  std::map<Guest, Viewer> guests_;
+  Guest served_ = 0;                // the guest whose turn was last
+  bool looking_ = false;            // a look is under way: another one waits for its next breath
+  bool look_cancelled_ = false;     // the look under way is to be abandoned
+  LookPace window_pace_;            // of looks that were not abandoned
+  LookPace guest_pace_;             // of all
+  bool recording_failed_ = false;   // until another sentence is pinned, or another run there
+  bool checkpoint_failed_ = false;  // and that has been said
 };
 
 }  // namespace attnscope

@@ -46,7 +46,7 @@ Facts machine_facts() {
   return facts;
 }
 
-void post_commands(Scope& scope, Session& session) {
+void post_commands(Scope& scope, Conversation& session) {
   for (Command& command : scope.commands) session.post(std::move(command));
   scope.commands.clear();
 }

@@ -20,7 +20,7 @@ std::unique_ptr<Engine> make_window_engine(const std::filesystem::path& kept = {
 Facts machine_facts();
 
 // Posts what the window wants done.
-void post_commands(Scope& scope, Session& session);
+void post_commands(Scope& scope, Conversation& session);
 
 // The first error that the worker reported, as std::runtime_error; nothing if there is none.
 void throw_errors(const std::vector<Event>& events);

@@ -17,8 +17,10 @@
 #include "commands/desktop/machine.h"
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
+#include "commands/served_training.h"
 #include "kernels/breathing.h"
 #include "plain/channel.h"
+#include "remote/remote_session.h"
 #include "session/file_writing.h"
 #include "session/session.h"
 #include "shell/lessons.h"
@@ -71,6 +73,8 @@ class App {
  private:
   // On the worker thread.
   std::unique_ptr<Engine> make_engine();
+  // With a worker of its own, or with a training elsewhere.
+  std::unique_ptr<Conversation> make_session(const std::string& station);
 
   void open_first_run(const std::string& path);
   void hear();
@@ -92,7 +96,7 @@ class App {
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
-  Session session_;  // last: it wakes the window
+  std::unique_ptr<Conversation> session_;  // last: it wakes the window
 };
 
 App::App(const WindowOptions& options)
@@ -101,13 +105,19 @@ App::App(const WindowOptions& options)
       window_(read_.settings.window),
       renderer_(find_fonts()),
       input_(window_),
-      session_([this] { return make_engine(); }, GlfwWindow::wake) {
+      session_(make_session(options.station)) {
   scope_.layout = read_.settings.layout;
   scope_.translations = find_translations();
   speak_language(scope_);
   for (const std::string& complaint : scope_.translations.complaints) notify(scope_, Severity::warning, complaint);
   if (!read_.complaint.empty()) notify(scope_, Severity::warning, read_.complaint);
-  open_first_run(options.path);
+  if (options.station.empty()) open_first_run(options.path);
+}
+
+std::unique_ptr<Conversation> App::make_session(const std::string& station) {
+  if (station.empty()) return std::make_unique<Session>([this] { return make_engine(); }, GlfwWindow::wake);
+  facts_.push(machine_facts());
+  return std::make_unique<RemoteSession>(remote_address(station), token_of_environment(), GlfwWindow::wake);
 }
 
 std::unique_ptr<Engine> App::make_engine() {
@@ -117,10 +127,10 @@ std::unique_ptr<Engine> App::make_engine() {
 }
 
 void App::open_first_run(const std::string& path) {
-  session_.post(ListKeptRuns{});
+  session_->post(ListKeptRuns{});
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    session_.post(OpenRun{path});
+    session_->post(OpenRun{path});
     return;
   }
   if (path.ends_with(saved_view_extension)) {
@@ -132,12 +142,12 @@ void App::open_first_run(const std::string& path) {
   }
   const std::filesystem::path shipped = shipped_run();
   if (std::filesystem::is_directory(shipped, error)) {
-    session_.post(OpenRun{shipped.string()});
+    session_->post(OpenRun{shipped.string()});
   } else {
     notify(scope_, Severity::warning,
            "The trained model that comes with attnscope is not at " + shipped.string() +
                ": starting from random weights.");
-    session_.post(Reset{Config{}});
+    session_->post(Reset{Config{}});
   }
 }
 
@@ -151,7 +161,7 @@ void App::begin_quit() {
   if (scope_.run.run == 0 || scope_.status.activity == Activity::preparing) {
     scope_.requests.end = true;
   } else {
-    session_.post(KeepRun{});
+    session_->post(KeepRun{});
   }
 }
 
@@ -175,7 +185,7 @@ void App::run() {
   }
   if (!quitting_) save_settings();
   if (!window_.lost()) window_.hide();
-  tell_errors(session_.end().events);
+  tell_errors(session_->end().events);
   if (!window_.lost()) return;
   std::fputs("attnscope: the display has gone\n", stderr);
   std::_Exit(1);  // what there is to close would ask it
@@ -186,7 +196,7 @@ void App::hear() {
     scope_.facts = std::move(facts);
     for (const std::string& complaint : scope_.facts.complaints) notify(scope_, Severity::warning, complaint);
   }
-  Session::News news = session_.poll();
+  Conversation::News news = session_->poll();
   const bool looked = news.snapshot != scope_.newest.snapshot;
   const bool looked_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
   if (news.events.empty() && !looked && !looked_beside) return;
@@ -195,7 +205,7 @@ void App::hear() {
   pacing_.news();
   // The answer to a key typed is waited for; another look at the same sentence while training is not.
   if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
-  post_commands(scope_, session_);
+  post_commands(scope_, *session_);
 }
 
 void App::heed_drops() {
@@ -203,7 +213,7 @@ void App::heed_drops() {
     std::error_code error;
     drop_path(scope_, path, std::filesystem::is_directory(path, error));
   }
-  post_commands(scope_, session_);
+  post_commands(scope_, *session_);
 }
 
 void App::draw() {
@@ -212,7 +222,7 @@ void App::draw() {
   std::optional<kernels::Quiet> quiet;
   if (pacing_.awaited()) quiet.emplace();
   renderer_.draw(scope_, window_.content_scale(), [this] { window_.begin_frame(); });
-  post_commands(scope_, session_);  // first: while the frame is shown, which takes longest, the worker answers
+  post_commands(scope_, *session_);  // first: while the frame is shown, which takes longest, the worker answers
   window_.show_frame();
   pacing_.drawn(begin, GlfwWindow::now(), animating(scope_), ImGui::GetIO().WantTextInput);
   serve_requests();

@@ -1,0 +1,80 @@
+#include "commands/served_training.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "commands/say.h"
+#include "plain/config.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t shortest_token = 16;
+constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and for the end of the minutes
+
+}  // namespace
+
+std::string token_of_environment() {
+  const char* const variable = std::getenv(token_variable);
+  const std::string token = variable == nullptr ? "" : variable;
+  if (!token.empty() && token.size() < shortest_token)
+    throw ConfigError(fmt::format("{} is shorter than {} characters", token_variable, shortest_token));
+  return token;
+}
+
+StationOptions station_options(const std::string& address, bool allow_control) {
+  StationOptions options;
+  options.address = remote_address(address);
+  options.token = token_of_environment();
+  options.control = allow_control;
+  if (options.token.empty() && !is_loopback(options.address)) {
+    options.token = random_token();
+    say("whoever watches needs {}={}", token_variable, options.token);
+  }
+  return options;
+}
+
+ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const StationOptions& station)
+    : allow_control_(station.control),
+      session_(std::move(runs), [this] { bell_.ring(); }),
+      station_(station, session_) {
+  say("can be watched at {}: attnscope attach", address_text(station_.address()));
+}
+
+void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell,
+                           const std::function<void(const std::string&)>& complain) {
+  session_.post(Train{});
+  while (!over_ && !enough()) {
+    bell_.wait_for(longest_deafness);
+    hear(session_.poll().events, tell, complain);
+  }
+  hear(session_.end().events, tell, complain);
+  if (!failure_.empty()) throw std::runtime_error(failure_);
+}
+
+void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
+                          const std::function<void(const std::string&)>& complain) {
+  for (const Event& event : events) {
+    if (const auto* point = std::get_if<MetricPoint>(&event)) tell(*point, false);
+    if (const auto* other = std::get_if<OfOther>(&event))
+      if (const auto* point = std::get_if<MetricPoint>(&other->what)) tell(*point, true);
+    if (const auto* message = std::get_if<Message>(&event); message && message->severity != Severity::info)
+      complain(message->text);
+    if (const auto* diverged = std::get_if<Diverged>(&event))
+      failure_ = fmt::format("step {}: {} was no number", diverged->step, diverged->what);
+    if (const auto* status = std::get_if<Status>(&event)) heed(*status);
+  }
+  station_.tell(std::move(events));
+}
+
+// Who watches may have paused it; else nobody would go on.
+void ServedTraining::heed(const Status& status) {
+  const bool stopped = status.activity == Activity::paused && !allow_control_;
+  if (stopped && failure_.empty()) failure_ = fmt::format("training has stopped at step {}", status.step);
+  if (status.activity == Activity::finished || !failure_.empty()) over_ = true;
+}
+
+}  // namespace attnscope

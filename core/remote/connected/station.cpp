@@ -1,0 +1,436 @@
+#include "remote/station.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "remote/connected/packet_line.h"
+#include "remote/event_log.h"
+#include "remote/packets.h"
+#include "remote/permission.h"
+#include "remote/wire.h"
+
+namespace attnscope {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto alive_interval = 5s;                          // between two packets, at most
+constexpr auto greeting_patience = 5s;                       // until a watcher has said who it is
+constexpr auto reading_patience = 30s;                       // until it has taken the next bytes
+constexpr auto farewell_patience = 2s;                       // until all have heard the last
+constexpr auto command_interval = 5ms;                       // so fast commands are taken of one watcher
+constexpr std::size_t most_connections = 2 * most_watchers;  // with those that have not greeted yet
+constexpr std::size_t most_said = 64;                        // that wait for one watcher
+constexpr std::size_t bytes_at_once = std::size_t{256} << 10;
+
+// Takes as long wherever they differ.
+bool is_same_secret(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    const char c = i < given.size() ? given[i] : '\0';
+    difference |= static_cast<unsigned char>(c ^ secret[i]);
+  }
+  return difference == 0;
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+Tcp::endpoint endpoint_of(asio::io_context& io, const RemoteAddress& address) {
+  asio::error_code error;
+  const auto found = Tcp::resolver(io).resolve(address.host, std::to_string(address.port), error);
+  if (error || found.empty())
+    throw std::runtime_error(fmt::format("{}: there is no such address: {}", address_text(address), error.message()));
+  return *found.begin();
+}
+
+asio::ip::tcp::acceptor listening(asio::io_context& io, const RemoteAddress& address) {
+  try {
+    return {io, endpoint_of(io, address)};
+  } catch (const std::system_error& error) {
+    throw std::runtime_error(
+        fmt::format("{}: nobody can be served there: {}", address_text(address), error.code().message()));
+  }
+}
+
+// One connection; a watcher since it has greeted.
+struct Watcher {
+  Watcher(asio::io_context& io, Tcp::socket socket_, Guest guest_)
+      : socket(std::move(socket_)), nudge(io), guest(guest_) {}
+
+  // Whatever waits for it to read or to write ends.
+  void let_go() {
+    asio::error_code ignored;
+    socket.close(ignored);
+    nudge.cancel();
+  }
+
+  void say(Event event) {
+    if (said.size() == most_said) said.pop_front();
+    said.push_back(std::move(event));
+  }
+
+  Tcp::socket socket;
+  asio::steady_timer nudge;  // cancelled when there is something to write
+  const Guest guest;
+  bool greeted = false;
+  Clock::time_point waiting_since = Clock::now();  // for it to greet, or to take the next bytes
+  bool writing = false;
+
+  // ---- what it has not heard yet
+  std::uint64_t next = 0;  // of the log
+  bool status = true;
+  std::deque<Event> said;
+  std::array<std::shared_ptr<const Snapshot>, 2> looks;  // of the run, and of the one beside it
+
+  std::optional<StartStudy> study;  // asked for, waits for its turn
+};
+using WatcherPointer = std::shared_ptr<Watcher>;
+
+}  // namespace
+
+bool is_loopback(const RemoteAddress& address) {
+  asio::io_context io;
+  return endpoint_of(io, address).address().is_loopback();
+}
+
+std::string random_token() {
+  return fmt::format("{:016x}{:016x}", random_number(), random_number());
+}
+
+class Station::Desk {
+ public:
+  Desk(const StationOptions& options, Session& session)
+      : options_(options), session_(session), acceptor_(listening(io_, options.address)) {
+    asio::co_spawn(io_, accept(), asio::detached);
+    asio::co_spawn(io_, watch_over(), asio::detached);
+    thread_ = std::jthread([this] { io_.run(); });
+  }
+
+  ~Desk() {
+    asio::post(io_, [this] { begin_farewell(); });
+    thread_.join();
+  }
+
+  RemoteAddress address() const { return {options_.address.host, acceptor_.local_endpoint().port()}; }
+
+  void tell(std::vector<Event> events) {
+    asio::post(io_, [this, events = std::move(events)] {
+      for (const Event& event : events) hear(event);
+      for (GuestAnswer& answer : session_.poll_guests()) hand_over(std::move(answer));
+      nudge_all();
+    });
+  }
+
+ private:
+  // ---- those who come and go
+
+  asio::awaitable<void> accept() {
+    for (Guest guest = 1;; ++guest) {
+      asio::error_code error;
+      Tcp::socket socket = co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
+      if (!acceptor_.is_open()) co_return;
+      if (error) {  // too many files are open, most often: it is tried again a little later
+        asio::steady_timer pause(io_, 100ms);
+        co_await pause.async_wait(asio::use_awaitable);
+      } else if (watchers_.size() < most_connections) {
+        socket.set_option(Tcp::no_delay(true), error);
+        const auto watcher = std::make_shared<Watcher>(io_, std::move(socket), guest);
+        watchers_[guest] = watcher;
+        asio::co_spawn(io_, serve(watcher), asio::detached);
+      }
+    }
+  }
+
+  // Whoever keeps this side waiting is let go.
+  asio::awaitable<void> watch_over() {
+    while (!leaving_) {
+      asio::error_code ignored;
+      watch_.expires_after(1s);
+      co_await watch_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      for (const auto& [guest, watcher] : watchers_) {
+        const auto waited = Clock::now() - watcher->waiting_since;
+        if ((!watcher->greeted && waited > greeting_patience) || (watcher->writing && waited > reading_patience))
+          watcher->let_go();
+      }
+    }
+  }
+
+  asio::awaitable<void> serve(WatcherPointer watcher) {
+    std::string refusal;
+    try {
+      co_await asio::async_write(watcher->socket, asio::buffer(preamble()), asio::use_awaitable);
+      co_await read_preamble(watcher->socket);
+      refusal = greet(*watcher, read_to_station(co_await read_packet(watcher->socket, largest_greeting)));
+      if (refusal.empty()) {
+        asio::co_spawn(io_, write(watcher), asio::detached);
+        co_await heed_commands(watcher);
+      }
+    } catch (const std::exception&) {  // the line has ended, or what came over it was not what it should be
+    }
+    if (!refusal.empty()) co_await refuse(watcher, refusal);
+    forget(*watcher);
+  }
+
+  // Why it may not watch; empty: it may.
+  std::string greet(Watcher& watcher, const ToStation& packet) {
+    const auto* hello = std::get_if<Hello>(&packet);
+    if (hello == nullptr) return "a watcher says first who it is";
+    if (!options_.token.empty() && !is_same_secret(hello->token, options_.token))
+      return hello->token.empty() ? "a token is asked for there" : "the token is not the one asked for there";
+    const auto watch = std::ranges::count_if(watchers_, [](const auto& entry) { return entry.second->greeted; });
+    if (static_cast<std::size_t>(watch) >= most_watchers) return fmt::format("{} windows watch it already", watch);
+    watcher.greeted = true;
+    watcher.next = hello->session == session_number_ ? std::clamp(hello->next, log_.first(), log_.end()) : log_.first();
+    return "";
+  }
+
+  static asio::awaitable<void> refuse(WatcherPointer watcher, std::string why) {
+    try {
+      const std::string bytes = framed(wire_bytes(ToWatcher(Refused{std::move(why)})));
+      co_await asio::async_write(watcher->socket, asio::buffer(bytes), asio::use_awaitable);
+    } catch (const std::system_error&) {  // it is gone
+    }
+  }
+
+  void forget(Watcher& watcher) {
+    watcher.let_go();
+    watchers_.erase(watcher.guest);
+    session_.ask({watcher.guest, std::nullopt});
+    if (studied_for_ == watcher.guest) session_.post(CancelStudy{});
+    if (leaving_ && watchers_.empty()) farewell_.cancel();
+  }
+
+  // All that can still be told is told first.
+  void begin_farewell() {
+    leaving_ = true;
+    acceptor_.close();
+    watch_.cancel();
+    for (const auto& [guest, watcher] : watchers_) {
+      watcher->say(Message{Severity::info, "The training there has ended"});
+      if (!watcher->greeted) watcher->let_go();
+    }
+    nudge_all();
+    farewell_.expires_after(farewell_patience);
+    farewell_.async_wait([this](asio::error_code error) {
+      if (!error) io_.stop();
+    });
+    if (watchers_.empty()) farewell_.cancel();
+  }
+
+  // ---- what they ask
+
+  asio::awaitable<void> heed_commands(WatcherPointer watcher) {
+    asio::steady_timer pause(io_);
+    while (true) {
+      ToStation packet = read_to_station(co_await read_packet(watcher->socket, largest_command));
+      auto* command = std::get_if<Command>(&packet);
+      if (command == nullptr) co_return;
+      heed(*watcher, std::move(*command));
+      pause.expires_after(command_interval);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+  }
+
+  void heed(Watcher& watcher, Command command) {
+    if (const auto why = refusal(command, options_.control)) {
+      watcher.say(*why);
+      if (const auto* study = std::get_if<StartStudy>(&command)) watcher.say(StudyEnded{study->study, nullptr});
+      watcher.nudge.cancel();
+    } else if (auto* probe = std::get_if<Probe>(&command)) {
+      session_.ask({watcher.guest, std::move(*probe)});
+    } else if (auto* study = std::get_if<StartStudy>(&command)) {
+      ask_for_study(watcher, std::move(*study));
+    } else if (std::holds_alternative<CancelStudy>(command)) {
+      ask_for_study(watcher, std::nullopt);
+    } else {
+      session_.post(std::move(command));
+    }
+  }
+
+  // ---- studies: one at a time, in turns
+
+  void ask_for_study(Watcher& watcher, std::optional<StartStudy> asked) {
+    if (watcher.study) watcher.say(StudyEnded{watcher.study->study, nullptr});
+    watcher.study = std::move(asked);
+    if (studied_for_ == watcher.guest) session_.post(CancelStudy{});
+    watcher.nudge.cancel();
+    begin_next_study();
+  }
+
+  void begin_next_study() {
+    if (studied_for_) return;
+    const auto wants = [](const auto& entry) { return entry.second->study.has_value(); };
+    auto found = std::find_if(watchers_.upper_bound(last_studied_for_), watchers_.end(), wants);
+    if (found == watchers_.end()) found = std::ranges::find_if(watchers_, wants);
+    if (found == watchers_.end()) return;
+    StartStudy asked = *std::exchange(found->second->study, std::nullopt);
+    studied_for_ = last_studied_for_ = found->first;
+    watchers_number_ = std::exchange(asked.study, ++studies_);
+    session_.post(std::move(asked));
+  }
+
+  void tell_of_study(Event event) {
+    const auto watcher = watchers_.find(*studied_for_);
+    if (watcher != watchers_.end()) watcher->second->say(std::move(event));
+  }
+
+  // ---- what the session says
+
+  void hear(const Event& event) {
+    if (log_.record(event)) return;
+    const auto say_to_all = [this](const Event& said) {
+      for (const auto& [guest, watcher] : watchers_)
+        if (watcher->greeted) watcher->say(said);
+    };
+    if (const auto* status = std::get_if<Status>(&event)) {
+      status_ = *status;
+      each_owes_status();
+    } else if (const auto* other = std::get_if<OfOther>(&event)) {
+      other_status_ = std::get<Status>(other->what);
+      each_owes_status();
+    } else if (const auto* progress = std::get_if<StudyProgress>(&event)) {
+      if (is_ours(progress->study)) tell_of_study(StudyProgress{watchers_number_, progress->fraction});
+    } else if (const auto* ended = std::get_if<StudyEnded>(&event)) {
+      if (!is_ours(ended->study)) return;
+      tell_of_study(StudyEnded{watchers_number_, ended->result});
+      studied_for_.reset();
+      begin_next_study();
+    } else if (std::holds_alternative<Message>(event) || std::holds_alternative<Progress>(event)) {
+      say_to_all(event);
+    }
+  }
+
+  bool is_ours(std::uint64_t study) const { return studied_for_ && study == studies_; }
+
+  void each_owes_status() {
+    for (const auto& [guest, watcher] : watchers_) watcher->status = true;
+  }
+
+  void hand_over(GuestAnswer answer) {
+    const auto found = watchers_.find(answer.guest);
+    if (found == watchers_.end()) return;
+    if (auto* message = std::get_if<Message>(&answer.answer)) {
+      found->second->say(std::move(*message));
+    } else {
+      found->second->looks[answer.of_other ? 1 : 0] = std::get<0>(std::move(answer.answer));
+    }
+  }
+
+  void nudge_all() {
+    for (const auto& [guest, watcher] : watchers_) watcher->nudge.cancel();
+  }
+
+  // ---- what they hear
+
+  asio::awaitable<void> write(WatcherPointer watcher) {
+    try {
+      co_await write_bytes(*watcher, framed(wire_bytes(ToWatcher(Welcome{session_number_, options_.control}))));
+      while (watcher->socket.is_open()) {
+        std::string bytes = news_for(*watcher);
+        if (bytes.empty()) {
+          if (leaving_) break;
+          asio::error_code nudged;
+          watcher->nudge.expires_after(alive_interval);
+          co_await watcher->nudge.async_wait(asio::redirect_error(asio::use_awaitable, nudged));
+          if (nudged) continue;
+          bytes = framed(wire_bytes(ToWatcher(Alive{})));
+        }
+        co_await write_bytes(*watcher, bytes);
+      }
+    } catch (const std::system_error&) {  // the line has ended
+    }
+    watcher->let_go();  // whoever reads from it ends, too
+  }
+
+  static asio::awaitable<void> write_bytes(Watcher& watcher, std::string bytes) {
+    watcher.writing = true;
+    watcher.waiting_since = Clock::now();
+    const auto all_of_it = [&watcher](const asio::error_code& error, std::size_t) -> std::size_t {
+      watcher.waiting_since = Clock::now();
+      return error ? 0 : bytes_at_once;
+    };
+    co_await asio::async_write(watcher.socket, asio::buffer(bytes), all_of_it, asio::use_awaitable);
+    watcher.writing = false;
+  }
+
+  // Packets that are due, some at once; of what is seen only the newest. Empty: there is nothing new.
+  std::string news_for(Watcher& watcher) {
+    std::string bytes;
+    watcher.next = std::max(watcher.next, log_.first());
+    while (watcher.next < log_.end() && bytes.size() < bytes_at_once) {
+      const std::string packet = log_.packet(watcher.next++);
+      if (!packet.empty() && packet.size() <= largest_news) bytes += framed(packet);
+    }
+    if (watcher.next < log_.end()) return bytes;
+    if (std::exchange(watcher.status, false)) {
+      bytes += framed(wire_bytes(ToWatcher(Said{status_})));
+      if (other_status_) bytes += framed(wire_bytes(ToWatcher(Said{OfOther{*other_status_}})));
+    }
+    for (; !watcher.said.empty() && bytes.size() < bytes_at_once; watcher.said.pop_front())
+      bytes += checked(Said{std::move(watcher.said.front())});
+    for (const bool of_other : {false, true}) {
+      auto& look = watcher.looks[of_other ? 1 : 0];
+      if (look) bytes += checked(Looked{std::exchange(look, nullptr), of_other});
+    }
+    return bytes;
+  }
+
+  static std::string checked(ToWatcher packet) {
+    const std::string bytes = wire_bytes(packet);
+    if (bytes.size() <= largest_news) return framed(bytes);
+    return framed(wire_bytes(ToWatcher(
+        Said{Message{Severity::warning, fmt::format("What was asked for takes {} MB, more than is sent: it is left out",
+                                                    bytes.size() >> 20)}})));
+  }
+
+  asio::io_context io_;  // first: what belongs to it goes before it
+  const StationOptions options_;
+  Session& session_;
+  asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer watch_{io_};
+  asio::steady_timer farewell_{io_};
+  bool leaving_ = false;
+  std::map<Guest, WatcherPointer> watchers_;  // and those who have not greeted yet
+
+  const std::uint64_t session_number_ = random_number();
+  EventLog log_;
+  Status status_;
+  std::optional<Status> other_status_;
+
+  std::uint64_t studies_ = std::uint64_t{1} << 48;  // the last one's number, apart from those of a window
+  std::uint64_t watchers_number_ = 0;               // what the watcher calls it
+  std::optional<Guest> studied_for_;                // the one under way; none: there is none
+  Guest last_studied_for_ = 0;
+
+  std::jthread thread_;
+};
+
+Station::Station(const StationOptions& options, Session& session) : desk_(std::make_unique<Desk>(options, session)) {}
+
+Station::~Station() = default;
+
+RemoteAddress Station::address() const {
+  return desk_->address();
+}
+
+void Station::tell(std::vector<Event> events) {
+  desk_->tell(std::move(events));
+}
+
+}  // namespace attnscope

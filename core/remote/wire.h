@@ -1,0 +1,27 @@
+// Packets as bytes: MessagePack, by the fields that wire_fields.h tells.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "remote/packets.h"
+
+namespace attnscope {
+
+// Bytes that are not what they should be; the message says which part of what.
+class WireError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+std::string wire_bytes(const ToStation& packet);
+std::string wire_bytes(const ToWatcher& packet);
+
+// Throw WireError for anything but what was written by the functions above: other types, too few or too many fields,
+// values that their type or their enumeration has not, matrices whose size is not that of their numbers, what is nested
+// without end.
+ToStation read_to_station(std::string_view bytes);
+ToWatcher read_to_watcher(std::string_view bytes);
+
+}  // namespace attnscope

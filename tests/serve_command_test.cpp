@@ -1,0 +1,122 @@
+// `attnscope train --serve`: the same training, watched over loopback.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "commands/commands.h"
+#include "plain/metrics.h"
+#include "remote/remote_session.h"
+#include "run_fixture.h"
+#include "storage/run_folder.h"
+
+namespace attnscope {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto patience = 60s;  // only ever spent by a test that fails
+
+std::uint16_t free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  socklen_t size = sizeof(address);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+class ServedTrain : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder);
+    save_config(folder / "config.json", tiny_config());
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  TrainOptions options(const std::string& name, std::int64_t steps) const {
+    TrainOptions wanted;
+    wanted.config_file = (folder / "config.json").string();
+    wanted.out = (folder / name).string();
+    wanted.steps = steps;
+    wanted.pin = {"a b c"};
+    return wanted;
+  }
+
+  // A window that is attached to it until it ends.
+  void watch(const TrainOptions& served) {
+    RemoteSession window(remote_address(served.serve), "");
+    auto training = std::async(std::launch::async, [&] { return train(served); });
+    window.post(Probe{.request = 7, .text = "a b c d"});
+    const auto end = std::chrono::steady_clock::now() + patience;
+    bool over = false;
+    while (!over && std::chrono::steady_clock::now() < end) {
+      over = training.wait_for(1ms) == std::future_status::ready && window.attachment().line == Attachment::Line::lost;
+      hear(window.poll());
+    }
+    EXPECT_EQ(training.get(), 0);
+  }
+
+  void hear(Conversation::News news) {
+    if (news.snapshot && news.snapshot->is_whole()) look = news.snapshot;
+    if (news.other) other_look = news.other;
+    for (const Event& event : news.events) {
+      if (const auto* point = std::get_if<MetricPoint>(&event)) points.push_back(*point);
+      if (std::holds_alternative<FrameRecorded>(event)) ++frames;
+      const auto* other = std::get_if<OfOther>(&event);
+      if (other && std::holds_alternative<MetricPoint>(other->what)) ++other_points;
+    }
+  }
+
+  fs::path folder = fs::temp_directory_path() / ("attnscope-serve-" + std::to_string(::getpid()));
+  std::vector<MetricPoint> points;
+  std::size_t other_points = 0, frames = 0;
+  std::shared_ptr<const Snapshot> look, other_look;
+};
+
+TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
+  const TrainOptions alone = options("alone", 300);
+  ASSERT_EQ(train(alone), 0);
+  TrainOptions served = options("served", 300);
+  served.serve = "127.0.0.1:" + std::to_string(free_port());
+  watch(served);
+  ASSERT_EQ(points.size(), 300U);
+  const std::vector<MetricPoint> expected = load_metrics(RunFolder{alone.out}.metrics());
+  ASSERT_EQ(expected.size(), 300U);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i) + 1);
+    ASSERT_EQ(points[i][metric("loss")], expected[i][metric("loss")]);
+    ASSERT_EQ(points[i][metric("validation_nll")], expected[i][metric("validation_nll")]);
+  }
+  EXPECT_EQ(load_metrics(RunFolder{served.out}.metrics()).size(), 300U);
+  EXPECT_GT(frames, 1U);
+  ASSERT_TRUE(look);
+  EXPECT_EQ(look->request, 7U);
+  EXPECT_FALSE(look->encoder.empty());
+}
+
+TEST_F(ServedTrain, TwoRunsAreSeenSideBySide) {
+  TrainOptions served = options("both", 200);
+  served.compare = {"model.dropout=0"};
+  served.serve = std::to_string(free_port());
+  watch(served);
+  EXPECT_EQ(points.size(), 200U);
+  EXPECT_EQ(other_points, 200U);
+  EXPECT_TRUE(look);
+  EXPECT_TRUE(other_look);
+}
+
+}  // namespace
+}  // namespace attnscope

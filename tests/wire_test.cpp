@@ -1,0 +1,165 @@
+#include "remote/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <variant>
+
+#include "plain/metrics.h"
+#include "wire_fill.h"
+
+namespace attnscope {
+namespace {
+
+ToStation read_back(const ToStation&, std::string_view bytes) {
+  return read_to_station(bytes);
+}
+ToWatcher read_back(const ToWatcher&, std::string_view bytes) {
+  return read_to_watcher(bytes);
+}
+
+// Every kind of packet, and in those that carry one every kind of command or event, some times over.
+template <typename Packet, typename Message, typename Do>
+void for_each_packet(int times, Do what) {
+  Filler filler(1);
+  for (int i = 0; i < times; ++i)
+    for (std::size_t kind = 0; kind < std::variant_size_v<Packet>; ++kind)
+      for (std::size_t within = 0; within < std::variant_size_v<Message>; ++within)
+        what(filler.packet<Packet>(kind, within));
+}
+
+template <typename Do>
+void for_each_packet(int times, Do what) {
+  for_each_packet<ToStation, Command>(times, what);
+  for_each_packet<ToWatcher, Event>(times, what);
+}
+
+TEST(Wire, EveryMessageComesBackAsItWas) {
+  for_each_packet(20, [](const auto& packet) {
+    const std::string bytes = wire_bytes(packet);
+    const auto back = read_back(packet, bytes);
+    ASSERT_EQ(back.index(), packet.index());
+    ASSERT_EQ(wire_bytes(back), bytes);
+  });
+}
+
+TEST(Wire, ValuesComeBack) {
+  Snapshot seen;
+  seen.request = (std::uint64_t{1} << 60) + 7;
+  seen.source_text = "L'été\n";
+  seen.model.num_heads = 4;
+  seen.encoder = {{Matrix(2, 3)}};
+  seen.encoder[0][0].at(1, 2) = 0.1F;
+  seen.encoder[0][0].at(0, 0) = std::nanf("");
+  seen.untouched = std::make_shared<Snapshot>(seen);
+  const auto back =
+      std::get<Looked>(read_to_watcher(wire_bytes(ToWatcher(Looked{std::make_shared<Snapshot>(seen), true}))));
+  ASSERT_TRUE(back.snapshot);
+  EXPECT_TRUE(back.of_other);
+  EXPECT_EQ(back.snapshot->request, seen.request);
+  EXPECT_EQ(back.snapshot->source_text, seen.source_text);
+  EXPECT_EQ(back.snapshot->model, seen.model);
+  EXPECT_EQ(back.snapshot->untouched->encoder[0][0].at(1, 2), 0.1F);
+  EXPECT_TRUE(std::isnan(back.snapshot->encoder[0][0].at(0, 0)));
+}
+
+TEST(Wire, WhatWasNotMeasuredStaysSo) {
+  MetricPoint point;
+  point.step = 12;
+  point.set(metric("gradient_norm"), std::nan(""));
+  const auto back = std::get<Told>(read_to_watcher(wire_bytes(ToWatcher(Told{3, point}))));
+  const auto& read = std::get<MetricPoint>(back.event);
+  EXPECT_EQ(back.number, 3U);
+  EXPECT_EQ(read.step, 12);
+  EXPECT_FALSE(read[metric("loss")]);
+  EXPECT_TRUE(std::isnan(read[metric("gradient_norm")].value()));
+}
+
+// What a packet's bytes may become on their way, or in the hands of somebody who means ill.
+std::string mutated(std::string bytes, std::mt19937& random) {
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
+  for (std::size_t changes = 1 + below(4); changes > 0 && !bytes.empty(); --changes) {
+    const std::size_t at = below(bytes.size());
+    switch (below(5)) {
+      case 0:
+        bytes[at] = static_cast<char>(random());
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ 1 << below(8));
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.insert(at, 1 + below(4), static_cast<char>(random()));
+        break;
+      default:
+        bytes.erase(at, 1 + below(8));
+        break;
+    }
+  }
+  return bytes;
+}
+
+// Read without harm, as something that can be told again, or refused.
+template <typename Packet>
+void check_hostile(const Packet& kind, const std::string& bytes, int& refused) {
+  try {
+    wire_bytes(read_back(kind, bytes));
+  } catch (const WireError&) {
+    ++refused;
+  }
+}
+
+TEST(Wire, MutatedMessagesAreReadOrRefused) {
+  std::mt19937 random(7);
+  int tried = 0, refused = 0;
+  while (tried < 100'000) {
+    for_each_packet(1, [&](const auto& packet) {
+      const std::string bytes = wire_bytes(packet);
+      for (int i = 0; i < 40; ++i, ++tried) check_hostile(packet, mutated(bytes, random), refused);
+    });
+  }
+  EXPECT_GT(refused, tried / 4);
+}
+
+TEST(Wire, RandomBytesAreRefused) {
+  std::mt19937 random(8);
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes(random() % 64, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    check_hostile(ToStation(), bytes, refused);
+    check_hostile(ToWatcher(), bytes, refused);
+  }
+  EXPECT_GT(refused, 39'900);
+}
+
+TEST(Wire, WhatIsNestedWithoutEndIsRefused) {
+  const std::string lists(std::size_t{1} << 20, '\x91');  // a list of one list of one list …
+  EXPECT_THROW(read_to_station(lists), WireError);
+  EXPECT_THROW(read_to_watcher(lists), WireError);
+}
+
+TEST(Wire, AListThatClaimsToBeLongTakesNoMemory) {
+  EXPECT_THROW(read_to_station(std::string("\xdd\xff\xff\xff\xff", 5)), WireError);
+  EXPECT_THROW(read_to_station(std::string("\xc6\xff\xff\xff\xff", 5)), WireError);
+}
+
+TEST(Wire, AMatrixHasItsSize) {
+  Snapshot seen;
+  seen.encoder = {{Matrix(2, 2)}};
+  seen.encoder[0][0].rows = 3;
+  EXPECT_THROW(read_to_watcher(wire_bytes(ToWatcher(Looked{std::make_shared<Snapshot>(seen)}))), WireError);
+}
+
+TEST(Wire, AConfigurationIsChecked) {
+  Config config;
+  config.model.num_heads = 0;
+  EXPECT_THROW(read_to_station(wire_bytes(ToStation(Command(Reset{config})))), WireError);
+}
+
+}  // namespace
+}  // namespace attnscope
