@@ -79,7 +79,7 @@ class GlossaryWindow : public testing::Test {
 TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.key(Key::f1, draw);
   ui.frames(2, draw);
-  scope.glossary.typed = "beam sear";
+  ui.type("beam sear", draw);
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("beam search", draw));
   ui.frames(2, draw);

@@ -39,6 +39,7 @@ std::vector<int> in_order() {
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
   ImGui::BeginChild("terms", {width, height});
   ImGui::SetNextItemWidth(-1);
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
   ImGui::BeginChild("names", {0, 0});
   bool any = false;

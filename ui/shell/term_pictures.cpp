@@ -254,7 +254,8 @@ void draw_activations(Sheet& sheet) {
   sheet.curve(box, {-3, 3}, {-0.5F, 3}, sheet.theme().series[0], [](float x) { return std::max(0.0F, x); });
   sheet.curve(box, {-3, 3}, {-0.5F, 3}, sheet.theme().series[1],
               [](float x) { return 0.5F * x * (1 + std::erf(x / std::numbers::sqrt2_v<float>)); });
-  sheet.text(sheet.at(0.25F, 0.6F), "ReLU, GELU", sheet.theme().text_dim);
+  sheet.text(sheet.at(0.36F, 0.7F), "ReLU", sheet.theme().series[0]);
+  sheet.text(sheet.at(0.36F, 0.97F), "GELU", sheet.theme().series[1]);
 }
 
 void draw_gate(Sheet& sheet) {
