@@ -65,6 +65,12 @@ expect_same "$folder/alone" "$folder/two"
 [ "$(ls "$folder/alone")" = "$(ls "$folder/two")" ] || fail "other files: $(ls "$folder/two")"
 echo "two ranks have the losses of one"
 
+both=("${begin[@]}" --steps 20 --compare model.positions=alibi)
+"$program" train "${both[@]}" --out "$folder/both" 2>/dev/null
+"$program" train "${both[@]}" --out "$folder/shared" --ranks 2 2>"$folder/said" || fail "$(cat "$folder/said")"
+for side in a b; do expect_same "$folder/both/$side" "$folder/shared/$side"; done
+echo "and of two in lockstep"
+
 # ---- by another launcher
 
 # join RANK STEPS OPTION…: becomes one of two.

@@ -202,7 +202,7 @@ std::vector<TrainedRun> begun_runs(const TrainOptions& options, const std::share
     runs.push_back({.folder = options.out});
   } else {
     const ComparisonFolder folder{options.out};
-    check_free_for_comparison(folder.path);
+    if (writes(ranks.get())) check_free_for_comparison(folder.path);
     runs.push_back({.side = "a", .folder = folder.a().string()});
     runs.push_back({.side = "b", .folder = folder.b().string()});
   }

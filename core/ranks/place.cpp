@@ -49,7 +49,7 @@ std::optional<RankPlace> place_from_environment() {
   for (const char* name : {"MASTER_ADDR", "MASTER_PORT"}) require_variable(name, "RANK");
   place.host = variable("MASTER_ADDR");
   place.port = number("MASTER_PORT", 1, 65535);
-  place.host_is_asked = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  place.agent_listens = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
   place.attempt = variable("TORCHELASTIC_RESTART_COUNT");
   place.interface = variable("GLOO_SOCKET_IFNAME");
   return place;

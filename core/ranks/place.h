@@ -10,13 +10,13 @@ struct RankPlace {
   int rank = 0;  // from 0 on; rank 0 keeps the run
   int size = 1;  // how many there are
   int here = 1;  // of them on this machine, whose cores they share
-  // Where they find each other: a file, if all are here, else rank 0's machine.
+  // Where they find each other: in a file, if all are here, else at rank 0's machine.
   std::string file = {};
   std::string host = {};
   int port = 0;
-  bool host_is_asked = false;  // there somebody else (torchrun) listens already, and rank 0 need not
-  std::string attempt = {};    // which one of his this is
-  std::string interface = {};  // the network interface to be used; empty: the one on the way to rank 0
+  bool agent_listens = false;  // at that port: rank 0 need not
+  std::string attempt = {};    // of the agent's (torchrun's), which starts lost ranks again
+  std::string interface = {};  // of the network, to be used; empty: the one on the way to the host
 };
 
 // What the environment says in RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them,

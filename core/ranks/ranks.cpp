@@ -92,7 +92,7 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   if (!place.file.empty()) return c10::make_intrusive<c10d::FileStore>(place.file, place.size);
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(place.port);
-  options.isServer = place.rank == 0 && !place.host_is_asked;
+  options.isServer = place.rank == 0 && !place.agent_listens;
   options.waitWorkers = false;
   options.timeout = longest_preparation;
   auto store = c10::make_intrusive<c10d::TCPStore>(place.host, options);
