@@ -55,12 +55,26 @@ class ServedTrain : public testing::Test {
     return wanted;
   }
 
+  using Time = std::chrono::steady_clock::time_point;
+
+  // As soon as it is served: one window would try again ever more seldom.
+  static std::unique_ptr<RemoteSession> attached_window(const std::string& station, Time end) {
+    auto window = std::make_unique<RemoteSession>(remote_address(station), "");
+    while (window->attachment().line != Attachment::Line::there && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(1ms);
+      if (window->attachment().line == Attachment::Line::lost)
+        window = std::make_unique<RemoteSession>(remote_address(station), "");
+    }
+    return window;
+  }
+
   // A window that is attached to it until it ends.
   void watch(const TrainOptions& served) {
-    RemoteSession window(remote_address(served.serve), "");
     auto training = std::async(std::launch::async, [&] { return train(served); });
-    window.post(Probe{.request = 7, .text = "a b c d"});
     const auto end = std::chrono::steady_clock::now() + patience;
+    const std::unique_ptr<RemoteSession> attached = attached_window(served.serve, end);
+    RemoteSession& window = *attached;
+    window.post(Probe{.request = 7, .text = "a b c d"});
     bool over = false;
     while (!over && std::chrono::steady_clock::now() < end) {
       over = training.wait_for(1ms) == std::future_status::ready && window.attachment().line == Attachment::Line::lost;
@@ -87,20 +101,20 @@ class ServedTrain : public testing::Test {
 };
 
 TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
-  const TrainOptions alone = options("alone", 300);
+  const TrainOptions alone = options("alone", 400);
   ASSERT_EQ(train(alone), 0);
-  TrainOptions served = options("served", 300);
+  TrainOptions served = options("served", 400);
   served.serve = "127.0.0.1:" + std::to_string(free_port());
   watch(served);
-  ASSERT_EQ(points.size(), 300U);
+  ASSERT_EQ(points.size(), 400U);
   const std::vector<MetricPoint> expected = load_metrics(RunFolder{alone.out}.metrics());
-  ASSERT_EQ(expected.size(), 300U);
+  ASSERT_EQ(expected.size(), 400U);
   for (std::size_t i = 0; i < points.size(); ++i) {
     ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i) + 1);
     ASSERT_EQ(points[i][metric("loss")], expected[i][metric("loss")]);
     ASSERT_EQ(points[i][metric("validation_nll")], expected[i][metric("validation_nll")]);
   }
-  EXPECT_EQ(load_metrics(RunFolder{served.out}.metrics()).size(), 300U);
+  EXPECT_EQ(load_metrics(RunFolder{served.out}.metrics()).size(), 400U);
   EXPECT_GT(frames, 1U);
   ASSERT_TRUE(look);
   EXPECT_EQ(look->request, 7U);

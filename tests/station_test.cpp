@@ -512,7 +512,7 @@ TEST_F(StationTest, WhoReadsNothingOrSaysHalfAWordHoldsUpNobody) {
 
 TEST_F(StationTest, FiftyWatchersAreServedAndNoMoreThanSoMany) {
   script->on_step = [](std::int64_t, const Breath& breathe) {
-    std::this_thread::sleep_for(2ms);
+    std::this_thread::sleep_for(10ms);
     breathe();
   };
   serve();

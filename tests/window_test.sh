@@ -13,9 +13,10 @@ done
 
 home="$(mktemp -d)"
 attnscope=""
+training=""
 screen=""
 stop() { if [ -n "$1" ]; then kill "$1" 2>/dev/null || true; fi; }
-trap 'stop "$attnscope"; stop "$screen"; rm -rf "$home"' EXIT
+trap 'stop "$attnscope"; stop "$training"; stop "$screen"; rm -rf "$home"' EXIT
 
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -157,3 +158,23 @@ kill -TERM "$attnscope"
 expect_end 143 SIGTERM
 [ -s "$home/attnscope/settings.json" ] || fail "the settings were not kept on SIGTERM"
 echo "ended by a signal, settings kept"
+
+# A window that is attached to a training elsewhere shows it, and that it has ended.
+"$program" train --preset tiny --corpus copy --steps 100000 --out "$home/elsewhere" --serve 0 2>"$home/elsewhere.log" &
+training=$!
+attnscope=$training
+is_decided() { grep -qsE "can be watched at|without networking" "$home/elsewhere.log"; }
+within 120 is_decided
+station="$(sed -n 's/^can be watched at \(.*\): attnscope attach$/\1/p' "$home/elsewhere.log")"
+if [ -n "$station" ]; then
+  "$program" attach "$station" &
+  attnscope=$!
+  within 30 window_is_there
+  within 60 title_is "elsewhere (training) — attnscope"
+  kill -INT "$training"
+  within 60 title_is "elsewhere — attnscope"
+  xdotool windowfocus --sync "$window"
+  ctrl q
+  expect_end 0 Ctrl+Q
+  echo "attached to a training elsewhere"
+fi

@@ -119,7 +119,7 @@ class Station::Desk {
       : options_(options), session_(session), acceptor_(listening(io_, options.address)) {
     asio::co_spawn(io_, accept(), asio::detached);
     asio::co_spawn(io_, watch_over(), asio::detached);
-    thread_ = std::jthread([this] { io_.run(); });
+    thread_ = std::jthread([this] { run(); });
   }
 
   ~Desk() {
@@ -138,6 +138,18 @@ class Station::Desk {
   }
 
  private:
+  // Training does not end for want of memory to tell of it.
+  void run() {
+    while (true) {
+      try {
+        io_.run();
+        return;
+      } catch (const std::exception&) {
+        continue;
+      }
+    }
+  }
+
   // ---- those who come and go
 
   asio::awaitable<void> accept() {
@@ -353,7 +365,7 @@ class Station::Desk {
         }
         co_await write_bytes(*watcher, bytes);
       }
-    } catch (const std::system_error&) {  // the line has ended
+    } catch (const std::exception&) {  // the line has ended
     }
     watcher->let_go();  // whoever reads from it ends, too
   }
