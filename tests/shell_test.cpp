@@ -203,6 +203,24 @@ TEST_F(Shell, PresentationShowsTheEndOfASentenceThatIsLongerThanItsField) {
   EXPECT_FALSE(ui.drew("word tired.")) << "it is being edited";
 }
 
+TEST_F(Shell, AttachAsksForAWindowOnAnotherRun) {
+  find_action("attach").act(scope);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.drew("Attach to a run"));
+  ui.click_text("Open a window", draw);
+  EXPECT_FALSE(scope.requests.attach) << "no address yet";
+  ASSERT_TRUE(ui.click_text("HOST:PORT", draw));
+  ui.type("example.org:7007", draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("example.org:7007"));
+  ASSERT_TRUE(ui.click_text("Open a window", draw));
+  ui.frames(3, draw);
+  ASSERT_TRUE(scope.requests.attach);
+  EXPECT_EQ(scope.requests.attach->address, "example.org:7007");
+  EXPECT_EQ(scope.requests.attach->token, "");
+  EXPECT_FALSE(ui.drew("Attach to a run"));
+}
+
 TEST_F(Shell, ThePenDrawsOverEverythingAndReachesNothing) {
   ui.key(Key::d, draw);
   ASSERT_TRUE(scope.pen.held);

@@ -1,7 +1,6 @@
 #include "ranks/launch.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "ranks/ranks.h"
+#include "storage/own_program.h"
 
 namespace attnscope {
 namespace {
@@ -91,40 +91,14 @@ std::vector<std::string> own_arguments() {
 }
 
 std::vector<std::string> environment_of_rank(int rank, int count, const std::string& meeting) {
-  const std::vector<std::pair<std::string, std::string>> own = {
-      {"RANK", fmt::to_string(rank)},        {"LOCAL_RANK", fmt::to_string(rank)},
-      {"WORLD_SIZE", fmt::to_string(count)}, {"LOCAL_WORLD_SIZE", fmt::to_string(count)},
-      {meeting_variable, meeting},           {launcher_variable, fmt::to_string(::getpid())},
-  };
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const bool ours = std::ranges::any_of(own, [&](const auto& each) { return text.starts_with(each.first + "="); });
-    if (!ours) environment.emplace_back(text);
-  }
-  for (const auto& [name, value] : own) environment.push_back(name + "=" + value);
-  return environment;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-pid_t start_rank(std::vector<std::string> environment, const sigset_t& mask) {
-  std::vector<std::string> arguments = own_arguments();
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  pid_t process = 0;
-  const int error = posix_spawn(&process, "/proc/self/exe", nullptr, &attributes, pointers(arguments).data(),
-                                pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw RanksError(fmt::format("cannot start a rank: {}", std::strerror(error)));
-  return process;
+  return environment_with({
+      {"RANK", fmt::to_string(rank)},
+      {"LOCAL_RANK", fmt::to_string(rank)},
+      {"WORLD_SIZE", fmt::to_string(count)},
+      {"LOCAL_WORLD_SIZE", fmt::to_string(count)},
+      {meeting_variable, meeting},
+      {launcher_variable, fmt::to_string(::getpid())},
+  });
 }
 
 // The processes, by rank. None outlives it.
@@ -204,7 +178,8 @@ int launch_ranks(int count) {
   const AwaitedSignals signals;
   RankProcesses processes;
   for (int rank = 0; rank < count; ++rank)
-    processes.add(start_rank(environment_of_rank(rank, count, meeting.path()), signals.before()));
+    processes.add(
+        start_own_program(own_arguments(), environment_of_rank(rank, count, meeting.path()), &signals.before()));
   return status_or_throw(watch(processes, signals));
 }
 

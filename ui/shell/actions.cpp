@@ -393,6 +393,8 @@ constexpr std::array table = {
            Menu::file, choose_it<Purpose::open_corpus>},
     Action{"open-view", "Open view…", "Opens what Save this view has kept: its run, sentence, view and selection.",
            no_key, Menu::file, choose_it<Purpose::open_view>},
+    Action{"attach", "Attach…", "Another window, on a run that trains elsewhere with attnscope train --serve.", no_key,
+           Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
     Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
     Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
            choose_it<Purpose::save_run>, has_run},

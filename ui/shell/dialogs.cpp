@@ -1,6 +1,7 @@
 #include "shell/panels.h"
 
 #include <fmt/format.h>
+#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,37 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
+// A field with its name before it, as wide as what is left.
+void draw_field(const char* name, const char* hint, std::string& text, ImGuiInputTextFlags flags, const Skin& skin) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(name);
+  ImGui::SameLine(skin.px(100));
+  ImGui::SetNextItemWidth(skin.px(300));
+  ImGui::InputTextWithHint(fmt::format("##{}", name).c_str(), hint, &text, flags);
+}
+
+void draw_attaching(Scope& scope, const Skin& skin) {
+  AttachDialog& dialog = scope.attaching;
+  const char* title = tr_label("Attach to a run that trains elsewhere");
+  if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
+  center_next_window();
+  if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
+  draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token, ImGuiInputTextFlags_Password, skin);
+  ImGui::Spacing();
+  ImGui::BeginDisabled(dialog.typed.address.empty());
+  if (ImGui::Button(tr_label("Open a window"))) {
+    scope.requests.attach = std::exchange(dialog, {}).typed;
+  }
+  ImGui::EndDisabled();
+  help_tooltip(tr("It watches what attnscope train --serve trains there; this window stays as it is."), skin);
+  ImGui::SameLine();
+  if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) dialog.open = false;
+  if (!dialog.open) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
 void draw_export_menu(Scope& scope, const Skin& skin) {
   if (std::exchange(scope.exports.menu_asked, false)) ImGui::OpenPopup("export");
   center_next_window();
@@ -194,6 +226,7 @@ void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_not_kept(scope, skin);
   draw_export_menu(scope, skin);
   draw_dropped(scope, skin);
+  draw_attaching(scope, skin);
   draw_help(scope, skin);
   draw_glossary(scope, skin);
   draw_palette(scope, skin);

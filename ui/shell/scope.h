@@ -82,10 +82,22 @@ struct StudyUnderWay {
 };
 
 // What only the app can do. It clears each after doing it.
+// A window of its own on a run that trains elsewhere.
+struct WantedStation {
+  std::string address;  // "PORT" or "HOST:PORT"
+  std::string token;    // that is asked for there; empty: none
+};
+
+struct AttachDialog {
+  bool open = false;
+  WantedStation typed = {};
+};
+
 struct Requests {
   bool quit = false;                // once the run has been kept
   bool end = false;                 // at once
   bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
+  std::optional<WantedStation> attach = {};
 };
 
 // What a file or folder is chosen for.
@@ -182,6 +194,7 @@ struct Scope {
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   Palette palette;
   GlossaryView glossary;
+  AttachDialog attaching;
   ContextMenu context_menu;
   std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
   FileBrowser browser;

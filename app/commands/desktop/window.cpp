@@ -27,6 +27,7 @@
 #include "shell/looking.h"
 #include "shell/saved_view.h"
 #include "shell/training.h"
+#include "storage/own_program.h"
 #include "window/font_files.h"
 #include "window/glfw_window.h"
 #include "window/pacing.h"
@@ -81,6 +82,7 @@ class App {
   void heed_drops();
   void draw();
   void serve_requests();
+  void attach(const WantedStation& station);
   void begin_quit();
   void take_back_quit();
   void save_settings();
@@ -233,9 +235,22 @@ void App::serve_requests() {
     window_.set_fullscreen(scope_.presentation);
     pacing_.urge(GlfwWindow::now());
   }
+  if (const auto station = std::exchange(scope_.requests.attach, std::nullopt)) attach(*station);
   if (const std::string title = window_title(scope_); title != title_) {
     window_.set_title(title);
     title_ = title;
+  }
+}
+
+void App::attach(const WantedStation& station) {
+  try {
+    const std::string address = address_text(remote_address(station.address));
+    std::signal(SIGCHLD, SIG_IGN);  // nobody waits for the other window
+    start_own_program({"attnscope", "attach", address},
+                      station.token.empty() ? environment_with({}) : environment_with({{token_variable, station.token}}));
+  } catch (const std::exception& error) {
+    notify(scope_, Severity::error, error.what());
+    pacing_.urge(GlfwWindow::now());
   }
 }
 
