@@ -132,13 +132,14 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   ImGui::EndPopup();
 }
 
-// A field with its name before it, as wide as what is left.
-void draw_field(const char* name, const char* hint, std::string& text, ImGuiInputTextFlags flags, const Skin& skin) {
+// A field with its name before it; true when Enter was pressed in it.
+bool draw_field(const char* name, const char* hint, std::string& text, ImGuiInputTextFlags flags, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(name);
   ImGui::SameLine(skin.px(100));
   ImGui::SetNextItemWidth(skin.px(300));
-  ImGui::InputTextWithHint(fmt::format("##{}", name).c_str(), hint, &text, flags);
+  return ImGui::InputTextWithHint(fmt::format("##{}", name).c_str(), hint, &text,
+                                  flags | ImGuiInputTextFlags_EnterReturnsTrue);
 }
 
 void draw_attaching(Scope& scope, const Skin& skin) {
@@ -148,17 +149,17 @@ void draw_attaching(Scope& scope, const Skin& skin) {
   center_next_window();
   if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
-  draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token, ImGuiInputTextFlags_Password, skin);
+  bool wanted = draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
+  wanted |= draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token, ImGuiInputTextFlags_Password,
+                       skin);
   ImGui::Spacing();
   ImGui::BeginDisabled(dialog.typed.address.empty());
-  if (ImGui::Button(tr_label("Open a window"))) {
-    scope.requests.attach = std::exchange(dialog, {}).typed;
-  }
+  wanted |= ImGui::Button(tr_label("Open a window"));
   ImGui::EndDisabled();
   help_tooltip(tr("It watches what attnscope train --serve trains there; this window stays as it is."), skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) dialog.open = false;
+  if (wanted && !dialog.typed.address.empty()) scope.requests.attach = std::exchange(dialog, {}).typed;
   if (!dialog.open) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
