@@ -168,6 +168,18 @@ class FakeEngine : public Engine {
   History history_;
 };
 
+// False where `condition` never came to hold, though `poll` was called again and again.
+template <typename Poll, typename Condition>
+bool wait_until(Poll poll, Condition condition) {
+  const auto end = Clock::now() + patience;
+  while (Clock::now() < end) {
+    poll();
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 class SessionTest : public testing::Test {
  protected:
   void TearDown() override { script->gate = true; }  // a test that failed half-way must not leave the worker stuck
@@ -201,13 +213,7 @@ class SessionTest : public testing::Test {
 
   template <typename Condition>
   bool wait_for(Condition condition) {
-    const auto end = Clock::now() + patience;
-    while (Clock::now() < end) {
-      poll();
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
+    return wait_until([&] { poll(); }, condition);
   }
 
   bool wait_for_gate() {

@@ -61,13 +61,7 @@ class Window {
 
   template <typename Condition>
   bool wait_for(Condition condition) {
-    const auto end = Clock::now() + patience;
-    while (Clock::now() < end) {
-      poll();
-      if (condition()) return true;
-      std::this_thread::sleep_for(1ms);
-    }
-    return false;
+    return wait_until([&] { poll(); }, condition);
   }
 
   bool wait_for_line(Attachment::Line line) {

@@ -1,29 +1,19 @@
 #include "commands/served_training.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 #include <variant>
 
 #include "commands/say.h"
-#include "plain/config.h"
+#include "remote/token.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::size_t shortest_token = 16;
 constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and for the end of the minutes
 
 }  // namespace
-
-std::string token_of_environment() {
-  const char* const variable = std::getenv(token_variable);
-  const std::string token = variable == nullptr ? "" : variable;
-  if (!token.empty() && token.size() < shortest_token)
-    throw ConfigError(fmt::format("{} is shorter than {} characters", token_variable, shortest_token));
-  return token;
-}
 
 StationOptions station_options(const std::string& address, bool allow_control) {
   StationOptions options;

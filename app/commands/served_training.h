@@ -12,12 +12,6 @@
 
 namespace attnscope {
 
-// The name of the environment variable with the token that a station asks for; on a command line others could read it.
-inline constexpr const char* token_variable = "ATTNSCOPE_TOKEN";
-
-// What the variable says; empty: nothing. Throws ConfigError if that is too short to keep anybody out.
-std::string token_of_environment();
-
 // Of --serve and --allow-control. Where others can reach the address it has a token: the variable's, or one that is
 // made and said. Throws AddressError, ConfigError, and std::runtime_error where there is no such host.
 StationOptions station_options(const std::string& address, bool allow_control);

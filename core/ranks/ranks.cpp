@@ -211,8 +211,7 @@ struct Ranks::Group {};
 void check_ranks_supported() {
   throw RanksError(
       "this program cannot train on several ranks: it was built without Gloo (libgloo-dev), or with a LibTorch that "
-      "has "
-      "no c10d");
+      "has no c10d");
 }
 
 Ranks::Ranks(const RankPlace&, Breath, std::chrono::milliseconds) : longest_wait_(0) {

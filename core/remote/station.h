@@ -21,9 +21,6 @@ inline constexpr std::size_t most_watchers = 64;
 // True if the address can be reached from this machine alone. Throws std::runtime_error if there is no such host.
 bool is_loopback(const RemoteAddress& address);
 
-// A new one: 128 random bits as text.
-std::string random_token();
-
 // What it holds is bounded: of what happened to the run a log as long as the run's own curves and frames, and for each
 // watcher one question, one look and some messages. A watcher that does not read, or not what it should, is let go.
 class Station {

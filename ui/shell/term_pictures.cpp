@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <string>
 #include <vector>
 
+#include "plain/schedule.h"
 #include "widgets/words.h"
 
 namespace attnscope {
@@ -296,10 +298,13 @@ void draw_kernel(Sheet& sheet) {
 // ---- training and decoding
 
 void draw_warm_up(Sheet& sheet) {
-  constexpr float warmup = 400;  // §5.3
-  sheet.curve({0.05F, 0.05F, 0.95F, 0.92F}, {1, 4000}, {0, 1.05F}, sheet.theme().accent, [](float step) {
-    return std::min(1 / std::sqrt(step), step / std::pow(warmup, 1.5F)) * std::sqrt(warmup);
-  });
+  const Config standard;  // Noam's schedule, §5.3
+  const auto rate = [&](float step) {
+    const auto update = static_cast<std::int64_t>(std::lround(step));
+    return static_cast<float>(learning_rate_at(standard.training, standard.model.d_model, update));
+  };
+  const float peak = rate(static_cast<float>(standard.training.warmup_steps));
+  sheet.curve({0.05F, 0.05F, 0.95F, 0.92F}, {1, 4000}, {0, 1.05F * peak}, sheet.theme().accent, rate);
 }
 
 void draw_teacher_forcing(Sheet& sheet) {

@@ -109,10 +109,6 @@ bool is_loopback(const RemoteAddress& address) {
   return endpoint_of(io, address).address().is_loopback();
 }
 
-std::string random_token() {
-  return fmt::format("{:016x}{:016x}", random_number(), random_number());
-}
-
 class Station::Desk {
  public:
   Desk(const StationOptions& options, Session& session)

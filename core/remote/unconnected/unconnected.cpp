@@ -19,10 +19,6 @@ class RemoteSession::Line {};
 bool is_loopback(const RemoteAddress&) {
   refuse();
 }
-std::string random_token() {
-  refuse();
-}
-
 Station::Station(const StationOptions&, Session&) {
   refuse();
 }
