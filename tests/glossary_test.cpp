@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <string_view>
@@ -79,6 +80,10 @@ class GlossaryWindow : public testing::Test {
 TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.key(Key::f1, draw);
   ui.frames(2, draw);
+  ui.type("softmax", draw);
+  ui.frames(2, draw);
+  EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "softmax") << "before what mentions it";
+  ui.key(Key::a, draw, {.ctrl = true});
   ui.type("beam sear", draw);
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("beam search", draw));
@@ -90,18 +95,39 @@ TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   EXPECT_FALSE(ui.drew("1609.08144"));
 }
 
+// Of all triangles of the last frame that lie on the screen, in square pixels.
+double drawn_area() {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  double area = 0;
+  for (int i = 0; i < data.CmdListsCount; ++i) {
+    const ImDrawList& list = *data.CmdLists[i];
+    for (int j = 0; j + 2 < list.IdxBuffer.Size; j += 3) {
+      const auto corner = [&](int k) { return list.VtxBuffer[list.IdxBuffer[j + k]].pos; };
+      const ImVec2 a = corner(0), b = corner(1), c = corner(2);
+      const auto inside = [](ImVec2 at) { return at.x >= -8 && at.x <= 1400 && at.y >= -8 && at.y <= 800; };
+      EXPECT_TRUE(inside(a) && inside(b) && inside(c)) << a.x << ", " << a.y;
+      area += std::abs((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)) / 2;
+    }
+  }
+  return area;
+}
+
 // Each is of a term, and draws something of its own.
 TEST_F(GlossaryWindow, TermsHavePictures) {
+  const auto area_of = [&](std::string_view name) {
+    SCOPED_TRACE(name);
+    ui.panel([&] { draw_term_picture(name, ui.skin); });
+    return drawn_area();
+  };
+  const double empty = area_of("no term");
   int pictures = 0;
   for (const Term& term : glossary()) {
     if (!has_picture(term.name)) continue;
     ++pictures;
-    const auto shapes = [&](std::string_view name) {
-      ui.panel([&] { draw_term_picture(name, ui.skin); });
-      return ui.vertices();
-    };
-    EXPECT_GT(shapes(term.name), shapes("no term") + 20) << term.name;
+    EXPECT_GT(area_of(term.name), empty + 300) << term.name;
   }
+  // The bars of the shares alone, which sum to 1, take 1 / 0.6 · 96 × 18.5 pixels.
+  EXPECT_GT(area_of("softmax"), empty + 2950);
   EXPECT_EQ(pictures, 24);
 }
 

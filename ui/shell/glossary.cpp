@@ -21,9 +21,8 @@
 namespace attnscope {
 namespace {
 
-bool has(const Term& term, const std::string& typed) {
-  const auto in = [&](std::string_view text) { return folded(tr(text)).find(typed) != std::string::npos; };
-  return in(term.name) || in(term.meaning);
+bool is_in(std::string_view text, const std::string& typed) {
+  return folded(tr(text)).find(typed) != std::string::npos;
 }
 
 // The terms' places in the table, in the order of the window's alphabet.
@@ -36,25 +35,32 @@ std::vector<int> in_order() {
   return order;
 }
 
+// Of those in whose name or meaning it stands; the named ones first.
+std::vector<int> found(const std::string& typed) {
+  const auto term = [](int place) { return glossary()[static_cast<std::size_t>(place)]; };
+  std::vector<int> places = in_order();
+  std::erase_if(places,
+                [&](int place) { return !is_in(term(place).name, typed) && !is_in(term(place).meaning, typed); });
+  std::ranges::stable_partition(places, [&](int place) { return is_in(term(place).name, typed); });
+  return places;
+}
+
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
   ImGui::BeginChild("terms", {width, height});
   ImGui::SetNextItemWidth(-1);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
-  ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
+  const bool changed = ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
+  const std::vector<int> places = found(folded(view.typed));
+  if (changed && !places.empty()) view.chosen = places.front();
   ImGui::BeginChild("names", {0, 0});
-  bool any = false;
-  const std::string typed = folded(view.typed);
-  for (const int place : in_order()) {
-    const Term& term = glossary()[static_cast<std::size_t>(place)];
-    if (!has(term, typed)) continue;
-    any = true;
-    const std::string name(tr(term.name));
+  for (const int place : places) {
+    const std::string name(tr(glossary()[static_cast<std::size_t>(place)].name));
     if (ImGui::Selectable(name.c_str(), view.chosen == place, ImGuiSelectableFlags_DontClosePopups))
       view.chosen = place;
     if (view.scrolls && view.chosen == place) ImGui::SetScrollHereY(0.5F);
   }
   view.scrolls = false;
-  if (!any) small_text(skin.theme.text_dim, tr("No term has that."), skin);
+  if (places.empty()) small_text(skin.theme.text_dim, tr("No term has that."), skin);
   ImGui::EndChild();
   ImGui::EndChild();
 }

@@ -215,13 +215,14 @@ CurveFrame draw_plot_of(const Prediction& prediction, const Expectation& guess, 
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddRect(frame.low, frame.high, skin.theme.border);
   const auto label = [&](ImVec2 at, double value) {
-    const std::string text = fmt::format("{:g}", value);
-    draw_text(list, skin.fonts.small, at, skin.theme.text_dim, text.c_str());
+    draw_text(list, skin.fonts.small, at, skin.theme.text_dim, fmt::format("{:g}", value).c_str());
   };
+  const auto width_of = [&](double value) { return text_size(skin.fonts.small, fmt::format("{:g}", value)).x; };
   label({corner.x + skin.px(4), frame.high.y - skin.px(16)}, prediction.from);
   label({corner.x + skin.px(4), corner.y + skin.px(2)}, prediction.to);
   for (std::size_t i = 0; i < prediction.options.size(); ++i)
-    label({frame.at(i, 0).x - skin.px(8), frame.high.y + skin.px(2)}, prediction.options[i].at);
+    label({frame.at(i, 0).x - width_of(prediction.options[i].at) / 2, frame.high.y + skin.px(2)},
+          prediction.options[i].at);
   if (truth) draw_line_of(frame, truth->curve, true, skin);
   draw_line_of(frame, guess.curve, false, skin);
   return frame;

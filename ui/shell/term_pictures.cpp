@@ -62,7 +62,7 @@ class Sheet {
     };
     for (std::size_t i = 0; i < values.size(); ++i) {
       const float left = box.left + step * (static_cast<float>(i) + 0.15F);
-      const auto [top, bottom] = std::minmax(y(values[i]), y(0));
+      const auto [top, bottom] = std::minmax({y(values[i]), y(0)});
       list_.AddRectFilled(at(left, top), at(left + step * 0.7F, bottom), strong(i) ? theme().accent : theme().text_dim);
     }
     line(at(box.left, y(0)), at(box.right, y(0)), theme().border);
@@ -323,10 +323,11 @@ void draw_beam(Sheet& sheet) {
   std::array<float, 2> kept = {0.5F, 0.5F};
   for (int depth = 0; depth < 3; ++depth) {
     std::array<float, 2> next{};
+    std::size_t num_next = 0;
     for (int i = 0; i < 4; ++i) {
       const float y = 0.14F + 0.24F * static_cast<float>(i);
       const bool goes_on = i == 1 || i == (depth == 1 ? 0 : 2);
-      if (goes_on) next[i == 1 ? 0 : 1] = y;
+      if (goes_on) next[num_next++] = y;
       sheet.line(sheet.at(level(depth), kept[static_cast<std::size_t>(i / 2)]), sheet.at(level(depth + 1), y),
                  goes_on ? sheet.theme().accent : sheet.theme().border, goes_on ? 3.0F : 1.0F);
     }
