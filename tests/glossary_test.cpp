@@ -84,6 +84,10 @@ TEST_F(GlossaryWindow, F1OpensItAndATermShowsWhereItIs) {
   ui.frames(2, draw);
   EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "softmax") << "before what mentions it";
   ui.key(Key::a, draw, {.ctrl = true});
+  ui.type("entropy", draw);
+  ui.frames(2, draw);
+  EXPECT_EQ(glossary()[static_cast<std::size_t>(scope.glossary.chosen)].name, "entropy") << "before cross-entropy";
+  ui.key(Key::a, draw, {.ctrl = true});
   ui.type("beam sear", draw);
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("beam search", draw));

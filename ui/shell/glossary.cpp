@@ -21,8 +21,11 @@
 namespace attnscope {
 namespace {
 
-bool is_in(std::string_view text, const std::string& typed) {
-  return folded(tr(text)).find(typed) != std::string::npos;
+// How near a term is to what was typed: its name begins with it, has it, or its meaning has it; 3: it is another.
+int distance(const Term& term, const std::string& typed) {
+  const std::size_t at = folded(tr(term.name)).find(typed);
+  if (at != std::string::npos) return at == 0 ? 0 : 1;
+  return folded(tr(term.meaning)).find(typed) != std::string::npos ? 2 : 3;
 }
 
 // The terms' places in the table, in the order of the window's alphabet.
@@ -35,13 +38,12 @@ std::vector<int> in_order() {
   return order;
 }
 
-// Of those in whose name or meaning it stands; the named ones first.
+// The places of those that have it, the nearest first.
 std::vector<int> found(const std::string& typed) {
-  const auto term = [](int place) { return glossary()[static_cast<std::size_t>(place)]; };
+  const auto far = [&](int place) { return distance(glossary()[static_cast<std::size_t>(place)], typed); };
   std::vector<int> places = in_order();
-  std::erase_if(places,
-                [&](int place) { return !is_in(term(place).name, typed) && !is_in(term(place).meaning, typed); });
-  std::ranges::stable_partition(places, [&](int place) { return is_in(term(place).name, typed); });
+  std::erase_if(places, [&](int place) { return far(place) == 3; });
+  std::ranges::stable_sort(places, {}, far);
   return places;
 }
 
