@@ -351,9 +351,12 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
   auto* growth = sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone");
   growth->excludes(training);
+  auto* memory = sub->add_flag("--memory", o.memory, "What a large model's training holds, by setting, alone");
+  memory->excludes(training)->excludes(growth);
   add_option(sub, "--run", "RUN", o.run, "How long this run or checkpoint takes to be opened and looked at, alone")
       ->excludes(training)
-      ->excludes(growth);
+      ->excludes(growth)
+      ->excludes(memory);
 }
 
 void add_export(CLI::App& app, Run& run, ExportOptions& o) {

@@ -15,6 +15,7 @@
 #include "shell/panels.h"
 #include "shell/term_pictures.h"
 #include "snapshot_fixture.h"
+#include "source_literals.h"
 #include "ui_harness.h"
 #include "workspaces/workspaces.h"
 
@@ -53,6 +54,22 @@ TEST(Glossary, EveryLabelHasAnEntry) {
   for (const MetricRow& row : metric_rows) EXPECT_TRUE(term_of(row.plot.title)) << row.plot.title;
   EXPECT_FALSE(term_of("no label at all"));
   EXPECT_EQ(term_of("Beam tree###tree")->name, "beam search");
+}
+
+// The titles of plots, and the headings over maps and panels, wherever a source draws one.
+TEST(Glossary, EveryTitleHasAnEntry) {
+  std::size_t titles = 0;
+  for (const SourceFile& file : source_files(ATTNSCOPE_SOURCES "/ui")) {
+    for (const SourceLiteral& literal : file.literals) {
+      const std::size_t title = literal.before.find(".title = ");
+      const bool of_plot = literal.before.ends_with("tr(") && title != std::string::npos &&
+                           literal.before.find(',', title) == std::string::npos;
+      if (!of_plot && !literal.before.ends_with("bold_text(tr(")) continue;
+      ++titles;
+      EXPECT_TRUE(term_of(literal.text)) << file.path << ": " << literal.text;
+    }
+  }
+  EXPECT_GT(titles, 30U) << "or none was found";
 }
 
 TEST(Glossary, FindsWhatATextSpeaksOf) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -16,8 +17,10 @@
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
 #include "kernels/embedding.h"
+#include "kernels/held_memory.h"
 #include "kernels/linear.h"
 #include "kernels/norm.h"
+#include "kernels/precision.h"
 #include "kernels/processor.h"
 #include "kernels/product.h"
 #include "kernels/team.h"
@@ -278,6 +281,55 @@ TEST_P(Kernels, ProductsEitherWayRound) {
   }
 }
 
+// What LibTorch rounds to bfloat16, summed in float32.
+TEST_P(Kernels, ProductsOfBfloat16AreThoseOfTheRoundedNumbers) {
+  const auto rounded = [](const torch::Tensor& x) { return x.to(torch::kBFloat16).to(torch::kFloat32); };
+  for (const bool a_transposed : {false, true}) {
+    for (const bool b_transposed : {false, true}) {
+      const torch::Tensor a = torch::randn({37, 70}), b = torch::randn({70, 53});
+      const torch::Tensor a_stored = a_transposed ? a.t().contiguous() : a;
+      const torch::Tensor b_stored = b_transposed ? b.t().contiguous() : b;
+      torch::Tensor c = torch::ones({37, 53});
+      const torch::Tensor product = torch::matmul(rounded(a), rounded(b));
+      const auto multiply = [&](bool add) {
+        kernels::multiply(37, 53, 70, {a_stored.data_ptr<float>(), a_stored.size(1), a_transposed},
+                          {b_stored.data_ptr<float>(), b_stored.size(1), b_transposed}, c.data_ptr<float>(), add);
+      };
+      {
+        const kernels::PrecisionScope scope(kernels::Precision::bfloat16, torch::kCPU);
+        multiply(true);
+        EXPECT_LE(difference(c, product + 1), 1e-4);
+        multiply(false);
+        EXPECT_LE(difference(c, product), 1e-4);
+        const kernels::PrecisionScope exact(kernels::Precision::float32, torch::kCPU);
+        multiply(false);
+        EXPECT_LE(difference(c, torch::matmul(a, b)), 1e-4);
+      }
+      EXPECT_GT(difference(product, torch::matmul(a, b)), 1e-3) << "or nothing was told apart";
+      multiply(false);
+      EXPECT_LE(difference(c, torch::matmul(a, b)), 1e-4) << "after the scope";
+    }
+  }
+}
+
+TEST_P(Kernels, RoundingIsLibTorchs) {
+  const float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+  const torch::Tensor x =
+      torch::cat({torch::randn({2, 500}),
+                  torch::tensor({{1.00390625F, 1.01171875F, -1.00390625F}, {infinity, -infinity, largest}}),
+                  torch::tensor({{0.0F, -0.0F, 1e-40F}, {std::nanf(""), -std::nanf(""), 3.0F}})},
+                 1);
+  const torch::Tensor expected = x.to(torch::kBFloat16);
+  torch::Tensor y = torch::empty_like(x);
+  kernels::loops().round_to_bfloat16(2, x.size(1), x.size(1), x.data_ptr<float>(), y.data_ptr<float>());
+  EXPECT_TRUE(torch::equal(torch::isnan(y), torch::isnan(x)));
+  EXPECT_TRUE(torch::equal(torch::nan_to_num(y), torch::nan_to_num(expected.to(torch::kFloat32))));
+  torch::Tensor packed = torch::empty({2, 503}, torch::kInt16);  // of the rows' first part: their stride is longer
+  kernels::loops().pack_bfloat16(2, 503, x.size(1), x.data_ptr<float>(),
+                                 reinterpret_cast<std::uint16_t*>(packed.data_ptr<std::int16_t>()));
+  EXPECT_TRUE(torch::equal(packed, expected.slice(1, 0, 503).contiguous().view(torch::kInt16)));
+}
+
 // ---- whole models
 
 struct Trained {
@@ -314,10 +366,12 @@ std::vector<Trained> architectures() {
 }
 
 // The gradient of every parameter of one batch.
-std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed) {
+std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
+                                        kernels::Precision precision = kernels::Precision::float32) {
   const kernels::DropoutScope dropout(1, 2, 0);
   std::optional<kernels::Composed> composing;
   if (composed) composing.emplace();
+  const kernels::PrecisionScope scope(precision, torch::kCPU);
   torch::manual_seed(3);
   const torch::Tensor source = random_ids(4, 9), target_in = random_ids(4, 7), target_out = random_ids(4, 7);
   target_out.slice(0, 2).slice(1, 5).fill_(0);
@@ -342,6 +396,83 @@ TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
       EXPECT_LE(difference(fused[i], composed[i]), rounding * largest) << name << ' ' << names[i];
     }
   }
+}
+
+double largest_of(const std::vector<torch::Tensor>& tensors) {
+  double largest = 0;
+  for (const torch::Tensor& tensor : tensors) largest = std::max(largest, tensor.abs().max().item<double>());
+  return largest;
+}
+
+// Composed, as on a GPU, by LibTorch's autocast; fused by the products alone.
+TEST_P(Kernels, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
+  for (const auto& [name, config] : architectures()) {
+    const Model model = seeded_model(config);
+    stir(*model);
+    model->train();
+    const auto exact = gradients_of(*model, false);
+    for (const bool composed : {false, true}) {
+      const auto rounded = gradients_of(*model, composed, kernels::Precision::bfloat16);
+      // Of all together: a ReLU whose input is almost 0 may open, and turns its own few alone.
+      double apart = 0, length = 0;
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        apart += (rounded[i] - exact[i]).square().sum().item<double>();
+        length += exact[i].square().sum().item<double>();
+      }
+      const double share = std::sqrt(apart / length);
+      EXPECT_LE(share, 0.15) << name << (composed ? " composed" : " fused");
+      EXPECT_GE(share, 1e-3) << name << (composed ? " composed" : " fused") << ": not rounded";
+    }
+  }
+}
+
+TEST_P(Kernels, RecomputedLayersHaveTheSameGradientsInLessMemory) {
+  for (const auto& [name, config] : architectures()) {
+    if (config.is_recurrent()) continue;
+    for (const bool composed : {false, true}) {
+      for (const auto precision : {kernels::Precision::float32, kernels::Precision::bfloat16}) {
+        const Model model = seeded_model(config);
+        stir(*model);
+        model->train();
+        const auto measured = [&] {
+          const kernels::HeldMemory memory;
+          auto gradients = gradients_of(*model, composed, precision);
+          return std::pair(std::move(gradients), memory.peak());
+        };
+        const auto [kept, all] = measured();
+        model->set_recompute(true);
+        const auto [recomputed, less] = measured();
+        for (std::size_t i = 0; i < kept.size(); ++i)
+          EXPECT_LE(difference(kept[i], recomputed[i]), rounding * largest_of(kept)) << name << ' ' << i;
+        EXPECT_LT(less, all) << name;
+        model->eval();
+        const torch::NoGradGuard looking;
+        EXPECT_NO_THROW(model->decode(random_ids(1, 4), config.is_language_model()
+                                                            ? Memory()
+                                                            : model->encode(random_ids(1, 5), torch::Tensor())));
+      }
+    }
+  }
+}
+
+// Without a scope, and so on a GPU, dropout draws from the device's generator, which has to go back and forth.
+TEST(Recompute, DrawsTheSameDropoutFromTheGenerator) {
+  ModelConfig config = small_config();
+  config.dropout = 0.5;
+  const Model model = seeded_model(config);
+  model->train();
+  const torch::Tensor ids = random_ids(2, 6);
+  const auto gradient = [&] {
+    torch::manual_seed(9);
+    model->zero_grad();
+    model->loss(model->decode(ids, model->encode(ids, {})), ids, 0).backward();
+    return std::pair(model->parameters().front().grad().clone(), torch::rand({1}).item<float>());
+  };
+  const auto [kept, next] = gradient();
+  model->set_recompute(true);
+  const auto [recomputed, next_then] = gradient();
+  EXPECT_LE(difference(kept, recomputed), rounding * kept.abs().max().item<double>());
+  EXPECT_EQ(next, next_then) << "what comes after draws what it would have drawn";
 }
 
 // Room for gradients is what Adam makes; what is added there is what autograd would have handed over.

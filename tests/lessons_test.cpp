@@ -109,6 +109,7 @@ TEST(LessonText, AMistakeIsNamedWithItsLine) {
       {"en: Is {kernel-width @ start}", "en: Is {", "x.lesson:13: { without }"},
       {"en: Is {kernel-width @ start}", "en: Is {}", "x.lesson:13: a measure is missing"},
       {"kind: choose", "kind: guess", "x.lesson:18: \"guess\" is no kind: choose, mark, number, order or curve"},
+      {"kind: choose", "kind: curve", "x.lesson:1: the curve's axis up has no fr"},
       {"kind: choose", "kind: mark", "x.lesson:1: [prediction] has no \"value\" to compare with"},
       {"@ start < 1", "@ start ~ 1",
        "x.lesson:23: a condition is \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces"},
@@ -503,7 +504,8 @@ TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {
     std::string text = with("kind: choose", std::string("kind: ") + kind +
                                                 "\nvalue: kernel-width\nfrom: 0\nto: 4\nwithin: 0.5\n"
                                                 "option.narrow.value: kernel-error 1\noption.narrow.at: 1\n"
-                                                "option.wide.value: kernel-error 9\noption.wide.at: 9");
+                                                "option.wide.value: kernel-error 9\noption.wide.at: 9\n"
+                                                "across.en: places\nacross.fr: lieux\nup.en: error\nup.fr: erreur");
     const LessonRead read = read_lesson(text, "x.lesson");
     ASSERT_THAT(read.complaints, IsEmpty());
     scope.facts.lessons[0] = read.lesson;
@@ -521,6 +523,8 @@ TEST_F(LessonWindow, EveryKindOfPredictionIsMade) {
                                                                  : 20.0F)},
              draw);
     EXPECT_TRUE(lesson_progress(scope).guess.made) << kind;
+    ui.frame(draw);
+    EXPECT_EQ(ui.drew("places") && ui.drew("error"), kind == std::string("curve")) << kind;
     restart_lesson(scope);
   }
 }

@@ -52,6 +52,14 @@ expect_same "$folder/alone" "$folder/two"
 [ "$(ls "$folder/alone")" = "$(ls "$folder/two")" ] || fail "other files: $(ls "$folder/two")"
 echo "two ranks have the losses of one"
 
+"$program" train "${begin[@]}" --steps $steps --out "$folder/served" --ranks 2 --serve 0 2>"$folder/said" || fail "served: $(cat "$folder/said")"
+expect_same "$folder/alone" "$folder/served"
+[ "$(grep -c '^can be watched at 127.0.0.1:' "$folder/said")" -eq 1 ] || fail "not one rank is served: $(cat "$folder/said")"
+status=0
+"$program" train "${begin[@]}" --steps 2 --out "$folder/led" --ranks 2 --serve 0 --allow-control 2>"$folder/said" || status=$?
+[ $status -ne 0 ] && grep -q "^attnscope: --allow-control: " "$folder/said" || fail "status $status: $(cat "$folder/said")"
+echo "and when they can be watched"
+
 both=("${begin[@]}" --steps 20 --compare model.positions=alibi)
 "$program" train "${both[@]}" --out "$folder/both" 2>/dev/null
 "$program" train "${both[@]}" --out "$folder/shared" --ranks 2 2>"$folder/said" || fail "$(cat "$folder/said")"

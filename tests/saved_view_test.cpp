@@ -310,11 +310,13 @@ TEST_F(ViewWindow, AHandoutHasTheLessonsPartsAndThePicture) {
 // A curve to be drawn by hand; then the guess and the truth, each in its own way.
 TEST_F(ViewWindow, AHandoutDrawsTheCurve) {
   const std::string of_choice = "kind: choose";
-  const std::string options = lesson.substr(lesson.find("option.a.en"), lesson.find("[step") - lesson.find("option.a.en"));
+  const std::string options =
+      lesson.substr(lesson.find("option.a.en"), lesson.find("[step") - lesson.find("option.a.en"));
   std::string text = lesson;
   text.replace(text.find(options), options.size(),
                "from: 0\nto: 2\nwithin: 0.1\noption.a.at: 4\noption.a.value: kernel-width @ one\n"
-               "option.b.at: 8\noption.b.value: kernel-width @ start\n");
+               "option.b.at: 8\noption.b.value: kernel-width @ start\n"
+               "across.en: a & b\nacross.fr: a et b\nup.en: width\nup.fr: largeur\n");
   text.replace(text.find(of_choice), of_choice.size(), "kind: curve");
   const LessonRead read = read_lesson(text, "x.lesson");
   ASSERT_THAT(read.complaints, IsEmpty());
@@ -324,7 +326,8 @@ TEST_F(ViewWindow, AHandoutDrawsTheCurve) {
   settle();
   const std::string before = handout_html(scope, picture);
   EXPECT_TRUE(is_well_formed(before)) << before;
-  EXPECT_THAT(before, AllOf(HasSubstr(">4</text>"), HasSubstr(">8</text>"), Not(HasSubstr("<polyline"))));
+  EXPECT_THAT(before, AllOf(HasSubstr(">4</text>"), HasSubstr(">8</text>"), HasSubstr(">a &amp; b</text>"),
+                            HasSubstr(">width</text>"), Not(HasSubstr("<polyline"))));
   lesson_progress(scope).guess.made = true;
   lesson_progress(scope).guess.curve = {0, 2};
   show_part(scope, LessonPart::touch);
@@ -332,8 +335,8 @@ TEST_F(ViewWindow, AHandoutDrawsTheCurve) {
   ASSERT_TRUE(verdict_of(scope));
   const std::string html = handout_html(scope, picture);
   EXPECT_TRUE(is_well_formed(html)) << html;
-  EXPECT_THAT(html, HasSubstr("stroke-dasharray=\"6 4\" points=\"130.0,160.0 310.0,10.0 \""));
-  EXPECT_THAT(html, HasSubstr("stroke-width=\"3\" points=\"130.0,122.5 310.0,122.5 \"")) << "both are 0.5";
+  EXPECT_THAT(html, HasSubstr("stroke-dasharray=\"6 4\" points=\"146.0,160.0 326.0,10.0 \""));
+  EXPECT_THAT(html, HasSubstr("stroke-width=\"3\" points=\"146.0,122.5 326.0,122.5 \"")) << "both are 0.5";
 }
 
 TEST_F(ViewWindow, AHandoutWithoutALessonSaysWhatThePictureIsOf) {

@@ -221,6 +221,37 @@ TEST_F(Shell, AttachAsksForAWindowOnAnotherRun) {
   EXPECT_FALSE(ui.drew("Attach to a run"));
 }
 
+// What the station would refuse is not offered, and says why.
+TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
+  scope.status.activity = Activity::paused;
+  for (const char* name : {"train", "step", "reset", "compare", "save-run", "open-run"})
+    EXPECT_TRUE(applies(find_action(name), scope)) << name;
+  scope.rights = Rights::control;
+  for (const char* name : {"train", "step"}) EXPECT_TRUE(applies(find_action(name), scope)) << name;
+  for (const char* name : {"reset", "compare", "save-run", "open-run", "lessons"}) {
+    EXPECT_FALSE(applies(find_action(name), scope)) << name;
+    EXPECT_EQ(help_of(find_action(name), scope), only_where_it_trains) << name;
+  }
+  scope.rights = Rights::watch;
+  scope.layout.setup_open = true;
+  for (const Activity activity : {Activity::paused, Activity::training}) {
+    scope.status.activity = activity;
+    for (const char* name : {"train", "step", "pin"}) {
+      EXPECT_FALSE(applies(find_action(name), scope)) << name;
+      EXPECT_EQ(help_of(find_action(name), scope), only_watches) << name;
+    }
+    ui.key(Key::space, draw);
+    ui.click_text(activity == Activity::training ? "Pause" : "Train", draw);
+    EXPECT_FALSE(scope.pausing);
+    enter("d_model", "64");
+    EXPECT_EQ(scope.edited, scope.run.config);
+  }
+  drop_path(scope, "/corpus.tsv", false);
+  EXPECT_TRUE(scope.dropped_file.empty());
+  for (const Command& command : scope.commands)
+    EXPECT_TRUE(std::holds_alternative<Probe>(command)) << "looks alone are asked for";
+}
+
 TEST_F(Shell, ThePenDrawsOverEverythingAndReachesNothing) {
   ui.key(Key::d, draw);
   ASSERT_TRUE(scope.pen.held);

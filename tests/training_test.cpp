@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evaluation/evaluation.h"
+#include "kernels/precision.h"
 #include "kernels/team.h"
 #include "losses.h"
 #include "plain/schedule.h"
@@ -88,6 +89,36 @@ TEST(Training, SmallBatchesAccumulatedAreOneLargeBatch) {
     return first_update(config, 1);
   };
   expect_same(update(8, 1), update(3, 3));
+}
+
+TEST(Training, RecomputedLayersMakeTheSameUpdate) {
+  Config config = config_without_dropout();
+  config.model.dropout = 0.3;
+  const FirstUpdate kept = first_update(config, 2);
+  config.training.recompute = true;
+  expect_same(kept, first_update(config, 2));
+}
+
+TEST(Training, AnUpdateInBfloat16IsNearlyTheSame) {
+  Config config = config_without_dropout();
+  const double exact = first_update(config, 1).loss;
+  config.training.precision = "bfloat16";
+  const double rounded = first_update(config, 2).loss;
+  EXPECT_NEAR(rounded, exact, 0.02 * exact);
+  EXPECT_NE(rounded, exact);
+}
+
+// A window that asks in the middle of an update sees the model as it is.
+TEST(Training, WhatIsLookedAtWithinAnUpdateIsNotRounded) {
+  Config config = config_without_dropout();
+  config.training.precision = "bfloat16";
+  Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+  int breaths = 0;
+  trainer.step([&] {
+    ++breaths;
+    EXPECT_EQ(kernels::precision(), kernels::Precision::float32);
+  });
+  EXPECT_GT(breaths, 3);
 }
 
 TEST(Training, PartsOfABatchOnSeveralThreadsAreTheWholeBatch) {

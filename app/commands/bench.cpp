@@ -10,6 +10,7 @@
 #include "circuit/search.h"
 #include "circuit/sweep.h"
 #include "commands/bench_growth.h"
+#include "commands/bench_memory.h"
 #include "commands/commands.h"
 #include "commands/measurement.h"
 #include "commands/paths.h"
@@ -99,12 +100,34 @@ void print_growth(bool json) {
   if (json) fmt::print("{}\n", list.dump());
 }
 
+void print_memory(bool json) {
+  ProgressLine line;
+  line.show("Measuring memory", -1);
+  const std::vector<MemorySetting> all = measure_memory();
+  line.clear();
+  nlohmann::ordered_json object;
+  for (const auto& [name, cost] : all) {
+    if (json) {
+      object[name] = {{"MB", cost.megabytes}, {"ms", cost.milliseconds}, {"loss", cost.loss}};
+    } else {
+      fmt::print("{:<56} {:>6.0f} MB {:>8.1f} ms an update, loss {:.4f}\n", name, cost.megabytes, cost.milliseconds,
+                 cost.loss);
+    }
+  }
+  if (json) fmt::print("{}\n", object.dump());
+}
+
 }  // namespace
 
 int bench(const BenchOptions& options) {
   if (options.growth) {
     set_threads({});
     print_growth(options.json);
+    return 0;
+  }
+  if (options.memory) {
+    set_threads({});
+    print_memory(options.json);
     return 0;
   }
   ProgressLine line;

@@ -7,12 +7,13 @@
 
 #include "commands/measurement.h"
 #include "plain/cost.h"
+#include "plain/metrics.h"
 #include "training/trainer.h"
 
 namespace attnscope {
 namespace {
 
-constexpr int growth_rounds = 5;
+constexpr int rounds = 5;
 
 // What an update is measured with where it is not what grows.
 struct Sizes {
@@ -20,9 +21,6 @@ struct Sizes {
 };
 
 Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
-  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
-  const double before = status_megabytes("VmRSS:");
-  forget_peak();
   Config config;
   config.model.d_model = sizes.width;
   config.model.d_ff = 4 * sizes.width;
@@ -30,13 +28,8 @@ Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
   config.model.num_encoder_layers = config.model.num_decoder_layers = sizes.layers;
   config.model.max_length = sizes.length;
   config.training.batch_size = sizes.batch;
-  torch::manual_seed(1);
-  Trainer trainer(make_model(config.model, sizes.vocabulary), config,
-                  random_pairs(sizes.batch, sizes.length, sizes.vocabulary));
-  trainer.step({});
-  std::vector<double> times;
-  for (int round = 0; round < growth_rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
-  return {size, median(times), std::max(0.0, status_megabytes("VmHWM:") - before)};
+  const UpdateCost cost = measure_updates(config, sizes.vocabulary);
+  return {size, cost.milliseconds, cost.megabytes};
 }
 
 Growth update_growth(const std::string& name, std::int64_t Sizes::*field, std::vector<std::int64_t> values) {
@@ -59,6 +52,23 @@ double exponent(const std::vector<Growth::Point>& points, double Growth::Point::
 }
 
 }  // namespace
+
+UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
+  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
+  const double before = status_megabytes("VmRSS:");
+  forget_peak();
+  torch::manual_seed(1);
+  const std::int64_t pairs = config.training.batch_size * config.training.accumulation_steps;
+  Trainer trainer(make_model(config.model, vocab_size), config,
+                  random_pairs(pairs, config.model.max_length, vocab_size));
+  UpdateCost cost;
+  cost.loss = trainer.step({})[metric("loss")].value();
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
+  cost.milliseconds = median(times);
+  cost.megabytes = std::max(0.0, status_megabytes("VmHWM:") - before);
+  return cost;
+}
 
 double Growth::time_exponent() const {
   return exponent(points, &Point::milliseconds);

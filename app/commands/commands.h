@@ -152,6 +152,7 @@ struct BenchOptions {
   bool json = false;
   bool training_alone = false;
   bool growth = false;   // alone
+  bool memory = false;   // alone
   std::string run = {};  // how it opens, and the first looks at it, alone; empty: all else
 };
 int bench(const BenchOptions& options);

@@ -19,6 +19,7 @@
 #include "evaluation/senses.h"
 #include "evaluation/tensor_spread.h"
 #include "evaluation/vocabulary_facts.h"
+#include "kernels/bfloat16_product.h"
 #include "kernels/team.h"
 #include "measures/tsne.h"
 #include "model/initial_values.h"
@@ -304,6 +305,11 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
       run.warnings.push_back(
           fmt::format("{} held-out texts left out: training has not seen their labels", run.dataset->unknown_label));
     }
+  }
+  if (config.training.precision == "bfloat16" && device.is_cpu() && !kernels::multiplies_bfloat16()) {
+    run.warnings.push_back(
+        "training.precision is bfloat16, and this processor does not multiply such numbers: matrices are rounded to "
+        "them, which makes training no faster");
   }
   run.pinned = run_.pinned;
   run.pinned.clear();

@@ -1,8 +1,6 @@
 #include "evaluation/cost.h"
 
 #include <ATen/Parallel.h>
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 #include <fmt/format.h>
 #include <time.h>
 #include <torch/torch.h>
@@ -11,9 +9,8 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <memory>
-#include <type_traits>
 
+#include "kernels/held_memory.h"
 #include "model/attention.h"
 #include "model/cells.h"
 
@@ -46,23 +43,6 @@ double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
-
-// Hears of every tensor that this thread makes or lets go, and keeps the most that were held at once.
-class HeldMemory : public c10::MemoryReportingInfoBase {
- public:
-  using Total = std::conditional_t<TORCH_VERSION_MAJOR >= 2, std::size_t, std::int64_t>;
-
-  void reportMemoryUsage(void*, std::int64_t bytes, Total, Total, c10::Device) override {
-    held_ += bytes;
-    peak_ = std::max(peak_, held_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-
-  double peak_megabytes() const { return static_cast<double>(peak_) / (1024 * 1024); }
-
- private:
-  std::int64_t held_ = 0, peak_ = 0;
-};
 
 // One layer: x (1×L×D) → 1×L×D.
 using Pass = std::function<torch::Tensor(const torch::Tensor& x)>;
@@ -98,8 +78,7 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
   const double had = processor_ms();
   for (int round = 0; round <= cost_rounds; ++round) {
     x.mutable_grad() = torch::Tensor();
-    const auto held = std::make_shared<HeldMemory>();
-    const c10::DebugInfoGuard hearing(c10::DebugInfoKind::PROFILER_STATE, held);
+    const kernels::HeldMemory held;
     CostClock::time_point begin = CostClock::now();
     const torch::Tensor y = pass(x);
     const double forward_ms = ms_since(begin);
@@ -109,7 +88,7 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
       forward.push_back(forward_ms);
       backward.push_back(ms_since(begin));
     }
-    point.megabytes = held->peak_megabytes();
+    point.megabytes = static_cast<double>(held.peak()) / (1024 * 1024);
     if (ms_since(first) > enough_ms) break;
   }
   spent.all += ms_since(first);

@@ -15,8 +15,12 @@ Composed::~Composed() {
   --composed_scopes;
 }
 
+bool composes() {
+  return composed_scopes > 0;
+}
+
 bool is_fused(const torch::Tensor& x) {
-  return composed_scopes == 0 && x.device().is_cpu() && x.scalar_type() == torch::kFloat32;
+  return !composes() && x.device().is_cpu() && x.scalar_type() == torch::kFloat32;
 }
 
 }  // namespace attnscope::kernels

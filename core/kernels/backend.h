@@ -14,6 +14,9 @@ class Composed {
   Composed& operator=(const Composed&) = delete;
 };
 
+// Whether this thread composes.
+bool composes();
+
 // True for float32 on the CPU, unless this thread composes.
 bool is_fused(const torch::Tensor& x);
 

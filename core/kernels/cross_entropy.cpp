@@ -126,7 +126,8 @@ torch::Tensor smoothed_cross_entropy(const torch::Tensor& logits, const torch::T
 torch::Tensor projected_cross_entropy(const torch::Tensor& features, const torch::Tensor& weight,
                                       const torch::Tensor& targets, double label_smoothing, std::int64_t padding_id) {
   if (!is_fused(features)) {
-    return smoothed_cross_entropy(torch::linear(features, weight), targets, label_smoothing, padding_id);
+    const torch::Tensor logits = torch::linear(features, weight).to(features.scalar_type());  // autocast's are short
+    return smoothed_cross_entropy(logits, targets, label_smoothing, padding_id);
   }
   const bool gradient = torch::GradMode::is_enabled() && (features.requires_grad() || weight.requires_grad());
   return ProjectedCrossEntropy::apply(features, weight, targets, label_smoothing, padding_id, gradient);

@@ -1,7 +1,7 @@
 #include "kernels/dropout.h"
 
 #include <cmath>
-#include <optional>
+#include <mutex>
 
 #include "kernels/fused.h"
 #include "kernels/processor.h"
@@ -16,6 +16,14 @@ DropoutKey random_key() {
   DropoutKey key;
   for (int i = 0; i < 4; ++i) key.words[i] = static_cast<std::uint32_t>(draws.data_ptr<std::int64_t>()[i]);
   return key;
+}
+
+void go_to(const DropoutPlace& place, torch::Device device) {
+  if (device.is_cpu()) scope_key = place.key;
+  if (!place.generator.defined()) return;
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard lock(generator.mutex());
+  generator.set_state(place.generator);
 }
 
 class Dropout : public torch::autograd::Function<Dropout> {
@@ -55,6 +63,22 @@ DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t 
 
 DropoutScope::~DropoutScope() {
   scope_key.reset();
+}
+
+DropoutPlace dropout_place(torch::Device device) {
+  if (scope_key && device.is_cpu()) return {scope_key, {}};
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard lock(generator.mutex());
+  return {std::nullopt, generator.get_state()};
+}
+
+DropoutAgain::DropoutAgain(const DropoutPlace& place, torch::Device device)
+    : device_(device), before_(dropout_place(device)) {
+  go_to(place, device);
+}
+
+DropoutAgain::~DropoutAgain() {
+  go_to(before_, device_);
 }
 
 DropoutRule next_dropout(double p) {

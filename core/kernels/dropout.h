@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/loops/loops.h"
 
@@ -18,6 +19,28 @@ class DropoutScope {
   ~DropoutScope();
   DropoutScope(const DropoutScope&) = delete;
   DropoutScope& operator=(const DropoutScope&) = delete;
+};
+
+// Where a thread's dropouts stand.
+struct DropoutPlace {
+  std::optional<DropoutKey> key;  // within a DropoutScope, on the CPU
+  torch::Tensor generator;        // otherwise the state of the device's random generator
+};
+
+// Of this thread, for dropouts on the device.
+DropoutPlace dropout_place(torch::Device device);
+
+// While it lives, this thread's dropouts draw what they drew from `place` on; then they go on where they were.
+class DropoutAgain {
+ public:
+  DropoutAgain(const DropoutPlace& place, torch::Device device);
+  ~DropoutAgain();
+  DropoutAgain(const DropoutAgain&) = delete;
+  DropoutAgain& operator=(const DropoutAgain&) = delete;
+
+ private:
+  torch::Device device_;
+  DropoutPlace before_;
 };
 
 // The next dropout with probability p, 0 ≤ p < 1, in steps of 1/65536.

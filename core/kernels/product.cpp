@@ -7,7 +7,9 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "kernels/bfloat16_product.h"
 #include "kernels/breathing.h"
+#include "kernels/precision.h"
 #include "kernels/processor.h"
 
 namespace attnscope::kernels {
@@ -33,12 +35,17 @@ torch::Tensor as_tensor(MatrixView view, std::int64_t rows, std::int64_t columns
 void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
               bool add) {
   breathe_if_wanted();
-  if (NotedProducts* noted = notes.load(std::memory_order_acquire)) {
-    noted->note({rows, columns, depth, a.transposed, b.transposed, add});
-  }
-  if (uses_onednn(a.transposed)) {
+  const ProductShape shape{rows, columns, depth, a.transposed, b.transposed, add};
+  if (NotedProducts* noted = notes.load(std::memory_order_acquire)) noted->note(shape);
+  if (precision() == Precision::bfloat16) return multiply_bfloat16(shape, a, b, c);
+  multiply_floats(shape, a, b, c);
+}
+
+void multiply_floats(const ProductShape& shape, MatrixView a, MatrixView b, float* c) {
+  const auto& [rows, columns, depth, a_transposed, b_transposed, add] = shape;
+  if (uses_onednn(a_transposed)) {
     const dnnl_status_t status =
-        dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', rows, columns, depth, 1.0F, a.values, a.stride,
+        dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', rows, columns, depth, 1.0F, a.values, a.stride,
                    b.values, b.stride, add ? 1.0F : 0.0F, c, columns);
     if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product of matrices");
     return;

@@ -14,7 +14,8 @@ struct MatrixView {
   bool transposed = false;
 };
 
-// C (rows×columns, contiguous) = A (rows×depth) · B (depth×columns), or C += A · B.
+// C (rows×columns, contiguous) = A (rows×depth) · B (depth×columns), or C += A · B; in this thread's precision, see
+// kernels/precision.h.
 void multiply(std::int64_t rows, std::int64_t columns, std::int64_t depth, MatrixView a, MatrixView b, float* c,
               bool add);
 
@@ -26,6 +27,9 @@ struct ProductShape {
   std::int64_t rows, columns, depth;
   bool a_transposed, b_transposed, add;
 };
+
+// As multiply(), in float32.
+void multiply_floats(const ProductShape& shape, MatrixView a, MatrixView b, float* c);
 
 // While one lives, every product of whatever thread is noted; one at a time.
 class NotedProducts {

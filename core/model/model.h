@@ -73,6 +73,9 @@ class SequenceModel : public torch::nn::Module {
 
   virtual void set_dropout(double dropout);
 
+  // While it trains, layers keep nothing but their input; see model/recompute.h. Recurrent networks keep all.
+  virtual void set_recompute(bool /*recompute*/) {}
+
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.
   void stand_still();
 

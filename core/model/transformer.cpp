@@ -7,6 +7,7 @@
 #include "kernels/linear.h"
 #include "kernels/norm.h"
 #include "model/initial_values.h"
+#include "model/recompute.h"
 
 namespace attnscope {
 namespace {
@@ -132,6 +133,8 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   context.memory_mask.padding = memory.padding;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
   if (is_told_order(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
+  if (recompute_ && is_training() && !cache && !inspection && x.requires_grad())
+    return finished(run_recomputed(x, context));
   const auto patched_state = [&](std::size_t after) {
     return patched(inspection, {ValueKind::state, context.part, static_cast<int>(after)}, x);
   };
@@ -147,6 +150,21 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   }
   if (cache) cache->length = num_keys;
   return finished(x);
+}
+
+torch::Tensor StackImpl::run_recomputed(torch::Tensor x, const LayerContext& context) {
+  LayerContext given = context;  // but for what has gradients of its own
+  given.memory = given.positions.bias = torch::Tensor();
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    x = recomputed({x, context.memory, context.positions.bias}, [this, i, given](const LayerInput& input) {
+      LayerContext own = given;
+      own.memory = input.memory;
+      own.positions.bias = input.bias;
+      LayerInspection nothing(nullptr, causal_, i, 0);
+      return layers_[i]->forward(input.x, own, nullptr, nullptr, nothing);
+    });
+  }
+  return x;
 }
 
 std::vector<PositionTensor> StackImpl::positions(const std::string& name) {
@@ -250,6 +268,11 @@ void Transformer::set_dropout(double dropout) {
   SequenceModel::set_dropout(dropout);
   if (encoder_) encoder_->set_dropout(dropout);
   if (decoder_) decoder_->set_dropout(dropout);
+}
+
+void Transformer::set_recompute(bool recompute) {
+  if (encoder_) encoder_->set_recompute(recompute);
+  if (decoder_) decoder_->set_recompute(recompute);
 }
 
 }  // namespace attnscope

@@ -77,6 +77,7 @@ class StackImpl : public torch::nn::Module {
   // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
   torch::Tensor finished(const torch::Tensor& x) { return norm_ ? norm_(x) : x; }
   void set_dropout(double dropout);
+  void set_recompute(bool recompute) { recompute_ = recompute; }
 
   // What tells the order inside the layers, named after the stack; none where nothing does.
   std::vector<PositionTensor> positions(const std::string& name);
@@ -84,8 +85,11 @@ class StackImpl : public torch::nn::Module {
  private:
   // The vectors of every layer, where the scheme has such.
   std::vector<PositionTensor> relative_vectors(const std::string& name) const;
+  // All layers one after the other, none of which keeps more than its input.
+  torch::Tensor run_recomputed(torch::Tensor x, const LayerContext& context);
 
   bool causal_;
+  bool recompute_ = false;
   std::int64_t max_length_;
   PositionForm form_;
   StackPositions position_scheme_;
@@ -103,6 +107,7 @@ class Transformer final : public SequenceModel {
                        Inspection* inspection = nullptr) override;
   torch::Tensor finished(const torch::Tensor& hidden) override;
   void set_dropout(double dropout) override;
+  void set_recompute(bool recompute) override;
   std::vector<PositionTensor> positions() override;
 
  private:

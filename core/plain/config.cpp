@@ -253,6 +253,14 @@ const std::vector<ConfigField>& table() {
        has_encoder},
       {ATTNSCOPE_FIELD(training.accumulation_steps), "accumulation", range(1, 256, "batches"),
        "batches whose gradients are summed before one update: a larger batch in the same memory"},
+      {ATTNSCOPE_FIELD(training.precision), "precision", one_of({"float32", "bfloat16"}),
+       "of the products of matrices while training. bfloat16: what is multiplied is rounded to 8 significant bits, and "
+       "summed in float32; weights, gradients and their moments stay float32 (arXiv 1710.03740, 1905.12322). Faster on "
+       "processors and GPUs that multiply such numbers"},
+      {ATTNSCOPE_FIELD(training.recompute), "recompute layers", yes_or_no,
+       "of every layer only the input is kept, and the backward pass runs it again: the same gradients in less memory, "
+       "for a quarter to a third more time (gradient checkpointing, arXiv 1604.06174)",
+       is_transformer},
       {ATTNSCOPE_FIELD(training.optimizer), "optimizer", one_of({"adam", "adamw"}),
        "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)"},
       {ATTNSCOPE_FIELD(training.weight_decay), "weight decay", range(0, 1),

@@ -120,6 +120,8 @@ struct TrainingConfig {
   std::int64_t batch_tokens = 0;            // instead: as many pairs as fit so many pieces of the longer side; 0: off
   std::string batch_order = "source";       // pairs of a batch: of like length on the "source", on "both", by "chance"
   std::int64_t accumulation_steps = 1;      // batches whose gradients are summed for one update
+  std::string precision = "float32";        // of the products of matrices: "float32" or "bfloat16"
+  bool recompute = false;                   // layers are run again by the backward pass instead of kept (1604.06174)
   std::string optimizer = "adam";           // "adam" or "adamw"
   double beta2 = 0.98;                      // Adam's decay of the second moment (§5.3)
   double weight_decay = 0.1;                // AdamW, on matrices only

@@ -10,6 +10,7 @@
 
 #include "kernels/breathing.h"
 #include "kernels/dropout.h"
+#include "kernels/precision.h"
 #include "kernels/team.h"
 #include "plain/metrics.h"
 #include "plain/schedule.h"
@@ -25,13 +26,15 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Counts how long was spent breathing: those seconds are the window's, not the trainer's.
+// Counts how long was spent breathing: those seconds are the window's, not the trainer's. What it looks at then is
+// computed in float32.
 class TimedBreath {
  public:
-  explicit TimedBreath(const Breath& breathe) : breathe_(breathe) {}
+  TimedBreath(const Breath& breathe, torch::Device device) : breathe_(breathe), device_(device) {}
 
   void operator()() {
     const auto begin = Clock::now();
+    const kernels::PrecisionScope exact(kernels::Precision::float32, device_);
     if (breathe_) breathe_();
     seconds_ += seconds_since(begin);
   }
@@ -40,6 +43,7 @@ class TimedBreath {
 
  private:
   const Breath& breathe_;
+  torch::Device device_;
   double seconds_ = 0;
 };
 
@@ -53,6 +57,10 @@ std::string what_is_not_finite(const SequenceModel& model) {
   for (const auto& item : model.named_parameters())
     if (is_broken(item.value().grad())) return "the gradient of " + item.key();
   return "the loss";
+}
+
+kernels::Precision precision_of(const TrainingConfig& training) {
+  return training.precision == "bfloat16" ? kernels::Precision::bfloat16 : kernels::Precision::float32;
 }
 
 // A part of a batch draws its dropout by its number, which no two threads of any rank share.
@@ -80,7 +88,10 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
   while (static_cast<int>(models_.size()) < num_parts) {
     optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));
   }
-  for (const Model& each : models_) each->train();
+  for (const Model& each : models_) {
+    each->train();
+    each->set_recompute(config.training.recompute);
+  }
   if (!ranks_) return;
   // The same seed does not give the same weights on every processor.
   if (!ranks_->is_first()) optimizer_.parameters().zero_();
@@ -108,6 +119,7 @@ double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, 
   SequenceModel& model = *models_[part];
   const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
   const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part);
+  const kernels::PrecisionScope precision(precision_of(config_.training), model.device());
   const kernels::Breathing breathing(breathe);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();
   const torch::Tensor loss = model.loss(model.decode(decoder_input(model, batch, memory, number), memory),
@@ -156,7 +168,7 @@ double Trainer::average_over_ranks(Computed& computed) {
 
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
-  TimedBreath breathe(breathe_callback);
+  TimedBreath breathe(breathe_callback, optimizer_.device());
   const std::vector<std::vector<Batch>> batches = next_batches();
   breathe();
 

@@ -71,6 +71,8 @@ constexpr auto labels = std::to_array<Label>({
     {"training.batch_tokens", "batch"},
     {"training.batch_order", "padding"},
     {"training.accumulation_steps", "accumulation"},
+    {"training.precision", "precision"},
+    {"training.recompute", "recomputation"},
     {"training.optimizer", "Adam"},
     {"training.weight_decay", "weight decay"},
     {"training.beta2", "Adam"},
@@ -221,6 +223,15 @@ constexpr auto labels = std::to_array<Label>({
     {"Dropout's zeros", "dropout"},
     {"Who may see whom", "look-ahead mask"},
     {"How much is padding", "padding"},
+    {"Switch off", "ablation"},
+    {"Replace a token", "intervention"},
+    {"Sampling", "sampling"},
+    {"Beam search", "beam search"},
+    {"In the model", "scaled dot product"},
+    {"Distances", "cosine"},
+    {"Analogy", "analogy"},
+    {"A classic pair", "run"},
+    {"This configuration, with other values in B", "run"},
 });
 
 bool is_letter(char c) {

@@ -207,6 +207,11 @@ constexpr std::array terms = {
          "Attention by itself knows no order. Vectors that differ from place to place are added to "
          "the embeddings, or the distance changes the scores.",
          "sin, cos(pos / 10000^(2i/D))", paper, "positions"},
+    Term{"precision",
+         "In how many digits the model computes while it trains. bfloat16 keeps the range of a float and 8 of its 24 "
+         "significant bits; what is added up, and the weights, keep all.",
+         "1 + 1/256 → 1", "Micikevicius et al. 2017, arXiv 1710.03740; Kalamkar et al. 2019, arXiv 1905.12322",
+         "training.precision"},
     Term{"principal components",
          "The directions in which vectors differ most: the first two make a flat map of many dimensions.", "",
          "Pearson 1901", "map"},
@@ -216,6 +221,10 @@ constexpr std::array terms = {
          "inside"},
     Term{"rank", "The place of a token when all are sorted by their probability: 1 is the most probable.", "", "",
          "steps"},
+    Term{"recomputation",
+         "Gradient checkpointing: the backward pass needs what every layer computed. Instead of keeping it, each layer "
+         "keeps its input and is run again, which takes time and saves memory.",
+         "", "Chen et al. 2016, arXiv 1604.06174", "training.recompute"},
     Term{"recurrent network",
          "Reads token by token and carries what it remembers in a state (RNN, LSTM, GRU). What came "
          "long ago fades.",

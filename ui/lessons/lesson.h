@@ -105,6 +105,7 @@ struct Prediction {
   Words text;
   std::vector<Option> options;
   double from = 0, to = 1;          // of `number` and `curve`
+  Words across, up;                 // of `curve`: what its axes are
   double within = 0;                // how far from the truth is still right
   std::optional<Expression> value;  // of `mark` and `number`
 };

@@ -378,6 +378,10 @@ class LessonReader {
       prediction.value = checked_expression(entry.value);
     } else if (entry.key.starts_with("option.")) {
       return read_option(entry);
+    } else if (entry.key.starts_with("across.")) {
+      return read_words(prediction.across, entry.key.substr(7), entry);
+    } else if (entry.key.starts_with("up.")) {
+      return read_words(prediction.up, entry.key.substr(3), entry);
     } else {
       return read_words(prediction.text, entry.key, entry);
     }
@@ -437,8 +441,12 @@ class LessonReader {
     need(lesson_.found, "[check]");
     need(lesson_.why, "[why]");
     for (const LessonStep& step : lesson_.steps) need(step.text, fmt::format("step {}", step.name));
-    for (const Option& option : lesson_.prediction.options)
-      if (lesson_.prediction.kind != PredictionKind::curve) need(option.text, fmt::format("option {}", option.name));
+    if (lesson_.prediction.kind == PredictionKind::curve) {
+      need(lesson_.prediction.across, "the curve's axis across");
+      need(lesson_.prediction.up, "the curve's axis up");
+      return;
+    }
+    for (const Option& option : lesson_.prediction.options) need(option.text, fmt::format("option {}", option.name));
   }
 
   void check_prediction() {

@@ -64,7 +64,7 @@ std::string train_help(const Scope& scope) {
 }
 
 bool can_train_or_pause(const Scope& scope) {
-  return is_training(scope) || can_train(scope);
+  return (is_training(scope) && may_control(scope)) || can_train(scope);
 }
 
 std::string reset_help(const Scope& scope) {
@@ -530,11 +530,8 @@ constexpr std::array table = {
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
     // ---- the right button, and the palette
-    Action{"what-can-be-done",
-           "What can be done with it",
-           "As the right button: of the control or the cell that the keyboard is at.",
-           typing(shift(Key::f10)),
-           no_menu,
+    Action{"what-can-be-done", "What can be done with it",
+           "As the right button: of the control or the cell that the keyboard is at.", typing(shift(Key::f10)), no_menu,
            [](Scope& scope) { scope.context_menu.asked = true; },
            [](const Scope&) { return thing_at_keyboard().has_value(); }},
     Action{"copy-value",
@@ -594,6 +591,19 @@ constexpr std::array table = {
            "Plays what was recorded of this sentence as a film, to the last frame.", of_timeline(shift(Key::enter)),
            no_menu, [](Scope& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
 };
+
+// What changes the training, and what puts another run in its place or keeps this one.
+constexpr std::array<std::string_view, 3> of_training = {"train", "step", "pin"};
+constexpr std::array<std::string_view, 11> of_runs = {"open-run",    "open-corpus", "open-view",  "save-run",
+                                                      "save-run-as", "reset",       "begin-with", "compare",
+                                                      "keep-a",      "keep-b",      "lessons"};
+
+// Why the window may not, where the run trains elsewhere; null: it may.
+const char* forbidden(const Action& action, const Scope& scope) {
+  if (!may_control(scope) && std::ranges::find(of_training, action.name) != of_training.end()) return only_watches;
+  if (!may_replace(scope) && std::ranges::find(of_runs, action.name) != of_runs.end()) return only_where_it_trains;
+  return nullptr;
+}
 
 // The keys go into a text field. Dear ImGui still says so in the frame after Enter or Escape left it, and a key typed
 // quickly on a slow machine would be lost there.
@@ -656,7 +666,7 @@ bool handle_clicker(Scope& scope) {
 }
 
 std::string help_with_key(const Action& action, const Scope& scope) {
-  const std::string help = action.help(scope);
+  const std::string help = help_of(action, scope);
   return action.key.chord ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
 }
 
@@ -690,8 +700,13 @@ const Action& find_action(std::string_view name) {
   return *std::ranges::find(table, name, &Action::name);
 }
 
+std::string help_of(const Action& action, const Scope& scope) {
+  const char* why_not = forbidden(action, scope);
+  return why_not ? tr(why_not) : action.help(scope);
+}
+
 bool applies(const Action& action, const Scope& scope) {
-  return !action.applies || action.applies(scope);
+  return !forbidden(action, scope) && (!action.applies || action.applies(scope));
 }
 
 void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin) {
@@ -709,7 +724,7 @@ void draw_item(Scope& scope, const Action& action, const Skin& skin) {
   const std::string key = action.key.chord ? chord_text(*action.key.chord) : "";
   const bool on = action.is_on && action.is_on(scope);
   const bool clicked = ImGui::MenuItem(action.title(scope).c_str(), key.c_str(), on, applies(action, scope));
-  const std::string help = action.help(scope);
+  const std::string help = help_of(action, scope);
   if (!help.empty()) help_tooltip(help, skin);
   if (clicked) action.act(scope);
 }

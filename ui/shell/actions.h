@@ -82,7 +82,7 @@ class Things {
 struct Action {
   std::string_view name;  // no two share one
   ActionText title;       // in its menu and in the list of keys, where neighbours of one title share a line
-  ActionText help;        // while the mouse rests on it; also why it does not apply
+  ActionText help;        // while the mouse rests on it; also why it does not apply; see help_of
   Shortcut key;
   MenuPlace place;
   void (*act)(Scope&);
@@ -94,6 +94,9 @@ struct Action {
 std::span<const Action> actions();
 const Action& find_action(std::string_view name);  // there must be one
 bool applies(const Action& action, const Scope& scope);
+
+// Its help, or why the window may not, where the run trains elsewhere.
+std::string help_of(const Action& action, const Scope& scope);
 
 // What the keys do; once a frame, before anything is drawn.
 void handle_keys(Scope& scope, TextureStore& textures, const Skin& skin);

@@ -95,7 +95,7 @@ void draw_sides(Scope& scope, const Skin& skin) {
 }  // namespace
 
 bool can_compare(const Scope& scope) {
-  return has_run(scope) && scope.status.activity != Activity::preparing;
+  return may_replace(scope) && has_run(scope) && scope.status.activity != Activity::preparing;
 }
 
 bool is_comparing(const Scope& scope) {

@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "base/translation.h"
+#include "lessons/curve_figure.h"
 #include "shell/lessons.h"
 #include "widgets/svg.h"
 
@@ -35,50 +36,41 @@ class Page {
   std::string html_;
 };
 
-std::string in_language(const Scope& scope, const Words& words) {
-  return filled(scope, words.in(language_of(scope)));
-}
-
 void add_part(Page& page, const Scope& scope, LessonPart part, const Words& words) {
   page.element("h2", part_title(scope, part));
   page.element("p", in_language(scope, words));
 }
 
-// Where a value of a drawn curve stands in a figure of so many pixels; room is left for the numbers.
-struct CurveAxes {
-  static constexpr double width = 400, height = 180, left = 40, top = 10, bottom = 160;
-  const Prediction& prediction;
+std::string svg_text(FigurePoint middle, std::string_view text, std::string_view more = "") {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" text-anchor=\"middle\"{}>{}</text>\n", middle.x,
+                     middle.y, more, escaped_xml(text));
+}
 
-  double x(std::size_t i) const {
-    return left + (static_cast<double>(i) + 0.5) / static_cast<double>(prediction.options.size()) * (width - left);
+std::string svg_line(const CurveFigure& figure, const std::vector<double>& curve, std::string_view stroke) {
+  std::string points;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const FigurePoint at = figure.at(i, curve[i]);
+    points += fmt::format("{:.1f},{:.1f} ", at.x, at.y);
   }
-  double y(double value) const {
-    return bottom - (value - prediction.from) / (prediction.to - prediction.from) * (bottom - top);
-  }
-  std::string number(double at_x, double at_y, double value) const {
-    return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"11\" text-anchor=\"middle\">{:g}</text>\n", at_x,
-                       at_y, value);
-  }
-  std::string line(const std::vector<double>& curve, std::string_view stroke) const {
-    std::string points;
-    for (std::size_t i = 0; i < curve.size(); ++i) points += fmt::format("{:.1f},{:.1f} ", x(i), y(curve[i]));
-    return fmt::format("<polyline fill=\"none\" stroke=\"#111\" {} points=\"{}\"/>\n", stroke, points);
-  }
-};
+  return fmt::format("<polyline fill=\"none\" stroke=\"#111\" {} points=\"{}\"/>\n", stroke, points);
+}
 
 // The axes to draw on, with the guess dashed and the truth whole where there are any.
-std::string curve_figure(const Prediction& prediction, const Expectation& guess, const Expectation* truth) {
-  const CurveAxes axes{prediction};
-  std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\">\n", axes.width,
-                                axes.height);
-  svg += fmt::format("<path fill=\"none\" stroke=\"#888\" d=\"M{0} {1}V{2}H{3}\"/>\n", axes.left, axes.top,
-                     axes.bottom, axes.width);
-  for (const double value : {prediction.from, prediction.to})
-    svg += axes.number(axes.left / 2, axes.y(value) + 4, value);
-  for (std::size_t i = 0; i < prediction.options.size(); ++i)
-    svg += axes.number(axes.x(i), axes.height - 6, prediction.options[i].at);
-  if (guess.made) svg += axes.line(guess.curve, "stroke-width=\"2\" stroke-dasharray=\"6 4\"");
-  if (truth) svg += axes.line(truth->curve, "stroke-width=\"3\"");
+std::string curve_svg(const Scope& scope, const Prediction& prediction, const Expectation& guess,
+                      const Expectation* truth) {
+  constexpr double width = 420, height = 200, middle_of_text = 4;
+  const CurveFigure figure{{56, 10}, {width - 4, 160}, prediction};
+  std::string svg = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\">\n", width, height);
+  svg += fmt::format("<path fill=\"none\" stroke=\"#888\" d=\"M{0} {1}V{2}H{3}\"/>\n", figure.low.x, figure.low.y,
+                     figure.high.y, figure.high.x);
+  for (const FigureTick& tick : figure.values(-16)) svg += svg_text({tick.at.x, tick.at.y + middle_of_text}, tick.text);
+  for (const FigureTick& tick : figure.places(14)) svg += svg_text(tick.at, tick.text);
+  svg += svg_text({(figure.low.x + figure.high.x) / 2, height - 6}, in_language(scope, prediction.across));
+  const FigurePoint beside{14, (figure.low.y + figure.high.y) / 2};
+  svg += svg_text(beside, in_language(scope, prediction.up),
+                  fmt::format(" transform=\"rotate(-90 {} {})\"", beside.x, beside.y));
+  if (guess.made) svg += svg_line(figure, guess.curve, "stroke-width=\"2\" stroke-dasharray=\"6 4\"");
+  if (truth) svg += svg_line(figure, truth->curve, "stroke-width=\"3\"");
   return svg + "</svg>\n";
 }
 
@@ -89,7 +81,7 @@ void add_curve(Page& page, const Scope& scope, const Prediction& prediction, con
   std::string key = guess.made ? fmt::format("- - {}", words.yours) : "";
   if (truth) key += fmt::format("{}\u2014 {}", key.empty() ? "" : ", ", words.truth);
   page.begin("figure");
-  page.raw(curve_figure(prediction, guess, truth));
+  page.raw(curve_svg(scope, prediction, guess, truth));
   page.element("figcaption", key);
   page.end("figure");
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "lessons/curve_figure.h"
 #include "measures/attention_measures.h"
 #include "plain/clamped.h"
 #include "shell/lessons.h"
@@ -81,7 +82,7 @@ const char* say(const Scope& scope, Say what) {
 }
 
 void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
-  wrapped_text(skin.theme.text, filled(scope, words.in(language_of(scope))));
+  wrapped_text(skin.theme.text, in_language(scope, words));
   ImGui::Spacing();
 }
 
@@ -166,25 +167,9 @@ void draw_words(const Scope& scope, Expectation& guess, const Skin& skin) {
   end_choices();
 }
 
-// Where a value stands in the little plot.
-struct CurveFrame {
-  ImVec2 low, high;
-  const Prediction& prediction;
-
-  ImVec2 at(std::size_t i, double value) const {
-    const double share = (value - prediction.from) / (prediction.to - prediction.from);
-    const double along = (static_cast<double>(i) + 0.5) / static_cast<double>(prediction.options.size());
-    return {low.x + static_cast<float>(along) * (high.x - low.x),
-            high.y - static_cast<float>(share) * (high.y - low.y)};
-  }
-  std::size_t index(float x) const {
-    const auto count = static_cast<float>(prediction.options.size());
-    return static_cast<std::size_t>(clamped((x - low.x) / (high.x - low.x) * count, 0.0F, count - 1));
-  }
-  double value(float y) const {
-    return prediction.from + (prediction.to - prediction.from) * clamped((high.y - y) / (high.y - low.y), 0.0F, 1.0F);
-  }
-};
+ImVec2 on_screen(FigurePoint point) {
+  return {static_cast<float>(point.x), static_cast<float>(point.y)};
+}
 
 // Told apart without their colours: the guess by dots, the truth by squares.
 void draw_mark(ImVec2 at, bool is_truth, Color32 color, const Skin& skin) {
@@ -196,36 +181,42 @@ void draw_mark(ImVec2 at, bool is_truth, Color32 color, const Skin& skin) {
     list.AddCircleFilled(at, half, color);
 }
 
-void draw_line_of(const CurveFrame& frame, const std::vector<double>& curve, bool is_truth, const Skin& skin) {
+void draw_line_of(const CurveFigure& figure, const std::vector<double>& curve, bool is_truth, const Skin& skin) {
   const Color32 color = is_truth ? skin.theme.warning : skin.theme.accent;
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    draw_mark(frame.at(i, curve[i]), is_truth, color, skin);
-    if (i > 0) list.AddLine(frame.at(i - 1, curve[i - 1]), frame.at(i, curve[i]), color, skin.px(2));
+    const ImVec2 at = on_screen(figure.at(i, curve[i]));
+    draw_mark(at, is_truth, color, skin);
+    if (i > 0) list.AddLine(on_screen(figure.at(i - 1, curve[i - 1])), at, color, skin.px(2));
   }
 }
 
-// The guess and, once it is known, the truth.
-CurveFrame draw_plot_of(const Prediction& prediction, const Expectation& guess, const Expectation* truth,
-                        const Skin& skin) {
+constexpr float below_plot = 34;  // what the axis across takes
+
+// The guess and, once it is known, the truth, between axes that say what they are.
+CurveFigure draw_plot_of(const Scope& scope, const Prediction& prediction, const Expectation& guess,
+                         const Expectation* truth, const Skin& skin) {
+  small_text(skin.theme.text_dim, in_language(scope, prediction.up), skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   const ImVec2 size{ImGui::GetContentRegionAvail().x, skin.px(150)};
-  const CurveFrame frame{corner, {corner.x + size.x, corner.y + size.y}, prediction};
+  const CurveFigure figure{{corner.x, corner.y}, {corner.x + size.x, corner.y + size.y}, prediction};
   ImGui::InvisibleButton("##curve", size);
   ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddRect(frame.low, frame.high, skin.theme.border);
-  const auto label = [&](ImVec2 at, double value) {
-    draw_text(list, skin.fonts.small, at, skin.theme.text_dim, fmt::format("{:g}", value).c_str());
+  list.AddRect(on_screen(figure.low), on_screen(figure.high), skin.theme.border);
+  const auto label = [&](FigurePoint middle, const std::string& text) {
+    const float half = text_size(skin.fonts.small, text).x / 2;
+    draw_text(list, skin.fonts.small, {static_cast<float>(middle.x) - half, static_cast<float>(middle.y)},
+              skin.theme.text_dim, text.c_str());
   };
-  const auto width_of = [&](double value) { return text_size(skin.fonts.small, fmt::format("{:g}", value)).x; };
-  label({corner.x + skin.px(4), frame.high.y - skin.px(16)}, prediction.from);
-  label({corner.x + skin.px(4), corner.y + skin.px(2)}, prediction.to);
-  for (std::size_t i = 0; i < prediction.options.size(); ++i)
-    label({frame.at(i, 0).x - width_of(prediction.options[i].at) / 2, frame.high.y + skin.px(2)},
-          prediction.options[i].at);
-  if (truth) draw_line_of(frame, truth->curve, true, skin);
-  draw_line_of(frame, guess.curve, false, skin);
-  return frame;
+  for (const FigureTick& tick : figure.values(skin.px(10))) {
+    const bool at_top = tick.at.y < (figure.low.y + figure.high.y) / 2;
+    label({tick.at.x, tick.at.y + (at_top ? skin.px(2) : -skin.px(16))}, tick.text);
+  }
+  for (const FigureTick& tick : figure.places(skin.px(2))) label(tick.at, tick.text);
+  label({(figure.low.x + figure.high.x) / 2, figure.high.y + skin.px(17)}, in_language(scope, prediction.across));
+  if (truth) draw_line_of(figure, truth->curve, true, skin);
+  draw_line_of(figure, guess.curve, false, skin);
+  return figure;
 }
 
 // What a line of the plot is, with its mark.
@@ -242,13 +233,13 @@ void draw_curve_key(const Scope& scope, Say what, const Skin& skin) {
 void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
   if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
-  const CurveFrame frame = draw_plot_of(prediction, guess, nullptr, skin);
+  const CurveFigure figure = draw_plot_of(scope, prediction, guess, nullptr, skin);
   if (ImGui::IsItemActive()) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    guess.curve[frame.index(mouse.x)] = frame.value(mouse.y);
+    guess.curve[figure.index(mouse.x)] = figure.value(mouse.y);
     guess.made = true;
   }
-  ImGui::Dummy({1, skin.px(18)});
+  ImGui::Dummy({1, below_plot * skin.px(1)});
 }
 
 void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
@@ -283,7 +274,7 @@ void draw_steps(Scope& scope, const Lesson& lesson, const Skin& skin) {
   for (std::size_t i = 0; i < lesson.steps.size() && i <= next; ++i) {
     const LessonStep& step = lesson.steps[i];
     if (i < next) {
-      wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", filled(scope, step.text.in(language_of(scope)))));
+      wrapped_text(skin.theme.text_dim, fmt::format("✓ {}", in_language(scope, step.text)));
     } else {
       paragraph(scope, step.text, skin);
       if (!step.settings.empty() && ImGui::Button(say(scope, Say::show_me))) do_step(scope, i);
@@ -315,8 +306,8 @@ void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
   }
   if (lesson.prediction.kind == PredictionKind::curve) {
     draw_curve_key(scope, Say::truth, skin);
-    draw_plot_of(lesson.prediction, guess, &verdict->truth, skin);
-    ImGui::Dummy({1, skin.px(18)});
+    draw_plot_of(scope, lesson.prediction, guess, &verdict->truth, skin);
+    ImGui::Dummy({1, below_plot * skin.px(1)});
   } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
     small_text(skin.theme.text_dim, say(scope, Say::truth), skin);
     wrapped_text(skin.theme.text, guess_text(scope, lesson.prediction, verdict->truth));

@@ -520,6 +520,10 @@ std::string filled(const Scope& scope, const std::string& text) {
   return result;
 }
 
+std::string in_language(const Scope& scope, const Words& words) {
+  return filled(scope, words.in(language_of(scope)));
+}
+
 std::optional<Verdict> verdict_of(const Scope& scope) {
   const Prediction& prediction = open_lesson(scope).prediction;
   const Expectation& guess = lesson_progress(scope).guess;

@@ -98,6 +98,9 @@ bool holds(const Scope& scope, const std::vector<Condition>& conditions);
 // With its expressions computed; those that are not to be had yet as "…".
 std::string filled(const Scope& scope, const std::string& text);
 
+// The same of the words in the window's language.
+std::string in_language(const Scope& scope, const Words& words);
+
 struct Verdict {
   bool right = false;
   Expectation truth;  // in the terms of the prediction

@@ -38,7 +38,7 @@ const char* menu_title(const Action& action) {
 void add_actions(std::vector<PaletteEntry>& entries, const Scope& scope) {
   for (const Action& action : actions()) {
     if (action.name == "palette" || action.name == "escape") continue;
-    entries.push_back({action.title(scope), menu_title(action), action.help(scope),
+    entries.push_back({action.title(scope), menu_title(action), help_of(action, scope),
                        action.key.chord ? chord_text(*action.key.chord) : "", applies(action, scope), action.act});
   }
 }

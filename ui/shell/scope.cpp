@@ -49,6 +49,14 @@ std::optional<std::int64_t> step_looked_at(const Scope& scope) {
   return past->step;
 }
 
+bool may_control(const Scope& scope) {
+  return scope.rights != Rights::watch;
+}
+
+bool may_replace(const Scope& scope) {
+  return scope.rights == Rights::owner;
+}
+
 bool has_run(const Scope& scope) {
   return scope.run.run != 0;
 }

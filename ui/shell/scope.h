@@ -161,8 +161,16 @@ struct Timeline {
   bool focused = false;    // has the keyboard
 };
 
+// What the window may do to the run that it shows.
+enum class Rights {
+  owner,    // all: it trains beside the window
+  control,  // it trains elsewhere, and may be trained, paused and adjusted from here
+  watch,    // only look
+};
+
 struct Scope {
   // ---- received
+  Rights rights = Rights::owner;  // filled in by the app
   Status status;
   RunOpened run;  // run.run is 0 until the first one is there
   Curves curves;
@@ -232,6 +240,18 @@ bool shows_other(const Scope& scope);
 
 // The step whose weights are to be looked through; none: the present ones, or they were not recorded.
 std::optional<std::int64_t> step_looked_at(const Scope& scope);
+
+// Why it is not done in a window on a run that trains elsewhere.
+inline constexpr const char* only_watches =
+    mark("This window only watches: what it would change belongs to who trains.");
+inline constexpr const char* only_where_it_trains =
+    mark("Runs are opened, begun anew, compared and saved only where they train.");
+
+// The run may be trained, paused and adjusted, and sentences pinned to it, from here.
+bool may_control(const Scope& scope);
+
+// Another run may take its place, and it may be begun anew, saved and compared from here.
+bool may_replace(const Scope& scope);
 
 // A run is open.
 bool has_run(const Scope& scope);

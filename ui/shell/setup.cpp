@@ -248,12 +248,16 @@ bool draw_field(Scope& scope, const ConfigField& field, const std::string& compl
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, skin.px(1.5F));
   }
   if (wanted) ImGui::SetKeyboardFocusHere();
+  const bool may_edit = field.live ? may_control(scope) : may_replace(scope);
+  ImGui::BeginDisabled(!may_edit);
   const bool edited = draw_value(scope, field, skin);
+  ImGui::EndDisabled();
   if (!complaint.empty()) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
   }
-  help_tooltip(help, skin, field.key);
+  const char* why_not = field.live ? only_watches : only_where_it_trains;
+  help_tooltip(may_edit ? help : fmt::format("{}\n{}", help, tr(why_not)), skin, field.key);
   if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
   return edited && field.live;
 }

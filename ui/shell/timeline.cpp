@@ -60,7 +60,7 @@ bool is_pinned(const Scope& scope) {
 }
 
 bool can_pin(const Scope& scope) {
-  if (!has_run(scope) || scope.status.activity == Activity::preparing) return false;
+  if (!has_run(scope) || !may_control(scope) || scope.status.activity == Activity::preparing) return false;
   return is_pinned(scope) || (scope.history.sentences().size() < max_pinned && !is_blank(scope.layout.sentence));
 }
 

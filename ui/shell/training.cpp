@@ -96,7 +96,7 @@ struct HandOver {
 }  // namespace
 
 bool can_train(const Scope& scope) {
-  if (!has_run(scope)) return false;
+  if (!has_run(scope) || !may_control(scope)) return false;
   const Activity activity = scope.status.activity;
   return activity == Activity::idle || activity == Activity::paused || activity == Activity::finished;
 }
@@ -115,11 +115,11 @@ std::string config_complaint(const Config& config) {
 }
 
 bool can_reset(const Scope& scope) {
-  return scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
+  return may_replace(scope) && scope.status.activity != Activity::preparing && config_complaint(scope.edited).empty();
 }
 
 void play_or_pause(Scope& scope) {
-  if (scope.status.activity == Activity::training) {
+  if (scope.status.activity == Activity::training && may_control(scope)) {
     scope.commands.push_back(Pause{});
     scope.pausing = true;
   } else if (can_train(scope)) {
@@ -147,7 +147,9 @@ void adjust(Scope& scope) {
 }
 
 void drop_path(Scope& scope, const std::string& path, bool is_folder) {
-  if (is_folder) {
+  if (!may_replace(scope)) {
+    notify(scope, Severity::info, tr(only_where_it_trains));
+  } else if (is_folder) {
     scope.commands.push_back(OpenRun{path});
   } else if (path.ends_with(saved_view_extension)) {
     scope.commands.emplace_back(ReadFile{path, most_view_bytes});

@@ -98,6 +98,7 @@ class App {
   Pacing pacing_;
   std::string title_;
   bool quitting_ = false;
+  RemoteSession* elsewhere_ = nullptr;     // the session, where the run trains elsewhere
   std::unique_ptr<Conversation> session_;  // last: it wakes the window
 };
 
@@ -119,7 +120,10 @@ App::App(const WindowOptions& options)
 std::unique_ptr<Conversation> App::make_session(const std::string& station) {
   if (station.empty()) return std::make_unique<Session>([this] { return make_engine(); }, GlfwWindow::wake);
   facts_.push(machine_facts());
-  return std::make_unique<RemoteSession>(remote_address(station), token_of_environment(), GlfwWindow::wake);
+  auto session = std::make_unique<RemoteSession>(remote_address(station), token_of_environment(), GlfwWindow::wake);
+  elsewhere_ = session.get();
+  scope_.rights = Rights::watch;
+  return session;
 }
 
 std::unique_ptr<Engine> App::make_engine() {
@@ -198,6 +202,7 @@ void App::hear() {
     scope_.facts = std::move(facts);
     for (const std::string& complaint : scope_.facts.complaints) notify(scope_, Severity::warning, complaint);
   }
+  if (elsewhere_) scope_.rights = elsewhere_->attachment().control ? Rights::control : Rights::watch;
   Conversation::News news = session_->poll();
   const bool looked = news.snapshot != scope_.newest.snapshot;
   const bool looked_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
@@ -246,8 +251,9 @@ void App::attach(const WantedStation& station) {
   try {
     const std::string address = address_text(remote_address(station.address));
     std::signal(SIGCHLD, SIG_IGN);  // nobody waits for the other window
-    start_own_program({"attnscope", "attach", address},
-                      station.token.empty() ? environment_with({}) : environment_with({{token_variable, station.token}}));
+    start_own_program({"attnscope", "attach", address}, station.token.empty()
+                                                            ? environment_with({})
+                                                            : environment_with({{token_variable, station.token}}));
   } catch (const std::exception& error) {
     notify(scope_, Severity::error, error.what());
     pacing_.urge(GlfwWindow::now());

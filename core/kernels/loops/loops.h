@@ -132,6 +132,11 @@ struct Loops {
   void (*adam)(const AdamRule& rule, std::int64_t n, float decay, const float* decayed, float* parameters,
                float* gradients, float* exp_avg, float* exp_avg_sq);
 
+  // Of each number the nearest bfloat16, ties to even: as the float it is, and as its upper 16 bits. Rows of x lie
+  // `stride` apart, those of y side by side.
+  void (*round_to_bfloat16)(std::int64_t rows, std::int64_t columns, std::int64_t stride, const float* x, float* y);
+  void (*pack_bfloat16)(std::int64_t rows, std::int64_t columns, std::int64_t stride, const float* x, std::uint16_t* y);
+
   // y += factor · x
   void (*add_scaled)(std::int64_t n, float factor, const float* x, float* y);
 };

@@ -31,6 +31,8 @@ Function<decltype(Loops::gru_backward)> gru_backward;
 Function<decltype(Loops::cross_entropy_row)> cross_entropy_row;
 Function<decltype(Loops::gather_gradients)> gather_gradients;
 Function<decltype(Loops::adam)> adam;
+Function<decltype(Loops::round_to_bfloat16)> round_to_bfloat16;
+Function<decltype(Loops::pack_bfloat16)> pack_bfloat16;
 Function<decltype(Loops::add_scaled)> add_scaled;
 
 extern const Loops loops;
@@ -58,6 +60,8 @@ const Loops loops = {
     .cross_entropy_row = cross_entropy_row,
     .gather_gradients = gather_gradients,
     .adam = adam,
+    .round_to_bfloat16 = round_to_bfloat16,
+    .pack_bfloat16 = pack_bfloat16,
     .add_scaled = add_scaled,
 };
 
