@@ -241,13 +241,24 @@ class TrainingLoop {
   void run_served(std::vector<HeldEngine> engines, const StationOptions& station, ProgressLine& line) {
     if (over()) return;
     ServedTraining served(std::move(engines), station);
-    served.train(
-        [this] { return interrupted || out_of_time(); },
-        [&](const MetricPoint& point, bool of_other) { report(of_other ? runs_.back() : runs_.front(), point, line); },
-        [&](const std::string& text) {
-          line.clear();
-          say("{}", text);
-        });
+    try {
+      served.train(
+          // Of several ranks the session says when all have ended.
+          [this] { return is_to_end() && ranks_ == nullptr; },
+          [&](const MetricPoint& point, bool of_other) {
+            report(of_other ? runs_.back() : runs_.front(), point, line);
+          },
+          [&](const std::string& text) {
+            if (ranks_ != nullptr && !ranks_->loss().empty()) return;
+            line.clear();
+            say("{}", text);
+          });
+    } catch (const std::runtime_error&) {
+      if (ranks_ == nullptr || ranks_->loss().empty()) throw;
+      if (interrupted) throw Cancelled();
+      throw LostRank(ranks_->loss());
+    }
+    is_to_end();  // another rank may have been interrupted
   }
 
   // Of the one that is behind.
@@ -313,10 +324,14 @@ class TrainingLoop {
 
   // All ranks end after the same update, whichever was told to.
   bool is_to_end() const {
-    std::array<double, 2> reasons{interrupted ? 1.0 : 0.0, out_of_time() ? 1.0 : 0.0};
-    if (ranks_ != nullptr) ranks_->sum(reasons);
-    if (reasons[0] > 0) interrupted = 1;
-    return reasons[0] + reasons[1] > 0;
+    using Ending = Ranks::Ending;
+    Ending why = interrupted ? Ending::interrupted : out_of_time() ? Ending::enough : Ending::none;
+    if (ranks_ != nullptr) {
+      ranks_->ask_to_end(why);
+      why = ranks_->agreed();
+    }
+    if (why == Ending::interrupted) interrupted = 1;
+    return why != Ending::none;
   }
 
   double fraction(std::int64_t step) const {
@@ -401,7 +416,7 @@ int status_after(const std::function<void()>& training, ProgressLine& line, cons
 
 int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks) {
   std::optional<StationOptions> station;
-  if (!options.serve.empty()) station = station_options(options.serve, options.allow_control);
+  if (!options.serve.empty() && writes(ranks.get())) station = station_options(options.serve, options.allow_control);
   ProgressLine line;
   const ProgressCallback progress = [&](const Progress& news) {
     stop_if_interrupted();
@@ -463,8 +478,11 @@ int train(const TrainOptions& options) {
     throw ConfigError(fmt::format("--ranks {}: WORLD_SIZE={} in the environment makes this one of {} ranks already",
                                   options.ranks, place->size, place->size));
   }
-  if (!options.serve.empty() && (options.ranks > 1 || (place && place->size > 1)))
-    throw ConfigError("--serve: a run that several ranks train cannot be watched");
+  if (options.allow_control && (options.ranks > 1 || (place && place->size > 1))) {
+    throw ConfigError(
+        "--allow-control: several ranks train as they were started; windows elsewhere can only watch them (--serve)");
+  }
+  if (!options.serve.empty()) remote_address(options.serve);  // which is wrong for all ranks, and said once
   if (!place && options.ranks > 1) {
     check_ranks_supported();
     return launch_ranks(static_cast<int>(options.ranks));

@@ -50,6 +50,7 @@ class TorchEngine final : public Engine {
   void adjust(const Config& config) override;
   Status status() const override;
   std::int64_t steps_wanted() const override { return run_.config.training.steps; }
+  bool has_ended() const override { return ranks_ && ranks_->agreed() != Ranks::Ending::none; }
   std::int64_t history_interval() const override { return run_.config.training.history_interval; }
   History& history() override { return run_.pinned; }
   void record_weights() override;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -176,9 +177,17 @@ void Ranks::meet() {
   }
 }
 
+void Ranks::lose(const std::string& why) {
+  if (!is_lost_) {
+    loss_ = why;
+    is_lost_ = true;
+  }
+  throw LostRank(why);
+}
+
 template <typename Values>
 void Ranks::sum_of_all(Values values) {
-  if (!group_->gloo) throw LostRank("another rank is lost");
+  if (!group_->gloo) lose("another rank is lost");
   try {
     std::vector<at::Tensor> tensors{torch::from_blob(values.data(), static_cast<std::int64_t>(values.size()),
                                                      torch::CppTypeToScalarType<typename Values::element_type>::value)};
@@ -191,13 +200,27 @@ void Ranks::sum_of_all(Values values) {
     std::vector<int> absent = absent_from("there", std::min<milliseconds>(longest_wait_, longest_roll_call));
     // Rank 0 may be busy with what it alone does, and the roll is called again when it comes back.
     if (absent.size() > 1 && absent.front() == 0) absent.erase(absent.begin());
-    throw LostRank(fmt::format("lost {}, which ended, hangs or cannot be reached: {}",
-                               absent.empty() ? "a rank" : ranks_text(absent), first_line(error)));
+    lose(fmt::format("lost {}, which ended, hangs or cannot be reached: {}",
+                     absent.empty() ? "a rank" : ranks_text(absent), first_line(error)));
   }
 }
 
+Ranks::Ballot Ranks::ballot() const {
+  const Ending asked = asked_;
+  return {asked == Ending::enough ? 1.0 : 0.0, asked == Ending::interrupted ? 1.0 : 0.0};
+}
+
+void Ranks::count(std::span<const double> ballot) {
+  if (agreed_ == Ending::none && ballot[0] > 0) agreed_ = Ending::enough;
+  if (ballot[1] > 0) agreed_ = Ending::interrupted;
+}
+
 void Ranks::sum(std::span<double> values) {
-  sum_of_all(values);
+  std::vector<double> with_ballot(values.begin(), values.end());
+  std::ranges::copy(ballot(), std::back_inserter(with_ballot));
+  sum_of_all(std::span(with_ballot));
+  std::copy_n(with_ballot.begin(), values.size(), values.begin());
+  count(std::span(with_ballot).subspan(values.size()));
 }
 
 void Ranks::sum(std::span<float> values) {

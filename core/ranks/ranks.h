@@ -2,6 +2,8 @@
 // LibTorch has c10d with Gloo, over TCP; nothing else of the program knows either.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -52,6 +54,15 @@ class Ranks {
   void sum(std::span<double> values);
   void sum(std::span<float> values);
 
+  // Why training ends before its time.
+  enum class Ending { none, enough, interrupted };
+  // All end it together: what one has asked for rides on the next sum of doubles, and after that all have agreed. Of
+  // several reasons the last of the enumeration counts. From any thread, as the two functions that follow.
+  void ask_to_end(Ending why) { asked_ = why; }
+  Ending agreed() const { return agreed_; }
+  // What the LostRank said that was thrown; empty: none was.
+  std::string loss() const { return is_lost_ ? loss_ : std::string(); }
+
  private:
   struct Group;
 
@@ -59,11 +70,20 @@ class Ranks {
   std::vector<int> absent_from(const std::string& call, std::chrono::milliseconds patience);
   template <typename Values>
   void sum_of_all(Values values);
+  [[noreturn]] void lose(const std::string& why);
+
+  using Ballot = std::array<double, 2>;  // how many have asked for each of the endings after none
+  Ballot ballot() const;
+  void count(std::span<const double> ballot);
 
   RankPlace place_;
   Breath breathe_;
   std::chrono::milliseconds longest_wait_;
   std::unique_ptr<Group> group_;
+  std::atomic<Ending> asked_ = Ending::none;
+  std::atomic<Ending> agreed_ = Ending::none;
+  std::atomic<bool> is_lost_ = false;
+  std::string loss_;  // written once, before is_lost_
 };
 
 // Whether this program was built to have ranks; throws RanksError, saying why, if not.

@@ -49,6 +49,8 @@ class Engine {
 
   virtual Status status() const = 0;  // step and device; the activity is the session's
   virtual std::int64_t steps_wanted() const = 0;
+  // Whether training has ended before those are done: so agreed all who train the run together (ranks/ranks.h).
+  virtual bool has_ended() const { return false; }
   virtual std::int64_t history_interval() const = 0;  // training.history_interval
 
   // The present run's: saved and opened with it. A reset empties it but for the sentences.

@@ -563,6 +563,7 @@ void Session::Worker::train_meanwhile() {
 
 // Who presses Train after that wants to go on: training ends by itself only on reaching the last step, not beyond it.
 void Session::Worker::stop_at_last_step() {
+  if (engine_->has_ended()) activity_ = Activity::finished;
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
   if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;
