@@ -178,6 +178,29 @@ TEST_F(RanksTogether, AllHaveTheSameSum) {
   }
 }
 
+TEST_F(RanksTogether, EndAfterTheSameSum) {
+  using Ending = Ranks::Ending;
+  for (const Ending why : {Ending::enough, Ending::interrupted}) {
+    std::vector<int> sums(3);
+    std::vector<Ending> agreed(3);
+    run(3, [&](const std::shared_ptr<Ranks>& ranks) {
+      std::array<double, 1> number{};
+      int& made = sums[ranks->rank()];
+      for (; made < 100 && ranks->agreed() == Ending::none; ++made) {
+        if (made == 4 && ranks->rank() == 2) ranks->ask_to_end(why);
+        if (made == 4 && ranks->rank() == 1) ranks->ask_to_end(Ending::enough);
+        number[0] = 1;
+        ranks->sum(number);
+        EXPECT_EQ(number[0], 3);
+      }
+      agreed[ranks->rank()] = ranks->agreed();
+      EXPECT_EQ(ranks->loss(), "");
+    });
+    EXPECT_THAT(sums, ElementsAre(5, 5, 5));
+    EXPECT_THAT(agreed, ElementsAre(why, why, why));
+  }
+}
+
 TEST_F(RanksTogether, ComeWhenTheFirstIsThere) {
   std::atomic<bool> prepared = false;
   std::thread second([&] {

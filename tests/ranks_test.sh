@@ -52,14 +52,6 @@ expect_same "$folder/alone" "$folder/two"
 [ "$(ls "$folder/alone")" = "$(ls "$folder/two")" ] || fail "other files: $(ls "$folder/two")"
 echo "two ranks have the losses of one"
 
-"$program" train "${begin[@]}" --steps $steps --out "$folder/served" --ranks 2 --serve 0 2>"$folder/said" || fail "served: $(cat "$folder/said")"
-expect_same "$folder/alone" "$folder/served"
-[ "$(grep -c '^can be watched at 127.0.0.1:' "$folder/said")" -eq 1 ] || fail "not one rank is served: $(cat "$folder/said")"
-status=0
-"$program" train "${begin[@]}" --steps 2 --out "$folder/led" --ranks 2 --serve 0 --allow-control 2>"$folder/said" || status=$?
-[ $status -ne 0 ] && grep -q "^attnscope: --allow-control: " "$folder/said" || fail "status $status: $(cat "$folder/said")"
-echo "and when they can be watched"
-
 both=("${begin[@]}" --steps 20 --compare model.positions=alibi)
 "$program" train "${both[@]}" --out "$folder/both" 2>/dev/null
 "$program" train "${both[@]}" --out "$folder/shared" --ranks 2 2>"$folder/said" || fail "$(cat "$folder/said")"
@@ -104,6 +96,50 @@ wait $second || status=$?
 wait $first && fail "rank 0 went on alone"
 echo "one that was asked for something else is refused"
 
+# ---- watched from elsewhere
+
+# until_served: sets $port
+until_served() {
+  for _ in $(seq 2400); do
+    port="$(sed -n 's/^can be watched at 127.0.0.1:\([0-9]*\):.*/\1/p' "$folder/said")"
+    if [ -n "$port" ]; then return; fi
+    sleep 0.05
+  done
+  fail "not served in two minutes: $(cat "$folder/said")"
+}
+# losses RUN: all that is measured but for the speed
+losses() { sed 's/"tokens_per_second":[^,}]*//' "$1/metrics.jsonl"; }
+rm -rf "$folder/served"
+"$program" train "${begin[@]}" --steps $steps --out "$folder/served" --ranks 2 --serve 0 2>"$folder/said" &
+launcher=$!
+until_served
+exec 9<>"/dev/tcp/127.0.0.1/$port" || true  # somebody who says nothing; it may be over already
+ended
+exec 9>&-
+[ $status -eq 0 ] || fail "status $status: $(cat "$folder/said")"
+[ "$(losses "$folder/served")" = "$(losses "$folder/two")" ] || fail "other losses when they are watched"
+
+start --ranks 2 --serve 0
+kill -TERM "$(rank_of 1)"
+ended
+[ $status -eq 130 ] && grep -q "^Stopped at step" "$folder/said" || fail "status $status: $(cat "$folder/said")"
+start --ranks 2 --serve 0
+kill -9 "$(rank_of 1)"
+ended
+[ $status -eq 1 ] && grep -q "rank 1 was ended by signal 9" "$folder/said" || fail "status $status: $(cat "$folder/said")"
+grep -q "^Stopped at step $(wc -l <"$folder/run/metrics.jsonl") " "$folder/said" || fail "not saved: $(cat "$folder/said")"
+
+rm -rf "$folder/joined"
+join 0 1000000 --serve 0 & first=$!
+join 1 1000000 --serve 0 & second=$!
+for _ in $(seq 2400); do if [ -s "$folder/joined/metrics.jsonl" ]; then break; fi; sleep 0.05; done
+kill -9 $second
+wait $second 2>/dev/null || true
+status=0
+wait $first || status=$?
+[ $status -eq 1 ] && [ "$(grep -c "lost rank 1, which" "$folder/said0")" -eq 1 ] || fail "status $status: $(cat "$folder/said0")"
+echo "served, they learn the same, end together, and one that is lost is named"
+
 # ---- wrongly asked for
 
 refused() {
@@ -119,6 +155,10 @@ grep -q "RANK=2 in the environment: it should be a number from 0 to 1" "$folder/
 status=0
 "$program" train --ranks 3 --corpus "$folder/none" --out "$folder/refused" 2>"$folder/said" || status=$?
 [ $status -eq 1 ] && [ "$(grep -c . "$folder/said")" -eq 1 ] || fail "status $status: $(cat "$folder/said")"
+[ ! -e "$folder/refused" ] || fail "a run was made"
+status=0
+"$program" train "${begin[@]}" --steps 1 --ranks 2 --serve 0 --allow-control --out "$folder/refused" 2>"$folder/said" || status=$?
+[ $status -eq 2 ] && grep -q "windows elsewhere can only watch them" "$folder/said" || fail "status $status: $(cat "$folder/said")"
 [ ! -e "$folder/refused" ] || fail "a run was made"
 echo "what cannot be is said once"
 

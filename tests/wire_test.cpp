@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <variant>
@@ -113,10 +114,17 @@ void check_hostile(const Packet& kind, const std::string& bytes, int& refused) {
   }
 }
 
+// How many messages are mutated; ATTNSCOPE_WIRE_MESSAGES=1000000 is the long form.
+int messages_to_mutate() {
+  const char* wanted = std::getenv("ATTNSCOPE_WIRE_MESSAGES");
+  return wanted != nullptr ? std::stoi(wanted) : 100'000;
+}
+
 TEST(Wire, MutatedMessagesAreReadOrRefused) {
   std::mt19937 random(7);
+  const int wanted = messages_to_mutate();
   int tried = 0, refused = 0;
-  while (tried < 100'000) {
+  while (tried < wanted) {
     for_each_packet(1, [&](const auto& packet) {
       const std::string bytes = wire_bytes(packet);
       for (int i = 0; i < 40; ++i, ++tried) check_hostile(packet, mutated(bytes, random), refused);

@@ -258,8 +258,8 @@ const std::vector<ConfigField>& table() {
        "summed in float32; weights, gradients and their moments stay float32 (arXiv 1710.03740, 1905.12322). Faster on "
        "processors and GPUs that multiply such numbers"},
       {ATTNSCOPE_FIELD(training.recompute), "recompute layers", yes_or_no,
-       "of every layer only the input is kept, and the backward pass runs it again: the same gradients in less memory, "
-       "for a quarter to a third more time (gradient checkpointing, arXiv 1604.06174)",
+       "of every layer only the input is kept, and the backward pass runs it again: the same gradients in less memory "
+       "and more time (gradient checkpointing, arXiv 1604.06174)",
        is_transformer},
       {ATTNSCOPE_FIELD(training.optimizer), "optimizer", one_of({"adam", "adamw"}),
        "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)"},
