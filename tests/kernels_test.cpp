@@ -383,6 +383,12 @@ std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
   return gradients;
 }
 
+double largest_of(const std::vector<torch::Tensor>& tensors) {
+  double largest = 0;
+  for (const torch::Tensor& tensor : tensors) largest = std::max(largest, tensor.abs().max().item<double>());
+  return largest;
+}
+
 TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
   for (const auto& [name, config] : architectures()) {
     const Model model = seeded_model(config);
@@ -390,18 +396,11 @@ TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
     model->train();
     const auto fused = gradients_of(*model, false), composed = gradients_of(*model, true);
     const auto names = model->named_parameters().keys();
-    double largest = 0;
-    for (const torch::Tensor& gradient : composed) largest = std::max(largest, gradient.abs().max().item<double>());
+    const double largest = largest_of(composed);
     for (std::size_t i = 0; i < fused.size(); ++i) {
       EXPECT_LE(difference(fused[i], composed[i]), rounding * largest) << name << ' ' << names[i];
     }
   }
-}
-
-double largest_of(const std::vector<torch::Tensor>& tensors) {
-  double largest = 0;
-  for (const torch::Tensor& tensor : tensors) largest = std::max(largest, tensor.abs().max().item<double>());
-  return largest;
 }
 
 // Composed, as on a GPU, by LibTorch's autocast; fused by the products alone.

@@ -478,6 +478,25 @@ TEST_F(LessonWindow, SpeaksFrench) {
   EXPECT_TRUE(ui.drew("Is 0.50 wide?"));
 }
 
+// In a page as narrow as can be a line ends at every blank that it may end at.
+TEST_F(LessonWindow, NoFrenchLineBeginsWithASign) {
+  scope.layout.language = Language::french;
+  scope.facts.lessons[0].question.in(Language::french) = "Un mot : « deux » ; et trois ?";
+  begin_lesson(scope, 0);
+  settle();
+  const Skin& skin = ui.skin;
+  ui.panel([&] {
+    ImGui::BeginChild("page", {skin.px(90), 0});
+    draw_lesson_page(scope, skin);
+    ImGui::EndChild();
+  });
+  const auto line_of = [&](const char* text) { return ui.find_text(text).value_or(ImVec2{-1, -1}).y; };
+  for (const auto& [word, sign] : {std::pair{"mot", ":"}, {"«", "deux"}, {"deux", "»"}, {"»", ";"}, {"trois", "?"}})
+    EXPECT_NEAR(line_of(word), line_of(sign), 6) << word << sign;
+  EXPECT_GT(line_of("deux"), line_of("mot") + 10);
+  EXPECT_GT(line_of("trois"), line_of("deux") + 10);
+}
+
 TEST_F(LessonWindow, IsFoundByThePalette) {
   const auto found = found_in(palette_entries(scope), "an example");
   ASSERT_FALSE(found.empty());

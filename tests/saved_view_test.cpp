@@ -304,7 +304,7 @@ TEST_F(ViewWindow, AHandoutHasTheLessonsPartsAndThePicture) {
   EXPECT_THAT(html, Not(HasSubstr("<?xml")));
   EXPECT_THAT(html, Not(HasSubstr("http://www.w3.org/2000/svg\" src"))) << "it needs no other file";
   scope.layout.language = Language::french;
-  EXPECT_THAT(handout_html(scope, picture), AllOf(HasSubstr("Est-ce large ?"), HasSubstr("lang=\"fr\"")));
+  EXPECT_THAT(handout_html(scope, picture), AllOf(HasSubstr("Est-ce large\u00A0?"), HasSubstr("lang=\"fr\"")));
 }
 
 // A curve to be drawn by hand; then the guess and the truth, each in its own way.

@@ -1,19 +1,13 @@
 #include "commands/bench_growth.h"
 
-#include <malloc.h>
-#include <torch/torch.h>
-
-#include <fstream>
+#include <algorithm>
 
 #include "commands/measurement.h"
+#include "plain/config.h"
 #include "plain/cost.h"
-#include "plain/metrics.h"
-#include "training/trainer.h"
 
 namespace attnscope {
 namespace {
-
-constexpr int rounds = 5;
 
 // What an update is measured with where it is not what grows.
 struct Sizes {
@@ -52,23 +46,6 @@ double exponent(const std::vector<Growth::Point>& points, double Growth::Point::
 }
 
 }  // namespace
-
-UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
-  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
-  const double before = status_megabytes("VmRSS:");
-  forget_peak();
-  torch::manual_seed(1);
-  const std::int64_t pairs = config.training.batch_size * config.training.accumulation_steps;
-  Trainer trainer(make_model(config.model, vocab_size), config,
-                  random_pairs(pairs, config.model.max_length, vocab_size));
-  UpdateCost cost;
-  cost.loss = trainer.step({})[metric("loss")].value();
-  std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
-  cost.milliseconds = median(times);
-  cost.megabytes = std::max(0.0, status_megabytes("VmHWM:") - before);
-  return cost;
-}
 
 double Growth::time_exponent() const {
   return exponent(points, &Point::milliseconds);

@@ -4,19 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plain/config.h"
-
 namespace attnscope {
-
-// What an update costs here and now.
-struct UpdateCost {
-  double milliseconds = 0;
-  double megabytes = 0;  // of memory at its peak, model and optimizer included, beyond what the process held before
-  double loss = 0;       // of the first
-};
-
-// Of the configuration, on the team's threads, with pairs of random pieces as long as model.max_length.
-UpdateCost measure_updates(const Config& config, std::int64_t vocab_size);
 
 // How the cost of something grows with one size, all others staying as they are.
 struct Growth {

@@ -1,6 +1,9 @@
 #include "commands/bench_memory.h"
 
 #include <functional>
+#include <utility>
+
+#include "plain/config.h"
 
 namespace attnscope {
 namespace {

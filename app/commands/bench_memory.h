@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "commands/bench_growth.h"
+#include "commands/measurement.h"
 
 namespace attnscope {
 
 // One way to train a model that is large for its machine.
 struct MemorySetting {
-  std::string name;  // "recomputed", …
+  std::string name;  // "training.recompute", …
   UpdateCost cost;
 };
 

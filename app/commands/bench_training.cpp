@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "kernels/product.h"
 #include "kernels/team.h"
 #include "model/positions.h"
+#include "plain/metrics.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -21,6 +23,7 @@ namespace {
 constexpr int update_rounds = 9;
 constexpr int busy_rounds = 3;
 constexpr int warm_up_rounds = 2;
+constexpr int cost_rounds = 5;
 constexpr int lockstep_rounds = 7;
 constexpr int lockstep_updates = 8;
 
@@ -233,6 +236,23 @@ void measure_lockstep(const std::string& run, std::vector<Measurement>& out) {
 }
 
 }  // namespace
+
+UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
+  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
+  const double before = status_megabytes("VmRSS:");
+  forget_peak();
+  torch::manual_seed(1);
+  const std::int64_t pairs = config.training.batch_size * config.training.accumulation_steps;
+  Trainer trainer(make_model(config.model, vocab_size), config,
+                  random_pairs(pairs, config.model.max_length, vocab_size));
+  UpdateCost cost;
+  cost.loss = trainer.step({})[metric("loss")].value();
+  std::vector<double> times;
+  for (int round = 0; round < cost_rounds; ++round) times.push_back(milliseconds([&] { trainer.step({}); }));
+  cost.milliseconds = median(times);
+  cost.megabytes = std::max(0.0, status_megabytes("VmHWM:") - before);
+  return cost;
+}
 
 std::vector<Measurement> measure_training(const std::string& run) {
   std::vector<Measurement> measured;

@@ -43,11 +43,22 @@ void forget_peak();
 // the most and afterwards, beyond what the program has; and how long a sentence takes to its attention.
 std::vector<Measurement> measure_opening(const std::string& run);
 
+struct Config;
 struct Dataset;
 
 // As many pairs of random pieces, `length` on either side; the source of every second one is three shorter, so that
 // there is padding. Drawn from the seed 1.
 std::shared_ptr<const Dataset> random_pairs(std::int64_t count, std::int64_t length, std::int64_t vocab_size);
+
+// What an update costs here and now.
+struct UpdateCost {
+  double milliseconds = 0;
+  double megabytes = 0;  // of memory at its peak, model and optimizer included, beyond what the process held before
+  double loss = 0;       // of the first
+};
+
+// Updates of the configuration, on the team's threads, with pairs of random pieces as long as model.max_length.
+UpdateCost measure_updates(const Config& config, std::int64_t vocab_size);
 
 // Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
 // its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns; and

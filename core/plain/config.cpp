@@ -255,7 +255,7 @@ const std::vector<ConfigField>& table() {
        "batches whose gradients are summed before one update: a larger batch in the same memory"},
       {ATTNSCOPE_FIELD(training.precision), "precision", one_of({"float32", "bfloat16"}),
        "of the products of matrices while training. bfloat16: what is multiplied is rounded to 8 significant bits, and "
-       "summed in float32; weights, gradients and their moments stay float32 (arXiv 1710.03740, 1905.12322). Faster on "
+       "summed in float32; weights, gradients and their moments stay float32 (arXiv 1710.03740, 1905.12322). For "
        "processors and GPUs that multiply such numbers"},
       {ATTNSCOPE_FIELD(training.recompute), "recompute layers", yes_or_no,
        "of every layer only the input is kept, and the backward pass runs it again: the same gradients in less memory "

@@ -88,8 +88,8 @@ void paragraph(const Scope& scope, const Words& words, const Skin& skin) {
 
 // ---- the prediction
 
-const std::string& option_text(const Scope& scope, const Prediction& prediction, int option) {
-  return prediction.options[static_cast<std::size_t>(option)].text.in(language_of(scope));
+std::string option_text(const Scope& scope, const Prediction& prediction, int option) {
+  return in_language(scope, prediction.options[static_cast<std::size_t>(option)].text);
 }
 
 // A choice that may take several lines; true when clicked.
@@ -232,6 +232,7 @@ void draw_curve_key(const Scope& scope, Say what, const Skin& skin) {
 
 void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& guess, const Skin& skin) {
   small_text(skin.theme.text_dim, say(scope, Say::curve_here), skin);
+  ImGui::Spacing();  // what follows is the name of an axis
   if (guess.curve.empty()) guess.curve.assign(prediction.options.size(), (prediction.from + prediction.to) / 2);
   const CurveFigure figure = draw_plot_of(scope, prediction, guess, nullptr, skin);
   if (ImGui::IsItemActive()) {
@@ -239,7 +240,7 @@ void draw_curve(const Scope& scope, const Prediction& prediction, Expectation& g
     guess.curve[figure.index(mouse.x)] = figure.value(mouse.y);
     guess.made = true;
   }
-  ImGui::Dummy({1, below_plot * skin.px(1)});
+  ImGui::Dummy({1, skin.px(below_plot)});
 }
 
 void draw_kept_guess(const Scope& scope, const Lesson& lesson, const Expectation& guess, const Skin& skin) {
@@ -307,7 +308,7 @@ void draw_check(Scope& scope, const Lesson& lesson, const Skin& skin) {
   if (lesson.prediction.kind == PredictionKind::curve) {
     draw_curve_key(scope, Say::truth, skin);
     draw_plot_of(scope, lesson.prediction, guess, &verdict->truth, skin);
-    ImGui::Dummy({1, below_plot * skin.px(1)});
+    ImGui::Dummy({1, skin.px(below_plot)});
   } else if (!guess.made || !verdict->right || lesson.prediction.kind == PredictionKind::number) {
     small_text(skin.theme.text_dim, say(scope, Say::truth), skin);
     wrapped_text(skin.theme.text, guess_text(scope, lesson.prediction, verdict->truth));

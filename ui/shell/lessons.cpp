@@ -509,6 +509,22 @@ bool holds(const Scope& scope, const std::vector<Condition>& conditions) {
   });
 }
 
+namespace {
+
+// French has a blank before some signs, and no line may begin with one of them.
+std::string with_signs_kept(std::string text) {
+  constexpr std::string_view blank = "\u00A0";
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+    const std::string_view after = std::string_view(text).substr(at + 1);
+    const bool before_sign = !after.empty() && std::string_view(":;?!").find(after.front()) != std::string_view::npos;
+    if (before_sign || after.starts_with("»") || std::string_view(text).substr(0, at).ends_with("«"))
+      text.replace(at, 1, blank);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string filled(const Scope& scope, const std::string& text) {
   std::string result;
   for (const WordsPart& part : parts_of(text)) {
@@ -521,7 +537,9 @@ std::string filled(const Scope& scope, const std::string& text) {
 }
 
 std::string in_language(const Scope& scope, const Words& words) {
-  return filled(scope, words.in(language_of(scope)));
+  const Language language = language_of(scope);
+  std::string text = filled(scope, words.in(language));
+  return language == Language::french ? with_signs_kept(std::move(text)) : text;
 }
 
 std::optional<Verdict> verdict_of(const Scope& scope) {

@@ -98,7 +98,7 @@ bool holds(const Scope& scope, const std::vector<Condition>& conditions);
 // With its expressions computed; those that are not to be had yet as "…".
 std::string filled(const Scope& scope, const std::string& text);
 
-// The same of the words in the window's language.
+// The same of the words in the window's language, its signs kept from the beginnings of lines.
 std::string in_language(const Scope& scope, const Words& words);
 
 struct Verdict {
