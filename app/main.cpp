@@ -349,6 +349,8 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
   sub->add_flag("--json", o.json, "One JSON object on stdout");
   auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
+  sub->add_option("--threads", o.threads, "CPU threads of the training that is measured; 0: all cores")
+      ->check(CLI::Range(0, 256));
   auto* growth = sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone");
   growth->excludes(training);
   auto* memory = sub->add_flag("--memory", o.memory, "What a large model's training holds, by setting, alone");

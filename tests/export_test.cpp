@@ -188,6 +188,19 @@ TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
   EXPECT_FALSE(next_picture(scope));
 }
 
+TEST_F(ExportTest, APictureIsCopiedInsteadOfWritten) {
+  ui.key(Key::e, draw, {.ctrl = true});
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("Copy the picture", draw));
+  const auto order = next_picture(scope);
+  ASSERT_TRUE(order);
+  EXPECT_TRUE(scope.exports.captioned);
+  deliver(scope, *order, "pixels");
+  EXPECT_EQ(scope.requests.copy_picture, "pixels");
+  EXPECT_TRUE(posted<WriteFile>(scope).empty());
+  EXPECT_FALSE(next_picture(scope));
+}
+
 TEST_F(ExportTest, NothingLiesOverAPicture) {
   notify(scope, Severity::error, "an error that stays");
   ui.frames(2, draw);

@@ -252,6 +252,22 @@ TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
     EXPECT_TRUE(std::holds_alternative<Probe>(command)) << "looks alone are asked for";
 }
 
+TEST_F(Shell, AKeyThatDoesNothingHereIsNotNamed) {
+  const auto explained = [&] {
+    const auto at = ui.find_text("Train");
+    EXPECT_TRUE(at);
+    ui.move(*at, draw);
+    ui.frames(60, draw);  // until it is explained
+    return ui.drawn_text();
+  };
+  scope.status.activity = Activity::paused;
+  EXPECT_THAT(explained(), testing::HasSubstr("Key:Space"));
+  scope.rights = Rights::watch;
+  const std::string why_not = explained();
+  EXPECT_THAT(why_not, testing::HasSubstr("Thiswindowonlywatches"));
+  EXPECT_THAT(why_not, testing::Not(testing::HasSubstr("Key:")));
+}
+
 TEST_F(Shell, ThePenDrawsOverEverythingAndReachesNothing) {
   ui.key(Key::d, draw);
   ASSERT_TRUE(scope.pen.held);

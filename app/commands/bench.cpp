@@ -121,12 +121,12 @@ void print_memory(bool json) {
 
 int bench(const BenchOptions& options) {
   if (options.growth) {
-    set_threads({});
+    set_threads({.threads = options.threads});
     print_growth(options.json);
     return 0;
   }
   if (options.memory) {
-    set_threads({});
+    set_threads({.threads = options.threads});
     print_memory(options.json);
     return 0;
   }
@@ -143,7 +143,7 @@ int bench(const BenchOptions& options) {
   TorchEngine engine;
   engine.open_run(run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   line.show("Measuring training", -1);
-  for (Measurement& measurement : measure_training(run)) measurements.push_back(std::move(measurement));
+  for (Measurement& measurement : measure_training(run, options.threads)) measurements.push_back(std::move(measurement));
   if (options.training_alone) {
     line.clear();
     print(measurements, options.json);

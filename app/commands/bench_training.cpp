@@ -197,7 +197,8 @@ Rounds in_turns(Trainer& trainer, Peer& peer, PeerBatches& batches, int count) {
   return measured;
 }
 
-void measure(const Workload& workload, std::vector<Measurement>& out) {
+void measure(const Workload& workload, std::int64_t threads, std::vector<Measurement>& out) {
+  set_threads({.threads = threads});
   torch::manual_seed(1);
   Trainer trainer(make_model(workload.config.model, workload.vocab_size), workload.config, workload.dataset);
   Peer peer(workload.config.model, workload.vocab_size);
@@ -215,11 +216,12 @@ void measure(const Workload& workload, std::vector<Measurement>& out) {
 }
 
 // Two runs of one corpus, update for update, against each of them alone.
-void measure_lockstep(const std::string& run, std::vector<Measurement>& out) {
+void measure_lockstep(const std::string& run, std::int64_t threads, std::vector<Measurement>& out) {
   TorchEngine a;
   a.open_run(run, {});
   const std::unique_ptr<TorchEngine> b = a.sibling();
   b->open_run(run, {});
+  set_threads({.threads = threads});
   const auto updates = [](const std::vector<TorchEngine*>& engines) {
     return milliseconds([&] {
       for (int update = 0; update < lockstep_updates; ++update)
@@ -254,13 +256,14 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
   return cost;
 }
 
-std::vector<Measurement> measure_training(const std::string& run) {
+std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads) {
   std::vector<Measurement> measured;
+  set_threads({.threads = threads});
   measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
-  measure(random_workload("tiny", 4000, 64, {}), measured);
-  measure(random_workload("small", 8000, 32, small_model()), measured);
-  measure(workload_of_run(run), measured);
-  measure_lockstep(run, measured);
+  measure(random_workload("tiny", 4000, 64, {}), threads, measured);
+  measure(random_workload("small", 8000, 32, small_model()), threads, measured);
+  measure(workload_of_run(run), threads, measured);
+  measure_lockstep(run, threads, measured);
   kernels::set_team_size(1);  // its threads have this thread's priority
   return measured;
 }

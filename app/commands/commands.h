@@ -151,6 +151,7 @@ int lessons(const LessonsOptions& options);  // only with the window
 struct BenchOptions {
   bool json = false;
   bool training_alone = false;
+  std::int64_t threads = 0;  // that train; 0: all cores
   bool growth = false;   // alone
   bool memory = false;   // alone
   std::string run = {};  // how it opens, and the first looks at it, alone; empty: all else

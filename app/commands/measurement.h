@@ -62,8 +62,8 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size);
 
 // Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
 // its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns; and
-// two runs in lockstep against each of them alone.
-std::vector<Measurement> measure_training(const std::string& run);
+// two runs in lockstep against each of them alone. On so many threads; 0: all cores.
+std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads);
 
 // Decoding with the key-value cache against decoding without it, in turns, with the model everyone measures with;
 // greedy and with a beam of 4.

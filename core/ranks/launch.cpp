@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "ranks/ranks.h"
-#include "storage/own_program.h"
+#include "storage/programs.h"
 
 namespace attnscope {
 namespace {

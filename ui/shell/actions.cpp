@@ -441,6 +441,8 @@ constexpr std::array table = {
     Action{"save-svg", "Picture of the workspace as SVG…",
            "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
            no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>, nullptr, pictures},
+    Action{"copy-picture", "Copy the picture", "The workspace as it stands here, to be pasted into slides or a mail.",
+           no_key, Menu::exports, copy_workspace, can_take_picture, nullptr, pictures},
     Action{"save-handout", "Handout as HTML…",
            "A page to print: the open lesson, and the workspace as it stands here, in one file.", no_key, Menu::exports,
            choose_it<Purpose::save_handout>, can_choose_it<Purpose::save_handout>, nullptr, pictures},
@@ -665,9 +667,10 @@ bool handle_clicker(Scope& scope) {
   return on || back;
 }
 
+// A key that does nothing here is not named.
 std::string help_with_key(const Action& action, const Scope& scope) {
   const std::string help = help_of(action, scope);
-  return action.key.chord ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
+  return action.key.chord && !forbidden(action, scope) ? trf("{} Key: {}.", help, chord_text(*action.key.chord)) : help;
 }
 
 void perform(const Action& action, Scope& scope) {

@@ -122,6 +122,10 @@ void order_handout(Scope& scope, const std::string& path, bool replace) {
   scope.exports.picture = {.path = path, .replace = replace, .vector = true, .handout = true};
 }
 
+void copy_workspace(Scope& scope) {
+  scope.exports.picture = PictureOrder{};
+}
+
 bool has_numbers(const Scope& scope) {
   return selected_map(scope).has_value();
 }
@@ -184,6 +188,10 @@ std::optional<PictureOrder> next_picture(Scope& scope) {
 
 void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
   scope.exports.taking = scope.exports.captioned = false;
+  if (order.path.empty()) {
+    scope.requests.copy_picture = std::move(bytes);
+    return;
+  }
   if (order.handout) bytes = handout_html(scope, bytes);
   if (is_of_film(scope, order.path)) ++scope.exports.film->drawn;
   scope.commands.push_back(WriteFile{order.path, std::move(bytes), order.replace});

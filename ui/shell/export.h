@@ -14,6 +14,7 @@ bool can_take_picture(const Scope& scope);
 void order_png(Scope& scope, const std::string& path, bool replace);
 void order_svg(Scope& scope, const std::string& path, bool replace);
 void order_handout(Scope& scope, const std::string& path, bool replace);
+void copy_workspace(Scope& scope);  // as a picture, into the clipboard
 
 // The weights of the selected head, or what is drawn in its place.
 bool has_numbers(const Scope& scope);
@@ -35,7 +36,7 @@ void receive(Scope& scope, const FileWritten& written);
 // The picture that the frame to be drawn now is to become, with the workspace made ready for it.
 std::optional<PictureOrder> next_picture(Scope& scope);
 
-// It has been drawn: has it written.
+// It has been drawn: has it written, or copied.
 void deliver(Scope& scope, const PictureOrder& order, std::string bytes);
 
 }  // namespace attnscope

@@ -81,7 +81,6 @@ struct StudyUnderWay {
   std::string what;     // "Translating the held-out pairs"
 };
 
-// What only the app can do. It clears each after doing it.
 // A window of its own on a run that trains elsewhere.
 struct WantedStation {
   std::string address;  // "PORT" or "HOST:PORT"
@@ -93,11 +92,13 @@ struct AttachDialog {
   WantedStation typed = {};
 };
 
+// What only the app can do. It clears each after doing it.
 struct Requests {
   bool quit = false;                // once the run has been kept
   bool end = false;                 // at once
   bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
   std::optional<WantedStation> attach = {};
+  std::optional<std::string> copy_picture = {};  // a PNG file's bytes
 };
 
 // What a file or folder is chosen for.
@@ -120,10 +121,10 @@ enum class Purpose {
 };
 
 struct PictureOrder {
-  std::string path = {};
-  bool replace = false;  // what is there
-  bool vector = false;   // an SVG, not a PNG
-  bool handout = false;  // with the open lesson's page, as HTML; of a vector picture
+  std::string path = {};  // empty: into the clipboard
+  bool replace = false;   // what is there
+  bool vector = false;    // an SVG, not a PNG
+  bool handout = false;   // with the open lesson's page, as HTML; of a vector picture
   bool whole_window = false;
 };
 

@@ -27,10 +27,11 @@
 #include "shell/looking.h"
 #include "shell/saved_view.h"
 #include "shell/training.h"
-#include "storage/own_program.h"
+#include "storage/programs.h"
 #include "window/font_files.h"
 #include "window/glfw_window.h"
 #include "window/pacing.h"
+#include "window/picture_clipboard.h"
 #include "window/renderer.h"
 #include "window/settings.h"
 
@@ -83,6 +84,7 @@ class App {
   void draw();
   void serve_requests();
   void attach(const WantedStation& station);
+  void copy(const std::string& picture);
   void begin_quit();
   void take_back_quit();
   void save_settings();
@@ -241,6 +243,7 @@ void App::serve_requests() {
     pacing_.urge(GlfwWindow::now());
   }
   if (const auto station = std::exchange(scope_.requests.attach, std::nullopt)) attach(*station);
+  if (const auto picture = std::exchange(scope_.requests.copy_picture, std::nullopt)) copy(*picture);
   if (const std::string title = window_title(scope_); title != title_) {
     window_.set_title(title);
     title_ = title;
@@ -250,14 +253,23 @@ void App::serve_requests() {
 void App::attach(const WantedStation& station) {
   try {
     const std::string address = address_text(remote_address(station.address));
-    std::signal(SIGCHLD, SIG_IGN);  // nobody waits for the other window
-    start_own_program({"attnscope", "attach", address}, station.token.empty()
-                                                            ? environment_with({})
-                                                            : environment_with({{token_variable, station.token}}));
+    let_run(start_own_program({"attnscope", "attach", address}, station.token.empty()
+                                                                    ? environment_with({})
+                                                                    : environment_with({{token_variable, station.token}})));
   } catch (const std::exception& error) {
     notify(scope_, Severity::error, error.what());
     pacing_.urge(GlfwWindow::now());
   }
+}
+
+void App::copy(const std::string& picture) {
+  try {
+    copy_picture(picture);
+    notify(scope_, Severity::info, tr("Copied the picture of the workspace"));
+  } catch (const std::exception& error) {
+    notify(scope_, Severity::error, error.what());
+  }
+  pacing_.urge(GlfwWindow::now());
 }
 
 void App::save_settings() {
