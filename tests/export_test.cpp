@@ -199,6 +199,9 @@ TEST_F(ExportTest, APictureIsCopiedInsteadOfWritten) {
   EXPECT_EQ(scope.requests.copy_picture, "pixels");
   EXPECT_TRUE(posted<WriteFile>(scope).empty());
   EXPECT_FALSE(next_picture(scope));
+  picture_copied(scope, "xclip: No such file or directory");
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("could not be copied: xclip"));
 }
 
 TEST_F(ExportTest, NothingLiesOverAPicture) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/translation.h"
 #include "storage/programs.h"
 
 namespace attnscope {
@@ -37,8 +36,7 @@ void copy_picture(const std::string& png) {
   try {
     let_run(start_program(std::move(program.arguments), NamelessFile(png)));
   } catch (const std::system_error& error) {
-    throw std::runtime_error(trf("The picture could not be copied: {}. Copying pictures needs the package {}.",
-                                 error.what(), program.package));
+    throw std::runtime_error(fmt::format("{}. It takes the package {}.", error.what(), program.package));
   }
 }
 

@@ -123,7 +123,7 @@ void order_handout(Scope& scope, const std::string& path, bool replace) {
 }
 
 void copy_workspace(Scope& scope) {
-  scope.exports.picture = PictureOrder{};
+  scope.exports.picture = PictureOrder{.clipboard = true};
 }
 
 bool has_numbers(const Scope& scope) {
@@ -178,6 +178,14 @@ void receive(Scope& scope, const FileWritten& written) {
   }
 }
 
+void picture_copied(Scope& scope, const std::string& error) {
+  if (error.empty()) {
+    notify(scope, Severity::info, tr("Copied the picture of the workspace"));
+  } else {
+    notify(scope, Severity::error, trf("The picture could not be copied: {}", error));
+  }
+}
+
 std::optional<PictureOrder> next_picture(Scope& scope) {
   std::optional<PictureOrder> next = std::exchange(scope.exports.picture, std::nullopt);
   if (!next && scope.exports.film) next = next_of_film(scope);
@@ -188,7 +196,7 @@ std::optional<PictureOrder> next_picture(Scope& scope) {
 
 void deliver(Scope& scope, const PictureOrder& order, std::string bytes) {
   scope.exports.taking = scope.exports.captioned = false;
-  if (order.path.empty()) {
+  if (order.clipboard) {
     scope.requests.copy_picture = std::move(bytes);
     return;
   }

@@ -30,6 +30,7 @@ void stop_film(Scope& scope);
 
 // An order was carried out, or could not be.
 void receive(Scope& scope, const FileWritten& written);
+void picture_copied(Scope& scope, const std::string& error);  // empty: it was
 
 // ---- for whoever draws the frames
 

@@ -121,11 +121,12 @@ enum class Purpose {
 };
 
 struct PictureOrder {
-  std::string path = {};  // empty: into the clipboard
-  bool replace = false;   // what is there
-  bool vector = false;    // an SVG, not a PNG
-  bool handout = false;   // with the open lesson's page, as HTML; of a vector picture
+  std::string path = {};
+  bool replace = false;  // what is there
+  bool vector = false;   // an SVG, not a PNG
+  bool handout = false;  // with the open lesson's page, as HTML; of a vector picture
   bool whole_window = false;
+  bool clipboard = false;  // no file, but to be pasted
 };
 
 // A film on its way into a folder, a frame of the timeline at a time.

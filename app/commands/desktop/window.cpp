@@ -23,6 +23,7 @@
 #include "remote/token.h"
 #include "session/file_writing.h"
 #include "session/session.h"
+#include "shell/export.h"
 #include "shell/lessons.h"
 #include "shell/looking.h"
 #include "shell/saved_view.h"
@@ -265,9 +266,9 @@ void App::attach(const WantedStation& station) {
 void App::copy(const std::string& picture) {
   try {
     copy_picture(picture);
-    notify(scope_, Severity::info, tr("Copied the picture of the workspace"));
+    picture_copied(scope_, "");
   } catch (const std::exception& error) {
-    notify(scope_, Severity::error, error.what());
+    picture_copied(scope_, error.what());
   }
   pacing_.urge(GlfwWindow::now());
 }
