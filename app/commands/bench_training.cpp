@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <thread>
@@ -179,13 +180,20 @@ struct Rounds {
   std::vector<double> ours, theirs, ratios;  // ms, ms, theirs/ours
 };
 
+// OpenMP's threads go on spinning for some milliseconds after their work, which is not to be felt in what comes next.
+void let_others_sleep() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
 // Updates of both in turns; `batches` are the peer's.
 Rounds in_turns(Trainer& trainer, Peer& peer, PeerBatches& batches, int count) {
   const int threads = kernels::team()->size();
   Rounds measured;
   for (int round = -warm_up_rounds; round < count; ++round) {
+    let_others_sleep();
     const double mine = milliseconds([&] { trainer.step({}); });
     const Batch batch = batches.next();
+    let_others_sleep();
     at::set_num_threads(threads);
     const double other = milliseconds([&] { peer.step(batch); });
     at::set_num_threads(1);
