@@ -221,6 +221,25 @@ TEST_F(Shell, AttachAsksForAWindowOnAnotherRun) {
   EXPECT_FALSE(ui.drew("Attach to a run"));
 }
 
+TEST_F(Shell, ServeAsksWhereAndThenSaysWhatOthersNeed) {
+  find_action("serve").act(scope);
+  ui.frames(3, draw);
+  ASSERT_TRUE(ui.drew("Let others watch this run"));
+  ASSERT_TRUE(ui.click_text("they may train and pause", draw));
+  ASSERT_TRUE(ui.click_text("Serve", draw));
+  ASSERT_TRUE(scope.requests.serve);
+  EXPECT_EQ(scope.requests.serve->address, "7700");
+  EXPECT_TRUE(scope.requests.serve->control);
+  scope.service = Service{"127.0.0.1:7700", "secret-of-this-run", 2};
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("127.0.0.1:7700"));
+  EXPECT_TRUE(ui.drew("secret-of-this-run"));
+  EXPECT_THAT(status_line(scope), testing::HasSubstr("served, 2 watching"));
+  ASSERT_TRUE(ui.click_text("Stop serving", draw));
+  EXPECT_TRUE(scope.requests.stop_serving);
+  EXPECT_FALSE(scope.serving.open);
+}
+
 // What the station would refuse is not offered, and says why.
 TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
   scope.status.activity = Activity::paused;
@@ -228,7 +247,7 @@ TEST_F(Shell, AWindowOnARunElsewhereOffersWhatItMay) {
     EXPECT_TRUE(applies(find_action(name), scope)) << name;
   scope.rights = Rights::control;
   for (const char* name : {"train", "step"}) EXPECT_TRUE(applies(find_action(name), scope)) << name;
-  for (const char* name : {"reset", "compare", "save-run", "open-run", "lessons"}) {
+  for (const char* name : {"reset", "compare", "save-run", "open-run", "lessons", "serve"}) {
     EXPECT_FALSE(applies(find_action(name), scope)) << name;
     EXPECT_EQ(help_of(find_action(name), scope), only_where_it_trains) << name;
   }

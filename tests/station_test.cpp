@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "fake_session.h"
@@ -16,6 +19,7 @@
 #include "remote/permission.h"
 #include "remote/remote_session.h"
 #include "remote/wire.h"
+#include "session/recap.h"
 
 namespace attnscope {
 namespace {
@@ -225,6 +229,13 @@ class Relay {
   std::jthread accepting_;
 };
 
+std::int64_t resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6));
+  return 0;
+}
+
 class StationTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -250,8 +261,9 @@ class StationTest : public testing::Test {
     session->post(Train{});
   }
 
-  void open() {
+  void open(std::vector<Event> before = {}) {
     station = std::make_unique<Station>(options, *session);
+    station->tell(std::move(before));
     teller_ = std::jthread([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         std::vector<Event> events = session->poll().events;
@@ -502,6 +514,42 @@ TEST_F(StationTest, WhoReadsNothingOrSaysHalfAWordHoldsUpNobody) {
   window.post(Probe{.request = 1, .text = "answered"});
   EXPECT_TRUE(window.wait_for_look(1));
   EXPECT_TRUE(goes_on_training());
+}
+
+// ATTNSCOPE_SILENCE seconds of it; a minute is longer than it is put up with.
+TEST_F(StationTest, WhoReadsNothingForLongTakesNoMemory) {
+  serve();
+  Stranger silent(address());
+  silent.send(Stranger::preamble());
+  silent.send_packet(Hello{});
+  ASSERT_TRUE(goes_on_training());
+  const char* asked = std::getenv("ATTNSCOPE_SILENCE");
+  const auto end = Clock::now() + std::chrono::seconds(asked ? std::atoi(asked) : 2);
+  const std::int64_t before = resident_kilobytes();
+  while (Clock::now() < end) {
+    silent.send_packet(Command(Probe{.request = 1, .text = std::string(4000, 'x')}));
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_TRUE(goes_on_training());
+  EXPECT_LE(resident_kilobytes() - before, 16 * 1024 + trained) << "the log's own growth is less than 1 kB an update";
+}
+
+// As where a window serves its own run.
+TEST_F(StationTest, AStationThatComesLateTellsWhatWasBefore) {
+  session = std::make_unique<Session>([script = script] { return std::make_unique<FakeEngine>(script); });
+  session->post(Reset{});
+  session->post(Train{});
+  Recap recap;
+  while (trained < 50)
+    for (const Event& event : session->poll().events) {
+      recap.hear(event);
+      if (const auto* point = std::get_if<MetricPoint>(&event)) trained = point->step;
+    }
+  open(recap.events());
+  Window window(address());
+  ASSERT_TRUE(window.wait_for_step(60));
+  EXPECT_TRUE(window.has_every_step());
+  EXPECT_EQ(station->watchers(), 1U);
 }
 
 TEST_F(StationTest, FiftyWatchersAreServedAndNoMoreThanSoMany) {

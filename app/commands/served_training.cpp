@@ -16,14 +16,8 @@ constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and f
 }  // namespace
 
 StationOptions station_options(const std::string& address, bool allow_control) {
-  StationOptions options;
-  options.address = remote_address(address);
-  options.token = token_of_environment();
-  options.control = allow_control;
-  if (options.token.empty() && !is_loopback(options.address)) {
-    options.token = random_token();
-    say("whoever watches needs {}={}", token_variable, options.token);
-  }
+  StationOptions options = guarded_station(address, allow_control);
+  if (options.token != token_of_environment()) say("whoever watches needs {}={}", token_variable, options.token);
   return options;
 }
 

@@ -16,6 +16,10 @@ struct StationOptions {
   bool control = false;        // watchers may train, pause, step, pin and change what is live
 };
 
+// For an address as remote_address reads it: where others can reach it a token is asked for, that of the environment or
+// a new one. Throws AddressError, ConfigError, and std::runtime_error if there is no such host.
+StationOptions guarded_station(const std::string& address, bool control);
+
 inline constexpr std::size_t most_watchers = 64;
 
 // True if the address can be reached from this machine alone. Throws std::runtime_error if there is no such host.
@@ -33,9 +37,10 @@ class Station {
   Station& operator=(const Station&) = delete;
 
   RemoteAddress address() const;  // with the port that it got
+  std::size_t watchers() const;   // now
 
-  // What the session has reported, the first time from its beginning. Also to be called, with nothing, whenever the
-  // session has woken: guests may have answers.
+  // What the session has reported, the first time from its beginning, or a Recap of it. Also to be called, with
+  // nothing, whenever the session has woken: guests may have answers.
   void tell(std::vector<Event> events);
 
  private:

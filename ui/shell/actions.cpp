@@ -112,6 +112,15 @@ std::string save_view_help(const Scope& scope) {
   return tr("A small file that opens exactly this: run, sentence, view, selection and what was changed in the model.");
 }
 
+std::string serve_help(const Scope& scope) {
+  if (!scope.service) return tr("Others watch this run in windows of their own: File, Attach… there.");
+  return trf("It can be watched at {}. Says what others need for that, and ends it.", scope.service->address);
+}
+
+bool is_served(const Scope& scope) {
+  return scope.service.has_value();
+}
+
 // ---- the view
 
 constexpr const char* workspaces_title = mark("The next workspace, the one before");
@@ -393,8 +402,10 @@ constexpr std::array table = {
            Menu::file, choose_it<Purpose::open_corpus>},
     Action{"open-view", "Open view…", "Opens what Save this view has kept: its run, sentence, view and selection.",
            no_key, Menu::file, choose_it<Purpose::open_view>},
-    Action{"attach", "Attach…", "Another window, on a run that trains elsewhere with attnscope train --serve.", no_key,
-           Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
+    Action{
+        "attach", "Attach…",
+        "Another window, on a run that trains elsewhere: with attnscope train --serve, or in a window that serves it.",
+        no_key, Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
     Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
     Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
            choose_it<Purpose::save_run>, has_run},
@@ -436,6 +447,8 @@ constexpr std::array table = {
            "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
            "runs between updates, on the weights of this moment.",
            no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
+    Action{"serve", "Serve…", serve_help, no_key, Menu::run, [](Scope& scope) { scope.serving.open = true; }, has_run,
+           is_served},
     Action{"save-png", "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", no_key,
            Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>, nullptr, pictures},
     Action{"save-svg", "Picture of the workspace as SVG…",
@@ -596,9 +609,9 @@ constexpr std::array table = {
 
 // What changes the training, and what puts another run in its place or keeps this one.
 constexpr std::array<std::string_view, 3> of_training = {"train", "step", "pin"};
-constexpr std::array<std::string_view, 11> of_runs = {"open-run",    "open-corpus", "open-view",  "save-run",
+constexpr std::array<std::string_view, 12> of_runs = {"open-run",    "open-corpus", "open-view",  "save-run",
                                                       "save-run-as", "reset",       "begin-with", "compare",
-                                                      "keep-a",      "keep-b",      "lessons"};
+                                                      "keep-a",      "keep-b",      "lessons",    "serve"};
 
 // Why the window may not, where the run trains elsewhere; null: it may.
 const char* forbidden(const Action& action, const Scope& scope) {

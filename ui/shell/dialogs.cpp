@@ -150,8 +150,8 @@ void draw_attaching(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   bool wanted = draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
-  wanted |= draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token, ImGuiInputTextFlags_Password,
-                       skin);
+  wanted |= draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token,
+                       ImGuiInputTextFlags_Password, skin);
   ImGui::Spacing();
   ImGui::BeginDisabled(dialog.typed.address.empty());
   wanted |= ImGui::Button(tr_label("Open a window"));
@@ -160,6 +160,50 @@ void draw_attaching(Scope& scope, const Skin& skin) {
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) dialog.open = false;
   if (wanted && !dialog.typed.address.empty()) scope.requests.attach = std::exchange(dialog, {}).typed;
+  if (!dialog.open) ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+}
+
+void wish_for_service(ServeDialog& dialog, Requests& requests, const Skin& skin) {
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  bool wanted = draw_field(tr("address"), "PORT", dialog.typed.address, 0, skin);
+  ImGui::Checkbox(tr_label("they may train and pause it, too"), &dialog.typed.control);
+  ImGui::PushTextWrapPos(skin.px(400));
+  ImGui::TextUnformatted(
+      tr("A port alone is reached from this machine only, or through ssh -L. At HOST:PORT others reach it, too, and "
+         "need a "
+         "password, which is then shown here."));
+  ImGui::PopTextWrapPos();
+  ImGui::Spacing();
+  ImGui::BeginDisabled(dialog.typed.address.empty());
+  wanted |= ImGui::Button(tr_label("Serve"));
+  ImGui::EndDisabled();
+  if (wanted && !dialog.typed.address.empty()) requests.serve = dialog.typed;
+}
+
+void show_service(Service service, ServeDialog& dialog, Requests& requests, const Skin& skin) {
+  draw_field(tr("address"), "", service.address, ImGuiInputTextFlags_ReadOnly, skin);
+  if (!service.token.empty()) draw_field(tr("password"), "", service.token, ImGuiInputTextFlags_ReadOnly, skin);
+  ImGui::TextUnformatted(trf("{} watching", service.watchers).c_str());
+  ImGui::Spacing();
+  if (!ImGui::Button(tr_label("Stop serving"))) return;
+  requests.stop_serving = true;
+  dialog.open = false;
+}
+
+void draw_serving(Scope& scope, const Skin& skin) {
+  ServeDialog& dialog = scope.serving;
+  const char* title = tr_label("Let others watch this run");
+  if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
+  center_next_window();
+  if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
+  if (scope.service) {
+    show_service(*scope.service, dialog, scope.requests, skin);
+  } else {
+    wish_for_service(dialog, scope.requests, skin);
+  }
+  ImGui::SameLine();
+  if (ImGui::Button(tr_label("Close")) || key_pressed(Key::escape)) dialog.open = false;
   if (!dialog.open) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
@@ -228,6 +272,7 @@ void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_export_menu(scope, skin);
   draw_dropped(scope, skin);
   draw_attaching(scope, skin);
+  draw_serving(scope, skin);
   draw_help(scope, skin);
   draw_glossary(scope, skin);
   draw_palette(scope, skin);

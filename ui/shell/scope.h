@@ -92,12 +92,33 @@ struct AttachDialog {
   WantedStation typed = {};
 };
 
+// Others are to watch this window's run.
+struct WantedService {
+  std::string address = "7700";  // "PORT" or "HOST:PORT"
+  bool control = false;          // they may train, pause and change what is live
+};
+
+struct ServeDialog {
+  bool open = false;
+  WantedService typed = {};
+};
+
+// They can.
+struct Service {
+  std::string address;       // to attach to
+  std::string token;         // that they need; empty: none
+  std::size_t watchers = 0;  // at present
+  bool operator==(const Service&) const = default;
+};
+
 // What only the app can do. It clears each after doing it.
 struct Requests {
   bool quit = false;                // once the run has been kept
   bool end = false;                 // at once
   bool fullscreen_changed = false;  // make the window full-screen exactly when `presentation` is set
   std::optional<WantedStation> attach = {};
+  std::optional<WantedService> serve = {};
+  bool stop_serving = false;
   std::optional<std::string> copy_picture = {};  // a PNG file's bytes
 };
 
@@ -205,6 +226,8 @@ struct Scope {
   Palette palette;
   GlossaryView glossary;
   AttachDialog attaching;
+  ServeDialog serving;
+  std::optional<Service> service;  // none: nobody can watch
   ContextMenu context_menu;
   std::string_view field_to_show;  // of the setup, brought into view in the next frame; empty: none
   FileBrowser browser;
@@ -247,7 +270,7 @@ std::optional<std::int64_t> step_looked_at(const Scope& scope);
 inline constexpr const char* only_watches =
     mark("This window only watches: what it would change belongs to who trains.");
 inline constexpr const char* only_where_it_trains =
-    mark("Runs are opened, begun anew, compared and saved only where they train.");
+    mark("Runs are opened, begun anew, compared, saved and served only where they train.");
 
 // The run may be trained, paused and adjusted, and sentences pinned to it, from here.
 bool may_control(const Scope& scope);

@@ -89,6 +89,7 @@ std::string status_line(const Scope& scope) {
     line += trf(" · {} tok/s", rounded(speed.back()));
   }
   if (!scope.status.device.empty()) line += " · " + scope.status.device;
+  if (scope.service) line += trf(" · served, {} watching", scope.service->watchers);
   return line;
 }
 

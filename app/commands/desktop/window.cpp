@@ -15,6 +15,7 @@
 
 #include "commands/commands.h"
 #include "commands/desktop/machine.h"
+#include "commands/desktop/serving.h"
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
 #include "kernels/breathing.h"
@@ -85,6 +86,7 @@ class App {
   void draw();
   void serve_requests();
   void attach(const WantedStation& station);
+  void look_after_watchers(const std::vector<Event>& events);
   void copy(const std::string& picture);
   void begin_quit();
   void take_back_quit();
@@ -102,7 +104,8 @@ class App {
   std::string title_;
   bool quitting_ = false;
   RemoteSession* elsewhere_ = nullptr;     // the session, where the run trains elsewhere
-  std::unique_ptr<Conversation> session_;  // last: it wakes the window
+  std::unique_ptr<Conversation> session_;  // last but one: it wakes the window
+  std::optional<Serving> serving_;         // none where the run trains elsewhere
 };
 
 App::App(const WindowOptions& options)
@@ -112,6 +115,7 @@ App::App(const WindowOptions& options)
       renderer_(find_fonts()),
       input_(window_),
       session_(make_session(options.station)) {
+  if (!elsewhere_) serving_.emplace(static_cast<Session&>(*session_));
   scope_.layout = read_.settings.layout;
   scope_.translations = find_translations();
   speak_language(scope_);
@@ -194,6 +198,7 @@ void App::run() {
   }
   if (!quitting_) save_settings();
   if (!window_.lost()) window_.hide();
+  serving_.reset();
   tell_errors(session_->end().events);
   if (!window_.lost()) return;
   std::fputs("attnscope: the display has gone\n", stderr);
@@ -207,6 +212,7 @@ void App::hear() {
   }
   if (elsewhere_) scope_.rights = elsewhere_->attachment().control ? Rights::control : Rights::watch;
   Conversation::News news = session_->poll();
+  look_after_watchers(news.events);
   const bool looked = news.snapshot != scope_.newest.snapshot;
   const bool looked_beside = news.other && (!scope_.other || news.other != scope_.other->newest.snapshot);
   if (news.events.empty() && !looked && !looked_beside) return;
@@ -216,6 +222,16 @@ void App::hear() {
   // The answer to a key typed is waited for; another look at the same sentence while training is not.
   if (looked && scope_.newest.snapshot->request != answered) pacing_.urge(GlfwWindow::now());
   post_commands(scope_, *session_);
+}
+
+void App::look_after_watchers(const std::vector<Event>& events) {
+  if (!serving_) return;
+  serving_->hear(events);
+  const std::string complaint = serving_->look();
+  if (!complaint.empty()) notify(scope_, Severity::error, complaint);
+  const bool same = serving_->service() == scope_.service;
+  if (!same) scope_.service = serving_->service();
+  if (!same || !complaint.empty()) pacing_.news();
 }
 
 void App::heed_drops() {
@@ -244,6 +260,9 @@ void App::serve_requests() {
     pacing_.urge(GlfwWindow::now());
   }
   if (const auto station = std::exchange(scope_.requests.attach, std::nullopt)) attach(*station);
+  if (const auto wanted = std::exchange(scope_.requests.serve, std::nullopt); wanted && serving_)
+    serving_->begin(*wanted);
+  if (std::exchange(scope_.requests.stop_serving, false) && serving_) serving_->end();
   if (const auto picture = std::exchange(scope_.requests.copy_picture, std::nullopt)) copy(*picture);
   if (const std::string title = window_title(scope_); title != title_) {
     window_.set_title(title);
@@ -254,9 +273,9 @@ void App::serve_requests() {
 void App::attach(const WantedStation& station) {
   try {
     const std::string address = address_text(remote_address(station.address));
-    let_run(start_own_program({"attnscope", "attach", address}, station.token.empty()
-                                                                    ? environment_with({})
-                                                                    : environment_with({{token_variable, station.token}})));
+    let_run(start_own_program(
+        {"attnscope", "attach", address},
+        station.token.empty() ? environment_with({}) : environment_with({{token_variable, station.token}})));
   } catch (const std::exception& error) {
     notify(scope_, Severity::error, error.what());
     pacing_.urge(GlfwWindow::now());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -125,6 +126,8 @@ class Station::Desk {
 
   RemoteAddress address() const { return {options_.address.host, acceptor_.local_endpoint().port()}; }
 
+  std::size_t watchers() const { return greeted_; }
+
   void tell(std::vector<Event> events) {
     asio::post(io_, [this, events = std::move(events)] {
       for (const Event& event : events) hear(event);
@@ -204,6 +207,7 @@ class Station::Desk {
     const auto watch = std::ranges::count_if(watchers_, [](const auto& entry) { return entry.second->greeted; });
     if (static_cast<std::size_t>(watch) >= most_watchers) return fmt::format("{} windows watch it already", watch);
     watcher.greeted = true;
+    ++greeted_;
     watcher.next = hello->session == session_number_ ? std::clamp(hello->next, log_.first(), log_.end()) : log_.first();
     return "";
   }
@@ -218,6 +222,7 @@ class Station::Desk {
 
   void forget(Watcher& watcher) {
     watcher.let_go();
+    if (watcher.greeted) --greeted_;
     watchers_.erase(watcher.guest);
     session_.ask({watcher.guest, std::nullopt});
     if (studied_for_ == watcher.guest) session_.post(CancelStudy{});
@@ -282,7 +287,7 @@ class Station::Desk {
   }
 
   void begin_next_study() {
-    if (studied_for_) return;
+    if (studied_for_ || windows_study_) return;
     const auto wants = [](const auto& entry) { return entry.second->study.has_value(); };
     auto found = std::find_if(watchers_.upper_bound(last_studied_for_), watchers_.end(), wants);
     if (found == watchers_.end()) found = std::ranges::find_if(watchers_, wants);
@@ -313,11 +318,18 @@ class Station::Desk {
       other_status_ = std::get<Status>(other->what);
       each_owes_status();
     } else if (const auto* progress = std::get_if<StudyProgress>(&event)) {
-      if (is_ours(progress->study)) tell_of_study(StudyProgress{watchers_number_, progress->fraction});
+      if (is_ours(progress->study)) {
+        tell_of_study(StudyProgress{watchers_number_, progress->fraction});
+      } else {
+        windows_study_ = true;
+      }
     } else if (const auto* ended = std::get_if<StudyEnded>(&event)) {
-      if (!is_ours(ended->study)) return;
-      tell_of_study(StudyEnded{watchers_number_, ended->result});
-      studied_for_.reset();
+      if (is_ours(ended->study)) {
+        tell_of_study(StudyEnded{watchers_number_, ended->result});
+        studied_for_.reset();
+      } else {
+        windows_study_ = false;
+      }
       begin_next_study();
     } else if (std::holds_alternative<Message>(event) || std::holds_alternative<Progress>(event)) {
       say_to_all(event);
@@ -415,6 +427,7 @@ class Station::Desk {
   asio::steady_timer farewell_{io_};
   bool leaving_ = false;
   std::map<Guest, WatcherPointer> watchers_;  // and those who have not greeted yet
+  std::atomic<std::size_t> greeted_ = 0;      // of them
 
   const std::uint64_t session_number_ = random_number();
   EventLog log_;
@@ -424,6 +437,7 @@ class Station::Desk {
   std::uint64_t studies_ = std::uint64_t{1} << 48;  // the last one's number, apart from those of a window
   std::uint64_t watchers_number_ = 0;               // what the watcher calls it
   std::optional<Guest> studied_for_;                // the one under way; none: there is none
+  bool windows_study_ = false;                      // one of the window's own is, which theirs wait for
   Guest last_studied_for_ = 0;
 
   std::jthread thread_;
@@ -435,6 +449,10 @@ Station::~Station() = default;
 
 RemoteAddress Station::address() const {
   return desk_->address();
+}
+
+std::size_t Station::watchers() const {
+  return desk_->watchers();
 }
 
 void Station::tell(std::vector<Event> events) {

@@ -26,6 +26,9 @@ Station::~Station() = default;
 RemoteAddress Station::address() const {
   refuse();
 }
+std::size_t Station::watchers() const {
+  refuse();
+}
 void Station::tell(std::vector<Event>) {
   refuse();
 }
