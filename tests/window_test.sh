@@ -178,3 +178,43 @@ if [ -n "$station" ]; then
   expect_end 0 Ctrl+Q
   echo "attached to a training elsewhere"
 fi
+
+# A window serves its own run to another, and stops.
+port=$((20000 + RANDOM % 20000))
+"$program" &
+attnscope=$!
+within 30 window_is_there
+within 120 title_is "?* — attnscope"
+served="$(title)"
+first="$attnscope" firsts_window="$window"
+xdotool windowfocus --sync "$window"
+ctrl p
+sleep 0.5
+xdotool type --delay 20 "Serve…"
+sleep 0.5
+xdotool key Return
+sleep 0.5
+ctrl a
+xdotool type --delay 20 "$port"
+xdotool key Return
+can_be_reached() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
+if [ -n "$station" ]; then
+  within 30 can_be_reached
+  training=$first  # to be ended whatever happens
+  "$program" attach "127.0.0.1:$port" &
+  attnscope=$!
+  second_is_there() { window="$(xdotool search --onlyvisible --class attnscope | grep -v "^$firsts_window\$" | head -n 1)"; [ -n "$window" ]; }
+  within 30 second_is_there
+  within 60 title_is "$served"
+  xdotool windowfocus --sync "$window"
+  ctrl q
+  expect_end 0 Ctrl+Q
+  attnscope=$first
+  training=""
+  window="$firsts_window"
+  xdotool windowfocus --sync "$window"
+  xdotool key Escape
+  echo "served its own run to another window"
+fi
+ctrl q
+expect_end 0 Ctrl+Q
