@@ -149,6 +149,8 @@ int bench(const BenchOptions& options) {
     print(measurements, options.json);
     return 0;
   }
+  line.show("Measuring a run that is watched", -1);
+  for (Measurement& measurement : measure_watched(run)) measurements.push_back(std::move(measurement));
   line.show("Measuring looks inside", -1);
   measure_looking(engine, measurements);
   line.show("Measuring decoding", -1);

@@ -65,6 +65,10 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size);
 // two runs in lockstep against each of them alone. On so many threads; 0: all cores.
 std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads);
 
+// The run in the folder `run` trained on while two windows are attached to it over loopback, in turns with nobody
+// watching; and from a sentence asked for to its attention, in the process and at such a window.
+std::vector<Measurement> measure_watched(const std::string& run);
+
 // Decoding with the key-value cache against decoding without it, in turns, with the model everyone measures with;
 // greedy and with a beam of 4.
 std::vector<Measurement> measure_decoding();

@@ -1,0 +1,27 @@
+// What comes over the line from a watcher, and from a station.
+#include "remote/wire.h"
+
+#include <string>
+#include <string_view>
+
+#include "fuzz.h"
+
+namespace {
+
+// What was taken for a packet is one: written anew, it is read as the same.
+template <typename Packet>
+void read_as(std::string_view bytes, Packet (*read)(std::string_view)) {
+  attnscope::fuzz::reading<attnscope::WireError>([&] {
+    const std::string written = attnscope::wire_bytes(read(bytes));
+    attnscope::fuzz::require(attnscope::wire_bytes(read(written)) == written);
+  });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes = attnscope::fuzz::view(data, size);
+  read_as(bytes, attnscope::read_to_station);
+  read_as(bytes, attnscope::read_to_watcher);
+  return 0;
+}
