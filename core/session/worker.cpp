@@ -23,9 +23,9 @@ constexpr auto look_interval = 100ms;
 // … and only after so many times the time that the last look took: looking stays below a fifth of the worker's time.
 constexpr int look_rest = 4;
 // Looks for guests rest longer, each for itself and all together: what they ask waits for so many times the time that
-// the last look took, if that is not long, and is answered anew so seldom that training keeps 24/25 of the time.
+// the last look took, if that is not long, and is answered anew so seldom that training keeps 49/50 of the time.
 constexpr int guest_question_rest = 4;
-constexpr int guest_look_rest = 24;
+constexpr int guest_look_rest = 49;
 // A long decoding lets training have an update whenever it has kept it waiting for this long.
 constexpr auto longest_pause_of_training = 250ms;
 
