@@ -8,8 +8,10 @@
 
 #include "model/model.h"
 #include "model/positions.h"
+#include "plain/look_size.h"
 #include "plain/presets.h"
 #include "probe/look_inside.h"
+#include "probe/readings.h"
 #include "tokenizer_fixture.h"
 
 namespace attnscope {
@@ -256,6 +258,25 @@ TEST(LookInside, OfALongPromptTheEndIsKept) {
   EXPECT_EQ(ids_of({snapshot.typed().begin(), snapshot.typed().end()}),
             ids_of({all.end() - 12, all.end()}));  // half of the context is left to write in
   EXPECT_EQ(snapshot.target_in.size(), 24u);
+}
+
+TEST(LookInside, MapsThatWouldBeTooLargeLeaveThePromptsBeginningOut) {
+  ModelConfig config = small("decoder-only");
+  config.num_decoder_layers = 64;
+  config.num_heads = config.d_model = 128;
+  config.max_length = 4096;
+  const Model model = make(config);
+  std::string prompt;
+  for (int i = 0; i < 200; ++i) prompt += "the cat ";
+  const Snapshot snapshot = look(*model, prompt);
+  EXPECT_TRUE(snapshot.truncated);
+  EXPECT_EQ(std::ssize(snapshot.typed()), longest_look(config) - longest_continuation);
+  EXPECT_LE(std::ssize(snapshot.target_in), longest_look(config));
+  std::size_t bytes = 0;
+  for (const std::vector<Matrix>& layer : snapshot.decoder)
+    for (const Matrix& map : layer) bytes += map.values.size() * sizeof(float);
+  EXPECT_LE(bytes, largest_maps);
+  EXPECT_GT(bytes, largest_maps / 20 * 19);
 }
 
 TEST(LookInside, ALineEndDoesNotStopALanguageModel) {

@@ -8,14 +8,17 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <thread>
 
 #include "commands/commands.h"
 #include "plain/metrics.h"
+#include "ranks/ranks.h"
 #include "remote/remote_session.h"
 #include "run_fixture.h"
+#include "storage/programs.h"
 #include "storage/run_folder.h"
 
 namespace attnscope {
@@ -68,11 +71,15 @@ class ServedTrain : public testing::Test {
     return window;
   }
 
-  // A window that is attached to it until it ends.
   void watch(const TrainOptions& served) {
-    auto training = std::async(std::launch::async, [&] { return train(served); });
+    watch(served.serve, [&] { return train(served); });
+  }
+
+  // A window that is attached to what `train` serves there until it ends, with the exit status that it returns.
+  void watch(const std::string& station, const std::function<int()>& train) {
+    auto training = std::async(std::launch::async, train);
     const auto end = std::chrono::steady_clock::now() + patience;
-    const std::unique_ptr<RemoteSession> attached = attached_window(served.serve, end);
+    const std::unique_ptr<RemoteSession> attached = attached_window(station, end);
     RemoteSession& window = *attached;
     window.post(Probe{.request = 7, .text = "a b c d"});
     bool over = false;
@@ -115,6 +122,34 @@ TEST_F(ServedTrain, LearnsTheSameAndIsSeenWhole) {
     ASSERT_EQ(points[i][metric("validation_nll")], expected[i][metric("validation_nll")]);
   }
   EXPECT_EQ(load_metrics(RunFolder{served.out}.metrics()).size(), 400U);
+  EXPECT_GT(frames, 1U);
+  ASSERT_TRUE(look);
+  EXPECT_EQ(look->request, 7U);
+  EXPECT_FALSE(look->encoder.empty());
+}
+
+// As the program starts them: processes of their own.
+TEST_F(ServedTrain, WhatSeveralRanksTrainIsSeenWhole) {
+  try {
+    check_ranks_supported();
+  } catch (const RanksError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const TrainOptions served = options("ranks", 400);
+  const std::string station = "127.0.0.1:" + std::to_string(free_port());
+  watch(station, [&] {
+    return status_at_end(
+        start_program({ATTNSCOPE_PROGRAM, "train", "--quiet", "--ranks", "2", "--serve", station, "--config",
+                       served.config_file, "--out", served.out, "--steps", "400", "--pin", "a b c"},
+                      NamelessFile("")));
+  });
+  const std::vector<MetricPoint> saved = load_metrics(RunFolder{served.out}.metrics());
+  ASSERT_EQ(saved.size(), 400U);
+  ASSERT_EQ(points.size(), 400U);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i) + 1);
+    ASSERT_EQ(points[i][metric("loss")], saved[i][metric("loss")]);
+  }
   EXPECT_GT(frames, 1U);
   ASSERT_TRUE(look);
   EXPECT_EQ(look->request, 7U);

@@ -53,6 +53,24 @@ class Shell : public testing::Test {
   UiHarness::Draw draw = [this] { draw_shell(scope, ui.textures, ui.skin); };
 };
 
+TEST_F(Shell, WhatIsNotLookedAtIsSaidAndWhy) {
+  const auto shown = [this](std::int64_t max_length) {
+    auto cut = fixture_snapshot({});
+    cut->truncated = true;
+    cut->model.max_length = max_length;
+    receive(scope, {}, cut);
+    ui.frames(2, draw);
+    const auto at = ui.find_text("cut after 3 pieces");
+    ASSERT_TRUE(at);
+    ui.move(*at, draw);
+    ui.frames(2, draw);
+  };
+  shown(24);
+  EXPECT_TRUE(ui.drew("longer than model.max_length"));
+  shown(4096);  // twelve maps of so many pieces squared
+  EXPECT_TRUE(ui.drew("more than 576 MiB"));
+}
+
 TEST_F(Shell, ButtonsPostWhatTheySay) {
   ASSERT_TRUE(ui.click_text("Train", draw));
   EXPECT_EQ(posted<Train>(scope).size(), 1U);

@@ -7,6 +7,7 @@
 #include "commands/interventions_text.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
+#include "plain/look_size.h"
 #include "plain/matrix_text.h"
 #include "probe/look_inside.h"
 
@@ -57,7 +58,7 @@ int attend(const AttendOptions& options) {
                .interventions = interventions},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   check_reached(interventions, snapshot);
-  if (snapshot.truncated) say("the sentence is cut at the model's {} pieces", engine.config().model.max_length);
+  if (snapshot.truncated) say("the sentence is cut at the model's {} pieces", longest_look(engine.config().model));
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {

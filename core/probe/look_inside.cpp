@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plain/clamped.h"
+#include "plain/look_size.h"
 #include "probe/choices.h"
 #include "probe/data_flow.h"
 #include "probe/readings.h"
@@ -112,6 +113,7 @@ class Look {
 
  private:
   const ModelConfig& config() const { return model_.config(); }
+  std::int64_t longest() const { return longest_look(config()); }
   const Interventions* interventions() const {
     return snapshot.interventions.empty() ? nullptr : &snapshot.interventions;
   }
@@ -142,8 +144,8 @@ void Look::begin() {
     course_ = continuation();
     snapshot.target_in = course_.inputs;
   } else {
-    snapshot.source = bounded_tokens(tokenizer_, probe_.text, Side::source, config().max_length - 1, Keep::beginning,
-                                     snapshot.truncated);
+    snapshot.source =
+        bounded_tokens(tokenizer_, probe_.text, Side::source, longest() - 1, Keep::beginning, snapshot.truncated);
     snapshot.source.push_back(end());
     course_ = translation();
     memory_ = model_.encode(ids_tensor(ids_of(snapshot.source), model_.device()), {}, &record_);
@@ -187,7 +189,7 @@ Course Look::translation() {
 
 // The prompt's end matters most to what follows, so that is what is kept, with room for what is written.
 Course Look::continuation() {
-  const std::int64_t context = config().max_length;
+  const std::int64_t context = longest();
   const std::int64_t room_to_write = std::min(longest_continuation, context / 2);
   Course course;
   course.ends = config().writing_ends();
@@ -215,7 +217,7 @@ std::vector<Token> Look::reference() const {
   if (probe_.reference.empty() && !probe_.follow_reference) return {};
   bool cut = false;
   const auto typed = static_cast<std::int64_t>(snapshot.typed().size());
-  const std::int64_t room = config().is_language_model() ? config().max_length - typed : config().max_length - 1;
+  const std::int64_t room = config().is_language_model() ? longest() - typed : longest() - 1;
   std::vector<Token> tokens = bounded_tokens(tokenizer_, probe_.reference, written_side(), room, Keep::beginning, cut);
   if (!config().is_language_model() && special().ends_targets) tokens.push_back(end());
   return tokens;
@@ -349,8 +351,8 @@ void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& 
   }
   look.set_gold(std::move(gold));
   look.decode();
+  if (!probe.decoding) return publish(std::move(look.snapshot));
   publish(look.snapshot);
-  if (!probe.decoding) return;
   look.snapshot.decodings =
       std::make_shared<const Decodings>(find_decodings(model, tokenizer, probe, look.snapshot, breathe));
   publish(std::move(look.snapshot));

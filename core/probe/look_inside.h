@@ -16,10 +16,10 @@ AttentionMaps to_maps(const AttentionWeights& weights);
 
 // Translates the probe's text greedily, beginning with its prefix, or follows its reference, and keeps every weight on
 // the way. A language model goes on with the text: up to 48 pieces, for which half of a short context is kept free by
-// leaving out the prompt's beginning. `publish` gets the pieces and the encoder's maps first, then the whole, then, if
-// they are wanted, the decodings too; all without run, step and request.
-// The model stands still (SequenceModel::stand_still). `breathe` is called at every decoded piece and may throw to
-// abandon the rest.
+// leaving out the prompt's beginning. Of either side no more than longest_look is looked at. `publish` gets the pieces
+// and the encoder's maps first, then the whole, then, if they are wanted, the decodings too; all without run, step and
+// request. The model stands still (SequenceModel::stand_still). `breathe` is called at every decoded piece and may
+// throw to abandon the rest.
 void look_inside(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe,
                  const std::function<void(Snapshot)>& publish, const Breath& breathe);
 

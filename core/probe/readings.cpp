@@ -7,6 +7,7 @@
 #include "decoding/search.h"
 #include "measures/bleu.h"
 #include "plain/clamped.h"
+#include "plain/look_size.h"
 #include "probe/choices.h"
 #include "probe/look_inside.h"
 #include "probe/tensors.h"
@@ -174,8 +175,9 @@ std::vector<int> ids_of(const torch::Tensor& row) {
 
 std::int64_t writing_limit(const ModelConfig& model, std::size_t typed, std::size_t prefix) {
   const auto length = static_cast<std::int64_t>(typed);
-  if (!model.is_language_model()) return output_limit(model, length);
-  return std::min(model.max_length - length + 1, static_cast<std::int64_t>(prefix) + longest_continuation);
+  const std::int64_t longest = longest_look(model);
+  if (!model.is_language_model()) return std::min(output_limit(model, length), longest);
+  return std::min(longest - length + 1, static_cast<std::int64_t>(prefix) + longest_continuation);
 }
 
 Decodings find_decodings(SequenceModel& model, const Tokenizer& tokenizer, const Probe& probe, const Snapshot& whole,
@@ -191,7 +193,7 @@ HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& sour
   std::vector<int> inputs = language_model ? ids_of(source) : std::vector<int>{model.config().special().start};
   inputs.insert(inputs.end(), hypothesis.ids.begin(), hypothesis.ids.end());
   if (!hypothesis.finished && !hypothesis.ids.empty()) inputs.pop_back();  // nothing was written after it
-  const auto most = static_cast<std::size_t>(model.config().max_length);
+  const auto most = static_cast<std::size_t>(longest_look(model.config()));
   if (inputs.size() > most) inputs.erase(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(most));
 
   Inspection record{.interventions = interventions};

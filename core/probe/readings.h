@@ -35,7 +35,7 @@ struct HypothesisAttention {
 };
 
 // Cross-attention: the source is the keys. A language model has self-attention alone: queries and keys are prompt and
-// continuation, the newest max_length of them. source: int64 1×S, as the search was given it; `interventions`, where
+// continuation, the newest longest_look of them. source: int64 1×S, as the search was given it; `interventions`, where
 // given, are made to the model.
 HypothesisAttention attention_of(SequenceModel& model, const torch::Tensor& source, const Hypothesis& hypothesis,
                                  const Interventions* interventions = nullptr);

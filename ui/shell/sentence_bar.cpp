@@ -8,6 +8,7 @@
 #include "base/input.h"
 #include "base/translation.h"
 #include "measures/attention_measures.h"
+#include "plain/look_size.h"
 #include "shell/actions.h"
 #include "shell/looking.h"
 #include "shell/timeline.h"
@@ -163,6 +164,16 @@ void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
   ImGui::SameLine(0, skin.px(8));
 }
 
+// Why not all that was typed is looked at.
+std::string cut_note(const ModelConfig& model) {
+  if (longest_look(model) < model.max_length)
+    return trf("Maps of all that model.max_length allows would take more than {} MiB; the rest is not looked at.",
+               largest_maps >> 20);
+  return model.is_language_model()
+             ? tr("The model's context, model.max_length, is too short for all of the prompt and what follows.")
+             : tr("The sentence is longer than model.max_length; the rest is not looked at.");
+}
+
 void draw_pieces(Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
   if (snapshot == nullptr) return draw_list_heading(tr("The sentence's pieces will stand here."), skin);
@@ -172,10 +183,7 @@ void draw_pieces(Scope& scope, const Skin& skin) {
     const bool prompt = snapshot->model.is_language_model();
     colored_text(skin.theme.warning,
                  trf("{} {} pieces", prompt ? tr("the last") : tr("cut after"), snapshot->typed().size()));
-    help_tooltip(prompt
-                     ? tr("The model's context, model.max_length, is too short for all of the prompt and what follows.")
-                     : tr("The sentence is longer than model.max_length; the rest is not looked at."),
-                 skin);
+    help_tooltip(cut_note(snapshot->model), skin);
     ImGui::SameLine(0, skin.px(8));
   }
   if (!snapshot->unseen.empty()) draw_unseen(scope, *snapshot, skin);
