@@ -374,7 +374,7 @@ std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
   const kernels::PrecisionScope scope(precision, torch::kCPU);
   torch::manual_seed(3);
   const torch::Tensor source = random_ids(4, 9), target_in = random_ids(4, 7), target_out = random_ids(4, 7);
-  target_out.slice(0, 2).slice(1, 5).fill_(0);
+  for (const torch::Tensor& ids : {target_in, target_out}) ids.slice(0, 0, 2).slice(1, 5).fill_(0);
   const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, growing_padding(4, 9));
   model.zero_grad();
   model.loss(model.decode(target_in, memory), target_out, 0.1).backward();
@@ -423,6 +423,67 @@ TEST_P(Kernels, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
       EXPECT_GE(share, 1e-3) << name << (composed ? " composed" : " fused") << ": not rounded";
     }
   }
+}
+
+TEST_P(Kernels, WithoutItsPaddingABatchHasTheSameGradients) {
+  for (auto [name, config] : architectures()) {
+    config.dropout = 0;  // else it is drawn for other places
+    const Model model = seeded_model(config);
+    stir(*model);
+    model->train();
+    const auto padded = gradients_of(*model, false);
+    model->set_packs(true);
+    for (const bool recompute : {false, true}) {
+      model->set_recompute(recompute);
+      const auto packed = gradients_of(*model, false);
+      for (std::size_t i = 0; i < padded.size(); ++i)
+        EXPECT_LE(difference(padded[i], packed[i]), rounding * largest_of(padded)) << name << ' ' << i;
+    }
+  }
+}
+
+TEST_P(Kernels, PaddingIsComputedWhereItIsLookedAtAndInTrainingIsNot) {
+  const Model model = seeded_model(small_config());
+  model->set_packs(true);
+  const torch::Tensor source = random_ids(4, 9), padding = growing_padding(4, 9);
+  const torch::Tensor target_in = random_ids(4, 7);
+  target_in.slice(0, 1, 3).slice(1, 5).fill_(0);
+  const auto states = [&] { return model->encode(source, padding).states.sizes().vec(); };
+  const auto features = [&] { return model->decode(target_in, model->encode(source, padding)).sizes().vec(); };
+  using Sizes = std::vector<std::int64_t>;
+  const std::int64_t d_model = small_config().d_model;
+  model->train();
+  EXPECT_EQ(states(), (Sizes{1, 36 - padding.sum().item<std::int64_t>(), d_model}));
+  EXPECT_EQ(features(), (Sizes{1, 28 - 4, d_model}));
+  target_in.select(1, 0).fill_(0);  // a target that starts with the piece that pads, as Marian's do
+  EXPECT_EQ(features(), (Sizes{1, 28 - 4, d_model}));
+  {
+    const torch::NoGradGuard no_gradients;
+    EXPECT_EQ(states(), (Sizes{4, 9, d_model}));
+  }
+  {
+    const kernels::Composed composed;
+    EXPECT_EQ(features(), (Sizes{4, 7, d_model}));
+  }
+  model->eval();
+  EXPECT_EQ(features(), (Sizes{4, 7, d_model}));
+}
+
+// What the drawn masks of the first sequence of a batch show (model/dropout_places.h) is what it was trained with.
+TEST_P(Kernels, TheFirstSequenceOfABatchDropsTheSameWithItsPaddingAndWithout) {
+  ModelConfig config = small_config();
+  config.dropout = 0.4;
+  const Model model = seeded_model(config);
+  model->train();
+  const torch::Tensor source = random_ids(3, 9), padding = growing_padding(3, 9);
+  const auto states = [&](bool packs) {
+    model->set_packs(packs);
+    const kernels::DropoutScope dropout(1, 2, 0);
+    return model->encode(source, padding).states.select(0, 0);
+  };
+  const torch::Tensor packed = states(true);
+  const std::int64_t length = 9 - padding.select(0, 0).sum().item<std::int64_t>();
+  EXPECT_LE(difference(packed.slice(0, 0, length), states(false).slice(0, 0, length)), 1e-5);
 }
 
 TEST_P(Kernels, RecomputedLayersHaveTheSameGradientsInLessMemory) {

@@ -53,38 +53,84 @@ Attended composed(const AttentionInput& input, const WeightsChange& change) {
 
 // ---- fused
 
+// What an attention is besides its tensors; the backward pass needs it again.
+struct AttentionRule : torch::CustomClassHolder {
+  explicit AttentionRule(const AttentionInput& input)
+      : query_packing(input.query_packing),
+        key_packing(input.key_packing),
+        num_heads(input.num_heads),
+        scale(input.scale),
+        look_ahead(input.look_ahead.defined()),
+        dropout(next_dropout(input.dropout)) {}
+
+  Packing query_packing, key_packing;
+  std::int64_t num_heads;
+  double scale;
+  bool look_ahead;
+  DropoutRule dropout;
+};
+
+// The rows of each sequence of a side, packed or not.
+class Rows {
+ public:
+  Rows(const torch::Tensor& x, const Packing& packing) : longest_(packing ? packing.longest : x.size(1)) {
+    if (packing) firsts_ = packing.firsts.data_ptr<std::int64_t>();
+  }
+
+  std::int64_t longest() const { return longest_; }
+  std::int64_t first(std::int64_t pair) const { return firsts_ ? firsts_[pair] : pair * longest_; }
+  std::int64_t count(std::int64_t pair) const { return firsts_ ? firsts_[pair + 1] - firsts_[pair] : longest_; }
+
+ private:
+  std::int64_t longest_;
+  const std::int64_t* firsts_ = nullptr;
+};
+
 // Where each head of each pair finds its numbers.
 class Places {
  public:
-  Places(const torch::Tensor& queries, const torch::Tensor& memory, std::int64_t num_heads, double scale,
-         bool look_ahead, std::int64_t num_distances)
-      : batch_size(queries.size(0)), num_heads_(num_heads), in_queries_(!is_there(memory)) {
-    const torch::Tensor& keys = in_queries_ ? queries : memory;
+  Places(const torch::Tensor& queries, const torch::Tensor& memory, const AttentionRule& rule,
+         std::int64_t num_distances)
+      : batch_size(rule.query_packing ? rule.query_packing.batch_size() : queries.size(0)),
+        num_heads_(rule.num_heads),
+        look_ahead_(rule.look_ahead),
+        in_queries_(!is_there(memory)),
+        queries_(queries, rule.query_packing),
+        keys_(in_queries_ ? queries : memory, rule.key_packing) {
     d_model = in_queries_ ? queries.size(2) / 3 : queries.size(2);
-    shape.queries = queries.size(1);
-    shape.keys = keys.size(1);
-    shape.padded_keys = padded(shape.keys);
-    shape.d = d_model / num_heads;
-    shape.query_stride = queries.size(2);
-    shape.memory_stride = keys.size(2);
-    shape.output_stride = d_model;
-    shape.scale = static_cast<float>(scale);
-    shape.first_visible = look_ahead ? shape.keys - shape.queries : shape.keys;
-    shape.farthest = num_distances / 2;
+    longest.queries = queries_.longest();
+    longest.keys = keys_.longest();
+    longest.padded_keys = padded(longest.keys);
+    longest.d = d_model / num_heads_;
+    longest.query_stride = queries.size(2);
+    longest.memory_stride = (in_queries_ ? queries : memory).size(2);
+    longest.output_stride = d_model;
+    longest.bias_stride = longest.keys;
+    longest.scale = static_cast<float>(rule.scale);
+    longest.farthest = num_distances / 2;
+  }
+
+  // Weights are kept as of the longest, so that no pair's dropout depends on the others' lengths.
+  HeadShape shape(std::int64_t pair) const {
+    HeadShape shape = longest;
+    shape.queries = queries_.count(pair);
+    shape.keys = keys_.count(pair);
+    shape.first_visible = look_ahead_ ? shape.keys - shape.queries : shape.keys;
+    return shape;
   }
 
   std::int64_t query(std::int64_t pair, std::int64_t head) const {
-    return pair * shape.queries * shape.query_stride + head * shape.d;
+    return queries_.first(pair) * longest.query_stride + head * longest.d;
   }
   std::int64_t key(std::int64_t pair, std::int64_t head) const {
-    return pair * shape.keys * shape.memory_stride + (in_queries_ ? d_model : 0) + head * shape.d;
+    return keys_.first(pair) * longest.memory_stride + (in_queries_ ? d_model : 0) + head * longest.d;
   }
   std::int64_t value(std::int64_t pair, std::int64_t head) const { return key(pair, head) + d_model; }
   std::int64_t output(std::int64_t pair, std::int64_t head) const {
-    return pair * shape.queries * d_model + head * shape.d;
+    return queries_.first(pair) * d_model + head * longest.d;
   }
   std::int64_t weights(std::int64_t pair, std::int64_t head) const {
-    return (pair * num_heads_ + head) * shape.queries * shape.padded_keys;
+    return (pair * num_heads_ + head) * longest.queries * longest.padded_keys;
   }
 
   HeadInput input(const float* queries, const float* memory, std::int64_t pair, std::int64_t head) const {
@@ -97,11 +143,12 @@ class Places {
   }
 
   std::int64_t batch_size, d_model;
-  HeadShape shape;
+  HeadShape longest;
 
  private:
   std::int64_t num_heads_;
-  bool in_queries_;
+  bool look_ahead_, in_queries_;
+  Rows queries_, keys_;
 };
 
 class Attention : public torch::autograd::Function<Attention> {
@@ -109,31 +156,27 @@ class Attention : public torch::autograd::Function<Attention> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& given_queries,
                              const torch::Tensor& given_memory, const torch::Tensor& given_bias,
                              const torch::Tensor& relative_k, const torch::Tensor& relative_v,
-                             const torch::Tensor& given_padding, std::int64_t num_heads, double scale, bool look_ahead,
-                             double p) {
+                             const torch::Tensor& given_padding, const c10::intrusive_ptr<AttentionRule>& rule) {
     const torch::Tensor queries = given_queries.contiguous();
     const torch::Tensor memory = given_memory.contiguous(), bias = given_bias.contiguous();
     const torch::Tensor padding = given_padding.contiguous();
-    const Places places(queries, memory, num_heads, scale, look_ahead, num_distances(relative_k));
-    const HeadShape& shape = places.shape;
-    const DropoutRule rule = next_dropout(p);
+    const Places places(queries, memory, *rule, num_distances(relative_k));
+    const HeadShape& longest = places.longest;
     torch::Tensor weights =
-        torch::empty({places.batch_size, num_heads, shape.queries, shape.padded_keys}, queries.options());
-    torch::Tensor heads = torch::empty({places.batch_size, shape.queries, places.d_model}, queries.options());
-    std::vector<float> scratch(loops().head_scratch(shape));
+        torch::empty({places.batch_size, rule->num_heads, longest.queries, longest.padded_keys}, queries.options());
+    torch::Tensor heads = torch::empty({queries.size(0), queries.size(1), places.d_model}, queries.options());
+    std::vector<float> scratch(loops().head_scratch(longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
-      for (std::int64_t head = 0; head < num_heads; ++head) {
+      const HeadShape shape = places.shape(pair);
+      for (std::int64_t head = 0; head < rule->num_heads; ++head) {
         const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
-        loops().head_forward(shape, input, rule, data(weights) + places.weights(pair, head),
+        loops().head_forward(shape, input, rule->dropout, data(weights) + places.weights(pair, head),
                              data(heads) + places.output(pair, head), scratch.data());
       }
     }
     context->save_for_backward({queries, memory, bias, relative_k, relative_v, padding, weights});
-    context->saved_data["num_heads"] = num_heads;
-    context->saved_data["scale"] = scale;
-    context->saved_data["look_ahead"] = look_ahead;
-    keep_rule(context, rule);
-    torch::Tensor seen = weights.slice(3, 0, shape.keys);
+    context->saved_data["rule"] = torch::IValue::make_capsule(rule);
+    torch::Tensor seen = weights.slice(3, 0, longest.keys);
     context->mark_non_differentiable({seen});
     context->set_materialize_grads(false);
     return {heads, seen};
@@ -143,11 +186,9 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto saved = context->get_saved_variables();
     const torch::Tensor &queries = saved[0], &memory = saved[1], &bias = saved[2], &relative_k = saved[3],
                         &relative_v = saved[4], &padding = saved[5], &weights = saved[6];
-    const std::int64_t num_heads = context->saved_data["num_heads"].toInt();
-    const Places places(queries, memory, num_heads, context->saved_data["scale"].toDouble(),
-                        context->saved_data["look_ahead"].toBool(), num_distances(relative_k));
-    const HeadShape& shape = places.shape;
-    const DropoutRule rule = kept_rule(context);
+    const auto capsule = context->saved_data["rule"].toCapsule();
+    const auto& rule = static_cast<const AttentionRule&>(*capsule);
+    const Places places(queries, memory, rule, num_distances(relative_k));
     const torch::Tensor above = gradients[0].contiguous();
     const torch::Tensor query_gradient = torch::empty_like(queries);
     const torch::Tensor memory_gradient = is_there(memory) ? torch::empty_like(memory) : torch::Tensor();
@@ -155,19 +196,20 @@ class Attention : public torch::autograd::Function<Attention> {
     const torch::Tensor bias_gradient = learns_bias ? torch::zeros_like(bias) : torch::Tensor();
     const ParameterGradient relative_k_gradient(relative_k);
     const ParameterGradient relative_v_gradient(relative_v);
-    std::vector<float> scratch(loops().head_scratch(shape));
+    std::vector<float> scratch(loops().head_scratch(places.longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
-      for (std::int64_t head = 0; head < num_heads; ++head) {
+      const HeadShape shape = places.shape(pair);
+      for (std::int64_t head = 0; head < rule.num_heads; ++head) {
         const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
         HeadGradients out;
         float* keys = is_there(memory) ? data(memory_gradient) : data(query_gradient);
         out.q = data(query_gradient) + places.query(pair, head);
         out.k = keys + places.key(pair, head);
         out.v = keys + places.value(pair, head);
-        if (learns_bias) out.bias = data(bias_gradient) + head * shape.queries * shape.keys;
+        if (learns_bias) out.bias = data(bias_gradient) + head * shape.bias_stride * places.longest.queries;
         out.relative_k = relative_k_gradient.data();
         out.relative_v = relative_v_gradient.data();
-        loops().head_backward(shape, input, rule, data(weights) + places.weights(pair, head),
+        loops().head_backward(shape, input, rule.dropout, data(weights) + places.weights(pair, head),
                               data(above) + places.output(pair, head), out, scratch.data());
       }
     }
@@ -176,9 +218,6 @@ class Attention : public torch::autograd::Function<Attention> {
             bias_gradient,
             relative_k_gradient.returned(),
             relative_v_gradient.returned(),
-            {},
-            {},
-            {},
             {},
             {}};
   }
@@ -192,10 +231,10 @@ class Attention : public torch::autograd::Function<Attention> {
                               const torch::Tensor& bias, const torch::Tensor& relative_k,
                               const torch::Tensor& relative_v, const torch::Tensor& padding, std::int64_t pair,
                               std::int64_t head) {
-    const HeadShape& shape = places.shape;
+    const HeadShape& longest = places.longest;
     HeadInput input = places.input(data(queries), data(memory), pair, head);
-    if (is_there(bias)) input.bias = data(bias) + head * shape.queries * shape.keys;
-    if (is_there(padding)) input.padding = padding.data_ptr<bool>() + pair * shape.keys;
+    if (is_there(bias)) input.bias = data(bias) + head * longest.queries * longest.bias_stride;
+    if (is_there(padding)) input.padding = padding.data_ptr<bool>() + pair * longest.keys;
     input.relative_k = data(relative_k);
     input.relative_v = data(relative_v);
     return input;
@@ -278,8 +317,7 @@ Attended attend(const AttentionInput& input, const WeightsChange& change) {
   if (change || !is_fused(input.queries)) return composed(input, change);
   const tensor_list results =
       Attention::apply(input.queries, or_empty(input.memory), or_empty(input.bias), or_empty(input.relative_k),
-                       or_empty(input.relative_v), or_empty(input.padding), input.num_heads, input.scale,
-                       input.look_ahead.defined(), input.dropout);
+                       or_empty(input.relative_v), or_empty(input.padding), c10::make_intrusive<AttentionRule>(input));
   return {results[0], results[1]};
 }
 

@@ -6,6 +6,8 @@
 
 #include <functional>
 
+#include "kernels/packing.h"
+
 namespace attnscope::kernels {
 
 struct AttentionInput {
@@ -14,6 +16,8 @@ struct AttentionInput {
   torch::Tensor queries;
   torch::Tensor memory;  // B×K×2D, keys and values side by side; undefined: they are in `queries`
   std::int64_t num_heads = 1;
+  // Where it is given, queries or keys are 1×N instead of B×L. Fused only, and then there are no weights to be seen.
+  Packing query_packing, key_packing;
   double scale = 1;    // of the scores
   double dropout = 0;  // of the weights
 

@@ -96,6 +96,8 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   input.dropout = is_training() ? dropout_ : 0;
   input.padding = mask.padding;
   input.look_ahead = mask.look_ahead;
+  input.query_packing = mask.query_packing;
+  input.key_packing = mask.key_packing;
   input.bias = positions.bias;
   const bool relative = positions.distances.defined();
   if (relative) input.relative_k = relative_k_;

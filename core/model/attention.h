@@ -4,6 +4,7 @@
 
 #include <torch/torch.h>
 
+#include "kernels/packing.h"
 #include "model/model.h"
 #include "model/positions.h"
 
@@ -11,8 +12,9 @@ namespace attnscope {
 
 // Keys that must not be attended to. Undefined tensors mean: nothing is masked.
 struct AttentionMask {
-  torch::Tensor padding;     // bool B×K, true at padding
-  torch::Tensor look_ahead;  // bool Q×K, true at keys after the query (§3.2.3)
+  torch::Tensor padding;                                  // bool B×K, true at padding
+  torch::Tensor look_ahead;                               // bool Q×K, true at keys after the query (§3.2.3)
+  kernels::Packing query_packing = {}, key_packing = {};  // instead of a padding, where sequences are packed
 };
 
 // Parameters are named and shaped as torch::nn::MultiheadAttention's, so state_dicts can be exchanged; Shaw's vectors

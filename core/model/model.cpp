@@ -110,9 +110,10 @@ torch::Tensor SequenceModel::writable(torch::Tensor scores) const {
 
 torch::Tensor SequenceModel::loss(const torch::Tensor& features, const torch::Tensor& target_out,
                                   double label_smoothing) {
-  const torch::Tensor targets = target_out.flatten() - first_output();
+  torch::Tensor targets = target_out.flatten() - first_output();
   const torch::Tensor inputs = output_input(features.flatten(0, 1));
   const std::int64_t padding = config_.padding_id - first_output();
+  if (inputs.size(0) != targets.size(0)) targets = targets.masked_select(targets.ne(padding));  // packed
   if (output_bias_.defined()) {
     const torch::Tensor scores = kernels::linear(inputs, output_weight_, output_bias_);
     return kernels::smoothed_cross_entropy(scores, targets, label_smoothing, padding);

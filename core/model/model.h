@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/packing.h"
 #include "model/inspection.h"
 #include "plain/config.h"
 #include "plain/embeddings.h"
@@ -22,6 +23,7 @@ struct Memory {
   torch::Tensor states;             // B×S×D; undefined in a language model, which has no source
   torch::Tensor padding;            // bool B×S, true at padding; undefined: there is none
   std::vector<torch::Tensor> last;  // recurrent: the decoder's first state, as in DecoderCache::state
+  kernels::Packing packing = {};    // states are 1×N×D, without padding
 
   // The same source for `rows` decoders; there must be one row.
   Memory repeated(std::int64_t rows) const;
@@ -68,13 +70,18 @@ class SequenceModel : public torch::nn::Module {
   torch::Tensor writable(torch::Tensor scores) const;
 
   // The mean over targets (int64 B×T) that are not padding of their smoothed cross-entropy, from features B×T×D; see
-  // kernels/cross_entropy.h. A classifier's targets are labels, and its smoothing is over these.
+  // kernels/cross_entropy.h; or from features 1×N×D of those alone. A classifier's targets are labels, and its
+  // smoothing is over these.
   torch::Tensor loss(const torch::Tensor& features, const torch::Tensor& target_out, double label_smoothing);
 
   virtual void set_dropout(double dropout);
 
   // While it trains, layers keep nothing but their input; see model/recompute.h. Recurrent networks keep all.
   virtual void set_recompute(bool /*recompute*/) {}
+
+  // While it trains with fused kernels, nothing is computed at padding: the memory and the features are then those of
+  // the pieces alone, 1×N×D, as the loss takes them. Recurrent networks and classifiers compute all.
+  virtual void set_packs(bool /*packs*/) {}
 
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.
   void stand_still();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/backend.h"
 #include "kernels/dropout.h"
 #include "kernels/linear.h"
 #include "kernels/norm.h"
@@ -21,6 +22,13 @@ bool has_relative_vectors(const ModelConfig& config) {
 // Whether a stack that reads, instead of writing from a memory, is told the order.
 bool is_told_order(const Inspection* inspection) {
   return !inspection || !inspection->interventions || !inspection->interventions->no_positions;
+}
+
+// bool B×L, true after the end of what is given; it may begin with the piece that pads, as Marian's targets do.
+torch::Tensor ended(const torch::Tensor& ids, std::int64_t padding_id) {
+  const torch::Tensor padding = ids.eq(padding_id);
+  padding.select(1, 0).fill_(false);
+  return padding;
 }
 
 torch::Tensor* layer_cache(std::vector<torch::Tensor>* caches, std::size_t layer) {
@@ -116,23 +124,27 @@ StackImpl::StackImpl(const ModelConfig& config, std::int64_t num_layers, bool ca
 }
 
 torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding,
-                                 DecoderCache* cache, Inspection* inspection) {
+                                 DecoderCache* cache, Inspection* inspection, const kernels::Packing& packing) {
   if (cache) {
     cache->self.resize(layers_.size());
     cache->cross.resize(layers_.size());
   }
-  const std::int64_t num_queries = x.size(1);
+  const std::int64_t num_queries = packing ? packing.longest : x.size(1);
   const std::int64_t num_keys = num_queries + (cache ? cache->length : 0);
   LayerContext context;
   context.part = causal_ ? AttentionPart::decoder : AttentionPart::encoder;
   context.num_keys = num_keys;
   context.self_mask.padding = padding;
+  context.self_mask.query_packing = context.self_mask.key_packing = context.memory_mask.query_packing = packing;
   // One query at the end sees all there is.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());
   context.memory = memory.states;
-  context.memory_mask.padding = memory.padding;
+  context.memory_mask.padding = memory.packing ? torch::Tensor() : memory.padding;
+  context.memory_mask.key_packing = memory.packing;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
   if (is_told_order(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
+  torch::Tensor& rotations = context.positions.rotations;
+  if (packing && rotations.defined()) rotations = packing.by_position(rotations);
   if (recompute_ && is_training() && !cache && !inspection && x.requires_grad())
     return finished(run_recomputed(x, context));
   const auto patched_state = [&](std::size_t after) {
@@ -219,14 +231,26 @@ Transformer::Transformer(const ModelConfig& config, std::int64_t vocab_size) : S
 }
 
 torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                                      const torch::Tensor& ids, std::int64_t first, bool told) {
-  return embed(embedding, ids, positions && told ? positions(first, first + ids.size(1)) : torch::Tensor());
+                                      const torch::Tensor& ids, std::int64_t first, bool told,
+                                      const kernels::Packing& packing) {
+  const torch::Tensor added = positions && told ? positions(first, first + ids.size(1)) : torch::Tensor();
+  if (!packing) return embed(embedding, ids, added);
+  return embed(embedding, packing.packed(ids), added.defined() ? packing.by_position(added) : added);
+}
+
+bool Transformer::packs(const Inspection* inspection) const {
+  const bool learns = is_training() && torch::GradMode::is_enabled();
+  return packs_ && learns && decoder_ && !inspection && kernels::is_fused(output_weight_);
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
   const torch::Tensor ids = replaced_ids(inspection, source, false, 0);
-  const torch::Tensor embedded = embed_from(source_embedding_, source_positions_, ids, 0, is_told_order(inspection));
-  return {encoder_(embedded, Memory(), padding, nullptr, inspection), padding, {}};
+  const kernels::Packing packing =
+      packs(inspection) && padding.defined() ? kernels::packing_of(padding) : kernels::Packing();
+  const torch::Tensor embedded =
+      embed_from(source_embedding_, source_positions_, ids, 0, is_told_order(inspection), packing);
+  const torch::Tensor masked = packing ? torch::Tensor() : padding;
+  return {encoder_(embedded, Memory(), masked, nullptr, inspection, packing), padding, {}, packing};
 }
 
 torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
@@ -238,8 +262,10 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
   const std::int64_t first = cache ? cache->length : 0;
   const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
   const bool told = encoder_ || is_told_order(inspection);
-  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, told), memory, torch::Tensor(), cache,
-                  inspection);
+  const kernels::Packing packing =
+      packs(inspection) && !cache ? kernels::packing_of(ended(ids, config_.padding_id)) : kernels::Packing();
+  return decoder_(embed_from(target_embedding_, target_positions_, ids, first, told, packing), memory, torch::Tensor(),
+                  cache, inspection, packing);
 }
 
 torch::Tensor Transformer::finished(const torch::Tensor& hidden) {

@@ -71,8 +71,9 @@ class StackImpl : public torch::nn::Module {
   StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention);
 
   // x: B×L×D, embedded → B×L×D
+  // With a packing, x and what becomes of it are 1×N×D.
   torch::Tensor forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding, DecoderCache* cache,
-                        Inspection* inspection);
+                        Inspection* inspection, const kernels::Packing& packing = {});
 
   // The logits' input, had layers come to their end here: x as a layer left it → B×L×D.
   torch::Tensor finished(const torch::Tensor& x) { return norm_ ? norm_(x) : x; }
@@ -108,13 +109,17 @@ class Transformer final : public SequenceModel {
   torch::Tensor finished(const torch::Tensor& hidden) override;
   void set_dropout(double dropout) override;
   void set_recompute(bool recompute) override;
+  void set_packs(bool packs) override { packs_ = packs; }
   std::vector<PositionTensor> positions() override;
 
  private:
-  // ids B×L, the first of them at position `first` → B×L×D; told: with the positions
+  // ids B×L, the first of them at position `first` → B×L×D, or packed 1×N×D; told: with the positions
   torch::Tensor embed_from(const torch::nn::Embedding& embedding, const AddedPositions& positions,
-                           const torch::Tensor& ids, std::int64_t first, bool told = true);
+                           const torch::Tensor& ids, std::int64_t first, bool told, const kernels::Packing& packing);
+  // Whether this pass leaves padding out.
+  bool packs(const Inspection* inspection) const;
 
+  bool packs_ = false;
   AddedPositions source_positions_, target_positions_;  // empty if the scheme adds none
   Stack encoder_{nullptr};                              // none in a language model
   Stack decoder_{nullptr};                              // none in a classifier

@@ -20,10 +20,16 @@ struct BatchSide {
   int rows = 0;
   int cols = 0;
   std::vector<int> ids;             // rows × cols; 0: padding
-  std::vector<std::string> pieces;  // likewise
+  std::vector<std::string> pieces;  // likewise; empty: padding
 
   int id(int row, int col) const { return ids[static_cast<std::size_t>(row) * cols + col]; }
   const std::string& piece(int row, int col) const { return pieces[static_cast<std::size_t>(row) * cols + col]; }
+  // Places of a row before its padding; the first is one, with whatever a target starts.
+  int length(int row) const {
+    int length = cols;
+    while (length > 1 && piece(row, length - 1).empty()) --length;
+    return length;
+  }
 };
 
 // What one dropout of a pass zeroes, of a row of the batch.
@@ -51,7 +57,7 @@ struct BatchLook {
   double teacher_forcing = 1;     // share of positions at which the decoder is really told target_in
   double dropout = 0;
   std::vector<DropoutPlace> dropout_places;  // in the order in which a pass draws them
-  Matrix kept;          // at the asked one, of the first row of the part: 0 where dropout puts a zero, else 1/(1−p)
+  Matrix kept;  // at the asked one, of the pieces of the part's first row: 0 where dropout puts a zero, else 1/(1−p)
   std::string problem;  // why there is none, in one sentence
 };
 

@@ -35,14 +35,27 @@ std::int64_t free_steps(const Batch& part, const Config& config) {
   return writes ? part.target_in.size(1) - 1 : 0;
 }
 
+// The mask of that row of places, where there are pieces. The first row of a batch draws the same with its padding and
+// without.
+torch::Tensor without_padding(const torch::Tensor& mask, const DropoutPlace& place, const BatchLook& look) {
+  using Columns = DropoutPlace::Columns;
+  const BatchSide& side = place.of_target ? look.target_in : look.source;
+  if (place.columns != Columns::source && place.columns != Columns::target) return mask.slice(0, 0, side.length(0));
+  const BatchSide& keys = place.columns == Columns::source ? look.source : look.target_in;
+  const torch::Tensor heads = mask.unflatten(0, {-1, side.cols}).slice(1, 0, side.length(0));
+  return heads.slice(2, 0, keys.length(0)).flatten(0, 1);
+}
+
 void add_dropout(BatchLook& look, const Batch& part, int wanted, const Config& config) {
   const DroppedPass pass{part.target_in.size(0), part.source.defined() ? part.source.size(1) : 0,
                          part.target_in.size(1), free_steps(part, config)};
   const std::vector<PlacedDropout> places = dropout_places(config.model, pass);
   for (const PlacedDropout& dropout : places) look.dropout_places.push_back(dropout.place);
   look.asked.dropout_place = clamped(wanted, 0, static_cast<int>(places.size()) - 1);
-  look.kept = matrix_of(dropout_of_row(places[static_cast<std::size_t>(look.asked.dropout_place)], config.model, pass,
-                                       {config.training.seed, look.batch, look.asked.part}));
+  const PlacedDropout& asked = places[static_cast<std::size_t>(look.asked.dropout_place)];
+  const torch::Tensor mask =
+      dropout_of_row(asked, config.model, pass, {config.training.seed, look.batch, look.asked.part});
+  look.kept = matrix_of(without_padding(mask, asked.place, look));
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
 
 double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
   SequenceModel& model = *models_[part];
+  model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
   const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
   const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part);
   const kernels::PrecisionScope precision(precision_of(config_.training), model.device());

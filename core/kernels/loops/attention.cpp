@@ -132,8 +132,8 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
     scratch.hidden[j] = j < shape.keys && !(input.padding && input.padding[j]) ? 0.0F : minus_infinity;
   }
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    softmax_row(shape, input.bias ? input.bias + i * shape.keys : nullptr, scratch.hidden, i + shape.first_visible + 1,
-                scratch.matrix + i * keys, weights + i * keys);
+    softmax_row(shape, input.bias ? input.bias + i * shape.bias_stride : nullptr, scratch.hidden,
+                i + shape.first_visible + 1, scratch.matrix + i * keys, weights + i * keys);
   }
   const float* kept = weights;
   if (rule.threshold > 0) {
@@ -176,7 +176,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   for (std::int64_t i = 0; i < shape.queries; ++i) softmax_backward_row(keys, weights + i * keys, scores + i * keys);
   if (gradients.bias) {
     for (std::int64_t i = 0; i < shape.queries; ++i) {
-      for (std::int64_t j = 0; j < shape.keys; ++j) gradients.bias[i * shape.keys + j] += scores[i * keys + j];
+      for (std::int64_t j = 0; j < shape.keys; ++j) gradients.bias[i * shape.bias_stride + j] += scores[i * keys + j];
     }
   }
   const float scale = shape.scale;

@@ -27,8 +27,9 @@ constexpr std::int64_t key_padding = 16;
 
 // One head of one pair of the batch.
 struct HeadShape {
-  std::int64_t queries = 0, keys = 0, padded_keys = 0, d = 0;
+  std::int64_t queries = 0, keys = 0, padded_keys = 0, d = 0;           // padded_keys: the stride of weights
   std::int64_t query_stride = 0, memory_stride = 0, output_stride = 0;  // of q; of k and v; of the output
+  std::int64_t bias_stride = 0;
   float scale = 1;
   std::int64_t first_visible = 0;  // query i sees keys j ≤ i + first_visible; keys if nothing is hidden
   std::int64_t farthest =
@@ -38,7 +39,7 @@ struct HeadShape {
 // What a head reads; null where there is none.
 struct HeadInput {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const float* bias = nullptr;        // queries×keys
+  const float* bias = nullptr;        // queries×keys, bias_stride apart
   const bool* padding = nullptr;      // keys
   const float* relative_k = nullptr;  // Shaw's a^K, (2·farthest + 1)×d
   const float* relative_v = nullptr;  // and a^V

@@ -34,13 +34,6 @@ std::string shown_piece(const BatchSide& side, int row, int col) {
   return side.id(row, col) == 0 ? "<pad>" : std::string(without_mark(side.piece(row, col)));
 }
 
-// Pieces of a row that are no padding.
-int length_of(const BatchSide& side, int row) {
-  int length = 0;
-  while (length < side.cols && side.id(row, length) != 0) ++length;
-  return length;
-}
-
 void refresh(BatchView& view, const std::shared_ptr<const BatchLook>& batch) {
   if (view.batch == batch) return;
   view.batch = batch;
@@ -104,7 +97,7 @@ class Pieces {
   void tooltip(int row, int col) const {
     const int id = side_.id(row, col);
     if (id == 0)
-      ImGui::SetTooltip(tr("padding: the row is %d pieces long, the longest %d"), length_of(side_, row), side_.cols);
+      ImGui::SetTooltip(tr("padding: the row is %d pieces long, the longest %d"), side_.length(row), side_.cols);
     else
       ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), side_.piece(row, col).c_str(), id, row + 1, col);
   }
@@ -114,7 +107,7 @@ class Pieces {
     const float end = at.x + cell.x * static_cast<float>(side_.cols);
     if (row == view_.row) paint.filled_rect(at, {end, at.y + cell.y}, faded(skin_.theme.accent, 0.2F));
     ImFont* font = skin_.fonts.mono_small;
-    const int length = length_of(side_, row);
+    const int length = side_.length(row);
     for (int col = 0; col < length; ++col) {
       const float x = at.x + cell.x * static_cast<float>(col);
       const bool special = side_.id(row, col) < 3;
@@ -329,10 +322,11 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
 // The pieces of the first row, once for each head of a matrix that has them below one another.
 std::vector<std::string> dropout_rows(const BatchLook& batch, const DropoutPlace& place) {
   const BatchSide& side = place.of_target ? batch.target_in : batch.source;
-  const int heads = side.cols > 0 ? std::max(1, batch.kept.rows / side.cols) : 1;
+  const int length = side.length(0);
+  const int heads = length > 0 ? std::max(1, batch.kept.rows / length) : 1;
   std::vector<std::string> labels;
   for (int head = 0; head < heads; ++head) {
-    for (int col = 0; col < side.cols; ++col) {
+    for (int col = 0; col < length; ++col) {
       const std::string piece = shown_piece(side, 0, col);
       labels.push_back(heads > 1 ? fmt::format("{}: {}", head + 1, piece) : piece);
     }
@@ -345,7 +339,7 @@ std::vector<std::string> dropout_columns(const BatchLook& batch, const DropoutPl
   if (place.columns != Columns::source && place.columns != Columns::target) return {};
   const BatchSide& side = place.columns == Columns::source ? batch.source : batch.target_in;
   std::vector<std::string> labels;
-  for (int col = 0; col < side.cols; ++col) labels.push_back(shown_piece(side, 0, col));
+  for (int col = 0; col < side.length(0); ++col) labels.push_back(shown_piece(side, 0, col));
   return labels;
 }
 
@@ -490,7 +484,7 @@ void move_in_batch(BatchView& view, int rows, int positions) {
   if (!view.batch || view.batch->target_out.rows == 0) return;
   const BatchSide& side = view.batch->target_out;
   view.row = clamped(view.row + rows, 0, side.rows - 1);
-  view.position = clamped(view.position + positions, 0, std::max(0, length_of(side, view.row) - 1));
+  view.position = clamped(view.position + positions, 0, std::max(0, side.length(view.row) - 1));
 }
 
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
