@@ -373,9 +373,10 @@ std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
   if (composed) composing.emplace();
   const kernels::PrecisionScope scope(precision, torch::kCPU);
   torch::manual_seed(3);
-  const torch::Tensor source = random_ids(4, 9), target_in = random_ids(4, 7), target_out = random_ids(4, 7);
+  // Longer and shorter than the rows of weights are padded to (key_padding).
+  const torch::Tensor source = random_ids(4, 18), target_in = random_ids(4, 19), target_out = random_ids(4, 19);
   for (const torch::Tensor& ids : {target_in, target_out}) ids.slice(0, 0, 2).slice(1, 5).fill_(0);
-  const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, growing_padding(4, 9));
+  const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, growing_padding(4, 18));
   model.zero_grad();
   model.loss(model.decode(target_in, memory), target_out, 0.1).backward();
   std::vector<torch::Tensor> gradients;

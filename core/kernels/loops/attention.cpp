@@ -32,9 +32,9 @@ struct Scratch {
   }
 };
 
-// rows×columns → columns×padded rows, with zeros in the padding.
-void transpose(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y) {
-  const std::int64_t y_stride = padded(rows);
+// rows×columns → columns×rows, y_stride apart, with zeros in between.
+void transpose(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
+               std::int64_t y_stride) {
   for (std::int64_t j = 0; j < columns; ++j) {
     for (std::int64_t i = 0; i < rows; ++i) y[j * y_stride + i] = x[i * stride + j];
     for (std::int64_t i = rows; i < y_stride; ++i) y[j * y_stride + i] = 0;
@@ -73,7 +73,7 @@ void gather(const HeadShape& shape, const float* x, float* y) {
 void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* table,
                   const Scratch& scratch) {
   const std::int64_t columns = padded(num_distances(shape));
-  transpose(num_distances(shape), shape.d, table, shape.d, scratch.transposed);
+  transpose(num_distances(shape), shape.d, table, shape.d, scratch.transposed, columns);
   small_product(shape.queries, columns, shape.d, {x, stride, 1}, scratch.transposed, columns, scratch.by_distance,
                 columns, false);
   add_spread(shape, scratch.by_distance, scratch.matrix);
@@ -124,7 +124,7 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
                   float* output, float* memory) {
   const Scratch scratch(shape, memory);
   const std::int64_t keys = shape.padded_keys;
-  transpose(shape.keys, shape.d, input.k, shape.memory_stride, scratch.transposed);
+  transpose(shape.keys, shape.d, input.k, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {input.q, shape.query_stride, 1}, scratch.transposed, keys,
                 scratch.matrix, keys, false);
   if (input.relative_k) add_relative(shape, input.q, shape.query_stride, input.relative_k, scratch);
@@ -166,7 +166,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   }
 
   float* scores = scratch.matrix;  // from here on their gradient
-  transpose(shape.keys, shape.d, input.v, shape.memory_stride, scratch.transposed);
+  transpose(shape.keys, shape.d, input.v, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {output_gradient, shape.output_stride, 1}, scratch.transposed, keys,
                 scores, keys, false);
   if (input.relative_v) add_relative(shape, output_gradient, shape.output_stride, input.relative_v, scratch);
