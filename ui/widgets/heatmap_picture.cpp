@@ -32,28 +32,28 @@ std::uint64_t stamp_of(std::uint64_t version, const Coloring& coloring, int shri
 class CellColors {
  public:
   explicit CellColors(const Coloring& coloring)
-      : table_(color_table(coloring.map)), low_(coloring.low), masked_(coloring.masked) {
+      : table_(color_table(coloring.map).data()), low_(coloring.low), masked_(coloring.masked) {
     const float range = coloring.high - coloring.low;
-    const auto last = static_cast<float>(table_.size() - 1);
+    const auto last = static_cast<float>(color_table(coloring.map).size() - 1);
     scale_ = range > 0 ? last / range : 0;
     offset_ = 0.5F + (range > 0 ? 0 : last / 2);  // rounds; without a range, the middle
     last_ = last + 0.5F;
   }
 
+  // Through pointers: a check of its bounds for each of so many cells is what would be felt.
   Color32 operator()(float value) const {
     if (std::isnan(value)) return masked_;
     return table_[static_cast<std::size_t>(clamped((value - low_) * scale_ + offset_, 0.0F, last_))];
   }
 
  private:
-  std::span<const Color32> table_;
+  const Color32* table_;
   float low_ = 0, scale_ = 0, offset_ = 0, last_ = 0;
   Color32 masked_ = 0;
 };
 
 // The value of the block of cells behind a pixel.
 float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink) {
-  if (shrink == 1) return matrix.at(pixel_row, pixel_col);
   const int last_row = std::min(matrix.rows, (pixel_row + 1) * shrink);
   const int first_col = pixel_col * shrink;
   const int last_col = std::min(matrix.cols, first_col + shrink);
@@ -62,6 +62,16 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
     for (int col = first_col; col < last_col; ++col) largest = std::max(largest, matrix.at(row, col));
   }
   return largest;
+}
+
+// The first `count` pixels of a row.
+void color_row(const Matrix& matrix, int row, int count, int shrink, const CellColors& color, std::uint32_t* pixels) {
+  if (shrink == 1) {
+    const float* values = matrix.values.data() + static_cast<std::ptrdiff_t>(row) * matrix.cols;
+    std::transform(values, values + count, pixels, color);
+    return;
+  }
+  for (int col = 0; col < count; ++col) pixels[col] = color(largest_in(matrix, row, col, shrink));
 }
 
 // ---- the legend
@@ -102,12 +112,11 @@ void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix,
   const CellColors color(coloring);
   const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
     for (int row = 0; row < rows; ++row) {
-      for (int col = 0; col < cols; ++col) {
-        // A block right of the diagonal is hidden whole.
-        const bool hidden = coloring.mask_upper && col > row;
-        rgba[static_cast<std::size_t>(row) * cols + col] =
-            hidden ? coloring.masked : color(largest_in(matrix, row, col, shrink));
-      }
+      std::uint32_t* pixels = rgba.data() + static_cast<std::ptrdiff_t>(row) * cols;
+      // A block right of the diagonal is hidden whole.
+      const int shown = coloring.mask_upper ? std::min(cols, row + 1) : cols;
+      color_row(matrix, row, shown, shrink, color, pixels);
+      std::fill(pixels + shown, pixels + cols, coloring.masked);
     }
   };
   const std::uint64_t stamp = stamp_of(version, coloring, shrink);
