@@ -85,7 +85,7 @@ TEST(BatchLook, ALanguageModelHasWindowsWithoutSourceOrPadding) {
   const auto shown = look(engine);
   EXPECT_EQ(shown->source.rows, 0);
   EXPECT_EQ(shown->target_in.rows, config.training.batch_size);
-  EXPECT_EQ(shown->padding_sorted, 0);
+  EXPECT_EQ(shown->padding_made, 0);
   EXPECT_EQ(std::ranges::count(shown->target_in.ids, Tokenizer::pad_id), 0);
   for (int col = 1; col < shown->target_in.cols; ++col)
     EXPECT_EQ(shown->target_in.id(0, col), shown->target_out.id(0, col - 1));
@@ -102,8 +102,8 @@ TEST(BatchLook, BatchesOfLikeLengthHaveLessPadding) {
   TorchEngine engine;
   engine.reset(tiny_config(), {});
   const auto shown = look(engine);
-  EXPECT_LT(shown->padding_sorted, shown->padding_unsorted);
-  EXPECT_GT(shown->padding_unsorted, 0.1);
+  EXPECT_LT(shown->padding_sorted, shown->padding_made);
+  EXPECT_GT(shown->padding_made, 0.1);
 }
 
 class DropoutOf : public testing::TestWithParam<const char*> {};

@@ -81,8 +81,8 @@ BatchLook fixture_batch() {
   batch.source = side(4, {{4, 5, 6, 2}, {4, 5, 2}, {7, 2}});
   batch.target_in = side(3, {{1, 8, 9}, {1, 8}, {1}});
   batch.target_out = side(3, {{8, 9, 2}, {8, 2}, {2}});
+  batch.padding_made = 0.375;
   batch.padding_sorted = 0.125;
-  batch.padding_unsorted = 0.375;
   batch.label_smoothing = 0.1;
   batch.num_outputs = 10;
   batch.dropout = 0.5;

@@ -49,8 +49,8 @@ struct BatchLook {
   BatchSide source;               // empty in a language model
   BatchSide target_in;            // shifted right: <s> y1 … yn
   BatchSide target_out;           // y1 … yn </s>
-  double padding_sorted = 0;      // share of padding in batches as they are made (training.batch_order)
-  double padding_unsorted = 0;    // and had they been drawn by chance
+  double padding_made = 0;        // share of padding in batches as they are made (training.batch_order)
+  double padding_sorted = 0;      // and were they of like length on both sides
   double label_smoothing = 0;     // ε
   std::int64_t first_output = 0;  // the id of the first piece that can be written: a classifier's first label
   std::int64_t num_outputs = 0;   // V, or as many as labels: what label smoothing spreads over

@@ -243,13 +243,13 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(training.batch_size), "batch size", range(1, 4096, "pairs"),
        "sentence pairs a batch; windows of text for a decoder-only model", counts_pairs},
       {ATTNSCOPE_FIELD(training.batch_tokens), "batch in pieces", range(0, 1000000, "pieces"),
-       "a batch takes as many pairs of like length as fit so many pieces of the longer side, padding included; 0: "
+       "a batch takes as many pairs as fit so many pieces of the longer side, padding included; 0: "
        "batch size decides",
        has_encoder},
-      {ATTNSCOPE_FIELD(training.batch_order), "pairs together", one_of({"source", "both", "chance"}),
-       "which pairs share a batch. source: of about the same source length; both: of the same source and target "
-       "length, "
-       "which pads least, but such pairs are often alike, and the model learns later; chance: any, which pads most",
+      {ATTNSCOPE_FIELD(training.batch_order), "pairs together", one_of({"chance", "source", "both"}),
+       "which pairs share a batch. chance: any, from which a model learns soonest; source: of about the same source "
+       "length; both: of the same source and target length, which pads least, but such pairs are often alike. While a "
+       "Transformer trains on a CPU, padding costs nothing; recurrent networks and GPUs compute it",
        has_encoder},
       {ATTNSCOPE_FIELD(training.accumulation_steps), "accumulation", range(1, 256, "batches"),
        "batches whose gradients are summed before one update: a larger batch in the same memory"},

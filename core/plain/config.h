@@ -118,7 +118,7 @@ struct TrainingConfig {
   std::int64_t steps = 6000;                // optimizer updates until training stops by itself
   std::int64_t batch_size = 64;             // sentence pairs (or windows of text) a batch
   std::int64_t batch_tokens = 0;            // instead: as many pairs as fit so many pieces of the longer side; 0: off
-  std::string batch_order = "source";       // pairs of a batch: of like length on the "source", on "both", by "chance"
+  std::string batch_order = "chance";       // pairs of a batch: by "chance", of like length on the "source", on "both"
   std::int64_t accumulation_steps = 1;      // batches whose gradients are summed for one update
   std::string precision = "float32";        // of the products of matrices: "float32" or "bfloat16"
   bool recompute = false;                   // layers are run again by the backward pass instead of kept (1604.06174)

@@ -67,9 +67,9 @@ BatchLooker::BatchLooker(const Config& config, std::shared_ptr<const Dataset> da
     return padding_share(dataset->train, epoch_batches(dataset->train, rule, training.seed, 0));
   };
   BatchRule rule = batch_rule(training);
+  padding_made_ = share(rule);
+  rule.order = BatchOrder::both;
   padding_sorted_ = share(rule);
-  rule.order = BatchOrder::chance;
-  padding_unsorted_ = share(rule);
 }
 
 BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, const Tokenizer& tokenizer,
@@ -84,8 +84,8 @@ BatchLook BatchLooker::look(const BatchWanted& wanted, const Config& config, con
   look.source = side_of(part.source, tokenizer);
   look.target_in = side_of(part.target_in, tokenizer);
   look.target_out = side_of(part.target_out, tokenizer);
+  look.padding_made = padding_made_;
   look.padding_sorted = padding_sorted_;
-  look.padding_unsorted = padding_unsorted_;
   look.label_smoothing = config.training.label_smoothing;
   look.num_outputs = config.model.is_classifier() ? config.model.num_classes : tokenizer.vocab_size();
   look.first_output = tokenizer.vocab_size() - look.num_outputs;

@@ -22,8 +22,8 @@ class BatchLooker {
 
  private:
   BatchSource batches_;
+  double padding_made_ = 0;
   double padding_sorted_ = 0;
-  double padding_unsorted_ = 0;
 };
 
 }  // namespace attnscope

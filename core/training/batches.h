@@ -27,16 +27,16 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
 
 // Which pairs share a batch.
 enum class BatchOrder {
+  chance,
   source,  // of about the same source length: little padding, and batches that differ in what is said
   both,    // of the same source and target length: the least padding, but such pairs are often alike
-  chance,
 };
 
 // How many pairs make a batch, and which.
 struct BatchRule {
   std::int64_t pairs = 1;
   std::int64_t pieces = 0;  // instead: as many as rows × longest side, padding included, allow; 0: `pairs` decides
-  BatchOrder order = BatchOrder::source;
+  BatchOrder order = BatchOrder::chance;
 };
 
 BatchRule batch_rule(const TrainingConfig& training);

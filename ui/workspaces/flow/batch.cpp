@@ -268,14 +268,16 @@ void draw_share(const char* name, double share, Color32 color, const Skin& skin)
 
 void draw_padding(const BatchLook& batch, const Skin& skin) {
   bold_text(tr("How much is padding"), skin);
-  help_tooltip(tr("Of source and target together, over the first epoch. Pairs of like length stand in one batch, as "
-                  "\"pairs together\" in the setup column says; padding is computed and thrown away."),
-               skin);
+  help_tooltip(
+      tr("Of source and target together, over the first epoch: \"pairs together\" in the setup column says which "
+         "pairs share a batch. While a Transformer trains on a CPU nothing is computed at padding; elsewhere "
+         "what is computed there is thrown away."),
+      skin);
   if (batch.source.rows == 0)
     return small_text(skin.theme.text_dim, tr("Windows of running text are all of one length: there is no padding."),
                       skin);
-  draw_share(tr("as they are made"), batch.padding_sorted, skin.theme.series[2], skin);
-  draw_share(tr("drawn by chance"), batch.padding_unsorted, skin.theme.series[1], skin);
+  draw_share(tr("as they are made"), batch.padding_made, skin.theme.series[2], skin);
+  draw_share(tr("were both lengths alike"), batch.padding_sorted, skin.theme.series[1], skin);
 }
 
 // ---- the smoothed target of one position
