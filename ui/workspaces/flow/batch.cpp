@@ -277,7 +277,7 @@ void draw_padding(const BatchLook& batch, const Skin& skin) {
     return small_text(skin.theme.text_dim, tr("Windows of running text are all of one length: there is no padding."),
                       skin);
   draw_share(tr("as they are made"), batch.padding_made, skin.theme.series[2], skin);
-  draw_share(tr("were both lengths alike"), batch.padding_sorted, skin.theme.series[1], skin);
+  draw_share(tr("of like length"), batch.padding_sorted, skin.theme.series[1], skin);
 }
 
 // ---- the smoothed target of one position
