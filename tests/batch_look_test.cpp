@@ -168,6 +168,35 @@ std::int64_t drawn_by(SequenceModel& model, const Batch& part, double p) {
   return kernels::next_dropout(p).key.words[3];
 }
 
+// There is none at padding, where nothing is computed.
+TEST(DropoutPlaces, AreShownForThePiecesOfTheFirstRow) {
+  const Config config = dropping("encoder-decoder");
+  TorchEngine engine;
+  engine.reset(config, {});
+  BatchLooker looker(config, engine.dataset());
+  const auto look_at = [&](std::int64_t step, int place) {
+    return looker.look({0, place}, config, engine.tokenizer(), step, 1);
+  };
+  std::int64_t step = 0;
+  const auto is_padded = [](const BatchSide& side) { return side.length(0) < side.cols; };
+  for (BatchLook first = look_at(0, 0); !is_padded(first.source) || !is_padded(first.target_in);
+       first = look_at(++step, 0))
+    ASSERT_LT(step, 100) << "no batch begins with a short pair";
+  const BatchLook all = look_at(step, 0);
+  for (std::size_t i = 0; i < all.dropout_places.size(); ++i) {
+    const DropoutPlace& place = all.dropout_places[i];
+    const BatchLook shown = look_at(step, static_cast<int>(i));
+    const int pieces = (place.of_target ? shown.target_in : shown.source).length(0);
+    using Columns = DropoutPlace::Columns;
+    const bool weights = place.columns == Columns::source || place.columns == Columns::target;
+    const int keys = (place.columns == Columns::source ? shown.source : shown.target_in).length(0);
+    const int width =
+        static_cast<int>(place.columns == Columns::hidden_units ? config.model.d_ff : config.model.d_model);
+    EXPECT_EQ(shown.kept.rows, weights ? config.model.num_heads * pieces : pieces) << place.name;
+    EXPECT_EQ(shown.kept.cols, weights ? keys : width) << place.name;
+  }
+}
+
 TEST(DropoutPlaces, ArePlaceForPlaceWhatAPassDraws) {
   std::vector<Config> ways;
   for (const char* architecture : {"encoder-decoder", "decoder-only"}) {

@@ -355,6 +355,20 @@ TEST(BatchMasks, TheirUnionSaysForEveryCellWhatHidesIt) {
   EXPECT_EQ(decoder.at(2, 2), 0);  // a row of padding, which counts for nothing
 }
 
+// Marian's 0 ends a sentence, and its targets start with the piece that pads.
+TEST(BatchMasks, PaddingIsWhatIsNoPieceWhateverItsId) {
+  BatchLook batch = fixture_batch();
+  for (BatchSide* side : {&batch.source, &batch.target_in}) {
+    for (int& id : side->ids) id = id == 0 ? 9 : id == 2 ? 0 : id;
+  }
+  batch.target_in.pieces[3] = "";  // of row 1
+  EXPECT_EQ(batch.target_in.length(2), 1);
+  const Matrix encoder = batch_mask(batch, BatchMask::encoder, 1);
+  EXPECT_EQ(encoder.at(0, 2), 0);
+  EXPECT_EQ(encoder.at(0, 3), mask_padding);
+  EXPECT_EQ(batch_mask(batch, BatchMask::decoder, 1).at(1, 0), 0);
+}
+
 TEST(SmoothedTargets, AreOneTogether) {
   const SmoothedTarget target = smoothed_target(0.1, 2000);
   EXPECT_NEAR(target.right + 1999 * target.other, 1, 1e-12);

@@ -224,6 +224,18 @@ TEST(Training, AnUpdateBreathesOftenAndCanBeEndedAtAnyBreath) {
   EXPECT_NEAR(trainer.step({})[metric("loss")].value(), first_update(config, 1).loss, 1e-6);
 }
 
+TEST(Training, LeavesPaddingOutUnlessTheDecoderIsGivenWhatItWrites) {
+  const torch::Tensor source = torch::full({2, 4}, 5), target_in = torch::tensor({{1, 5, 6, 7}, {1, 5, 0, 0}});
+  for (const double teacher_forcing : {1.0, 0.5}) {
+    Config config = config_without_dropout();
+    config.training.teacher_forcing = teacher_forcing;
+    const Model model = make_model(config.model, 20);
+    Trainer(model, config, random_pairs(8)).step({});
+    const torch::Tensor features = model->decode(target_in, model->encode(source, {}));
+    EXPECT_EQ(features.numel() / config.model.d_model, teacher_forcing < 1 ? 8 : 6);
+  }
+}
+
 // Losses of updates that change nothing, each on the same pairs: a learning rate of 0 leaves only dropout to differ.
 std::vector<double> losses_standing_still(double dropout, std::int64_t accumulation_steps, int steps) {
   Config config = config_without_dropout();

@@ -71,9 +71,9 @@ struct AttentionRule : torch::CustomClassHolder {
 };
 
 // The rows of each sequence of a side, packed or not.
-class Rows {
+class SequenceRows {
  public:
-  Rows(const torch::Tensor& x, const Packing& packing) : longest_(packing ? packing.longest : x.size(1)) {
+  SequenceRows(const torch::Tensor& x, const Packing& packing) : longest_(packing ? packing.longest : x.size(1)) {
     if (packing) firsts_ = packing.firsts.data_ptr<std::int64_t>();
   }
 
@@ -110,7 +110,7 @@ class Places {
     longest.farthest = num_distances / 2;
   }
 
-  // Weights are kept as of the longest, so that no pair's dropout depends on the others' lengths.
+  // Rows of weights lie as far apart as the longest pair needs: packed or not, dropout draws the same for each weight.
   HeadShape shape(std::int64_t pair) const {
     HeadShape shape = longest;
     shape.queries = queries_.count(pair);
@@ -148,7 +148,7 @@ class Places {
  private:
   std::int64_t num_heads_;
   bool look_ahead_, in_queries_;
-  Rows queries_, keys_;
+  SequenceRows queries_, keys_;
 };
 
 class Attention : public torch::autograd::Function<Attention> {
@@ -315,9 +315,10 @@ torch::Tensor relative_scores(const torch::Tensor& q, const torch::Tensor& relat
 
 Attended attend(const AttentionInput& input, const WeightsChange& change) {
   if (change || !is_fused(input.queries)) return composed(input, change);
+  const torch::Tensor padding = input.key_packing ? torch::Tensor() : input.padding;
   const tensor_list results =
       Attention::apply(input.queries, or_empty(input.memory), or_empty(input.bias), or_empty(input.relative_k),
-                       or_empty(input.relative_v), or_empty(input.padding), c10::make_intrusive<AttentionRule>(input));
+                       or_empty(input.relative_v), or_empty(padding), c10::make_intrusive<AttentionRule>(input));
   return {results[0], results[1]};
 }
 

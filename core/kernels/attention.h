@@ -16,17 +16,18 @@ struct AttentionInput {
   torch::Tensor queries;
   torch::Tensor memory;  // B×K×2D, keys and values side by side; undefined: they are in `queries`
   std::int64_t num_heads = 1;
-  // Where it is given, queries or keys are 1×N instead of B×L. Fused only, and then there are no weights to be seen.
-  Packing query_packing, key_packing;
   double scale = 1;    // of the scores
   double dropout = 0;  // of the weights
 
   // Undefined where there is none.
-  torch::Tensor padding;     // bool B×K, true at keys that are not attended to
+  torch::Tensor padding;     // bool B×K, true at keys that are not attended to; not read where keys are packed
   torch::Tensor look_ahead;  // bool Q×K, true at keys after the query, the queries being the last of the keys
   torch::Tensor bias;        // H×Q×K, added to the scores after their scaling
   torch::Tensor relative_k, relative_v;  // (2k+1)×d: a^K and a^V by clipped distance (1803.02155 §3.2)
   torch::Tensor distances;               // int64 Q×K, which of them: clip(key − query, −k, k) + k
+
+  // Where it is given, queries or keys are 1×N instead of B×L. Fused only, and then there are no weights to be seen.
+  Packing query_packing, key_packing;
 };
 
 struct Attended {

@@ -25,7 +25,7 @@ struct Packing {
   }
 };
 
-// padding: bool B×L on the CPU, true where a sequence has ended. Empty if there is none.
+// padding: bool B×L on the CPU, true behind the end of a sequence. Empty if there is none.
 Packing packing_of(const torch::Tensor& padding);
 
 }  // namespace attnscope::kernels

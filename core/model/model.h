@@ -80,7 +80,7 @@ class SequenceModel : public torch::nn::Module {
   virtual void set_recompute(bool /*recompute*/) {}
 
   // While it trains with fused kernels, nothing is computed at padding: the memory and the features are then those of
-  // the pieces alone, 1×N×D, as the loss takes them. Recurrent networks and classifiers compute all.
+  // the pieces alone, 1×N×D, as the loss takes them. Only encoder–decoders of layers do; others compute all.
   virtual void set_packs(bool /*packs*/) {}
 
   // From here on it is looked at and not trained: no dropout, and no gradients are kept.

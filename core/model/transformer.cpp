@@ -24,8 +24,8 @@ bool is_told_order(const Inspection* inspection) {
   return !inspection || !inspection->interventions || !inspection->interventions->no_positions;
 }
 
-// bool B×L, true after the end of what is given; it may begin with the piece that pads, as Marian's targets do.
-torch::Tensor ended(const torch::Tensor& ids, std::int64_t padding_id) {
+// bool B×L, true at padding; the first piece is none, although Marian's targets start with the piece that pads.
+torch::Tensor padding_of(const torch::Tensor& ids, std::int64_t padding_id) {
   const torch::Tensor padding = ids.eq(padding_id);
   padding.select(1, 0).fill_(false);
   return padding;
@@ -139,7 +139,7 @@ torch::Tensor StackImpl::forward(torch::Tensor x, const Memory& memory, const to
   // One query at the end sees all there is.
   if (causal_ && num_queries > 1) context.self_mask.look_ahead = look_ahead_mask(num_queries, num_keys, x.device());
   context.memory = memory.states;
-  context.memory_mask.padding = memory.packing ? torch::Tensor() : memory.padding;
+  context.memory_mask.padding = memory.padding;
   context.memory_mask.key_packing = memory.packing;
   Inspection* reading = memory.states.defined() ? nullptr : inspection;  // what is written comes after it
   if (is_told_order(reading)) context.positions = position_scheme_->relative(num_queries, num_keys, x.device());
@@ -240,7 +240,7 @@ torch::Tensor Transformer::embed_from(const torch::nn::Embedding& embedding, con
 
 bool Transformer::packs(const Inspection* inspection) const {
   const bool learns = is_training() && torch::GradMode::is_enabled();
-  return packs_ && learns && decoder_ && !inspection && kernels::is_fused(output_weight_);
+  return packs_ && learns && encoder_ && decoder_ && !inspection && kernels::is_fused(output_weight_);
 }
 
 Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& padding, Inspection* inspection) {
@@ -249,8 +249,7 @@ Memory Transformer::encode(const torch::Tensor& source, const torch::Tensor& pad
       packs(inspection) && padding.defined() ? kernels::packing_of(padding) : kernels::Packing();
   const torch::Tensor embedded =
       embed_from(source_embedding_, source_positions_, ids, 0, is_told_order(inspection), packing);
-  const torch::Tensor masked = packing ? torch::Tensor() : padding;
-  return {encoder_(embedded, Memory(), masked, nullptr, inspection, packing), padding, {}, packing};
+  return {encoder_(embedded, Memory(), padding, nullptr, inspection, packing), padding, {}, packing};
 }
 
 torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& memory, DecoderCache* cache,
@@ -263,7 +262,7 @@ torch::Tensor Transformer::decode(const torch::Tensor& target_in, const Memory& 
   const torch::Tensor ids = replaced_ids(inspection, target_in, true, first);
   const bool told = encoder_ || is_told_order(inspection);
   const kernels::Packing packing =
-      packs(inspection) && !cache ? kernels::packing_of(ended(ids, config_.padding_id)) : kernels::Packing();
+      packs(inspection) && !cache ? kernels::packing_of(padding_of(ids, config_.padding_id)) : kernels::Packing();
   return decoder_(embed_from(target_embedding_, target_positions_, ids, first, told, packing), memory, torch::Tensor(),
                   cache, inspection, packing);
 }

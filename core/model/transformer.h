@@ -70,8 +70,7 @@ class StackImpl : public torch::nn::Module {
  public:
   StackImpl(const ModelConfig& config, std::int64_t num_layers, bool causal, bool cross_attention);
 
-  // x: B×L×D, embedded → B×L×D
-  // With a packing, x and what becomes of it are 1×N×D.
+  // x: B×L×D, embedded → B×L×D; with a packing, both are 1×N×D.
   torch::Tensor forward(torch::Tensor x, const Memory& memory, const torch::Tensor& padding, DecoderCache* cache,
                         Inspection* inspection, const kernels::Packing& packing = {});
 

@@ -19,17 +19,18 @@ struct BatchWanted {
 struct BatchSide {
   int rows = 0;
   int cols = 0;
-  std::vector<int> ids;             // rows × cols; 0: padding
-  std::vector<std::string> pieces;  // likewise; empty: padding
+  std::vector<int> ids;             // rows × cols
+  std::vector<std::string> pieces;  // likewise; empty: the piece that pads, whatever its id
 
   int id(int row, int col) const { return ids[static_cast<std::size_t>(row) * cols + col]; }
   const std::string& piece(int row, int col) const { return pieces[static_cast<std::size_t>(row) * cols + col]; }
-  // Places of a row before its padding; the first is one, with whatever a target starts.
+  // Places of a row before its padding. The first is never padding: targets of some models start with that piece.
   int length(int row) const {
     int length = cols;
     while (length > 1 && piece(row, length - 1).empty()) --length;
     return length;
   }
+  bool is_padding(int row, int col) const { return col >= length(row); }
 };
 
 // What one dropout of a pass zeroes, of a row of the batch.

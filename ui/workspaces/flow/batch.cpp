@@ -23,7 +23,9 @@ namespace attnscope {
 namespace {
 
 int padding_of(const BatchSide& side) {
-  return static_cast<int>(std::ranges::count(side.ids, 0));
+  int padding = 0;
+  for (int row = 0; row < side.rows; ++row) padding += side.cols - side.length(row);
+  return padding;
 }
 
 float share_of(const BatchSide& side) {
@@ -31,7 +33,8 @@ float share_of(const BatchSide& side) {
 }
 
 std::string shown_piece(const BatchSide& side, int row, int col) {
-  return side.id(row, col) == 0 ? "<pad>" : std::string(without_mark(side.piece(row, col)));
+  const std::string& piece = side.piece(row, col);
+  return piece.empty() ? "<pad>" : std::string(without_mark(piece));
 }
 
 void refresh(BatchView& view, const std::shared_ptr<const BatchLook>& batch) {
@@ -95,11 +98,11 @@ class Pieces {
   }
 
   void tooltip(int row, int col) const {
-    const int id = side_.id(row, col);
-    if (id == 0)
+    if (side_.is_padding(row, col))
       ImGui::SetTooltip(tr("padding: the row is %d pieces long, the longest %d"), side_.length(row), side_.cols);
     else
-      ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), side_.piece(row, col).c_str(), id, row + 1, col);
+      ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), shown_piece(side_, row, col).c_str(), side_.id(row, col),
+                        row + 1, col);
   }
 
   void draw_row(int row, ImVec2 at, ImVec2 cell) {
@@ -112,7 +115,7 @@ class Pieces {
       const float x = at.x + cell.x * static_cast<float>(col);
       const bool special = side_.id(row, col) < 3;
       paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, special ? skin_.theme.accent : skin_.theme.text,
-                 shortened(font, std::string(without_mark(side_.piece(row, col))), cell.x - skin_.px(3)));
+                 shortened(font, shown_piece(side_, row, col), cell.x - skin_.px(3)));
     }
     if (length < side_.cols) {
       const ImVec2 low{at.x + cell.x * static_cast<float>(length), at.y + 1};
@@ -191,7 +194,7 @@ class Mask {
     const int query = clamped(static_cast<int>((mouse.y - origin.y) / cell), 0, rows - 1);
     const int key = clamped(static_cast<int>((mouse.x - origin.x) / cell), 0, cols - 1);
     ImGui::SetTooltip(tr("query %s, key %s\n%s"), named(queries_, query).c_str(), named(keys_, key).c_str(),
-                      mask_meaning(static_cast<int>(cells_.at(query, key)), queries_.id(row_, query) == 0).c_str());
+                      mask_meaning(static_cast<int>(cells_.at(query, key)), queries_.is_padding(row_, query)).c_str());
   }
 
   void draw_legend() const {
@@ -290,7 +293,7 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
   help_tooltip(tr("What the loss compares the model with at the chosen position: not 1 and 0, but 1 − ε and a little "
                   "for every piece (paper §5.4). Click a piece of the target."),
                skin);
-  if (id == 0)
+  if (batch.target_out.is_padding(row, position))
     return small_text(skin.theme.text_dim, tr("The chosen position is padding: it has no target and no loss."), skin);
   const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.num_outputs);
   small_text(skin.theme.text_dim,
@@ -469,7 +472,7 @@ Matrix batch_mask(const BatchLook& batch, BatchMask mask, int row) {
   for (int query = 0; query < cells.rows; ++query) {
     for (int key = 0; key < cells.cols; ++key) {
       const int ahead = mask == BatchMask::decoder && key > query ? mask_ahead : 0;
-      const int padding = keys.id(row, key) == 0 ? mask_padding : 0;
+      const int padding = keys.is_padding(row, key) ? mask_padding : 0;
       // The decoder's own padding is not masked: it stands behind all that counts.
       cells.at(query, key) = static_cast<float>(mask == BatchMask::decoder && ahead == 0 ? 0 : ahead + padding);
     }
