@@ -365,10 +365,11 @@ void add_export(CLI::App& app, Run& run, ExportOptions& o) {
   CLI::App* sub = add_command(app, run, o, export_run, "export", "Write a run as what other programs read");
   add_run(sub, o.run);
   sub->add_option("--format", o.format,
-                  "hf: a folder as HuggingFace's transformers has Marian, T5, GPT-2 and Llama; torchscript: model.pt; "
+                  "hf: a folder as HuggingFace's transformers has Marian, T5, GPT-2 and Llama; onnx: model.onnx; "
+                  "torchscript: model.pt; "
                   "tensorboard: curves, histograms, attention and embeddings")
       ->required()
-      ->check(CLI::IsMember({"hf", "torchscript", "tensorboard"}));
+      ->check(CLI::IsMember({"hf", "onnx", "torchscript", "tensorboard"}));
   add_option(sub, "--source", "TEXT", o.source, "tensorboard: whose attention is drawn, if the run pins no sentence");
   add_average(sub, o.average);
   add_option(sub, "FOLDER", "", o.folder, "A new folder, or an empty one")->required();

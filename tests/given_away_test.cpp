@@ -1,13 +1,19 @@
-// What other programs are given: folders as HuggingFace's and TorchScript modules, each read back.
+// What other programs are given: folders as HuggingFace's, TorchScript modules and ONNX models, each read back.
 #include <gmock/gmock.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "checkpoint_copy.h"
+#include "checkpoints/checkpoint.h"
 #include "engine/export.h"
+#include "engine/onnx.h"
 #include "engine/torchscript.h"
+#include "onnx_interpreter.h"
 #include "plain/split.h"
 #include "probe/tensors.h"
 #include "run_fixture.h"
@@ -48,9 +54,10 @@ class GivenAway : public testing::Test {
     const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, {});
     return model.logits(model.decode(target, memory));
   }
+  static double apart(const torch::Tensor& a, const torch::Tensor& b) { return (a - b).abs().max().item<double>(); }
   static double apart(TorchEngine& a, TorchEngine& b) {
     const torch::Tensor source = ids({7, 4, 9, 6, 8}), target = ids({5, 6, 4, 7});
-    return (logits(a.model(), source, target) - logits(b.model(), source, target)).abs().max().item<double>();
+    return apart(logits(a.model(), source, target), logits(b.model(), source, target));
   }
 
   static Exported given(TorchEngine& engine) { return {engine.config(), engine.model(), engine.tokenizer()}; }
@@ -137,13 +144,15 @@ TEST_F(GivenAway, NobodysFileIsReplaced) {
   engine.open_run(own_checkpoint("marian").string(), {});
   EXPECT_THROW(export_checkpoint(given(engine), out), FileError);
   EXPECT_THROW(export_torchscript(given(engine), out), FileError);
+  EXPECT_THROW(export_onnx(given(engine), out), FileError);
   EXPECT_EQ(std::distance(fs::directory_iterator(out), fs::directory_iterator()), 1);
 }
 
-// ---- TorchScript
+// ---- programs
 
-TEST_F(GivenAway, AModuleGivesTheSameLogits) {
-  const std::vector<std::string> shapes = {
+// Shapes that between them have every kind of layer, order and size.
+const std::vector<std::string>& program_shapes() {
+  static const std::vector<std::string> shapes = {
       "corpus.seed=1",
       "model.positions=learned model.initialization=unit model.tied_embeddings=false",
       "model.positions=shaw model.max_distance=2 model.activation=gelu",
@@ -153,46 +162,98 @@ TEST_F(GivenAway, AModuleGivesTheSameLogits) {
       "model.positions=none model.final_norm=false model.activation=swish model.d_head=6",
       "model.architecture=decoder-only model.positions=learned model.norm=pre model.activation=gelu-tanh",
       "model.architecture=decoder-only model.positions=rope model.activation=geglu model.num_kv_heads=1"};
-  for (const std::string& shape : shapes) {
+  return shapes;
+}
+
+// Two sentences, the second shorter.
+const torch::Tensor& two_sources() {
+  static const torch::Tensor ids = torch::tensor({{7, 4, 9, 6, 8}, {5, 6, 2, 0, 0}}, torch::kInt64);
+  return ids;
+}
+const torch::Tensor& two_targets() {
+  static const torch::Tensor ids = torch::tensor({{1, 6, 4}, {1, 8, 5}}, torch::kInt64);
+  return ids;
+}
+torch::Tensor logits_of_two(SequenceModel& model) {
+  const Memory memory = model.config().has_encoder() ? model.encode(two_sources(), two_sources().eq(0)) : Memory();
+  return model.logits(model.decode(two_targets(), memory));
+}
+
+torch::Tensor computed(torch::jit::Module module, const torch::Tensor& source, const torch::Tensor& target) {
+  std::vector<torch::jit::IValue> inputs = {target};
+  if (source.defined()) inputs.insert(inputs.begin(), source);
+  return module.forward(inputs).toTensor();
+}
+torch::Tensor computed(const OnnxModel& model, const torch::Tensor& source, const torch::Tensor& target) {
+  std::map<std::string, torch::Tensor> inputs = {{"target", target}};
+  if (source.defined()) inputs["source"] = source;
+  return model.logits(inputs);
+}
+
+TEST_F(GivenAway, AProgramGivesTheSameLogits) {
+  for (const std::string& shape : program_shapes()) {
     SCOPED_TRACE(shape);
     TorchEngine engine;
     make(engine, shaped(shape));
+    const torch::Tensor want = logits_of_two(engine.model());
+    const torch::Tensor source = engine.model().config().has_encoder() ? two_sources() : torch::Tensor();
     std::istringstream bytes(torchscript_bytes(engine.model()));
-    torch::jit::Module module = torch::jit::load(bytes);
-    // Two sentences, the second shorter.
-    const torch::Tensor source = torch::tensor({{7, 4, 9, 6, 8}, {5, 6, 2, 0, 0}}, torch::kInt64);
-    const torch::Tensor target = torch::tensor({{1, 6, 4}, {1, 8, 5}}, torch::kInt64);
-    SequenceModel& model = engine.model();
-    const bool reads = model.config().has_encoder();
-    const Memory memory = reads ? model.encode(source, source.eq(0)) : Memory();
-    const torch::Tensor want = model.logits(model.decode(target, memory));
-    std::vector<torch::jit::IValue> inputs = {target};
-    if (reads) inputs.insert(inputs.begin(), source);
-    EXPECT_LT((module.forward(inputs).toTensor() - want).abs().max().item<double>(), 1e-4);
+    EXPECT_LT(apart(computed(torch::jit::load(bytes), source, two_targets()), want), 1e-4);
+    EXPECT_LT(apart(computed(OnnxModel(onnx_bytes(engine.model())), source, two_targets()), want), 1e-4);
   }
 }
 
-TEST_F(GivenAway, AModuleIsMadeOfCheckpointsToo) {
+TEST_F(GivenAway, AProgramIsMadeOfCheckpointsToo) {
   for (const char* family : {"marian", "t5", "t5-v1_1", "gpt2", "llama", "smollm"}) {
     SCOPED_TRACE(family);
     TorchEngine engine;
     engine.open_run(own_checkpoint(family).string(), {});
-    export_torchscript(given(engine), out);
-    torch::jit::Module module = torch::jit::load((out / "model.pt").string());
-    const torch::Tensor source = ids({7, 4, 9, 6, 8}), target = ids({5, 6, 4, 7});
-    std::vector<torch::jit::IValue> inputs = {target};
-    if (engine.config().model.has_encoder()) inputs.insert(inputs.begin(), source);
+    const torch::Tensor target = ids({5, 6, 4, 7});
+    const torch::Tensor source = engine.config().model.has_encoder() ? ids({7, 4, 9, 6, 8}) : torch::Tensor();
     const torch::Tensor want = logits(engine.model(), source, target);
-    EXPECT_LT((module.forward(inputs).toTensor() - want).abs().max().item<double>(), 1e-4);
-    for (const auto& [name, bytes] : engine.tokenizer().files())
-      EXPECT_EQ(read_file(out / name, 1U << 26U), bytes) << name;
+    const fs::path script = out / "script", onnx = out / "onnx";
+    export_torchscript(given(engine), script);
+    export_onnx(given(engine), onnx);
+    EXPECT_LT(apart(computed(torch::jit::load((script / "model.pt").string()), source, target), want), 1e-4);
+    EXPECT_LT(apart(computed(OnnxModel(read_file(onnx / "model.onnx", 1U << 26U)), source, target), want), 1e-4);
+    for (const fs::path& each : {script, onnx})
+      for (const auto& [name, bytes] : engine.tokenizer().files())
+        EXPECT_EQ(read_file(each / name, 1U << 26U), bytes) << name;
     fs::remove_all(out);
   }
 }
 
-TEST_F(GivenAway, OnlyTransformersThatWriteAreModules) {
-  EXPECT_ANY_THROW(torchscript_source(shaped("model.architecture=recurrent").model));
-  EXPECT_ANY_THROW(torchscript_source(shaped("model.architecture=classifier").model));
+TEST_F(GivenAway, AnOnnxModelHasTheParametersByTheirNames) {
+  TorchEngine engine;
+  make(engine, shaped("model.positions=t5"));
+  const OnnxModel model(onnx_bytes(engine.model()));
+  EXPECT_THAT(model.inputs(), testing::ElementsAre("source", "target"));
+  for (const auto& item : engine.model().named_parameters()) {
+    ASSERT_TRUE(model.initializers().contains(item.key())) << item.key();
+    EXPECT_TRUE(model.initializers().at(item.key()).equal(item.value())) << item.key();
+  }
+  // Three norms of two decoder layers, two of two encoder layers, and one after each stack.
+  const std::vector<std::string> operators = model.operators();
+  const ModelConfig& config = engine.config().model;
+  EXPECT_EQ(std::ranges::count(operators, "LayerNormalization"),
+            3 * config.num_decoder_layers + 2 * config.num_encoder_layers + 2);
+}
+
+TEST_F(GivenAway, OnlyTransformersThatWriteAreMadeProgramsOf) {
+  for (const char* architecture : {"recurrent", "classifier"}) {
+    Config config = tiny_config();
+    config.model.architecture = architecture;
+    config.model.num_classes = config.model.is_classifier() ? 2 : 0;
+    const Model model = make_model(config.model, 20);
+    for (const auto& bytes : {torchscript_bytes, onnx_bytes}) {
+      try {
+        bytes(*model);
+        FAIL() << "is refused";
+      } catch (const CheckpointError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(fmt::format("model.architecture is \"{}\"", architecture)));
+      }
+    }
+  }
 }
 
 }  // namespace

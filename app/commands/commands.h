@@ -190,7 +190,7 @@ int length(const LengthOptions& options);  // on stdout
 
 struct ExportOptions {
   std::string run;
-  std::string format;  // "hf", "torchscript" or "tensorboard"
+  std::string format;  // "hf", "onnx", "torchscript" or "tensorboard"
   std::string folder;  // is made, and otherwise empty
   std::string source = "The animal didn't cross the street because it was too tired.";  // drawn where none is pinned
   std::int64_t average = 1;                                                             // as TranslateOptions

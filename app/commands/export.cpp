@@ -18,7 +18,10 @@ int export_run(const ExportOptions& options) {
     engine.open_model(options.run);
     if (options.average > 1) engine.average(options.average);
     const Exported run{engine.config(), engine.model(), engine.tokenizer()};
-    options.format == "hf" ? export_checkpoint(run, options.folder) : export_torchscript(run, options.folder);
+    const auto write = options.format == "hf"     ? export_checkpoint
+                       : options.format == "onnx" ? export_onnx
+                                                  : export_torchscript;
+    write(run, options.folder);
   }
   line.clear();
   tell("Written into {}", options.folder);

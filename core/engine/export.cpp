@@ -4,6 +4,7 @@
 
 #include "checkpoints/checkpoint.h"
 #include "engine/checkpoint_weights.h"
+#include "engine/onnx.h"
 #include "engine/torchscript.h"
 #include "storage/file.h"
 #include "tokenizer/families.h"
@@ -27,6 +28,16 @@ void make_empty_folder(const fs::path& folder) {
     throw FileError(fmt::format("{} is not empty: choose another folder", folder.string()));
 }
 
+namespace {
+
+void write_program(const Exported& run, const fs::path& folder, const char* name, const std::string& bytes) {
+  make_empty_folder(folder);
+  write_tokenizer(run.tokenizer.files(), folder);
+  write_file(folder / name, bytes);
+}
+
+}  // namespace
+
 void export_checkpoint(const Exported& run, const fs::path& folder) {
   const CheckpointFormat format = checkpoint_format(run.config, run.model.vocab_size());
   const TokenizerFiles tokenizer = files_for_family(format.family, run.config.tokenizer.family, run.tokenizer);
@@ -38,10 +49,11 @@ void export_checkpoint(const Exported& run, const fs::path& folder) {
 }
 
 void export_torchscript(const Exported& run, const fs::path& folder) {
-  const std::string bytes = torchscript_bytes(run.model);
-  make_empty_folder(folder);
-  write_tokenizer(run.tokenizer.files(), folder);
-  write_file(folder / "model.pt", bytes);
+  write_program(run, folder, "model.pt", torchscript_bytes(run.model));
+}
+
+void export_onnx(const Exported& run, const fs::path& folder) {
+  write_program(run, folder, "model.onnx", onnx_bytes(run.model));
 }
 
 }  // namespace attnscope

@@ -2,42 +2,13 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
+
+#include "storage/protobuf.h"
 
 namespace attnscope {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "records and doubles are little-endian");
-
-template <typename Number>
-std::string raw(Number number) {
-  std::string bytes(sizeof number, '\0');
-  std::memcpy(bytes.data(), &number, sizeof number);
-  return bytes;
-}
-
-// ---- protobuf's wire format: a key of field number and kind, then the value
-
-enum Kind : std::uint64_t { varint = 0, eight_bytes = 1, counted = 2, four_bytes = 5 };
-
-std::string number(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7U) bytes += static_cast<char>((value & 0x7FU) | 0x80U);
-  return bytes + static_cast<char>(value);
-}
-
-std::string key(int field, Kind kind) {
-  return number(static_cast<std::uint64_t>(field) << 3U | kind);
-}
-std::string whole(int field, std::int64_t value) {
-  return key(field, varint) + number(static_cast<std::uint64_t>(value));
-}
-std::string real(int field, double value) {
-  return key(field, eight_bytes) + raw(value);
-}
-std::string bytes_of(int field, std::string_view bytes) {
-  return key(field, counted) + number(bytes.size()) + std::string(bytes);
-}
+using protobuf::counted, protobuf::raw, protobuf::real, protobuf::small, protobuf::whole;
 
 // ---- records: length, its checksum, bytes, theirs
 
@@ -86,16 +57,16 @@ constexpr std::int64_t rgba = 4;
 }  // namespace
 
 EventFile::EventFile(double time) : time_(time) {
-  bytes_ = record(real(event::wall_time, time) + bytes_of(event::file_version, "brain.Event:2"));
+  bytes_ = record(real(event::wall_time, time) + counted(event::file_version, "brain.Event:2"));
 }
 
 void EventFile::add(std::int64_t step, const std::string& value) {
   bytes_ += record(real(event::wall_time, time_) + whole(event::step, step) +
-                   bytes_of(event::summary, bytes_of(summary::value, value)));
+                   counted(event::summary, counted(summary::value, value)));
 }
 
 void EventFile::scalar(std::string_view tag, std::int64_t step, double value) {
-  add(step, bytes_of(value::tag, tag) + key(value::simple_value, four_bytes) + raw(static_cast<float>(value)));
+  add(step, counted(value::tag, tag) + small(value::simple_value, static_cast<float>(value)));
 }
 
 void EventFile::histogram(std::string_view tag, std::int64_t step, const EventHistogram& histogram) {
@@ -107,19 +78,18 @@ void EventFile::histogram(std::string_view tag, std::int64_t step, const EventHi
     bins += raw(static_cast<double>(histogram.bins[i]));
   }
   using namespace histogram_proto;
-  add(step,
-      bytes_of(value::tag, tag) +
-          bytes_of(value::histogram,
-                   real(least, histogram.least) + real(largest, histogram.largest) + real(count, histogram.count) +
-                       real(sum, histogram.sum) + real(sum_of_squares, histogram.sum_of_squares) +
-                       bytes_of(histogram_proto::limits, limits) + bytes_of(histogram_proto::bins, bins)));
+  add(step, counted(value::tag, tag) +
+                counted(value::histogram,
+                        real(least, histogram.least) + real(largest, histogram.largest) + real(count, histogram.count) +
+                            real(sum, histogram.sum) + real(sum_of_squares, histogram.sum_of_squares) +
+                            counted(histogram_proto::limits, limits) + counted(histogram_proto::bins, bins)));
 }
 
 void EventFile::picture(std::string_view tag, std::int64_t step, int width, int height, std::string_view png) {
-  add(step, bytes_of(value::tag, tag) +
-                bytes_of(value::image, whole(image_proto::height, height) + whole(image_proto::width, width) +
-                                           whole(image_proto::colorspace, image_proto::rgba) +
-                                           bytes_of(image_proto::encoded, png)));
+  add(step, counted(value::tag, tag) +
+                counted(value::image, whole(image_proto::height, height) + whole(image_proto::width, width) +
+                                          whole(image_proto::colorspace, image_proto::rgba) +
+                                          counted(image_proto::encoded, png)));
 }
 
 }  // namespace attnscope

@@ -1,8 +1,4 @@
 // TensorBoard's event files: records of tensorflow.Event, one behind the other.
-//
-// The messages are written here by hand. Generated classes would need libprotobuf, which on Debian is in LibTorch's
-// process already, in the version that LibTorch was built with, and embedded once more in SentencePiece; and what is
-// needed of it is five messages of numbers and bytes.
 #pragma once
 
 #include <cstdint>
