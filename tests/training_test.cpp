@@ -2,13 +2,17 @@
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
+#include <ATen/record_function.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
 
 #include "evaluation/evaluation.h"
+#include "kernels/backend.h"
 #include "kernels/precision.h"
 #include "kernels/team.h"
 #include "losses.h"
@@ -353,6 +357,57 @@ TEST(Training, ALossThatIsNotFiniteStopsBeforeTheUpdate) {
   EXPECT_THROW(trainer.step({}), NotFinite);
   EXPECT_TRUE(torch::equal(before, model->named_parameters()["decoder.norm.weight"]));
   EXPECT_EQ(trainer.steps_done(), 1);
+}
+
+// How often each operator ran on this thread while one of these lives.
+class OperatorCount {
+ public:
+  OperatorCount() {
+    counts().clear();
+    handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(count));
+  }
+  ~OperatorCount() { at::removeCallback(handle_); }
+  OperatorCount(const OperatorCount&) = delete;
+  OperatorCount& operator=(const OperatorCount&) = delete;
+
+  int of(const std::string& name) const { return counts()[name]; }
+  int all() const {
+    int sum = 0;
+    for (const auto& [name, count] : counts()) sum += count;
+    return sum;
+  }
+
+ private:
+  static std::map<std::string, int>& counts() {
+    static std::map<std::string, int> by_name;
+    return by_name;
+  }
+  static std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& function) {
+    ++counts()[function.name()];
+    return nullptr;
+  }
+
+  at::CallbackHandle handle_;
+};
+
+// What makes a processor wait for a GPU: numbers that are read back, and sizes that hang on values.
+TEST(Training, AnUpdateAsAGpuComputesItReadsTwoNumbersBack) {
+  const kernels::Composed as_on_a_gpu;
+  for (const char* const architecture : {"encoder-decoder", "recurrent"}) {
+    SCOPED_TRACE(architecture);
+    Config config = config_without_dropout();
+    config.model.architecture = architecture;
+    config.model.dropout = 0.1;
+    config.training.label_smoothing = 0.1;
+    Trainer trainer(make_model(config.model, 20), config, random_pairs(8));
+    trainer.step({});
+    const OperatorCount operators;
+    trainer.step({});
+    EXPECT_GT(operators.all(), 200);
+    EXPECT_EQ(operators.of("aten::_local_scalar_dense"), 2) << "the loss, and the gradient's norm";
+    for (const char* const name : {"aten::nonzero", "aten::masked_select", "aten::is_nonzero", "aten::equal"})
+      EXPECT_EQ(operators.of(name), 0) << name;
+  }
 }
 
 }  // namespace

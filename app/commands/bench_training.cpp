@@ -92,10 +92,18 @@ Workload random_workload(const std::string& name, std::int64_t vocab_size, std::
   return workload;
 }
 
-Workload workload_of_run(const std::string& run) {
+// The shipped run's, whose configuration is the default's: as pairs meet by default, and as padded least of all.
+std::vector<Workload> workloads_of_run(const std::string& run) {
   TorchEngine engine;
   engine.open_run(run, {});
-  return {"the shipped run's batches", engine.config(), engine.tokenizer().vocab_size(), engine.dataset()};
+  std::vector<Workload> workloads;
+  for (const char* const order : {"chance", "source"}) {
+    Config config = engine.config();
+    config.training.batch_order = order;
+    workloads.push_back({fmt::format("the shipped run's pairs, together by {}", order), config,
+                         engine.tokenizer().vocab_size(), engine.dataset()});
+  }
+  return workloads;
 }
 
 ModelConfig small_model() {
@@ -270,7 +278,7 @@ std::vector<Measurement> measure_training(const std::string& run, std::int64_t t
   measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
   measure(random_workload("tiny", 4000, 64, {}), threads, measured);
   measure(random_workload("small", 8000, 32, small_model()), threads, measured);
-  measure(workload_of_run(run), threads, measured);
+  for (const Workload& workload : workloads_of_run(run)) measure(workload, threads, measured);
   measure_lockstep(run, threads, measured);
   kernels::set_team_size(1);  // its threads have this thread's priority
   return measured;

@@ -120,6 +120,7 @@ void Renderer::draw(Scope& scope, float content_scale, const std::function<void(
   const std::optional<PictureOrder> order = next_picture(scope);
   look_as_wanted(scope, content_scale, order && order->handout ? ThemeName::light : theme_of(scope));
   ImGui_ImplOpenGL3_NewFrame();
+  free_uploaded_fonts();
   begin();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (order) begin_picture(*order);
@@ -189,13 +190,26 @@ bool Renderer::find_signs(const Scope& scope) {
   return !found.empty();
 }
 
+#if IMGUI_VERSION_NUM < 19200
 void Renderer::make_fonts() {
-  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale, skin_.presentation);
-#if IMGUI_VERSION_NUM < 19200  // later releases keep the font texture up to date by themselves
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  skin_.fonts = add_fonts(atlas, font_files_, skin_.scale, skin_.presentation);
+  if (atlas.TexID == 0) return;  // the first texture is made by the first frame
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
-#endif
 }
+
+// The pixels are the driver's by now, and ten megabytes.
+void Renderer::free_uploaded_fonts() {
+  ImGui::GetIO().Fonts->ClearTexData();
+}
+#else  // these keep the texture up to date by themselves, out of pixels that they keep
+void Renderer::make_fonts() {
+  skin_.fonts = add_fonts(*ImGui::GetIO().Fonts, font_files_, skin_.scale, skin_.presentation);
+}
+
+void Renderer::free_uploaded_fonts() {}
+#endif
 
 // ---- drivers
 

@@ -69,6 +69,7 @@ class Renderer {
   void look_as_wanted(const Scope& scope, float content_scale, ThemeName name);  // a handout is for paper: light
   bool find_signs(const Scope& scope);
   void make_fonts();
+  void free_uploaded_fonts();
   void draw_changes(ImDrawData& data, bool whole);
   void begin_picture(const PictureOrder& order);
   std::string end_picture(const PictureOrder& order, const PictureArea& workspace);

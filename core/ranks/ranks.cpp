@@ -136,7 +136,7 @@ std::vector<int> Ranks::absent_from(const std::string& call, milliseconds patien
   std::iota(absent.begin(), absent.end(), 0);
   const Clock::time_point end = Clock::now() + patience;
   try {
-    group_->store->set(answer_of(rank()), {1});
+    group_->store->set(answer_of(rank()), std::vector<std::uint8_t>{1});
     while (true) {
       std::erase_if(absent, [&](int other) { return group_->store->check({answer_of(other)}); });
       if (absent.empty() || Clock::now() >= end) return absent;

@@ -51,7 +51,7 @@ bool contains(std::string_view text, std::string_view wanted) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   };
-  return wanted.empty() || !std::ranges::search(text, wanted, same).empty();
+  return wanted.empty() || std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same) != text.end();
 }
 
 // B's value of a field, as text; what cannot be used is not taken.
