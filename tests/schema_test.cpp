@@ -263,8 +263,28 @@ TEST_F(OutputSchema, OfExplanations) {
   options.score = "it,animal,street";
   options.formation = true;
   holds("explain", explain, options);
+  options = {.run = shipped_run().string(), .corpus = true, .json = true};
+  holds("explain", explain, options);
   options = {.run = shipped_run().string(), .attribution = true, .json = true};
   holds("explain", explain, options);
+}
+
+TEST_F(OutputSchema, DescribesExplanationsToTheirEnds) {
+  const auto misfit = [&](const char* key, const char* value) {
+    Json json =
+        Json::parse(R"({"between": [], "clean": {"text": "", "pieces": [], "output": "", "margin": 0}, "step": 1,
+                               "circuit": {"pairs": 1, "hops": [], "places": []}})");
+    json["corrupted"] = json["clean"];
+    json[key] = Json::parse(value);
+    return schema.misfit(json, "explained");
+  };
+  EXPECT_EQ(misfit("figures", R"({"encoder output": {}})"), "");
+  EXPECT_EQ(misfit("figures", R"({"clean": {"weights": {"layer 1": 0.5}}, "corrupted": {}})"), "");
+  EXPECT_THAT(misfit("figures", R"({"clean": {"weights": {"layer 1": "much"}}, "corrupted": {}})"),
+              testing::HasSubstr("fits none"));
+  EXPECT_THAT(misfit("exchange", R"({"words": [], "denoising": {}})"), testing::HasSubstr("has no \"noising\""));
+  EXPECT_THAT(misfit("paths", R"([{"to": {"part": "nowhere"}}])"), testing::HasSubstr("paths[0] has no"));
+  EXPECT_THAT(misfit("more", "1"), testing::HasSubstr("more is not described"));
 }
 
 TEST_F(OutputSchema, HoldsSomething) {
