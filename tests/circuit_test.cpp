@@ -1,10 +1,12 @@
 // Values of one run put into another, and the circuit found by it.
 #include <gmock/gmock.h>
+
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -583,6 +585,37 @@ TEST(Formation, OfAllWordsIsTheWholeDifferenceInAnyModel) {
     ASSERT_THAT(point.moved, SizeIs(2));
     EXPECT_NEAR(point.moved[0], point.difference, nothing);
     EXPECT_NEAR(point.moved[1], 0, nothing);
+  }
+}
+
+TEST(Formation, OfPartsThatTheModelDoesNotHaveIsRefused) {
+  Model model = wild_model(small());
+  const TwinRuns runs(*model, tokenizer(), cat_or_dog);
+  FormationStudy whole{cat_or_dog, runs.facts(), {}};
+  whole.circuit.places = {{.layer = 2, .slots = {0}, .together = {}, .rest = {}, .each = {}}};
+  whole.circuit.hops = {{.part = AttentionPart::cross, .layer = 1, .members = {{.head = 1, .slot = 1}}}};
+  EXPECT_NO_THROW(formation_point(*model, tokenizer(), whole, 1));
+  const std::vector<std::function<void(FormationStudy&)>> faults = {
+      [](FormationStudy& it) { it.facts.a.id = 1 << 20; },
+      [](FormationStudy& it) { it.facts.b.id = -1; },
+      [](FormationStudy& it) { it.facts.prefix.push_back({1 << 20, ""}); },
+      [](FormationStudy& it) { it.facts.prefix.resize(5000, it.facts.a); },
+      [](FormationStudy& it) { it.circuit.reader = AttentionPart::decoder; },
+      [](FormationStudy& it) { it.circuit.places[0].layer = 3; },
+      [](FormationStudy& it) { it.circuit.places[0].layer = -1; },
+      [](FormationStudy& it) { it.circuit.places[0].slots = {99}; },
+      [](FormationStudy& it) { it.circuit.hops[0].layer = 2; },
+      [](FormationStudy& it) { it.circuit.hops[0].members[0].head = 2; },
+      [](FormationStudy& it) { it.circuit.hops[0].members[0].slot = 2; },
+      [](FormationStudy& it) { it.circuit.hops[0].members[0].slot = -1; },
+      [](FormationStudy& it) { it.circuit.hops[0].kind = ChangeKind::exchange; },
+      [](FormationStudy& it) {
+        it.circuit.hops[0] = {.part = AttentionPart::encoder, .kind = ChangeKind::exchange, .read = {0, 99}};
+      }};
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    FormationStudy study = whole;
+    faults[i](study);
+    EXPECT_THROW(formation_point(*model, tokenizer(), study, 1), NotTwins) << i;
   }
 }
 

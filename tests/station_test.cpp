@@ -56,6 +56,13 @@ TEST(Permission, WhatIsMeasuredIsBounded) {
   for (const CostQuestion& question : {CostQuestion{.longest = 1 << 30}, CostQuestion{.seconds = 1e9},
                                        CostQuestion{.seconds = std::nan("")}, CostQuestion{.megabytes = 1e9}})
     EXPECT_TRUE(refusal(StartStudy{.study = 1, .question = question}, true));
+  FormationStudy formation;
+  EXPECT_FALSE(refusal(StartStudy{.study = 1, .question = formation}, false));
+  formation.circuit.hops.resize(1000);
+  EXPECT_TRUE(refusal(StartStudy{.study = 1, .question = formation}, true));
+  formation = {};
+  formation.facts.corrupted.text.resize(1 << 20, 'a');
+  EXPECT_TRUE(refusal(StartStudy{.study = 1, .question = formation}, true));
 }
 
 // A window elsewhere, and all that it has heard.
@@ -466,7 +473,7 @@ TEST_F(StationTest, StudiesTakeTurns) {
   ASSERT_TRUE(other.wait_for([&] { return !other.ended.empty(); }));
   EXPECT_EQ(one.ended.front().study, 1U);
   EXPECT_TRUE(one.ended.front().result && other.ended.front().result);
-  one.post(StartStudy{.study = 2, .question = FormationStudy{}});
+  one.post(StartStudy{.study = 2, .question = CostQuestion{.seconds = 1e9}});
   ASSERT_TRUE(one.wait_for([&] { return one.ended.size() == 2; }));
   EXPECT_FALSE(one.ended.back().result);
 }

@@ -241,7 +241,7 @@ void Damage::copy(const ImDrawList& from, const ImDrawData& data, List& to) {
 std::vector<PixelArea> Damage::since_last(const ImDrawData& data, const std::set<TextureId>& redrawn) {
   std::vector<PixelArea> areas = {framebuffer_of(data)};
   now_.resize(textures_stand(data) ? static_cast<std::size_t>(data.CmdListsCount) : 0);
-  for (std::size_t i = 0; i < now_.size(); ++i) copy(*data.CmdLists[i], data, now_[i]);
+  for (std::size_t i = 0; i < now_.size(); ++i) copy(*data.CmdLists[static_cast<int>(i)], data, now_[i]);
   if (!now_.empty() && !lists_.empty() && framebuffer_ == areas.front()) {
     Comparison comparison(data, redrawn);
     comparison.compare(lists_, now_);

@@ -15,6 +15,7 @@ constexpr double most_cost_megabytes = 1024;
 constexpr std::int64_t most_pairs_a_length = 5000;
 constexpr std::int64_t most_orders = 64;
 constexpr double largest_perplexity_asked = 1000;
+constexpr std::size_t most_hops = 100;
 constexpr std::size_t most_text_bytes = 4096;  // SentencePiece takes quadratic time over unknown characters
 
 template <typename... Kinds>
@@ -51,8 +52,10 @@ struct IsBounded {
   bool operator()(const AttributionQuestion& asked) const { return is_short(asked.text); }
   bool operator()(const GradientQuestion& asked) const { return is_short(asked.text); }
   bool operator()(const TensorsQuestion& asked) const { return is_short(asked.text); }
-  // It brings a circuit of its own, of which nobody here has seen whether it fits the model.
-  bool operator()(const FormationStudy&) const { return false; }
+  bool operator()(const FormationStudy& asked) const {
+    return (*this)(asked.question) && is_short(asked.facts.clean.text) && is_short(asked.facts.corrupted.text) &&
+           asked.circuit.hops.size() <= most_hops;
+  }
   bool operator()(const HeldOutStudy&) const { return true; }
   bool operator()(const HeadsQuestion&) const { return true; }
   bool operator()(const HeadsHistoryQuestion&) const { return true; }
