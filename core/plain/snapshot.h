@@ -108,7 +108,7 @@ struct Snapshot {
   std::vector<Token> target_out;   // T decoder outputs: y1 … y(T-1) </s>; row t of a map is the step that wrote it
   std::size_t forced = 0;          // leading outputs that were given (a prompt, a prefix, a reference), not chosen
   std::size_t prefix = 0;          // the last so many of those were steered: Probe::prefix and prefix_ids
-  bool truncated = false;          // what was typed is longer than max_length allows
+  bool truncated = false;          // what was typed is longer than max_length, or the bound on a look's maps, allows
   bool stopped_at_limit = false;   // decoding ended without </s>
   std::vector<UnseenWord> unseen;  // of what was typed, in its order; none where the corpus is not known
 
