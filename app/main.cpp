@@ -448,7 +448,7 @@ void add_attach(CLI::App& app, Run& run, WindowOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, window, "attach", "Open the window on a run that trains elsewhere with --serve");
   add_option(
-      sub, "HOST:PORT", "", o.station,
+      sub, "ADDRESS", "HOST:PORT", o.station,
       "Where: as train --serve says it; without HOST this machine. The token asked for there is in ATTNSCOPE_TOKEN")
       ->required()
       ->check(address_form);
