@@ -10,10 +10,12 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "base/input.h"
 #include "window/renderer.h"
 
 namespace attnscope {
@@ -227,6 +229,9 @@ void GlfwWindow::feed_buttons(const InputQueue::Frame& frame) {
 
 void GlfwWindow::begin_frame() {
   ImGui_ImplGlfw_NewFrame();
+  // Over the frame that a Wayland desktop has us draw, the mouse is said to be where it left the picture.
+  const bool is_there = glfwGetWindowAttrib(window_, GLFW_HOVERED) == GLFW_TRUE || ImGui::IsAnyMouseDown();
+  if (!is_there) feed_mouse(ImGui::GetIO(), {-FLT_MAX, -FLT_MAX});
 }
 
 #endif

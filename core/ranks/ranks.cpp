@@ -89,6 +89,12 @@ void limit_waits(int port, std::chrono::seconds longest) {
   }
 }
 
+// Later releases want libuv for a store, and Debian builds them without.
+template <typename Options>
+void do_without_libuv(Options& options) {
+  if constexpr (requires { options.useLibUV; }) options.useLibUV = false;
+}
+
 c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   if (!place.file.empty()) return c10::make_intrusive<c10d::FileStore>(place.file, place.size);
   c10d::TCPStoreOptions options;
@@ -96,6 +102,7 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   options.isServer = place.rank == 0 && !place.agent_listens;
   options.waitWorkers = false;
   options.timeout = longest_preparation;
+  do_without_libuv(options);
   auto store = c10::make_intrusive<c10d::TCPStore>(place.host, options);
   return c10::make_intrusive<c10d::PrefixStore>("attnscope" + place.attempt, store);
 }

@@ -48,13 +48,14 @@ std::vector<int> found(const std::string& typed) {
 }
 
 void draw_list(GlossaryView& view, float width, float height, const Skin& skin) {
-  ImGui::BeginChild("terms", {width, height});
-  ImGui::SetNextItemWidth(-1);
+  ImGui::BeginGroup();
+  // Not in a window within the window: later releases of Dear ImGui would not give it the keyboard there.
+  ImGui::SetNextItemWidth(width);
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   const bool changed = ImGui::InputTextWithHint("##typed", tr("search"), &view.typed);
   const std::vector<int> places = found(folded(view.typed));
   if (changed && !places.empty()) view.chosen = places.front();
-  ImGui::BeginChild("names", {0, 0});
+  ImGui::BeginChild("names", {width, height - ImGui::GetFrameHeightWithSpacing()});
   for (const int place : places) {
     const std::string name(tr(glossary()[static_cast<std::size_t>(place)].name));
     if (ImGui::Selectable(name.c_str(), view.chosen == place, ImGuiSelectableFlags_DontClosePopups))
@@ -64,7 +65,7 @@ void draw_list(GlossaryView& view, float width, float height, const Skin& skin) 
   view.scrolls = false;
   if (places.empty()) small_text(skin.theme.text_dim, tr("No term has that."), skin);
   ImGui::EndChild();
-  ImGui::EndChild();
+  ImGui::EndGroup();
 }
 
 void show(Scope& scope, std::string_view name) {
