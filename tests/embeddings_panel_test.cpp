@@ -177,6 +177,13 @@ TEST_F(EmbeddingsPanel, ThirtyThousandPiecesAreOneMap) {
   EXPECT_TRUE(ui.drew("king"));
 }
 
+TEST_F(EmbeddingsPanel, WhereTheDriverCountsNoFurtherSomePiecesAreLeftOut) {
+  show(fixture_embeddings(30'000));
+  EXPECT_GT(ui.vertices(), 40'000);
+  EXPECT_LT(ui.vertices(), 80'000);
+  EXPECT_TRUE(ui.drew("king"));
+}
+
 TEST_F(EmbeddingsPanel, AnotherRunBringsOtherPieces) {
   show(fixture_embeddings());
   view.wanted.chosen = "word50";

@@ -153,6 +153,19 @@ TEST_F(Undo, ASettingThatIsInForceAtOnceIsPutInForceAgain) {
   EXPECT_EQ(posted<Adjust>()->config.model.dropout, before);
 }
 
+TEST_F(Undo, AValueOutOfItsRangeComesBackAndIsNotPutInForce) {
+  scope.edited.training.threads = -1;
+  adjust(scope);
+  ui.frames(2, draw);
+  scope.edited.training.threads = 2;
+  adjust(scope);
+  ui.frames(2, draw);
+  scope.commands.clear();
+  press_undo();
+  EXPECT_EQ(scope.edited.training.threads, -1);
+  EXPECT_FALSE(posted<Adjust>());
+}
+
 TEST_F(Undo, AResetIsTakenBackByOpeningWhatWasKept) {
   const OpenRun kept{.path = "/state/run", .go_on = true};
   receive(scope, {run(2, kept)}, nullptr);

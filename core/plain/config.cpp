@@ -512,10 +512,12 @@ Config config_from_json(const nlohmann::json& json) {
   return config;
 }
 
+// As it is: what is being edited may be out of its range.
 Config with_live_fields(const Config& base, const Config& edited) {
   Config merged = base;
   for (const ConfigField& field : table()) {
-    if (field.live) set_field(merged, field.key, field_text(edited, field));
+    if (!field.live) continue;
+    std::visit([&](auto* value) { *value = *std::get<decltype(value)>(pointer(edited, field)); }, field.value(merged));
   }
   return merged;
 }

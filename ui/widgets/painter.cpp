@@ -18,6 +18,16 @@ Typeface typeface_of(const ImFont* font, const Fonts& fonts) {
   return font == fonts.bold ? Typeface::bold : Typeface::ui;
 }
 
+constexpr std::size_t few_corners = 400;  // more than a line, a rectangle or a circle has
+
+// A window's corners are counted with 16 bits, and anew where the driver can (OpenGL 3.2). Where it cannot, what has no
+// room is left out, and some is left to what is not painted here.
+bool has_room(const ImDrawList& list, std::size_t corners) {
+  constexpr std::size_t most = 60'000;
+  const bool counts_anew = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
+  return counts_anew || list._VtxCurrentIdx + corners < most;
+}
+
 float em_share(Typeface face, const Fonts& fonts) {
   return face == Typeface::ui ? fonts.ui_em : face == Typeface::bold ? fonts.bold_em : fonts.mono_em;
 }
@@ -43,16 +53,17 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
 Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawList()) {}
 
 void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
-  thickness = skin_.stroke(thickness);
+  if (!has_room(list_, few_corners)) return;
   first_ = list_.VtxBuffer.Size;
+  thickness = skin_.stroke(thickness);
   list_.AddLine(from, to, color, thickness);
   if (recording()) record(DrawnLine{{pixel_middle(from), pixel_middle(to)}, color, thickness});
 }
 
 void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints) {
-  thickness = skin_.stroke(thickness);
+  if (points.size() < 2 || !has_room(list_, 8 * points.size())) return;
   first_ = list_.VtxBuffer.Size;
-  if (points.size() < 2) return;
+  thickness = skin_.stroke(thickness);
   if (joints == Joints::apart)
     for (std::size_t i = 1; i < points.size(); ++i) list_.AddLine(points[i - 1], points[i], color, thickness);
   else
@@ -65,19 +76,22 @@ void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thic
 }
 
 void Painter::rect(ImVec2 low, ImVec2 high, Color32 color, float rounding, float thickness) {
-  thickness = skin_.stroke(thickness);
+  if (!has_room(list_, few_corners)) return;
   first_ = list_.VtxBuffer.Size;
+  thickness = skin_.stroke(thickness);
   list_.AddRect(low, high, color, rounding, 0, thickness);
   if (recording()) record(DrawnRect{pixel_middle(low), {high.x - 0.5F, high.y - 0.5F}, color, rounding, thickness});
 }
 
 void Painter::filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding) {
+  if (!has_room(list_, few_corners)) return;
   first_ = list_.VtxBuffer.Size;
   list_.AddRectFilled(low, high, color, rounding);
   if (recording()) record(DrawnRect{low, high, color, rounding});
 }
 
 void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segments) {
+  if (!has_room(list_, few_corners)) return;
   first_ = list_.VtxBuffer.Size;
   list_.AddCircleFilled(center, radius, color, segments);
   if (recording()) record(DrawnCircle{center, radius, color});
@@ -90,11 +104,12 @@ void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> col
     return;
   }
   constexpr std::size_t chunk = 4096;  // a draw call's corners are counted with 16 bits
-  for (std::size_t begin = 0; begin < centers.size(); begin += chunk) {
-    const std::size_t end = std::min(begin + chunk, centers.size());
-    const auto count = static_cast<int>(end - begin);
+  for (std::size_t first = 0; first < centers.size(); first += chunk) {
+    const std::size_t last = std::min(first + chunk, centers.size());
+    const auto count = static_cast<int>(last - first);
+    if (!has_room(list_, 4 * (last - first))) return;
     list_.PrimReserve(6 * count, 4 * count);
-    for (std::size_t i = begin; i < end; ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       const ImVec2 at = centers[i];
       list_.PrimRect({at.x - radius, at.y - radius}, {at.x + radius, at.y + radius}, colors[i]);
     }
@@ -102,6 +117,7 @@ void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> col
 }
 
 void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright) {
+  if (!has_room(list_, 4 * stops.size())) return;
   first_ = list_.VtxBuffer.Size;
   const float length = upright ? high.y - low.y : high.x - low.x;
   const auto at = [&](std::size_t stop) {
@@ -120,15 +136,15 @@ void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, 
 }
 
 void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_view text) {
+  if (text.empty() || !has_room(list_, 4 * text.size())) return;
   first_ = list_.VtxBuffer.Size;
-  if (text.empty()) return;
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
   if (recording()) record_text(font, position, color, text, position, 0);
 }
 
 void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text) {
+  if (text.empty() || !has_room(list_, 4 * text.size())) return;
   first_ = list_.VtxBuffer.Size;
-  if (text.empty()) return;
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text).y / 2};
   const ImVec2 low = list_.GetClipRectMin();
   const ImVec2 high = list_.GetClipRectMax();
@@ -144,6 +160,7 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
 }
 
 void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {
+  if (!has_room(list_, few_corners)) return;
   first_ = list_.VtxBuffer.Size;
   list_.AddImage(texture, low, high);
   if (!recording()) return;
