@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "corpus/random.h"
 #include "corpus/text_file.h"
 #include "plain/clamped.h"
+#include "plain/free_memory.h"
 
 namespace attnscope {
 namespace {
@@ -123,12 +123,6 @@ std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& repo
   return pairs;
 }
 
-void give_back_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 // Puts all sentences one behind the other. What was made between them and left out again leaves holes in memory, larger
 // together than the corpus, that fit nothing else.
 void close_ranks(Corpus& corpus) {
@@ -145,7 +139,7 @@ void close_ranks(Corpus& corpus) {
     sizes.push_back(field.size());
     std::string().swap(field);
   });
-  give_back_memory();  // and join what is free, or each would be put back where it was
+  give_back_memory();  // or each would be put back where it was
   std::size_t next = 0, begin = 0;
   for_each([&](std::string& field) {
     field.assign(text, begin, sizes[next]);

@@ -24,6 +24,7 @@
 #include "measures/tsne.h"
 #include "model/initial_values.h"
 #include "plain/fine_tuning.h"
+#include "plain/free_memory.h"
 #include "plain/schedule.h"
 #include "probe/gradients.h"
 #include "probe/look_inside.h"
@@ -518,6 +519,7 @@ bool TorchEngine::checkpoint_if_due() {
   if (!home_) {
     if (!autosaves_ || !autosaving_.due(Clock::now(), longest_between_checkpoints)) return false;
     autosave();
+    give_back_memory();
     return true;
   }
   const TrainingConfig& training = run_.config.training;
@@ -525,6 +527,7 @@ bool TorchEngine::checkpoint_if_due() {
   const bool at_interval = run_.step() % training.checkpoint_interval == 0;
   if (at_interval || home_->pacing.due(Clock::now(), longest_between_checkpoints)) {
     checkpoint(at_interval ? Keep::weights : Keep::no);
+    give_back_memory();
     return true;
   }
   if (Clock::now() - home_->points_saved < longest_wait_of_points) return false;
