@@ -56,7 +56,8 @@ inline double difference(const torch::Tensor& a, const torch::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-inline double difference(const Matrix& a, const Matrix& b) {
+// This file's alone: the program has another of that name.
+static inline double difference(const Matrix& a, const Matrix& b) {
   if (a.rows != b.rows || a.cols != b.cols) return std::numeric_limits<double>::infinity();
   double largest = 0;
   for (std::size_t i = 0; i < a.values.size(); ++i)

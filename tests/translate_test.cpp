@@ -198,8 +198,9 @@ TEST_F(Translate, SeveralSamplesOfALineAreDrawnOneBehindTheOther) {
 
 TEST_F(Translate, TheLimitIsKept) {
   for (const std::int64_t limit : {1, 3}) {
-    for (const auto& hypothesis : json("a b c\n", beam_of(2, limit))[0]["hypotheses"])
-      EXPECT_LE(hypothesis["pieces"].size(), static_cast<std::size_t>(limit));
+    const auto hypotheses = json("a b c\n", beam_of(2, limit))[0]["hypotheses"];
+    ASSERT_FALSE(hypotheses.empty());
+    for (const auto& hypothesis : hypotheses) EXPECT_LE(hypothesis["pieces"].size(), static_cast<std::size_t>(limit));
   }
   // Positions end at max_length.
   EXPECT_LE(json("a b c\n", beam_of(1, 500))[0]["hypotheses"][0]["pieces"].size(), 20U);
