@@ -17,6 +17,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 export HOME="$home" XDG_CACHE_HOME="$home/.cache" WAYLAND_DISPLAY=""
 unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_RUNTIME_DIR
+export ASAN_OPTIONS=detect_leaks=0 # leaks are found by tracing, too
 
 # A file a thread: in one for all, calls are torn in two.
 traced() {

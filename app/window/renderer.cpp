@@ -216,8 +216,13 @@ void Renderer::free_uploaded_fonts() {}
 
 void keep_gl_drivers_apart_from_torch() {
   if (dlsym(RTLD_DEFAULT, "LLVMInitializeX86Target") == nullptr) return;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int apart = 0;  // what watches the memory refuses it
+#else
+  constexpr int apart = RTLD_DEEPBIND;
+#endif
   // Loaded now, the drivers look into their own libraries before the program's; whoever opens them later gets these.
-  for (const char* driver : {"libGLX_mesa.so.0", "libEGL_mesa.so.0"}) dlopen(driver, RTLD_NOW | RTLD_DEEPBIND);
+  for (const char* driver : {"libGLX_mesa.so.0", "libEGL_mesa.so.0"}) dlopen(driver, RTLD_NOW | apart);
 }
 
 // ---- textures
