@@ -1,6 +1,5 @@
 // Values of one run put into another, and the circuit found by it.
 #include <gmock/gmock.h>
-
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -598,7 +597,9 @@ TEST(Formation, OfPartsThatTheModelDoesNotHaveIsRefused) {
   const std::vector<std::function<void(FormationStudy&)>> faults = {
       [](FormationStudy& it) { it.facts.a.id = 1 << 20; },
       [](FormationStudy& it) { it.facts.b.id = -1; },
-      [](FormationStudy& it) { it.facts.prefix.push_back({1 << 20, ""}); },
+      [](FormationStudy& it) {
+        it.facts.prefix.push_back({1 << 20, ""});
+      },
       [](FormationStudy& it) { it.facts.prefix.resize(5000, it.facts.a); },
       [](FormationStudy& it) { it.circuit.reader = AttentionPart::decoder; },
       [](FormationStudy& it) { it.circuit.places[0].layer = 3; },

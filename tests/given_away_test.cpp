@@ -1,4 +1,5 @@
 // What other programs are given: folders as HuggingFace's, TorchScript modules and ONNX models, each read back.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <torch/script.h>
 
@@ -6,13 +7,11 @@
 #include <map>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "checkpoint_copy.h"
 #include "checkpoints/checkpoint.h"
-#include "engine/export.h"
-#include "engine/onnx.h"
-#include "engine/torchscript.h"
+#include "export/export.h"
+#include "export/onnx.h"
+#include "export/torchscript.h"
 #include "onnx_interpreter.h"
 #include "plain/split.h"
 #include "probe/tensors.h"

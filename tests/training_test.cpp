@@ -1,8 +1,7 @@
 // One update after another: what the losses depend on, and what they do not.
+#include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <torch/torch.h>
-
-#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <cmath>

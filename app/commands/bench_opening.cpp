@@ -1,11 +1,10 @@
-#include <malloc.h>
-
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "commands/measurement.h"
 #include "engine/torch_engine.h"
+#include "plain/free_memory.h"
 #include "probe/look_inside.h"
 
 namespace attnscope {
@@ -70,7 +69,7 @@ std::vector<Measurement> measure_opening(const std::string& run) {
   std::vector<double> times, peaks, kept;
   for (int round = 0; round < opening_rounds; ++round) {
     engine.reset();
-    malloc_trim(0);
+    give_back_memory();
     const double before = status_megabytes("VmRSS:");
     forget_peak();
     engine.emplace();

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <malloc.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "kernels/product.h"
 #include "kernels/team.h"
 #include "model/positions.h"
+#include "plain/free_memory.h"
 #include "plain/metrics.h"
 #include "training/trainer.h"
 
@@ -92,7 +92,7 @@ Workload random_workload(const std::string& name, std::int64_t vocab_size, std::
   return workload;
 }
 
-// The shipped run's, whose configuration is the default's: as pairs meet by default, and as padded least of all.
+// The shipped run's pairs, whose configuration is the default's: as they meet by default, and those of like length.
 std::vector<Workload> workloads_of_run(const std::string& run) {
   TorchEngine engine;
   engine.open_run(run, {});
@@ -256,7 +256,7 @@ void measure_lockstep(const std::string& run, std::int64_t threads, std::vector<
 }  // namespace
 
 UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
-  malloc_trim(0);  // what the one before freed would be taken again, and not be seen
+  give_back_memory();  // what the one before freed would be taken again, and not be seen
   const double before = status_megabytes("VmRSS:");
   forget_peak();
   torch::manual_seed(1);

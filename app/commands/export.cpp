@@ -1,5 +1,5 @@
 // The export command: a run as what other programs read.
-#include "engine/export.h"
+#include "export/export.h"
 
 #include "commands/commands.h"
 #include "commands/progress.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/progress.h"
-#include "engine/export.h"
+#include "export/export.h"
 #include "evaluation/vocabulary_facts.h"
 #include "plain/metrics.h"
 #include "probe/look_inside.h"

@@ -12,8 +12,12 @@
 namespace attnscope {
 namespace {
 
+bool is_below(int number, std::size_t count) {
+  return number >= 0 && std::cmp_less(number, count);
+}
+
 bool are_below(std::span<const int> numbers, std::size_t count) {
-  return std::ranges::all_of(numbers, [&](int number) { return number >= 0 && std::cmp_less(number, count); });
+  return std::ranges::all_of(numbers, [&](int number) { return is_below(number, count); });
 }
 
 void require(bool fits) {
@@ -33,7 +37,7 @@ void check_hop(const Hop& hop, const TwinCase& it, AttentionPart reader) {
   require(hop.layer >= 0 && hop.layer < size.layers);
   const std::size_t slots = hop.part == reader ? it.slots.size() : 2;  // Hop::members
   for (const HeadRow& member : hop.members)
-    require(member.head >= 0 && member.head < size.heads && are_below({{member.slot}}, slots));
+    require(member.head >= 0 && member.head < size.heads && is_below(member.slot, slots));
   require(hop.kind != ChangeKind::exchange || (hop.read.size() == 2 && are_below(hop.read, it.slots.size())));
 }
 

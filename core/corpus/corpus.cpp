@@ -125,7 +125,7 @@ std::vector<Pair> read_file_pairs(const CorpusConfig& config, CorpusReport& repo
 
 // Puts all sentences one behind the other. What was made between them and left out again leaves holes in memory, larger
 // together than the corpus, that fit nothing else.
-void close_ranks(Corpus& corpus) {
+void compact(Corpus& corpus) {
   std::string text;
   std::vector<std::size_t> sizes;
   const auto for_each = [&corpus](const auto& work) {
@@ -159,7 +159,7 @@ Corpus load_pairs(const CorpusConfig& config, const CorpusProgress& progress) {
     corpus.name = name_of_file(config);
     split_by_source(read_file_pairs(config, corpus.report, progress), config, corpus);
   }
-  close_ranks(corpus);
+  compact(corpus);
   corpus.hash = hash_of(corpus);
   return corpus;
 }

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-using protobuf::counted, protobuf::raw, protobuf::real, protobuf::small, protobuf::whole;
+using protobuf::delimited, protobuf::raw, protobuf::fixed64, protobuf::fixed32, protobuf::varint;
 
 // ---- records: length, its checksum, bytes, theirs
 
@@ -57,16 +57,16 @@ constexpr std::int64_t rgba = 4;
 }  // namespace
 
 EventFile::EventFile(double time) : time_(time) {
-  bytes_ = record(real(event::wall_time, time) + counted(event::file_version, "brain.Event:2"));
+  bytes_ = record(fixed64(event::wall_time, time) + delimited(event::file_version, "brain.Event:2"));
 }
 
 void EventFile::add(std::int64_t step, const std::string& value) {
-  bytes_ += record(real(event::wall_time, time_) + whole(event::step, step) +
-                   counted(event::summary, counted(summary::value, value)));
+  bytes_ += record(fixed64(event::wall_time, time_) + varint(event::step, step) +
+                   delimited(event::summary, delimited(summary::value, value)));
 }
 
 void EventFile::scalar(std::string_view tag, std::int64_t step, double value) {
-  add(step, counted(value::tag, tag) + small(value::simple_value, static_cast<float>(value)));
+  add(step, delimited(value::tag, tag) + fixed32(value::simple_value, static_cast<float>(value)));
 }
 
 void EventFile::histogram(std::string_view tag, std::int64_t step, const EventHistogram& histogram) {
@@ -78,18 +78,19 @@ void EventFile::histogram(std::string_view tag, std::int64_t step, const EventHi
     bins += raw(static_cast<double>(histogram.bins[i]));
   }
   using namespace histogram_proto;
-  add(step, counted(value::tag, tag) +
-                counted(value::histogram,
-                        real(least, histogram.least) + real(largest, histogram.largest) + real(count, histogram.count) +
-                            real(sum, histogram.sum) + real(sum_of_squares, histogram.sum_of_squares) +
-                            counted(histogram_proto::limits, limits) + counted(histogram_proto::bins, bins)));
+  add(step, delimited(value::tag, tag) +
+                delimited(value::histogram, fixed64(least, histogram.least) + fixed64(largest, histogram.largest) +
+                                                fixed64(count, histogram.count) + fixed64(sum, histogram.sum) +
+                                                fixed64(sum_of_squares, histogram.sum_of_squares) +
+                                                delimited(histogram_proto::limits, limits) +
+                                                delimited(histogram_proto::bins, bins)));
 }
 
 void EventFile::picture(std::string_view tag, std::int64_t step, int width, int height, std::string_view png) {
-  add(step, counted(value::tag, tag) +
-                counted(value::image, whole(image_proto::height, height) + whole(image_proto::width, width) +
-                                          whole(image_proto::colorspace, image_proto::rgba) +
-                                          counted(image_proto::encoded, png)));
+  add(step, delimited(value::tag, tag) +
+                delimited(value::image, varint(image_proto::height, height) + varint(image_proto::width, width) +
+                                            varint(image_proto::colorspace, image_proto::rgba) +
+                                            delimited(image_proto::encoded, png)));
 }
 
 }  // namespace attnscope

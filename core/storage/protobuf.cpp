@@ -3,7 +3,7 @@
 namespace attnscope::protobuf {
 namespace {
 
-enum Kind : std::uint64_t { varint = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
+enum WireType : std::uint64_t { wire_varint = 0, wire_fixed64 = 1, wire_delimited = 2, wire_fixed32 = 5 };
 
 std::string number(std::uint64_t value) {
   std::string written;
@@ -11,26 +11,26 @@ std::string number(std::uint64_t value) {
   return written + static_cast<char>(value);
 }
 
-std::string key(int field, Kind kind) {
-  return number(static_cast<std::uint64_t>(field) << 3U | kind);
+std::string key(int field, WireType type) {
+  return number(static_cast<std::uint64_t>(field) << 3U | type);
 }
 
 }  // namespace
 
-std::string whole(int field, std::int64_t value) {
-  return key(field, varint) + number(static_cast<std::uint64_t>(value));
+std::string varint(int field, std::int64_t value) {
+  return key(field, wire_varint) + number(static_cast<std::uint64_t>(value));
 }
 
-std::string real(int field, double value) {
-  return key(field, eight_bytes) + raw(value);
+std::string fixed64(int field, double value) {
+  return key(field, wire_fixed64) + raw(value);
 }
 
-std::string small(int field, float value) {
-  return key(field, four_bytes) + raw(value);
+std::string fixed32(int field, float value) {
+  return key(field, wire_fixed32) + raw(value);
 }
 
-std::string counted(int field, std::string_view value) {
-  std::string written = key(field, bytes) + number(value.size());
+std::string delimited(int field, std::string_view value) {
+  std::string written = key(field, wire_delimited) + number(value.size());
   return written.append(value);
 }
 

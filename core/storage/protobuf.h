@@ -21,10 +21,10 @@ std::string raw(Number number) {
   return bytes;
 }
 
-// The bytes of one field. A repeated field is several of them; a message within one is `counted`.
-std::string whole(int field, std::int64_t value);        // int32, int64, bool, an enumeration
-std::string real(int field, double value);               // double
-std::string small(int field, float value);               // float
-std::string counted(int field, std::string_view bytes);  // string, bytes, a message, packed numbers
+// The bytes of one field. A repeated field is several of them; a message within one is `delimited`.
+std::string varint(int field, std::int64_t value);         // int32, int64, bool, an enumeration
+std::string fixed64(int field, double value);              // double
+std::string fixed32(int field, float value);               // float
+std::string delimited(int field, std::string_view bytes);  // string, bytes, a message, packed numbers
 
 }  // namespace attnscope::protobuf

@@ -20,14 +20,6 @@ Typeface typeface_of(const ImFont* font, const Fonts& fonts) {
 
 constexpr std::size_t few_corners = 400;  // more than a line, a rectangle or a circle has
 
-// A window's corners are counted with 16 bits, and anew where the driver can (OpenGL 3.2). Where it cannot, what has no
-// room is left out, and some is left to what is not painted here.
-bool has_room(const ImDrawList& list, std::size_t corners) {
-  constexpr std::size_t most = 60'000;
-  const bool counts_anew = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
-  return counts_anew || list._VtxCurrentIdx + corners < most;
-}
-
 float em_share(Typeface face, const Fonts& fonts) {
   return face == Typeface::ui ? fonts.ui_em : face == Typeface::bold ? fonts.bold_em : fonts.mono_em;
 }
@@ -52,17 +44,22 @@ DrawnText drawn_text(const ImFont* font, ImVec2 position, Color32 color, std::st
 
 Painter::Painter(const Skin& skin) : skin_(skin), list_(*ImGui::GetWindowDrawList()) {}
 
-void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
-  if (!has_room(list_, few_corners)) return;
+bool Painter::begin(std::size_t corners) {
+  constexpr std::size_t most = 60'000;  // of 65 536: some are left to what is not painted here
   first_ = list_.VtxBuffer.Size;
+  const bool counts_anew = (ImGui::GetIO().BackendFlags & ImGuiBackendFlags_RendererHasVtxOffset) != 0;
+  return counts_anew || list_._VtxCurrentIdx + corners < most;
+}
+
+void Painter::line(ImVec2 from, ImVec2 to, Color32 color, float thickness) {
+  if (!begin(few_corners)) return;
   thickness = skin_.stroke(thickness);
   list_.AddLine(from, to, color, thickness);
   if (recording()) record(DrawnLine{{pixel_middle(from), pixel_middle(to)}, color, thickness});
 }
 
 void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thickness, Joints joints) {
-  if (points.size() < 2 || !has_room(list_, 8 * points.size())) return;
-  first_ = list_.VtxBuffer.Size;
+  if (points.size() < 2 || !begin(8 * points.size())) return;
   thickness = skin_.stroke(thickness);
   if (joints == Joints::apart)
     for (std::size_t i = 1; i < points.size(); ++i) list_.AddLine(points[i - 1], points[i], color, thickness);
@@ -76,23 +73,20 @@ void Painter::polyline(std::span<const ImVec2> points, Color32 color, float thic
 }
 
 void Painter::rect(ImVec2 low, ImVec2 high, Color32 color, float rounding, float thickness) {
-  if (!has_room(list_, few_corners)) return;
-  first_ = list_.VtxBuffer.Size;
+  if (!begin(few_corners)) return;
   thickness = skin_.stroke(thickness);
   list_.AddRect(low, high, color, rounding, 0, thickness);
   if (recording()) record(DrawnRect{pixel_middle(low), {high.x - 0.5F, high.y - 0.5F}, color, rounding, thickness});
 }
 
 void Painter::filled_rect(ImVec2 low, ImVec2 high, Color32 color, float rounding) {
-  if (!has_room(list_, few_corners)) return;
-  first_ = list_.VtxBuffer.Size;
+  if (!begin(few_corners)) return;
   list_.AddRectFilled(low, high, color, rounding);
   if (recording()) record(DrawnRect{low, high, color, rounding});
 }
 
 void Painter::filled_circle(ImVec2 center, float radius, Color32 color, int segments) {
-  if (!has_room(list_, few_corners)) return;
-  first_ = list_.VtxBuffer.Size;
+  if (!begin(few_corners)) return;
   list_.AddCircleFilled(center, radius, color, segments);
   if (recording()) record(DrawnCircle{center, radius, color});
 }
@@ -107,7 +101,7 @@ void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> col
   for (std::size_t first = 0; first < centers.size(); first += chunk) {
     const std::size_t last = std::min(first + chunk, centers.size());
     const auto count = static_cast<int>(last - first);
-    if (!has_room(list_, 4 * (last - first))) return;
+    if (!begin(4 * (last - first))) return;
     list_.PrimReserve(6 * count, 4 * count);
     for (std::size_t i = first; i < last; ++i) {
       const ImVec2 at = centers[i];
@@ -117,8 +111,7 @@ void Painter::dots(std::span<const ImVec2> centers, std::span<const Color32> col
 }
 
 void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, bool upright) {
-  if (!has_room(list_, 4 * stops.size())) return;
-  first_ = list_.VtxBuffer.Size;
+  if (!begin(4 * stops.size())) return;
   const float length = upright ? high.y - low.y : high.x - low.x;
   const auto at = [&](std::size_t stop) {
     return length * static_cast<float>(stop) / static_cast<float>(stops.size() - 1);
@@ -136,15 +129,13 @@ void Painter::gradient(ImVec2 low, ImVec2 high, std::span<const Color32> stops, 
 }
 
 void Painter::text(ImFont* font, ImVec2 position, Color32 color, std::string_view text) {
-  if (text.empty() || !has_room(list_, 4 * text.size())) return;
-  first_ = list_.VtxBuffer.Size;
+  if (text.empty() || !begin(4 * text.size())) return;
   draw_text(list_, font, position, color, text.data(), text.data() + text.size());
   if (recording()) record_text(font, position, color, text, position, 0);
 }
 
 void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text) {
-  if (text.empty() || !has_room(list_, 4 * text.size())) return;
-  first_ = list_.VtxBuffer.Size;
+  if (text.empty() || !begin(4 * text.size())) return;
   const ImVec2 position{anchor.x, anchor.y - text_size(font, text).y / 2};
   const ImVec2 low = list_.GetClipRectMin();
   const ImVec2 high = list_.GetClipRectMax();
@@ -160,8 +151,7 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
 }
 
 void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {
-  if (!has_room(list_, few_corners)) return;
-  first_ = list_.VtxBuffer.Size;
+  if (!begin(few_corners)) return;
   list_.AddImage(texture, low, high);
   if (!recording()) return;
   DrawnCells cells{low, high, cols, rows, {}};

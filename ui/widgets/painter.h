@@ -52,13 +52,16 @@ class Painter {
   void pop_clip();
 
  private:
+  // Begins a shape with so many corners at most; false if it has no room. A window's corners are counted with 16 bits,
+  // and anew only where the driver can (OpenGL 3.2): elsewhere what has no room is left out.
+  bool begin(std::size_t corners);
   bool recording() const { return skin_.recorder && skin_.recorder->active(); }
   void record(Shape shape);
   void record_text(ImFont* font, ImVec2 position, Color32 color, std::string_view text, ImVec2 pivot, float degrees);
 
   const Skin& skin_;
   ImDrawList& list_;
-  int first_ = 0;  // vertex of what is being painted
+  int first_ = 0;  // vertex of the shape
 };
 
 // Slanted lines `gap` apart, inside the rectangle: what is masked, cut away or pruned.

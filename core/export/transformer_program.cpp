@@ -1,4 +1,4 @@
-#include "engine/transformer_program.h"
+#include "export/transformer_program.h"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ class Program {
     if (config_.has_encoder()) {
       const Value source = to_.input("source");
       if (config_.padding_id >= 0)
-        padding = to_.unsqueezed(to_.unsqueezed(to_.barred_at(source, config_.padding_id), 1), 2);  // B×1×1×S
+        padding = to_.unsqueezed(to_.unsqueezed(to_.mask_equal(source, config_.padding_id), 1), 2);  // B×1×1×S
       Told told = order("encoder", source);
       told.bias = sum(told.bias, padding);
       memory = encoder(embedded(source, source_embedding(), "source_positions"), told);
@@ -45,8 +45,8 @@ class Program {
     Value h =
         decoder(embedded(target, target_embedding(), "target_positions"), order("decoder", target), memory, padding);
     if (config_.scaled_output) h = to_.scaled(h, 1 / root_of_width());
-    const Value output = config_.tied_embeddings ? to_.own(target_embedding()) : to_.own("output_weight");
-    to_.result(to_.linear(h, output, config_.output_bias ? to_.own("output_bias") : Value()));
+    const Value output = config_.tied_embeddings ? to_.parameter(target_embedding()) : to_.parameter("output_weight");
+    to_.result(to_.linear(h, output, config_.output_bias ? to_.parameter("output_bias") : Value()));
   }
 
  private:
@@ -64,10 +64,10 @@ class Program {
   }
 
   Value embedded(const Value& ids, const std::string& table, const std::string& positions) {
-    Value x = to_.rows(to_.own(table), ids);
+    Value x = to_.rows(to_.parameter(table), ids);
     if (config_.scaled_embeddings) x = to_.scaled(x, root_of_width());
     if (form_ != PositionForm::added) return x;
-    const Value vectors = to_.first_rows(to_.own(positions), ids);
+    const Value vectors = to_.first_rows(to_.parameter(positions), ids);
     const bool scaled = config_.positions == "learned" && !begins_by_xavier(config_);
     return to_.add(x, scaled ? to_.scaled(vectors, root_of_width()) : vectors);
   }
@@ -76,26 +76,26 @@ class Program {
     Told told;
     const std::string scheme = stack + ".position_scheme.";
     const bool causal = stack == "decoder";
-    const Value at = to_.columns(ids);
+    const Value at = to_.positions(ids);
     const Value away = to_.subtract(to_.unsqueezed(at, 0), to_.unsqueezed(at, 1));  // key − query
     if (config_.positions == "t5") {
       const std::int64_t farthest = config_.max_length - 1;
       const Value buckets =
-          to_.table(scheme + "buckets", t5_buckets(torch::arange(-farthest, farthest + 1, torch::kInt64), !causal));
+          to_.constant(scheme + "buckets", t5_buckets(torch::arange(-farthest, farthest + 1, torch::kInt64), !causal));
       const Value bucket = to_.rows(buckets, to_.shifted(away, farthest));
-      told.bias = to_.permuted(to_.rows(to_.own(scheme + "relative_attention_bias"), bucket), {2, 0, 1});
+      told.bias = to_.permuted(to_.rows(to_.parameter(scheme + "relative_attention_bias"), bucket), {2, 0, 1});
     } else if (config_.positions == "alibi") {
-      told.bias = to_.scaled(to_.multiply(to_.own(scheme + "slopes"), to_.magnitude(away)), -1);
+      told.bias = to_.scaled(to_.multiply(to_.parameter(scheme + "slopes"), to_.absolute(away)), -1);
     } else if (form_ == PositionForm::rotation) {
-      const Value turns = to_.reshaped(to_.first_rows(to_.own(scheme + "rotations"), ids), {0, d_ / 2, 2});
-      const std::vector<Value> cos_sin = to_.parts(turns, {1, 1}, 2);
+      const Value turns = to_.reshaped(to_.first_rows(to_.parameter(scheme + "rotations"), ids), {0, d_ / 2, 2});
+      const std::vector<Value> cos_sin = to_.split(turns, {1, 1}, 2);
       told.cos = cos_sin[0];
       told.sin = cos_sin[1];
     } else if (form_ == PositionForm::vectors) {
       const std::int64_t farthest = config_.max_distance;
       told.distances = to_.shifted(to_.clamped(away, -farthest, farthest), farthest);
     }
-    if (causal) told.bias = sum(told.bias, to_.barred_above(away, 0));
+    if (causal) told.bias = sum(told.bias, to_.mask_above(away, 0));
     return told;
   }
 
@@ -117,7 +117,7 @@ class Program {
 
   // B×H×T×d: neighbouring dimensions, as pairs, turn.
   Value rotated(const Value& x, const Told& told) {
-    const std::vector<Value> pair = to_.parts(to_.reshaped(x, {0, 0, 0, d_ / 2, 2}), {1, 1}, 4);
+    const std::vector<Value> pair = to_.split(to_.reshaped(x, {0, 0, 0, d_ / 2, 2}), {1, 1}, 4);
     const Value even = to_.subtract(to_.multiply(pair[0], told.cos), to_.multiply(pair[1], told.sin));
     const Value odd = to_.add(to_.multiply(pair[0], told.sin), to_.multiply(pair[1], told.cos));
     return to_.reshaped(to_.concatenated({even, odd}, 4), {0, 0, 0, d_});
@@ -130,19 +130,21 @@ class Program {
 
   // ---- sublayers
 
-  Value bias_of(const std::string& map) { return config_.biases ? to_.own(map + ".bias") : Value(); }
-  Value linear(const Value& x, const std::string& map) { return to_.linear(x, to_.own(map + ".weight"), bias_of(map)); }
+  Value bias_of(const std::string& map) { return config_.biases ? to_.parameter(map + ".bias") : Value(); }
+  Value linear(const Value& x, const std::string& map) {
+    return to_.linear(x, to_.parameter(map + ".weight"), bias_of(map));
+  }
 
   Value norm(const Value& x, const std::string& name) {
-    const Value gain = to_.own(name + ".weight");
+    const Value gain = to_.parameter(name + ".weight");
     if (config_.norm_kind == "rms") return to_.rms_norm(x, gain, config_.norm_epsilon);
-    return to_.layer_norm(x, config_.d_model, gain, to_.own(name + ".bias"), config_.norm_epsilon);
+    return to_.layer_norm(x, config_.d_model, gain, to_.parameter(name + ".bias"), config_.norm_epsilon);
   }
 
   Value self_attention(const Value& x, const std::string& name, const Told& told) {
-    const Value qkv =
-        to_.linear(x, to_.own(name + ".in_proj_weight"), config_.biases ? to_.own(name + ".in_proj_bias") : Value());
-    const std::vector<Value> part = to_.parts(qkv, {heads_ * d_, keys_ * d_, keys_ * d_}, 2);
+    const Value qkv = to_.linear(x, to_.parameter(name + ".in_proj_weight"),
+                                 config_.biases ? to_.parameter(name + ".in_proj_bias") : Value());
+    const std::vector<Value> part = to_.split(qkv, {heads_ * d_, keys_ * d_, keys_ * d_}, 2);
     Value q = queries(part[0]), k = keys(part[1]);
     if (!told.cos.empty()) {
       q = rotated(q, told);
@@ -150,23 +152,23 @@ class Program {
     }
     Value scores = products(q, k);
     if (!told.distances.empty()) {
-      const Value relative = to_.rows(to_.own(name + ".relative_k"), told.distances);  // T×T×d
+      const Value relative = to_.rows(to_.parameter(name + ".relative_k"), told.distances);  // T×T×d
       scores = to_.add(scores, by_query(q, to_.permuted(relative, {0, 2, 1})));
     }
     const Value weights = to_.softmax(sum(scores, told.bias));
     Value mixed = to_.matmul(weights, keys(part[2]));
     if (!told.distances.empty())
-      mixed = to_.add(mixed, by_query(weights, to_.rows(to_.own(name + ".relative_v"), told.distances)));
+      mixed = to_.add(mixed, by_query(weights, to_.rows(to_.parameter(name + ".relative_v"), told.distances)));
     return linear(one_vector(mixed), name + ".out_proj");
   }
 
   Value cross_attention(const Value& x, const std::string& name, const Value& memory, const Value& padding) {
     const Operators::Sizes sizes = {heads_ * d_, 2 * keys_ * d_};
-    const std::vector<Value> w = to_.parts(to_.own(name + ".in_proj_weight"), sizes, 0);
+    const std::vector<Value> w = to_.split(to_.parameter(name + ".in_proj_weight"), sizes, 0);
     const std::vector<Value> b =
-        config_.biases ? to_.parts(to_.own(name + ".in_proj_bias"), sizes, 0) : std::vector<Value>(2);
+        config_.biases ? to_.split(to_.parameter(name + ".in_proj_bias"), sizes, 0) : std::vector<Value>(2);
     const Value q = queries(to_.linear(x, w[0], b[0]));
-    const std::vector<Value> kv = to_.parts(to_.linear(memory, w[1], b[1]), {keys_ * d_, keys_ * d_}, 2);
+    const std::vector<Value> kv = to_.split(to_.linear(memory, w[1], b[1]), {keys_ * d_, keys_ * d_}, 2);
     const Value weights = to_.softmax(sum(products(q, keys(kv[0])), padding));
     return linear(one_vector(to_.matmul(weights, keys(kv[1]))), name + ".out_proj");
   }

@@ -1,4 +1,4 @@
-#include "engine/torchscript.h"
+#include "export/torchscript.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/transformer_program.h"
+#include "export/transformer_program.h"
 
 namespace attnscope {
 namespace {
@@ -32,10 +32,10 @@ class Script : public Operators {
     inputs_.push_back(name + ": Tensor");
     return name;
   }
-  Value own(const std::string& name) override { return "self." + attribute(name); }
-  Value table(const std::string& name, const torch::Tensor& numbers) override {
+  Value parameter(const std::string& name) override { return "self." + attribute(name); }
+  Value constant(const std::string& name, const torch::Tensor& numbers) override {
     module_.register_buffer(attribute(name), numbers);
-    return own(name);
+    return parameter(name);
   }
   void result(const Value& x) override { body_ += fmt::format("    return {}\n", x); }
 
@@ -70,7 +70,7 @@ class Script : public Operators {
   }
   Value unsqueezed(const Value& x, std::int64_t dim) override { return line("{}.unsqueeze({})", x, dim); }
   Value squeezed(const Value& x, std::int64_t dim) override { return line("{}.squeeze({})", x, dim); }
-  std::vector<Value> parts(const Value& x, const Sizes& sizes, std::int64_t dim) override {
+  std::vector<Value> split(const Value& x, const Sizes& sizes, std::int64_t dim) override {
     std::vector<Value> values;
     std::int64_t begin = 0;
     for (const std::int64_t size : sizes) {
@@ -88,14 +88,14 @@ class Script : public Operators {
 
   Value rows(const Value& table, const Value& indices) override { return line("{}[{}]", table, indices); }
   Value first_rows(const Value& table, const Value& ids) override { return line("{}[0:{}.size(1)]", table, ids); }
-  Value columns(const Value& ids) override { return line("torch.arange({0}.size(1), device={0}.device)", ids); }
+  Value positions(const Value& ids) override { return line("torch.arange({0}.size(1), device={0}.device)", ids); }
   Value shifted(const Value& x, std::int64_t by) override { return line("{} + {}", x, by); }
   Value clamped(const Value& x, std::int64_t least, std::int64_t largest) override {
     return line("{}.clamp({}, {})", x, least, largest);
   }
-  Value magnitude(const Value& x) override { return line("{}.abs().float()", x); }
-  Value barred_above(const Value& x, std::int64_t limit) override { return barred(x, ">", limit); }
-  Value barred_at(const Value& x, std::int64_t number) override { return barred(x, "==", number); }
+  Value absolute(const Value& x) override { return line("{}.abs().float()", x); }
+  Value mask_above(const Value& x, std::int64_t limit) override { return mask(x, ">", limit); }
+  Value mask_equal(const Value& x, std::int64_t number) override { return mask(x, "==", number); }
 
  private:
   template <typename... Args>
@@ -104,7 +104,7 @@ class Script : public Operators {
     body_ += fmt::format("    {} = {}\n", value, fmt::format(format, std::forward<Args>(args)...));
     return value;
   }
-  Value barred(const Value& x, const char* relation, std::int64_t number) {
+  Value mask(const Value& x, const char* relation, std::int64_t number) {
     return line("torch.zeros({0}.size(), device={0}.device).masked_fill({0} {1} {2}, -float(\"inf\"))", x, relation,
                 number);
   }

@@ -21,9 +21,9 @@ class Operators {
   // int64 B×T that the program is given.
   virtual Value input(const std::string& name) = 0;
   // A parameter or buffer of the model, by its name there.
-  virtual Value own(const std::string& name) = 0;
+  virtual Value parameter(const std::string& name) = 0;
   // Numbers that the model itself does not keep.
-  virtual Value table(const std::string& name, const torch::Tensor& numbers) = 0;
+  virtual Value constant(const std::string& name, const torch::Tensor& numbers) = 0;
   // What the program gives back; last.
   virtual void result(const Value& x) = 0;
 
@@ -46,21 +46,21 @@ class Operators {
   virtual Value reshaped(const Value& x, const Sizes& sizes) = 0;  // 0: as it is there
   virtual Value unsqueezed(const Value& x, std::int64_t dim) = 0;
   virtual Value squeezed(const Value& x, std::int64_t dim) = 0;
-  virtual std::vector<Value> parts(const Value& x, const Sizes& sizes, std::int64_t dim) = 0;
+  virtual std::vector<Value> split(const Value& x, const Sizes& sizes, std::int64_t dim) = 0;
   virtual Value concatenated(const std::vector<Value>& parts, std::int64_t dim) = 0;
   // B×H×T×d → B×(H·times)×T×d, each head so often in a row.
   virtual Value repeated_heads(const Value& x, std::int64_t times) = 0;
 
   virtual Value rows(const Value& table, const Value& indices) = 0;    // table[indices]
   virtual Value first_rows(const Value& table, const Value& ids) = 0;  // as many as ids B×T has columns
-  virtual Value columns(const Value& ids) = 0;                         // 0 … T − 1
+  virtual Value positions(const Value& ids) = 0;                       // 0 … T − 1
   // Of int64.
   virtual Value shifted(const Value& x, std::int64_t by) = 0;
   virtual Value clamped(const Value& x, std::int64_t least, std::int64_t largest) = 0;
-  virtual Value magnitude(const Value& x) = 0;  // |x|, as float
-  // −∞ where it is so, 0 elsewhere.
-  virtual Value barred_above(const Value& x, std::int64_t limit) = 0;
-  virtual Value barred_at(const Value& x, std::int64_t number) = 0;
+  virtual Value absolute(const Value& x) = 0;  // |x|, as float
+  // Masks to be added to scores: −∞ where it is so, 0 elsewhere.
+  virtual Value mask_above(const Value& x, std::int64_t limit) = 0;
+  virtual Value mask_equal(const Value& x, std::int64_t number) = 0;
 };
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // A Transformer's forward pass, told in operators: the one description of it for whatever language it is given away in.
 #pragma once
 
-#include "engine/operators.h"
+#include "export/operators.h"
 #include "plain/config.h"
 
 namespace attnscope {

@@ -1,4 +1,4 @@
-#include "engine/onnx.h"
+#include "export/onnx.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,16 +11,17 @@
 #include <utility>
 
 #include "checkpoints/checkpoint.h"
-#include "engine/transformer_program.h"
+#include "export/transformer_program.h"
 #include "storage/protobuf.h"
 
 namespace attnscope {
 namespace {
 
-using protobuf::counted, protobuf::small, protobuf::whole;
+using protobuf::delimited, protobuf::fixed32, protobuf::varint;
 
 constexpr std::int64_t format_version = 8, operator_set = 17;                   // of ONNX 1.12
 constexpr std::size_t largest_file = std::numeric_limits<std::int32_t>::max();  // protobuf's own limit
+constexpr std::size_t room_for_graph = 16'000'000;
 
 // Fields of onnx.proto's messages.
 namespace proto {
@@ -48,17 +49,17 @@ constexpr int name = 1, type = 2, tensor_type = 1, element = 1, shape = 2, dim =
 }  // namespace proto
 
 std::string integer_attribute(std::string_view name, std::int64_t number) {
-  return counted(proto::attribute::name, name) + whole(proto::attribute::integer, number) +
-         whole(proto::attribute::type, proto::attribute::is_integer);
+  return delimited(proto::attribute::name, name) + varint(proto::attribute::integer, number) +
+         varint(proto::attribute::type, proto::attribute::is_integer);
 }
 std::string real_attribute(std::string_view name, double number) {
-  return counted(proto::attribute::name, name) + small(proto::attribute::real, static_cast<float>(number)) +
-         whole(proto::attribute::type, proto::attribute::is_real);
+  return delimited(proto::attribute::name, name) + fixed32(proto::attribute::real, static_cast<float>(number)) +
+         varint(proto::attribute::type, proto::attribute::is_real);
 }
 std::string integers_attribute(std::string_view name, const Operators::Sizes& numbers) {
-  std::string bytes = counted(proto::attribute::name, name);
-  for (const std::int64_t number : numbers) bytes += whole(proto::attribute::integers, number);
-  return bytes + whole(proto::attribute::type, proto::attribute::is_integers);
+  std::string bytes = delimited(proto::attribute::name, name);
+  for (const std::int64_t number : numbers) bytes += varint(proto::attribute::integers, number);
+  return bytes + varint(proto::attribute::type, proto::attribute::is_integers);
 }
 
 // A tensor's sizes: numbers, or names of what the caller chooses.
@@ -66,10 +67,10 @@ using Dims = std::vector<std::string>;
 
 std::string value_info(std::string_view name, std::int64_t element, const Dims& dims) {
   std::string shape;
-  for (const std::string& dim : dims) shape += counted(proto::value::dim, counted(proto::value::dim_name, dim));
-  return counted(proto::value::name, name) +
-         counted(proto::value::type, counted(proto::value::tensor_type, whole(proto::value::element, element) +
-                                                                            counted(proto::value::shape, shape)));
+  for (const std::string& dim : dims) shape += delimited(proto::value::dim, delimited(proto::value::dim_name, dim));
+  return delimited(proto::value::name, name) +
+         delimited(proto::value::type, delimited(proto::value::tensor_type, varint(proto::value::element, element) +
+                                                                                delimited(proto::value::shape, shape)));
 }
 
 class Graph : public Operators {
@@ -81,23 +82,23 @@ class Graph : public Operators {
 
   // Of the whole file.
   std::string bytes() const {
-    std::string graph = nodes_ + counted(proto::graph::name, "Transformer") + initializers_ + ends_;
-    return whole(proto::model::ir_version, format_version) + counted(proto::model::producer_name, "attnscope") +
-           counted(proto::model::graph, graph) +
-           counted(proto::model::opset_import, whole(proto::model::opset_version, operator_set));
+    std::string graph = nodes_ + delimited(proto::graph::name, "Transformer") + initializers_ + ends_;
+    return varint(proto::model::ir_version, format_version) + delimited(proto::model::producer_name, "attnscope") +
+           delimited(proto::model::graph, graph) +
+           delimited(proto::model::opset_import, varint(proto::model::opset_version, operator_set));
   }
 
   Value input(const std::string& name) override {
-    ends_ += counted(proto::graph::input, value_info(name, proto::tensor::int64, {"sentences", name + "_pieces"}));
+    ends_ += delimited(proto::graph::input, value_info(name, proto::tensor::int64, {"sentences", name + "_pieces"}));
     lengths_[name] = node("Shape", {name}, {integer_attribute("start", 1), integer_attribute("end", 2)});
     return name;
   }
-  Value own(const std::string& name) override { return initializer(name, tensors_.at(name)); }
-  Value table(const std::string& name, const torch::Tensor& numbers) override { return initializer(name, numbers); }
+  Value parameter(const std::string& name) override { return initializer(name, tensors_.at(name)); }
+  Value constant(const std::string& name, const torch::Tensor& numbers) override { return initializer(name, numbers); }
   void result(const Value& x) override {
     write({"logits"}, "Identity", {x}, {});
-    ends_ += counted(proto::graph::output,
-                     value_info("logits", proto::tensor::float32, {"sentences", "target_pieces", "pieces"}));
+    ends_ += delimited(proto::graph::output,
+                       value_info("logits", proto::tensor::float32, {"sentences", "target_pieces", "pieces"}));
   }
 
   Value add(const Value& a, const Value& b) override { return node("Add", {a, b}); }
@@ -136,7 +137,7 @@ class Graph : public Operators {
   Value reshaped(const Value& x, const Sizes& sizes) override { return node("Reshape", {x, integers(sizes)}); }
   Value unsqueezed(const Value& x, std::int64_t dim) override { return node("Unsqueeze", {x, integers({dim})}); }
   Value squeezed(const Value& x, std::int64_t dim) override { return node("Squeeze", {x, integers({dim})}); }
-  std::vector<Value> parts(const Value& x, const Sizes& sizes, std::int64_t dim) override {
+  std::vector<Value> split(const Value& x, const Sizes& sizes, std::int64_t dim) override {
     std::vector<Value> outputs;
     for (std::size_t i = 0; i < sizes.size(); ++i) outputs.push_back(next_name());
     write(outputs, "Split", {x, integers(sizes)}, {integer_attribute("axis", dim)});
@@ -156,20 +157,18 @@ class Graph : public Operators {
   Value first_rows(const Value& table, const Value& ids) override {
     return node("Slice", {table, integers({0}), lengths_.at(ids), integers({0})});
   }
-  Value columns(const Value& ids) override {
+  Value positions(const Value& ids) override {
     return node("Range", {integer(0), node("Squeeze", {lengths_.at(ids)}), integer(1)});
   }
   Value shifted(const Value& x, std::int64_t by) override { return node("Add", {x, integer(by)}); }
   Value clamped(const Value& x, std::int64_t least, std::int64_t largest) override {
     return node("Clip", {x, integer(least), integer(largest)});
   }
-  Value magnitude(const Value& x) override {
+  Value absolute(const Value& x) override {
     return node("Cast", {node("Abs", {x})}, {integer_attribute("to", proto::tensor::float32)});
   }
-  Value barred_above(const Value& x, std::int64_t limit) override {
-    return barred(node("Greater", {x, integer(limit)}));
-  }
-  Value barred_at(const Value& x, std::int64_t number) override { return barred(node("Equal", {x, integer(number)})); }
+  Value mask_above(const Value& x, std::int64_t limit) override { return mask(node("Greater", {x, integer(limit)})); }
+  Value mask_equal(const Value& x, std::int64_t number) override { return mask(node("Equal", {x, integer(number)})); }
 
  private:
   Value next_name() { return fmt::format("x{}", ++values_); }
@@ -177,11 +176,11 @@ class Graph : public Operators {
   void write(const std::vector<Value>& outputs, std::string_view op, const std::vector<Value>& inputs,
              const std::vector<std::string>& attributes) {
     std::string bytes;
-    for (const Value& input : inputs) bytes += counted(proto::node::input, input);
-    for (const Value& output : outputs) bytes += counted(proto::node::output, output);
-    bytes += counted(proto::node::name, outputs.front()) + counted(proto::node::op_type, op);
-    for (const std::string& each : attributes) bytes += counted(proto::node::attribute, each);
-    nodes_ += counted(proto::graph::node, bytes);
+    for (const Value& input : inputs) bytes += delimited(proto::node::input, input);
+    for (const Value& output : outputs) bytes += delimited(proto::node::output, output);
+    bytes += delimited(proto::node::name, outputs.front()) + delimited(proto::node::op_type, op);
+    for (const std::string& each : attributes) bytes += delimited(proto::node::attribute, each);
+    nodes_ += delimited(proto::graph::node, bytes);
   }
   Value node(std::string_view op, const std::vector<Value>& inputs, const std::vector<std::string>& attributes = {}) {
     Value output = next_name();
@@ -195,11 +194,11 @@ class Graph : public Operators {
     const bool whole_numbers = numbers.scalar_type() == torch::kInt64;
     const torch::Tensor bare = numbers.to(torch::kCPU, whole_numbers ? torch::kInt64 : torch::kFloat32).contiguous();
     std::string bytes;
-    for (const std::int64_t size : bare.sizes()) bytes += whole(proto::tensor::dims, size);
-    bytes += whole(proto::tensor::data_type, whole_numbers ? proto::tensor::int64 : proto::tensor::float32) +
-             counted(proto::tensor::name, name) +
-             counted(proto::tensor::raw_data, {static_cast<const char*>(bare.data_ptr()), bare.nbytes()});
-    initializers_ += counted(proto::graph::initializer, bytes);
+    for (const std::int64_t size : bare.sizes()) bytes += varint(proto::tensor::dims, size);
+    bytes += varint(proto::tensor::data_type, whole_numbers ? proto::tensor::int64 : proto::tensor::float32) +
+             delimited(proto::tensor::name, name) +
+             delimited(proto::tensor::raw_data, {static_cast<const char*>(bare.data_ptr()), bare.nbytes()});
+    initializers_ += delimited(proto::graph::initializer, bytes);
     return name;
   }
   // Called what they are.
@@ -212,7 +211,7 @@ class Graph : public Operators {
   Value integers(const Sizes& numbers) { return initializer(fmt::format("{}", numbers), torch::tensor(numbers)); }
 
   Value one_more(const Value& x) { return node("Add", {x, real(1)}); }
-  Value barred(const Value& condition) {
+  Value mask(const Value& condition) {
     return node("Where", {condition, real(-std::numeric_limits<double>::infinity()), real(0)});
   }
 
@@ -229,7 +228,7 @@ std::string onnx_bytes(const SequenceModel& model) {
   check_is_transformer(model.config());
   std::size_t weights = 0;
   for (const torch::Tensor& parameter : model.parameters()) weights += parameter.numel() * sizeof(float);
-  if (weights > largest_file)
+  if (weights + room_for_graph > largest_file)
     throw CheckpointError(fmt::format("the weights take {} MB, and an ONNX file holds 2147", weights / 1'000'000));
   Graph graph(model);
   write_transformer(model.config(), graph);

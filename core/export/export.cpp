@@ -1,11 +1,11 @@
-#include "engine/export.h"
+#include "export/export.h"
 
 #include <fmt/format.h>
 
 #include "checkpoints/checkpoint.h"
 #include "engine/checkpoint_weights.h"
-#include "engine/onnx.h"
-#include "engine/torchscript.h"
+#include "export/onnx.h"
+#include "export/torchscript.h"
 #include "storage/file.h"
 #include "tokenizer/families.h"
 
@@ -18,6 +18,12 @@ void write_tokenizer(const TokenizerFiles& files, const fs::path& folder) {
   for (const auto& [name, bytes] : files) write_file(folder / name, bytes);
 }
 
+void write_program(const Exported& run, const fs::path& folder, const char* name, const std::string& bytes) {
+  make_empty_folder(folder);
+  write_tokenizer(run.tokenizer.files(), folder);
+  write_file(folder / name, bytes);
+}
+
 }  // namespace
 
 void make_empty_folder(const fs::path& folder) {
@@ -27,16 +33,6 @@ void make_empty_folder(const fs::path& folder) {
   if (!fs::is_empty(folder, error) || error)
     throw FileError(fmt::format("{} is not empty: choose another folder", folder.string()));
 }
-
-namespace {
-
-void write_program(const Exported& run, const fs::path& folder, const char* name, const std::string& bytes) {
-  make_empty_folder(folder);
-  write_tokenizer(run.tokenizer.files(), folder);
-  write_file(folder / name, bytes);
-}
-
-}  // namespace
 
 void export_checkpoint(const Exported& run, const fs::path& folder) {
   const CheckpointFormat format = checkpoint_format(run.config, run.model.vocab_size());
