@@ -6,6 +6,7 @@
 #include <imgui.h>
 #include <stb_image.h>
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -157,6 +158,11 @@ class ChangedPicture {
     if (scope.study) receive(scope, {StudyEnded{scope.study->number, nullptr}}, nullptr);
   }
 
+  std::vector<std::uint8_t> pixels() {
+    for (int frame = 0; frame < 4; ++frame) draw();
+    return screen_.read();
+  }
+
   // Pixels of the present picture that differ from the same drawn whole.
   int differences() {
     draw();
@@ -207,6 +213,29 @@ TEST(ChangedPicture, IsTheOneDrawnWhole) {
     }
     picture.scope.layout.theme = ThemeName::light;
     EXPECT_EQ(picture.differences(), 0) << "another theme";
+  }
+}
+
+// Fonts are made anew for another zoom, a projector, and signs that no font had so far.
+TEST(Fonts, ThatAreMadeAnewAreDrawnAsThoseMadeAtOnce) {
+  const auto zoomed = [](Scope& scope) { scope.layout.zoom = 1.25F; };
+  const auto projected = [](Scope& scope) { scope.presentation = true; };
+  const std::vector<std::function<void(Scope&)>> changes = {zoomed, projected};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    std::vector<std::uint8_t> before, changed, at_once;
+    {
+      ChangedPicture picture(1);
+      before = picture.pixels();
+      changes[i](picture.scope);
+      changed = picture.pixels();
+    }
+    {
+      ChangedPicture picture(1);
+      changes[i](picture.scope);
+      at_once = picture.pixels();
+    }
+    EXPECT_NE(changed, before) << i;
+    EXPECT_EQ(changed, at_once) << i;
   }
 }
 

@@ -193,8 +193,9 @@ bool Renderer::find_signs(const Scope& scope) {
 #if IMGUI_VERSION_NUM < 19200
 void Renderer::make_fonts() {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  const bool has_texture = atlas.TexID != 0;  // which the atlas forgets as it is built
   skin_.fonts = add_fonts(atlas, font_files_, skin_.scale, skin_.presentation);
-  if (atlas.TexID == 0) return;  // the first texture is made by the first frame
+  if (!has_texture) return;  // the first one is made by the first frame
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui_ImplOpenGL3_CreateFontsTexture();
 }
