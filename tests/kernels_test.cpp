@@ -175,15 +175,29 @@ TEST_P(Kernels, Embedding) {
 }
 
 TEST_P(Kernels, CrossEntropy) {
-  const torch::Tensor features = input({40, 12}), weight = input({50, 12});
-  torch::Tensor targets = torch::randint(1, 50, {40}, torch::kInt64);
-  for (const double smoothing : {0.0, 0.1}) {
-    expect_twins({features, weight},
-                 [&] { return kernels::projected_cross_entropy(features, weight, targets, smoothing, 0); });
-    targets.slice(0, 5, 30).fill_(0);
+  for (const std::int64_t rows : {40, 300}) {  // the weight as it is, and turned once for many rows
+    const torch::Tensor features = input({rows, 12}), weight = input({50, 12});
+    torch::Tensor targets = torch::randint(1, 50, {rows}, torch::kInt64);
+    for (const double smoothing : {0.0, 0.1}) {
+      expect_twins({features, weight},
+                   [&] { return kernels::projected_cross_entropy(features, weight, targets, smoothing, 0); });
+      targets.slice(0, 5, 30).fill_(0);
+    }
+    targets.zero_();
+    EXPECT_EQ(kernels::projected_cross_entropy(features, weight, targets, 0.1, 0).item<float>(), 0);
   }
-  targets.zero_();
-  EXPECT_EQ(kernels::projected_cross_entropy(features, weight, targets, 0.1, 0).item<float>(), 0);
+}
+
+TEST_P(Kernels, Transpose) {
+  for (const auto& [rows, columns, stride] :
+       {std::tuple(1, 1, 1), {16, 16, 16}, {5, 33, 16}, {50, 40, 50}, {33, 7, 64}}) {
+    const torch::Tensor x = torch::randn({rows, columns + 3});
+    torch::Tensor y = torch::full({columns, stride}, NAN);
+    kernels::loops().transpose(rows, columns, x.data_ptr<float>(), columns + 3, y.data_ptr<float>(), stride);
+    const torch::Tensor expected = torch::nn::functional::pad(
+        x.slice(1, 0, columns).t(), torch::nn::functional::PadFuncOptions({0, stride - rows}));
+    EXPECT_TRUE(y.equal(expected)) << rows << "×" << columns << ", rows of " << stride;
+  }
 }
 
 TEST_P(Kernels, Cells) {

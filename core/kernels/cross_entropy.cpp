@@ -73,6 +73,25 @@ class CountedRows {
   std::vector<std::int64_t> rows_;
 };
 
+// The weight as the product of many rows wants it. Libraries put the matrix in order at every call, and a transposed
+// one takes long: where the calls are many, it is turned once for all.
+class OrderedWeight {
+ public:
+  OrderedWeight(const torch::Tensor& weight, std::int64_t num_calls) : view_{data(weight), weight.size(1), true} {
+    constexpr std::int64_t many = 4;
+    if (num_calls < many) return;
+    turned_ = torch::empty({weight.size(1), weight.size(0)});
+    loops().transpose(weight.size(0), weight.size(1), data(weight), weight.size(1), data(turned_), weight.size(0));
+    view_ = {data(turned_), weight.size(0)};
+  }
+
+  MatrixView view() const { return view_; }
+
+ private:
+  torch::Tensor turned_;
+  MatrixView view_;
+};
+
 // Nothing comes after the loss but its scaling, so its gradients are made on the way forward.
 class ProjectedCrossEntropy : public torch::autograd::Function<ProjectedCrossEntropy> {
  public:
@@ -88,11 +107,12 @@ class ProjectedCrossEntropy : public torch::autograd::Function<ProjectedCrossEnt
     const torch::Tensor weight_gradient = gradient ? torch::empty_like(weight) : torch::Tensor();
     const float share = 1.0F / static_cast<float>(std::max<std::int64_t>(1, rows.size()));
     if (gradient && rows.size() == 0) weight_gradient.zero_();
+    const OrderedWeight ordered(weight, rows.size() / at_once);
     double loss = 0;
     for (std::int64_t first = 0; first < rows.size(); first += at_once) {
       const std::int64_t count = std::min(at_once, rows.size() - first);
       rows.read(first, count, data(read));
-      multiply(count, vocab_size, d_model, {data(read), d_model}, {data(weight), d_model, true}, data(logits), false);
+      multiply(count, vocab_size, d_model, {data(read), d_model}, ordered.view(), data(logits), false);
       for (std::int64_t i = 0; i < count; ++i) {
         loss += loops().cross_entropy_row(vocab_size, rows.target(first + i), static_cast<float>(smoothing), gradient,
                                           share, data(logits) + i * vocab_size);

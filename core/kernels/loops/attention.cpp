@@ -32,15 +32,6 @@ struct Scratch {
   }
 };
 
-// rows×columns → columns×rows, y_stride apart, with zeros in between.
-void transpose(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
-               std::int64_t y_stride) {
-  for (std::int64_t j = 0; j < columns; ++j) {
-    for (std::int64_t i = 0; i < rows; ++i) y[j * y_stride + i] = x[i * stride + j];
-    for (std::int64_t i = rows; i < y_stride; ++i) y[j * y_stride + i] = 0;
-  }
-}
-
 // The row of Shaw's tables for query i and key j.
 std::int64_t distance(const HeadShape& shape, std::int64_t i, std::int64_t j) {
   const std::int64_t first_query = shape.keys - shape.queries;  // the queries are the last of the keys
@@ -94,21 +85,15 @@ void softmax_row(const HeadShape& shape, const float* bias, const float* hidden,
   float largest = minus_infinity;
 #pragma omp simd reduction(max : largest)
   for (std::int32_t j = 0; j < n; ++j) largest = y[j] > largest ? y[j] : largest;
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::int32_t j = 0; j < n; ++j) {
-    y[j] = exponential(y[j] - largest);
-    sum += y[j];
-  }
-  const float share = 1.0F / sum;
+#pragma omp simd
+  for (std::int32_t j = 0; j < n; ++j) y[j] = exponential(y[j] - largest);
+  const float share = 1.0F / sum_of(n, y);
   for (std::int32_t j = 0; j < n; ++j) y[j] *= share;
 }
 
 // ds = p ∘ (dp − Σ p dp), the softmax's Jacobian, in place.
 void softmax_backward_row(std::int64_t n, const float* p, float* dp) {
-  float sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t j = 0; j < n; ++j) sum += p[j] * dp[j];
+  const float sum = dot(n, p, dp);
   for (std::int64_t j = 0; j < n; ++j) dp[j] = p[j] * (dp[j] - sum);
 }
 

@@ -79,6 +79,10 @@ struct Loops {
   // back.
   void (*rotate)(std::int64_t num_heads, std::int64_t d, const float* rotation, float sign, const float* x, float* y);
 
+  // y (columns×rows, rows of y_stride) = xᵀ, and 0 where its rows go on.
+  void (*transpose)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
+                    std::int64_t y_stride);
+
   // rows × columns, every row the bias.
   void (*fill_rows)(std::int64_t rows, std::int64_t columns, const float* bias, float* y);
   // sums += the sums of the columns.

@@ -3,11 +3,12 @@
 namespace attnscope::ATTNSCOPE_LEVEL {
 namespace {
 
-typedef float Vector __attribute__((vector_size(4 * width), aligned(4), may_alias));
-
-// As many rows and vectors as fit the registers, b's and one of a's beside them.
-constexpr int tile_rows = 6;
+// Columns taken together; more would not fit the registers with the rows.
 constexpr int tile_vectors = 2;
+
+// As many rows as fit the registers, b's vectors and one of a's beside them; fewer would wait for each other.
+template <int Vectors>
+constexpr int tile_rows = 12 / Vectors;
 
 template <int Rows, int Vectors>
 void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c, std::int64_t c_stride,
@@ -15,7 +16,7 @@ void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, flo
   Vector sums[Rows][Vectors] = {};
   for (std::int64_t k = 0; k < depth; ++k) {
     Vector row[Vectors];
-    for (int v = 0; v < Vectors; ++v) row[v] = *reinterpret_cast<const Vector*>(b + k * b_stride + v * width);
+    for (int v = 0; v < Vectors; ++v) row[v] = vector_at(b + k * b_stride + v * width);
     for (int r = 0; r < Rows; ++r) {
       const float factor = a.values[r * a.row + k * a.column];
       for (int v = 0; v < Vectors; ++v) sums[r][v] += factor * row[v];
@@ -23,22 +24,33 @@ void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, flo
   }
   for (int r = 0; r < Rows; ++r) {
     for (int v = 0; v < Vectors; ++v) {
-      Vector* place = reinterpret_cast<Vector*>(c + r * c_stride + v * width);
-      *place = add ? *place + sums[r][v] : sums[r][v];
+      Vector& place = vector_at(c + r * c_stride + v * width);
+      place = add ? place + sums[r][v] : sums[r][v];
     }
   }
 }
 
+// A tile of `rows` rows, 1 to Most.
+template <int Most, int Vectors>
+void tile_of(std::int64_t rows, std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c,
+             std::int64_t c_stride, bool add) {
+  if constexpr (Most > 1) {
+    if (rows < Most) return tile_of<Most - 1, Vectors>(rows, depth, a, b, b_stride, c, c_stride, add);
+  }
+  tile<Most, Vectors>(depth, a, b, b_stride, c, c_stride, add);
+}
+
+// In tiles of about the same height.
 template <int Vectors>
 void column_of_tiles(std::int64_t rows, std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c,
                      std::int64_t c_stride, bool add) {
-  std::int64_t i = 0;
-  const auto from = [&](std::int64_t row) { return Left{a.values + row * a.row, a.row, a.column}; };
-  for (; i + tile_rows <= rows; i += tile_rows) {
-    tile<tile_rows, Vectors>(depth, from(i), b, b_stride, c + i * c_stride, c_stride, add);
+  constexpr int most = tile_rows<Vectors>;
+  for (std::int64_t i = 0, tiles = (rows + most - 1) / most; tiles > 0; --tiles) {
+    const std::int64_t count = (rows - i + tiles - 1) / tiles;
+    tile_of<most, Vectors>(count, depth, {a.values + i * a.row, a.row, a.column}, b, b_stride, c + i * c_stride,
+                           c_stride, add);
+    i += count;
   }
-  for (; i + 2 <= rows; i += 2) tile<2, Vectors>(depth, from(i), b, b_stride, c + i * c_stride, c_stride, add);
-  if (i < rows) tile<1, Vectors>(depth, from(i), b, b_stride, c + i * c_stride, c_stride, add);
 }
 
 // The columns that fill no vector.

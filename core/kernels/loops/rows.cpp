@@ -121,15 +121,11 @@ void normalise(std::int64_t rows, std::int64_t columns, float epsilon, const flo
   const float share = 1.0F / static_cast<float>(columns);
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* row = x + i * columns;
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t j = 0; j < columns; ++j) sum += row[j];
-    const float middle = sum * share;
-    float squares = 0;
-#pragma omp simd reduction(+ : squares)
-    for (std::int64_t j = 0; j < columns; ++j) squares += (row[j] - middle) * (row[j] - middle);
-    const float factor = 1.0F / __builtin_sqrtf(squares * share + epsilon);
-    for (std::int64_t j = 0; j < columns; ++j) y[i * columns + j] = (row[j] - middle) * factor * gain[j] + bias[j];
+    float* end = y + i * columns;
+    const float middle = sum_of(columns, row) * share;
+    for (std::int64_t j = 0; j < columns; ++j) end[j] = row[j] - middle;
+    const float factor = 1.0F / __builtin_sqrtf(dot(columns, end, end) * share + epsilon);
+    for (std::int64_t j = 0; j < columns; ++j) end[j] = end[j] * factor * gain[j] + bias[j];
     mean[i] = middle;
     scale[i] = factor;
   }
@@ -141,25 +137,17 @@ void normalise_backward(std::int64_t rows, std::int64_t columns, const float* x,
   for (std::int64_t i = 0; i < rows; ++i) {
     const float* row = x + i * columns;
     const float* above = dy + i * columns;
-    float sum = 0;
-    float dot = 0;
+    float* out = dx + i * columns;
     const float middle = mean[i];
     const float factor = scale[i];
-#pragma omp simd reduction(+ : sum, dot)
     for (std::int64_t j = 0; j < columns; ++j) {
-      const float normalised = (row[j] - middle) * factor;
-      const float gradient = above[j] * gain[j];
-      sum += gradient;
-      dot += gradient * normalised;
-      gain_gradient[j] += above[j] * normalised;
+      out[j] = above[j] * gain[j];
+      gain_gradient[j] += above[j] * ((row[j] - middle) * factor);
       bias_gradient[j] += above[j];
     }
-    sum *= share;
-    dot *= share;
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const float normalised = (row[j] - middle) * factor;
-      dx[i * columns + j] = factor * (above[j] * gain[j] - sum - normalised * dot);
-    }
+    const float sum = sum_of(columns, out) * share;
+    const float along = dot(columns, out, row, middle) * factor * share;
+    for (std::int64_t j = 0; j < columns; ++j) out[j] = factor * (out[j] - sum - (row[j] - middle) * factor * along);
   }
 }
 

@@ -14,6 +14,7 @@ Function<decltype(Loops::head_scratch)> head_scratch;
 Function<decltype(Loops::head_forward)> head_forward;
 Function<decltype(Loops::head_backward)> head_backward;
 Function<decltype(Loops::rotate)> rotate;
+Function<decltype(Loops::transpose)> transpose;
 Function<decltype(Loops::fill_rows)> fill_rows;
 Function<decltype(Loops::add_column_sums)> add_column_sums;
 Function<decltype(Loops::activate)> activate;
@@ -43,6 +44,7 @@ const Loops loops = {
     .head_forward = head_forward,
     .head_backward = head_backward,
     .rotate = rotate,
+    .transpose = transpose,
     .fill_rows = fill_rows,
     .add_column_sums = add_column_sums,
     .activate = activate,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kernels/loops/loops.h"
 
@@ -16,6 +17,52 @@ constexpr std::int64_t width = 8;
 #else
 constexpr std::int64_t width = 4;
 #endif
+
+// As many floats as a register holds, wherever they stand.
+typedef float Vector __attribute__((vector_size(4 * width), aligned(4), may_alias));
+
+inline Vector& vector_at(float* place) {
+  return *reinterpret_cast<Vector*>(place);
+}
+
+inline const Vector& vector_at(const float* place) {
+  return *reinterpret_cast<const Vector*>(place);
+}
+
+// Every lane of the other half of each group of 2·Half.
+template <std::int64_t Half, std::int64_t... Lanes>
+inline Vector swapped(Vector x, std::integer_sequence<std::int64_t, Lanes...>) {
+  return __builtin_shufflevector(x, x, (Lanes ^ Half)...);
+}
+
+// The sum of the lanes, by halves: compilers that keep to the order of an `omp simd` reduction add them one by one.
+template <std::int64_t Half = width / 2>
+inline float lanes_sum(Vector x) {
+  if constexpr (Half == 0) {
+    return x[0];
+  } else {
+    return lanes_sum<Half / 2>(x + swapped<Half>(x, std::make_integer_sequence<std::int64_t, width>()));
+  }
+}
+
+// Σ x_i (y_i − middle)
+inline float dot(std::int64_t n, const float* x, const float* y, float middle = 0) {
+  Vector sums = {};
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) sums += vector_at(x + i) * (vector_at(y + i) - middle);
+  float sum = lanes_sum(sums);
+  for (; i < n; ++i) sum += x[i] * (y[i] - middle);
+  return sum;
+}
+
+inline float sum_of(std::int64_t n, const float* x) {
+  Vector sums = {};
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) sums += vector_at(x + i);
+  float sum = lanes_sum(sums);
+  for (; i < n; ++i) sum += x[i];
+  return sum;
+}
 
 // A polynomial of x by Horner's rule, its highest coefficient first.
 template <typename... Lower>
@@ -82,6 +129,10 @@ struct Left {
 // C (rows×columns) = A·B, or C += A·B: for matrices too small for a library. B and C have rows of their stride.
 void small_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, Left a, const float* b,
                    std::int64_t b_stride, float* c, std::int64_t c_stride, bool add);
+
+// y (columns×rows) = xᵀ; the rest of y's rows, up to their stride, is 0.
+void transpose(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
+               std::int64_t y_stride);
 
 void dropout_mask(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, float* mask);
 
