@@ -119,10 +119,11 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 2),
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 3),
        "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
-       "palace, "
-       "le palais royal), which analogies need; runs of older versions go on with the first",
+       "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
+       "happy), and says of “it” mostly what French says of both genders alike: heads that tell whom “it” means come "
+       "sooner and stand at “it”. Runs go on with theirs",
        reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},

@@ -17,7 +17,7 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
-  std::int64_t edition = 2;               // of the built-in English–French corpus
+  std::int64_t edition = 3;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is read in small letters
   double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again

@@ -1,5 +1,6 @@
 #include "corpus/grammar/grammar.h"
 
+#include <array>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -14,14 +15,21 @@ struct Part {
 };
 
 constexpr Part first_edition[] = {
-    {pronoun_drafts, 27000}, {first_sense_drafts, 5000}, {people_drafts, 6000},
-    {distance_drafts, 6000}, {greeting_drafts, 3000},    {basic_drafts, 14000},
+    {first_pronoun_drafts, 27000}, {first_sense_drafts, 5000}, {people_drafts, 6000},
+    {distance_drafts, 6000},       {greeting_drafts, 3000},    {basic_drafts, 14000},
 };
 
 constexpr Part second_edition[] = {
-    {pronoun_drafts, 27000}, {sense_drafts, 5000},    {people_drafts, 6000}, {kind_drafts, 5000},
-    {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
+    {first_pronoun_drafts, 27000}, {sense_drafts, 5000},    {people_drafts, 6000}, {kind_drafts, 5000},
+    {distance_drafts, 6000},       {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
+
+constexpr Part third_edition[] = {
+    {pronoun_drafts, 27000}, {reason_drafts, 4000},   {sense_drafts, 5000},    {people_drafts, 6000},
+    {kind_drafts, 5000},     {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
+};
+
+constexpr std::array<std::span<const Part>, 3> editions = {first_edition, second_edition, third_edition};
 
 }  // namespace
 
@@ -37,7 +45,7 @@ std::vector<Draft> drawn(std::vector<Draft> drafts, std::size_t wanted, Random& 
 }
 
 std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress) {
-  const std::span<const Part> parts = edition == 1 ? std::span(first_edition) : std::span<const Part>(second_edition);
+  const std::span<const Part> parts = editions.at(static_cast<std::size_t>(edition - 1));
   Random random(seed);
   std::vector<Draft> drafts;
   std::unordered_set<std::string> sources;

@@ -11,11 +11,14 @@
 namespace attnscope {
 
 // About 60 000 pairs with different sources, in random order; nearly half of them turn on what "it" stands for. The
-// first edition has no kinds of people and fewer senses: runs that were trained on it go on with it.
+// first edition has no kinds of people and fewer senses. In the second "it" alone is what gives a reason, and most of
+// what is said of it agrees with its noun. Runs that were trained on them go on with them.
 std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress = {});
 
 // The parts of it, each at most `wanted` drafts and possibly with repeated sources.
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random);  // as in the first two editions
+std::vector<Draft> reason_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> sense_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> first_sense_drafts(std::size_t wanted, Random& random);  // as in the first edition
 std::vector<Draft> people_drafts(std::size_t wanted, Random& random);

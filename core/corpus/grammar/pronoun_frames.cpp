@@ -1,8 +1,12 @@
 #include "corpus/grammar/pronoun_frames.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
+#include "corpus/grammar/template.h"
 #include "plain/split.h"
 
 namespace attnscope {
@@ -217,6 +221,25 @@ std::vector<PronounFrame> life_frames() {
 }
 
 }  // namespace
+
+Clause joined(Link link, const Clause& main, const Clause& said) {
+  switch (link) {
+    case because:
+      return {fmt::format("{} because {}", main.en, said.en),
+              fmt::format("{} parce {}", main.fr, elided("que", said.fr))};
+    case fronted:
+      return {fmt::format("because {}, {}", said.en, main.en), fmt::format("comme {}, {}", said.fr, main.fr)};
+    case but:
+      return {fmt::format("{}, but {}", main.en, said.en), fmt::format("{}, mais {}", main.fr, said.fr)};
+    case so:
+      return {fmt::format("{}, so {}", main.en, said.en), fmt::format("{}, alors {}", main.fr, said.fr)};
+  }
+  throw std::logic_error("there is no such link");
+}
+
+bool is_famous(std::string_view a, std::string_view b) {
+  return a == "animal" && b == "street";
+}
 
 std::vector<PronounFrame> pronoun_frames() {
   std::vector<PronounFrame> frames = movement_frames();

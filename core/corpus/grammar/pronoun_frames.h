@@ -1,6 +1,7 @@
 // The situations in which "it" can stand for either of two things, and what tells which.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,16 @@ struct Predicate {
   std::string_view fr = {};
 };
 
-// How the predicate is joined to the main clause.
+// How what is said of it is joined to the main clause.
 enum class Link { because, fronted, but, so };
+
+// A clause in both languages.
+struct Clause {
+  std::string en, fr;
+};
+
+// "main because said", "because said, main" and so on.
+Clause joined(Link link, const Clause& main, const Clause& said);
 
 struct PronounFrame {
   std::string_view name;
@@ -38,5 +47,8 @@ struct PronounFrame {
 };
 
 std::vector<PronounFrame> pronoun_frames();
+
+// Only sentences about other things are trained on: everybody will try these.
+bool is_famous(std::string_view a, std::string_view b);
 
 }  // namespace attnscope

@@ -1,11 +1,12 @@
 // Sentences in which "it" can only be translated by finding the noun it stands for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/lexicon.h"
@@ -49,7 +50,7 @@ class FrameWriter {
   }
   Choice draw(Random& random) const;
   bool possible(const Choice& choice) const;
-  std::pair<std::string, std::string> said_of_it(const Choice& choice, const Slots& slots) const;
+  Clause said_of_it(const Choice& choice, const Slots& slots) const;
   Draft write(const Choice& choice) const;
 
   const PronounFrame& frame_;
@@ -63,15 +64,6 @@ std::string_view french_degree(std::string_view english) {
     if (degree.en == english) return degree.fr;
   }
   throw std::logic_error(fmt::format("there is no degree \"{}\"", english));
-}
-
-// Main clause {0}, what is said of it {1}, il or elle {2}.
-const Phrase& joined_by(Link link) {
-  static constexpr std::array<Phrase, 4> joined = {{{"{0} because it {1}", "{0} parce qu'{2} {1}"},
-                                                    {"because it {1}, {0}", "comme {2} {1}, {0}"},
-                                                    {"{0}, but it {1}", "{0}, mais {2} {1}"},
-                                                    {"{0}, so it {1}", "{0}, alors {2} {1}"}}};
-  return joined[static_cast<std::size_t>(link)];
 }
 
 bool has_degrees(const Predicate& predicate) {
@@ -94,8 +86,8 @@ bool FrameWriter::possible(const Choice& choice) const {
   return has_degrees(predicate(choice)) || choice.degree == 0;  // without degrees all of them give the same sentence
 }
 
-// What follows "it" and "il": English, French.
-std::pair<std::string, std::string> FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
+// What follows "it" and "il".
+Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
   const Predicate& said = predicate(choice);
   if (frame_.links[choice.link] == Link::so) return {std::string(said.en), slots.french(said.fr)};
   const bool past = frame_.mains[choice.main].tense == Tense::past;
@@ -118,20 +110,17 @@ Draft FrameWriter::write(const Choice& choice) const {
   Slots slots;
   slots.noun('A', a).noun('B', b).noun('P', it);
   const MainClause& main = frame_.mains[choice.main];
-  const std::string main_en = slots.english(main.en);
-  const std::string main_fr = slots.french(main.fr);
-  const auto [said_en, said_fr] = said_of_it(choice, slots);
+  const Clause said = said_of_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
-
-  const Phrase& joined = joined_by(frame_.links[choice.link]);
-  std::string en = fmt::format(fmt::runtime(joined.en), main_en, said_en);
-  std::string fr = fmt::format(fmt::runtime(joined.fr), main_fr, said_fr, pronoun);
-  return {.pair = {.source = sentence(std::move(en)),
-                   .target = sentence(std::move(fr)),
+  Clause both = joined(frame_.links[choice.link], {slots.english(main.en), slots.french(main.fr)},
+                       {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)});
+  return {.pair = {.source = sentence(std::move(both.en)),
+                   .target = sentence(std::move(both.fr)),
                    .category = "pronoun",
                    .antecedent = std::string(it.en),
                    .pronoun = pronoun},
-          .key = fmt::format("{}|{}|{}", frame_.name, a.en, b.en)};
+          .key = fmt::format("{}|{}|{}", frame_.name, a.en, b.en),
+          .pinned = is_famous(a.en, b.en)};
 }
 
 std::vector<Draft> FrameWriter::all_about(std::string_view a, std::string_view b) const {
@@ -175,24 +164,48 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-}  // namespace
+// True if French says it of both genders alike: it is written without knowing what "it" stands for.
+bool is_invariable(const Predicate& said) {
+  if (!said.fr.empty()) return said.fr.find('[') == std::string_view::npos;
+  const Adjective& quality = adjective(said.en);
+  return quality.state == State::avoir || quality.m == quality.f;
+}
 
-std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  const std::vector<PronounFrame> frames = pronoun_frames();
-  const std::string famous_key = "crossing|animal|street";  // the sentences everybody will try are never trained on
+// Of the predicates that agree the first alone, or as many as make two in all.
+std::vector<Predicate> mostly_invariable(const std::vector<Predicate>& all) {
+  std::ptrdiff_t agreeing = std::max<std::ptrdiff_t>(1, 2 - std::ranges::count_if(all, is_invariable));
+  std::vector<Predicate> kept;
+  std::ranges::copy_if(all, std::back_inserter(kept),
+                       [&](const Predicate& said) { return is_invariable(said) || agreeing-- > 0; });
+  return kept;
+}
+
+std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
     const FrameWriter writer(frame);
     for (Draft& draft : writer.some(wanted / frames.size(), random)) {
-      if (draft.key != famous_key) drafts.push_back(std::move(draft));
+      if (!draft.pinned) drafts.push_back(std::move(draft));
     }
     if (frame.name != "crossing") continue;
-    for (Draft& draft : writer.all_about("animal", "street")) {
-      draft.pinned = true;
-      drafts.push_back(std::move(draft));
-    }
+    for (Draft& draft : writer.all_about("animal", "street")) drafts.push_back(std::move(draft));
   }
   return drafts;
+}
+
+}  // namespace
+
+std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(pronoun_frames(), wanted, random);
+}
+
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
+  std::vector<PronounFrame> frames = pronoun_frames();
+  for (PronounFrame& frame : frames) {
+    frame.of_a = mostly_invariable(frame.of_a);
+    frame.of_b = mostly_invariable(frame.of_b);
+  }
+  return drafts_of(frames, wanted, random);
 }
 
 }  // namespace attnscope
