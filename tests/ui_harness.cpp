@@ -35,7 +35,8 @@ std::string without_spaces(std::string_view text) {
 
 }  // namespace
 
-TextureId CountingTextures::texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) {
+TexturePart CountingTextures::texture(std::uint64_t key, std::uint64_t version, int width, int height, Sharing,
+                                      const Fill& fill) {
   const auto [found, is_new] = pictures.try_emplace(key);
   Picture& picture = found->second;
   if (is_new || picture.version != version || picture.width != width || picture.height != height) {
@@ -44,7 +45,7 @@ TextureId CountingTextures::texture(std::uint64_t key, std::uint64_t version, in
     fill(picture.rgba);
     ++uploads;
   }
-  return (TextureId)(key + 1);  // a pointer or an integer, by release; never drawn
+  return {(TextureId)(key + 1)};  // a pointer or an integer, by release; never drawn
 }
 
 UiHarness::UiHarness(ImVec2 size, ThemeName theme_name, float scale) : context_(ImGui::CreateContext()) {

@@ -28,7 +28,8 @@ class CountingTextures : public TextureStore {
     std::vector<std::uint32_t> rgba;
   };
 
-  TextureId texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) override;
+  TexturePart texture(std::uint64_t key, std::uint64_t version, int width, int height, Sharing sharing,
+                      const Fill& fill) override;
   void end_frame() override {}
 
   int uploads = 0;

@@ -59,28 +59,6 @@ std::string pixels_of(const PictureArea& area, const ImDrawData& data) {
   return encode_png(read_pixels(left, full_height - bottom, right - left, bottom - top), right - left, bottom - top);
 }
 
-// ---- textures
-
-// Long enough to switch to another workspace and back without drawing everything anew.
-constexpr std::uint64_t kept_frames = 240;
-
-unsigned make_texture() {
-  GLuint name = 0;
-  glGenTextures(1, &name);
-  glBindTexture(GL_TEXTURE_2D, name);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  // Between pixels the edge must not take the colour of the opposite edge.
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-  return name;
-}
-
-// Dear ImGui's texture identifiers are pointers before 1.92 and integers after.
-TextureId texture_id(unsigned name) {
-  return (TextureId)(std::uintptr_t)name;
-}  // NOLINT
-
 }  // namespace
 
 std::vector<Color32> read_pixels(int left, int bottom, int width, int height) {
@@ -224,44 +202,6 @@ void keep_gl_drivers_apart_from_torch() {
 #endif
   // Loaded now, the drivers look into their own libraries before the program's; whoever opens them later gets these.
   for (const char* driver : {"libGLX_mesa.so.0", "libEGL_mesa.so.0"}) dlopen(driver, RTLD_NOW | apart);
-}
-
-// ---- textures
-
-GlTextures::~GlTextures() {
-  for (const auto& [key, entry] : entries_) glDeleteTextures(1, &entry.name);
-}
-
-TextureId GlTextures::texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) {
-  Entry& entry = entries_[key];
-  entry.asked = frame_;
-  if (entry.name != 0 && entry.version == version && entry.width == width && entry.height == height) {
-    return texture_id(entry.name);
-  }
-  if (entry.name == 0) entry.name = make_texture();
-  const bool resized = entry.width != width || entry.height != height;
-  entry = {entry.name, version, width, height, frame_};
-  pixels_.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), 0);
-  fill(pixels_);
-  redrawn_.insert(texture_id(entry.name));
-  glBindTexture(GL_TEXTURE_2D, entry.name);
-  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  if (resized)
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
-  else
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels_.data());
-  return texture_id(entry.name);
-}
-
-void GlTextures::end_frame() {
-  std::erase_if(entries_, [this](const auto& item) {
-    const bool old = frame_ - item.second.asked > kept_frames;
-    if (old) glDeleteTextures(1, &item.second.name);
-    return old;
-  });
-  redrawn_.clear();
-  ++frame_;
 }
 
 }  // namespace attnscope

@@ -3,51 +3,19 @@
 
 #include <imgui.h>
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/skin.h"
-#include "base/textures.h"
 #include "shell/scope.h"
 #include "shell/signs.h"
 #include "window/damage.h"
+#include "window/gl_textures.h"
 #include "window/kept_picture.h"
 
 namespace attnscope {
-
-// Pictures of numbers on the GPU. Needs a current OpenGL context from its construction to its destruction.
-class GlTextures : public TextureStore {
- public:
-  GlTextures() = default;
-  ~GlTextures() override;
-  GlTextures(const GlTextures&) = delete;
-  GlTextures& operator=(const GlTextures&) = delete;
-
-  TextureId texture(std::uint64_t key, std::uint64_t version, int width, int height, const Fill& fill) override;
-  void end_frame() override;
-
-  // The textures that were made or changed in this frame.
-  const std::set<TextureId>& redrawn() const { return redrawn_; }
-
- private:
-  struct Entry {
-    unsigned name = 0;  // OpenGL's
-    std::uint64_t version = 0;
-    int width = 0;
-    int height = 0;
-    std::uint64_t asked = 0;  // the frame that last asked for it
-  };
-
-  std::map<std::uint64_t, Entry> entries_;
-  std::set<TextureId> redrawn_;
-  std::vector<std::uint32_t> pixels_;  // scratch, kept for its memory
-  std::uint64_t frame_ = 0;
-};
 
 // That part of the present framebuffer from the top, opaque: what lies behind a window is of no interest.
 std::vector<Color32> read_pixels(int left, int bottom, int width, int height);

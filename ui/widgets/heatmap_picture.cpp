@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plain/clamped.h"
 #include "widgets/heatmap.h"
@@ -40,10 +41,15 @@ class CellColors {
     last_ = last + 0.5F;
   }
 
-  // Through pointers: a check of its bounds for each of so many cells is what would be felt.
-  Color32 operator()(float value) const {
-    if (std::isnan(value)) return masked_;
-    return table_[static_cast<std::size_t>(clamped((value - low_) * scale_ + offset_, 0.0F, last_))];
+  // All places in the table first: compilers make vectors of such a loop, and of no lookup. Through pointers: a check
+  // of its bounds for each of so many cells is what would be felt.
+  void paint(const float* values, std::size_t count, Color32* pixels) const {
+    for (std::size_t i = 0; i < count; ++i)
+      pixels[i] = static_cast<Color32>(
+          static_cast<int>(clamped((values[i] - low_) * scale_ + offset_, 0.0F, last_)));  // 0 of what is no number
+    const Color32* table = table_;
+    const Color32 masked = masked_;
+    for (std::size_t i = 0; i < count; ++i) pixels[i] = std::isnan(values[i]) ? masked : table[pixels[i]];
   }
 
  private:
@@ -65,13 +71,12 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
 }
 
 // The first `count` pixels of a row.
-void color_row(const Matrix& matrix, int row, int count, int shrink, const CellColors& color, std::uint32_t* pixels) {
-  if (shrink == 1) {
-    const float* values = matrix.values.data() + static_cast<std::ptrdiff_t>(row) * matrix.cols;
-    std::transform(values, values + count, pixels, color);
-    return;
-  }
-  for (int col = 0; col < count; ++col) pixels[col] = color(largest_in(matrix, row, col, shrink));
+void color_row(const Matrix& matrix, int row, std::size_t count, int shrink, const CellColors& colors,
+               Color32* pixels) {
+  if (shrink == 1) return colors.paint(matrix.values.data() + std::ptrdiff_t{row} * matrix.cols, count, pixels);
+  std::vector<float> values(count);
+  for (std::size_t col = 0; col < count; ++col) values[col] = largest_in(matrix, row, static_cast<int>(col), shrink);
+  colors.paint(values.data(), count, pixels);
 }
 
 // ---- the legend
@@ -102,25 +107,28 @@ void draw_frame(Painter& paint, ImVec2 low, ImVec2 high, const ThumbnailOptions&
 }  // namespace
 
 Color32 cell_color(const Coloring& coloring, float value) {
-  return CellColors(coloring)(value);
+  Color32 color = 0;
+  CellColors(coloring).paint(&value, 1, &color);
+  return color;
 }
 
 void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
-                  const Coloring& coloring, TextureStore& textures, int shrink) {
+                  const Coloring& coloring, TextureStore& textures, int shrink, Sharing sharing) {
   const int rows = (matrix.rows + shrink - 1) / shrink;
   const int cols = (matrix.cols + shrink - 1) / shrink;
-  const CellColors color(coloring);
+  const CellColors colors(coloring);
   const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
     for (int row = 0; row < rows; ++row) {
       std::uint32_t* pixels = rgba.data() + static_cast<std::ptrdiff_t>(row) * cols;
       // A block right of the diagonal is hidden whole.
       const int shown = coloring.mask_upper ? std::min(cols, row + 1) : cols;
-      color_row(matrix, row, shown, shrink, color, pixels);
+      color_row(matrix, row, static_cast<std::size_t>(shown), shrink, colors, pixels);
       std::fill(pixels + shown, pixels + cols, coloring.masked);
     }
   };
   const std::uint64_t stamp = stamp_of(version, coloring, shrink);
-  paint.cells(textures.texture(ImGui::GetID("picture"), stamp, cols, rows, fill), low, high, cols, rows, fill);
+  const TexturePart part = textures.texture(ImGui::GetID("picture"), stamp, cols, rows, sharing, fill);
+  paint.cells(part, low, high, cols, rows, fill);
 }
 
 // ---- the legend
@@ -168,7 +176,7 @@ bool draw_thumbnail(const char* id, const Matrix& matrix, std::uint64_t version,
   } else if (ImGui::IsItemVisible()) {
     const Coloring coloring{options.map, options.low, options.high, options.mask_upper, skin.theme.masked};
     paint_matrix(paint, low, high, matrix, version, coloring, textures,
-                 shrink_of(matrix, std::max(size.x, size.y), skin));
+                 shrink_of(matrix, std::max(size.x, size.y), skin), Sharing::shared);
   }
   draw_frame(paint, low, high, options, skin);
   ImGui::PopID();

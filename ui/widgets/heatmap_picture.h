@@ -26,7 +26,7 @@ Color32 cell_color(const Coloring& coloring, float value);
 // Draws the matrix as a texture named after the ID stack; it is filled again only when `version` or the colouring
 // changed. `shrink` cells a side become one pixel, which has the largest of their values: bright lines survive.
 void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix, std::uint64_t version,
-                  const Coloring& coloring, TextureStore& textures, int shrink = 1);
+                  const Coloring& coloring, TextureStore& textures, int shrink = 1, Sharing sharing = Sharing::alone);
 
 // ---- what the colours stand for
 

@@ -150,9 +150,10 @@ void Painter::slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 c
   if (recording()) record_text(font, position, color, text, anchor, degrees);  // with the vertices that it has by now
 }
 
-void Painter::cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill) {
+void Painter::cells(const TexturePart& part, ImVec2 low, ImVec2 high, int cols, int rows,
+                    const TextureStore::Fill& fill) {
   if (!begin(few_corners)) return;
-  list_.AddImage(texture, low, high);
+  list_.AddImage(part.texture, low, high, part.low, part.high);
   if (!recording()) return;
   DrawnCells cells{low, high, cols, rows, {}};
   cells.colors.resize(static_cast<std::size_t>(cols) * static_cast<std::size_t>(rows));

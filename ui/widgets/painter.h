@@ -44,8 +44,8 @@ class Painter {
   // Turned anticlockwise about its left middle, which stands at `anchor`.
   void slanted_text(ImFont* font, ImVec2 anchor, float degrees, Color32 color, std::string_view text);
 
-  // A texture of cols × rows cells; `fill` gives their colours, as it gave them to the texture.
-  void cells(TextureId texture, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill);
+  // A picture of cols × rows cells; `fill` gives their colours, as it gave them to the texture.
+  void cells(const TexturePart& part, ImVec2 low, ImVec2 high, int cols, int rows, const TextureStore::Fill& fill);
 
   // Clip rectangles lie within one another.
   void push_clip(ImVec2 low, ImVec2 high);

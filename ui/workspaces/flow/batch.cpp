@@ -187,7 +187,7 @@ class Mask {
       for (std::size_t i = 0; i < rgba.size(); ++i) rgba[i] = color(static_cast<int>(cells_.values[i]));
     };
     const std::uint64_t version = (version_ << 24U) ^ (static_cast<std::uint64_t>(row_) << 2U) ^ mask_;
-    const TextureId texture = textures.texture(ImGui::GetID("mask"), version, cols, rows, fill);
+    const TexturePart texture = textures.texture(ImGui::GetID("mask"), version, cols, rows, Sharing::alone, fill);
     Painter(skin_).cells(texture, origin, {origin.x + extent.x, origin.y + extent.y}, cols, rows, fill);
     if (!ImGui::IsItemHovered()) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
