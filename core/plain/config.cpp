@@ -122,8 +122,8 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 3),
        "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
        "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
-       "happy), and says of “it” mostly what French says of both genders alike: heads that tell whom “it” means come "
-       "sooner and stand at “it”. Runs go on with theirs",
+       "happy), and says less of “it” that agrees in French: the model learns sooner whom “it” means, and keeps it at "
+       "“it”. Runs go on with theirs",
        reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},

@@ -172,7 +172,7 @@ bool is_invariable(const Predicate& said) {
 }
 
 // Of the predicates that agree the first alone, or as many as make two in all.
-std::vector<Predicate> mostly_invariable(const std::vector<Predicate>& all) {
+std::vector<Predicate> fewer_agreeing(const std::vector<Predicate>& all) {
   std::ptrdiff_t agreeing = std::max<std::ptrdiff_t>(1, 2 - std::ranges::count_if(all, is_invariable));
   std::vector<Predicate> kept;
   std::ranges::copy_if(all, std::back_inserter(kept),
@@ -202,8 +202,8 @@ std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
   std::vector<PronounFrame> frames = pronoun_frames();
   for (PronounFrame& frame : frames) {
-    frame.of_a = mostly_invariable(frame.of_a);
-    frame.of_b = mostly_invariable(frame.of_b);
+    frame.of_a = fewer_agreeing(frame.of_a);
+    frame.of_b = fewer_agreeing(frame.of_b);
   }
   return drafts_of(frames, wanted, random);
 }
