@@ -1,8 +1,10 @@
 // Every fused operator is its composed twin: the same values, gradients and dropout, on every level of this processor.
 #include <gtest/gtest.h>
+#include <sys/time.h>
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "kernels/precision.h"
 #include "kernels/processor.h"
 #include "kernels/product.h"
+#include "kernels/signals.h"
 #include "kernels/team.h"
 #include "model_fixture.h"
 #include "training/trainer.h"
@@ -296,6 +299,30 @@ TEST_P(Kernels, ProductsEitherWayRound) {
 }
 
 // What LibTorch rounds to bfloat16, summed in float32.
+volatile std::sig_atomic_t signals_come = 0;
+
+// What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
+TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
+  const torch::Tensor a = torch::randn({700, 128}), b = torch::randn({256, 128});
+  const auto product = [&] {
+    torch::Tensor c = torch::empty({700, 256});
+    kernels::multiply(700, 256, 128, {a.data_ptr<float>(), 128}, {b.data_ptr<float>(), 128, true}, c.data_ptr<float>(),
+                      false);
+    return c;
+  };
+  const torch::Tensor expected = product();
+  const auto before = kernels::on_signal(SIGALRM, [](int) { signals_come = signals_come + 1; });
+  signals_come = 0;
+  const itimerval often{{0, 200}, {0, 200}}, never{};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  double worst = 0;
+  for (int i = 0; signals_come < 300 && i < 100'000; ++i) worst = std::max(worst, difference(product(), expected));
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  std::signal(SIGALRM, before);
+  EXPECT_LE(worst, 1e-3);  // a library may round as its threads share the work
+  EXPECT_GE(signals_come, 300);
+}
+
 TEST_P(Kernels, ProductsOfBfloat16AreThoseOfTheRoundedNumbers) {
   const auto rounded = [](const torch::Tensor& x) { return x.to(torch::kBFloat16).to(torch::kFloat32); };
   for (const bool a_transposed : {false, true}) {

@@ -20,6 +20,7 @@
 #include "commands/served_training.h"
 #include "corpus/random.h"
 #include "engine/torch_engine.h"
+#include "kernels/signals.h"
 #include "plain/comparison.h"
 #include "plain/fine_tuning.h"
 #include "plain/metrics.h"
@@ -48,9 +49,10 @@ void on_interrupt(int) {
 // The run is saved, whatever ends it: Ctrl-C, the terminal that is closed, the program that read what we said. What the
 // parent has ignored (nohup) stays ignored.
 void save_on_signals() {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
+  using kernels::on_signal;
+  for (const int signal : {SIGINT, SIGTERM}) on_signal(signal, on_interrupt);
   for (const int signal : {SIGHUP, SIGPIPE}) {
-    if (std::signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+    if (on_signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }
 

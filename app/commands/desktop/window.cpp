@@ -19,6 +19,7 @@
 #include "commands/desktop/translations.h"
 #include "commands/paths.h"
 #include "kernels/breathing.h"
+#include "kernels/signals.h"
 #include "plain/channel.h"
 #include "remote/remote_session.h"
 #include "remote/token.h"
@@ -305,9 +306,9 @@ void App::save_settings() {
 }  // namespace
 
 int window(const WindowOptions& options) {
-  std::signal(SIGINT, on_end);
-  std::signal(SIGTERM, on_end);
-  if (std::signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  kernels::on_signal(SIGINT, on_end);
+  kernels::on_signal(SIGTERM, on_end);
+  if (kernels::on_signal(SIGHUP, on_end) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   App app(options);
   app.run();
   return told_to_end == 0 ? 0 : 128 + told_to_end;  // as a shell counts it
