@@ -296,6 +296,49 @@ TEST_F(RunOnDisk, ALanguageModelResumesExactly) {
   expect_exact_resume(config, folder / "run");
 }
 
+TEST_F(RunOnDisk, AModelIsLookedAtBeforeItsCorpusIsReadAndKnowsItsWordsAfterwards) {
+  const auto expected = [&] {
+    saved_after(3);
+    TorchEngine whole;
+    const RunOpened opened = whole.open_run(folder.string(), {});
+    EXPECT_FALSE(opened.corpus_follows);
+    return std::pair(opened.examples.size(), losses(whole, 2));
+  }();
+  TorchEngine engine;
+  const auto unseen = [&] {
+    std::shared_ptr<const Snapshot> last;
+    engine.probe({1, "a zebra"}, [&](auto snapshot) { last = snapshot; }, {});
+    return last->unseen.size();
+  };
+  const RunOpened opened = engine.open_model(folder.string());
+  EXPECT_TRUE(opened.corpus_follows);
+  EXPECT_TRUE(opened.examples.empty());
+  EXPECT_EQ(unseen(), 0U) << "nobody knows yet";
+  const CorpusRead read = engine.read_corpus([&](const Progress&) { unseen(); });
+  EXPECT_EQ(read.examples.size(), expected.first);
+  EXPECT_TRUE(read.warnings.empty());
+  EXPECT_EQ(unseen(), 1U);
+  EXPECT_EQ(losses(engine, 2), expected.second);
+}
+
+TEST_F(RunOnDisk, ACorpusThatIsGoneIsSaidWhenItIsRead) {
+  Config config = tiny_config((folder.parent_path() / "attnscope-gone.tsv").string());
+  fs::copy_file(letters_file(), config.corpus.source, fs::copy_options::overwrite_existing);
+  {
+    TorchEngine engine;
+    engine.reset(config, {});
+    engine.save_run(folder.string());
+  }
+  fs::remove(config.corpus.source);
+  TorchEngine engine;
+  EXPECT_TRUE(engine.open_model(folder.string()).warnings.empty());
+  const CorpusRead read = engine.read_corpus({});
+  ASSERT_EQ(read.warnings.size(), 1U);
+  EXPECT_THAT(read.warnings[0], testing::HasSubstr("can be looked at, but not trained"));
+  EXPECT_TRUE(read.examples.empty());
+  EXPECT_THROW(engine.train_step({}), CorpusError);
+}
+
 TEST_F(RunOnDisk, ALanguageModelLearnsTextAndTellsCharactersAndPrompts) {
   Config config = language_model_config(folder);
   config.training.validation_interval = 100;

@@ -32,6 +32,7 @@ struct Script {
   std::function<void(const ProgressCallback&)> on_prepare = [](const ProgressCallback& progress) {
     progress({"Reading", 0.5});
   };
+  std::function<void()> on_open = [] {};
   std::function<void(const Probe&, const Breath&)> on_decode = [](const Probe&, const Breath& breathe) { breathe(); };
   std::function<void(const FractionCallback&)> on_study = [](const FractionCallback& progress) { progress(0.5); };
   std::function<void()> on_save = [] {};
@@ -83,10 +84,17 @@ class FakeEngine : public Engine {
 
   std::unique_ptr<Engine> beside() const override { return std::make_unique<FakeEngine>(script_->other); }
 
-  RunOpened open_run(const std::string& path, const ProgressCallback& progress) override {
-    script_->on_prepare(progress);
+  RunOpened open_model(const std::string& path) override {
+    script_->on_open();
     history_ = History(script_->opened_history);
-    return present("open " + path);
+    RunOpened opened = present("open " + path);
+    opened.corpus_follows = true;
+    return opened;
+  }
+  CorpusRead read_corpus(const ProgressCallback& progress) override {
+    script_->on_prepare(progress);
+    script_->note("corpus read");
+    return {.examples = {{"a", "b"}}, .warnings = {}};
   }
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override {
     script_->on_prepare(progress);

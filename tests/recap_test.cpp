@@ -23,9 +23,11 @@ struct KnownRun {
   std::vector<std::int64_t> steps;
   std::map<std::string, std::vector<std::int64_t>> frames;
   Activity activity = Activity::idle;
+  std::string example;
 
   void hear(const RunOpened& opened) {
     name = opened.name;
+    example = opened.examples.empty() ? "" : opened.examples[0].source;
     steps.clear();
     frames.clear();
     for (const MetricPoint& point : opened.metrics) steps.push_back(point.step);
@@ -34,6 +36,7 @@ struct KnownRun {
       for (const Frame& frame : sentence.frames) frames[sentence.text].push_back(frame->step);
     }
   }
+  void hear(const CorpusRead& read) { example = read.examples[0].source; }
   void hear(const MetricPoint& point) { steps.push_back(point.step); }
   void hear(const FrameRecorded& recorded) {
     if (const auto found = frames.find(recorded.frame->source_text); found != frames.end())
@@ -120,6 +123,7 @@ class Story {
         comparing_ = random_() % 3 != 0;
         return comparing_ ? of_other(point()) : Event(ComparisonEnded{random_() % 2 == 0});
       case 7:
+        if (random_() % 2 == 0) return CorpusRead{.examples = {{"of " + std::to_string(++step_), ""}}, .warnings = {}};
         return Message{Severity::info, "of the moment"};
       default:
         return comparing_ && random_() % 2 == 0 ? of_other(point()) : Event(point());

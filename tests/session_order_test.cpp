@@ -138,17 +138,79 @@ TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
   start_with_run();
   session->post(Probe{1, "sentence"});
   ASSERT_TRUE(wait_for_whole_snapshot(1));
-  script->on_prepare = [](const ProgressCallback& progress) {
-    progress({"Opening", 0.2});
-    throw std::runtime_error("/x/config.json is missing");
-  };
+  script->on_open = [] { throw std::runtime_error("/x/config.json is missing"); };
   session->post(OpenRun{"/x"});
   ASSERT_TRUE(wait_until_said("Could not open the run: /x/config.json is missing"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
-  EXPECT_EQ(all<Progress>().back().fraction, 1);
   session->post(Probe{2, "still there"});
   ASSERT_TRUE(wait_for_whole_snapshot(2));
   EXPECT_EQ(snapshot->run, 1u);
+}
+
+// ---- what an opened model was trained on
+
+TEST_F(SessionTest, AnOpenedModelIsLookedAtBeforeItsCorpusIsRead) {
+  script->on_decode = [&](const Probe& probe, const Breath&) { script->note("decoded " + probe.text); };
+  start();
+  session->post(OpenRun{"x"});
+  ASSERT_TRUE(wait_for([&] { return !all<RunOpened>().empty(); }));
+  EXPECT_TRUE(all<RunOpened>()[0].corpus_follows);
+  EXPECT_EQ(script->times("corpus read"), 0U);  // nobody has wanted it
+  session->post(Probe{1, "sentence"});
+  ASSERT_TRUE(wait_for([&] { return !all<CorpusRead>().empty(); }));
+  EXPECT_EQ(all<CorpusRead>()[0].examples.size(), 1U);
+  EXPECT_THAT(script->noted(), ElementsAre("open x", "decoded sentence", "probed sentence", "corpus read"));
+}
+
+TEST_F(SessionTest, ASentenceIsLookedAtWhileTheCorpusIsRead) {
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    script->wait_at_gate([&] { progress({"Reading the corpus", 0.5}); });
+  };
+  start();
+  post_all({OpenRun{"x"}, Probe{1, "first"}});
+  ASSERT_TRUE(wait_for_gate());
+  session->post(Probe{2, "second"});
+  ASSERT_TRUE(wait_for_whole_snapshot(2));
+  EXPECT_TRUE(all<CorpusRead>().empty());
+  script->gate = true;
+  EXPECT_TRUE(wait_for([&] { return !all<CorpusRead>().empty(); }));
+}
+
+TEST_F(SessionTest, WhatTrainsAsksForTheCorpusFirst) {
+  start();
+  post_all({OpenRun{"x"}, Step{}});
+  ASSERT_TRUE(wait_for([&] { return !all<MetricPoint>().empty(); }));
+  EXPECT_THAT(script->noted(), ElementsAre("open x", "corpus read", "step begins", "step ends"));
+  post_all({OpenRun{"y"}, Train{}});
+  ASSERT_TRUE(wait_for([&] { return script->times("step ends") > 3; }));
+  EXPECT_EQ(script->times("corpus read"), 2U);
+  post_all({OpenRun{"z"}, StartStudy{}});
+  ASSERT_TRUE(wait_for([&] { return script->times("study ends") == 1; }));
+  EXPECT_EQ(script->times("corpus read"), 3U);
+}
+
+TEST_F(SessionTest, AnotherRunDoesNotWaitForTheCorpusOfThisOne) {
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    if (script->times("open y") == 0) script->wait_at_gate([&] { progress({"Reading the corpus", 0.5}); });
+  };
+  start();
+  post_all({OpenRun{"x"}, Step{}});
+  ASSERT_TRUE(wait_for_gate());
+  session->post(OpenRun{"y"});
+  ASSERT_TRUE(wait_for([&] { return all<RunOpened>().size() == 2; }));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
+  EXPECT_EQ(script->times("step begins"), 0U);  // which the run before was to do
+}
+
+TEST_F(SessionTest, ACorpusThatCannotBeReadIsSaidOnce) {
+  script->on_prepare = [](const ProgressCallback&) { throw std::runtime_error("out of memory"); };
+  start();
+  post_all({OpenRun{"x"}, Probe{1, "sentence"}});
+  ASSERT_TRUE(wait_until_said("Could not read the corpus: out of memory"));
+  session->post(Probe{2, "still there"});
+  ASSERT_TRUE(wait_for_whole_snapshot(2));
+  EXPECT_EQ(all<Message>().size(), 1U);
+  EXPECT_EQ(all<CorpusRead>().size(), 1U);
 }
 
 // ---- what goes wrong

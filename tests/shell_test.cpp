@@ -71,6 +71,22 @@ TEST_F(Shell, WhatIsNotLookedAtIsSaidAndWhy) {
   EXPECT_TRUE(ui.drew("more than 576 MiB"));
 }
 
+TEST_F(Shell, ACorpusThatComesLaterBringsItsExamplesAndWarningsAndTheSentenceIsLookedAtAgain) {
+  RunOpened opened = fixture_run(20);
+  opened.corpus_follows = true;
+  opened.examples.clear();
+  receive(scope, {opened}, nullptr);
+  ASSERT_TRUE(scope.run.corpus_follows);
+  scope.commands.clear();
+  receive(scope, {CorpusRead{.examples = {{scope.layout.sentence, "its translation"}}, .warnings = {"it changed"}}},
+          nullptr);
+  EXPECT_FALSE(scope.run.corpus_follows);
+  ASSERT_EQ(posted<Probe>(scope).size(), 1U);
+  EXPECT_EQ(posted<Probe>(scope)[0].reference, "its translation");
+  ASSERT_FALSE(scope.toasts.empty());
+  EXPECT_EQ(scope.toasts.back().message.text, "it changed");
+}
+
 TEST_F(Shell, ButtonsPostWhatTheySay) {
   ASSERT_TRUE(ui.click_text("Train", draw));
   EXPECT_EQ(posted<Train>(scope).size(), 1U);

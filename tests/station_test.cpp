@@ -457,6 +457,7 @@ TEST_F(StationTest, WithControlItPausesAndTrains) {
   Window window(address());
   ASSERT_TRUE(window.wait_until_there());
   EXPECT_TRUE(window.attachment.control);
+  ASSERT_TRUE(window.wait_for([&] { return window.status.activity == Activity::training; }));  // or there is no pause
   window.post(Pause{});
   ASSERT_TRUE(window.wait_for([&] { return window.status.activity == Activity::paused; }));
   window.post(Train{});

@@ -143,12 +143,29 @@ std::unique_ptr<TorchEngine> TorchEngine::sibling() const {
 
 RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
   finish_checkpoint(path);
-  return replace(read_run(path, progress));
+  Run run = read_model(path);
+  read_corpus_of(run, progress);
+  return replace(std::move(run));
 }
 
 RunOpened TorchEngine::open_model(const std::string& path) {
   finish_checkpoint(path);
-  return replace(read_model(path));
+  RunOpened opened = replace(read_model(path));
+  opened.corpus_follows = run_.corpus_follows = !run_.config.corpus.source.empty();
+  return opened;
+}
+
+CorpusRead TorchEngine::read_corpus(const ProgressCallback& progress) {
+  Run read;
+  read.config = run_.config;
+  read.record = run_.record;
+  read_corpus_of(read, progress);
+  run_.corpus = std::move(read.corpus);
+  run_.corpus_follows = false;
+  run_.desk.reset();  // what was made for a look without it
+  run_.senses.reset();
+  return {.examples = run_.corpus ? examples_of(*run_.corpus) : std::vector<Example>(),
+          .warnings = std::move(read.warnings)};
 }
 
 RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallback& progress) {
@@ -158,7 +175,8 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   std::optional<HeldRun> other;
   if (!is_home(path)) other.emplace(path);
   const RunFolder folder = other ? other->folder() : home_->held.folder();
-  Run run = read_run(path, progress);
+  Run run = read_model(path);
+  read_corpus_of(run, progress);
   save_metrics(folder.metrics(), run.metrics);  // those beyond the weights are gone
   if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
   HeldRun held = other ? *std::move(other) : std::move(home_->held);
@@ -192,9 +210,8 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   return run;
 }
 
-TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCallback& progress) const {
-  Run run = read_model(path);
-  if (run.config.corpus.source.empty()) return run;
+void TorchEngine::read_corpus_of(Run& run, const ProgressCallback& progress) const {
+  if (run.config.corpus.source.empty()) return;
   try {
     run.corpus = corpus_for(run.config, progress);
     if (run.corpus->hash != run.record->hash) {
@@ -204,7 +221,6 @@ TorchEngine::Run TorchEngine::read_run(const std::string& path, const ProgressCa
   } catch (const CorpusError& error) {
     run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
   }
-  return run;
 }
 
 // Has no corpus, and no step: nobody knows what it was trained on.
@@ -374,6 +390,8 @@ Status TorchEngine::status() const {
 const Corpus& TorchEngine::corpus_of_run() const {
   if (run_.corpus) return *run_.corpus;
   if (run_.config.corpus.source.empty()) throw CorpusError("this model came without a corpus: choose one to train on");
+  if (run_.corpus_follows)
+    throw CorpusError(fmt::format("the corpus {} has not been read yet", run_.config.corpus.source));
   throw CorpusError(fmt::format("the corpus {} could not be read when the run was opened", run_.config.corpus.source));
 }
 

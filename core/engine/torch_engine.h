@@ -35,9 +35,10 @@ class TorchEngine final : public Engine {
 
   std::unique_ptr<Engine> beside() const override { return sibling(); }
   std::unique_ptr<TorchEngine> sibling() const;  // the same, as what it is
-  RunOpened open_run(const std::string& path, const ProgressCallback& progress) override;
+  RunOpened open_model(const std::string& path) override;
   RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) override;
   RunOpened reset(const Config& config, const ProgressCallback& progress) override;
+  CorpusRead read_corpus(const ProgressCallback& progress) override;
   // From here on checkpoints go to this folder, which is held until another run or folder takes its place.
   void save_run(const std::string& path) override;
   // The same where the folder is held already.
@@ -58,8 +59,8 @@ class TorchEngine final : public Engine {
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
   StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
-  // As open_run, for who only asks the model: the corpus, which may take seconds to read, is not there.
-  RunOpened open_model(const std::string& path);
+  // Both in one: a saved run, whole, to be looked at.
+  RunOpened open_run(const std::string& path, const ProgressCallback& progress);
 
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
@@ -113,6 +114,7 @@ class TorchEngine final : public Engine {
     std::string name = "new run";
     Config config;
     std::shared_ptr<const Corpus> corpus;
+    bool corpus_follows = false;  // it has not been read yet
     std::optional<CorpusRecord> record;
     std::optional<Tokenizer> tokenizer;
     std::shared_ptr<const Dataset> dataset;
@@ -157,7 +159,7 @@ class TorchEngine final : public Engine {
   // The present run's, or read anew if `config` asks for another.
   std::shared_ptr<const Corpus> corpus_for(const Config& config, const ProgressCallback& progress) const;
   void load_pinned(Run& run) const;
-  Run read_run(const std::string& path, const ProgressCallback& progress) const;
+  void read_corpus_of(Run& run, const ProgressCallback& progress) const;
   Run read_model(const std::string& path) const;       // all of a run but its corpus
   Run read_checkpoint(const std::string& path) const;  // another program's
   bool is_autosave(const std::filesystem::path& folder) const { return autosaves_ && autosaves_->contains(folder); }

@@ -126,10 +126,17 @@ struct RunOpened {
   std::int64_t train_pairs = 0;
   std::int64_t validation_pairs = 0;
   std::int64_t test_pairs = 0;
+  bool corpus_follows = false;         // what it was trained on is read later: CorpusRead
   std::vector<Example> examples;       // some of the test pairs
   std::vector<MetricPoint> metrics;    // so far
   std::vector<PinnedSentence> pinned;  // with the frames that came with the run
   std::vector<std::string> warnings;   // lines left out, a corpus that changed, a slow BLAS …
+};
+
+// What the present run was trained on is there, or will not be: a warning says why.
+struct CorpusRead {
+  std::vector<Example> examples;      // as those of RunOpened
+  std::vector<std::string> warnings;  // a corpus that changed, or is gone
 };
 
 // What becomes of the worker's History, in the order it happens to it: who does the same to its own holds the same.
@@ -208,8 +215,8 @@ struct FileRead {
   std::string error;  // why it could not be read; empty if it could
 };
 
-using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, SentencePinned, SentenceUnpinned,
-                           FrameRecorded, KeptRuns, RunKept, NotKept, Diverged, OfOther, ComparisonEnded, StudyProgress,
-                           StudyEnded, DirectoryListed, FileWritten, FileRead>;
+using Event = std::variant<MetricPoint, Status, Progress, Message, RunOpened, CorpusRead, SentencePinned,
+                           SentenceUnpinned, FrameRecorded, KeptRuns, RunKept, NotKept, Diverged, OfOther,
+                           ComparisonEnded, StudyProgress, StudyEnded, DirectoryListed, FileWritten, FileRead>;
 
 }  // namespace attnscope

@@ -36,6 +36,11 @@ bool EventLog::take(const RunOpened& opened) {
   return true;
 }
 
+bool EventLog::take(const CorpusRead& read) {
+  append(read);
+  return true;
+}
+
 bool EventLog::take(const MetricPoint& point) {
   append(point);
   return true;

@@ -34,6 +34,7 @@ class EventLog {
   bool take(const RunOpened& opened);
   bool take(const MetricPoint& point);
   bool take(const FrameRecorded& recorded);
+  bool take(const CorpusRead& read);
   bool take(const SentencePinned& pinned);
   bool take(const SentenceUnpinned& unpinned);
   bool take(const Diverged& diverged);

@@ -584,8 +584,11 @@ constexpr auto fields_of(const RunOpened*) {
                     &RunOpened::autosaved,  &RunOpened::saved_to,    &RunOpened::before,
                     &RunOpened::config,     &RunOpened::step,        &RunOpened::num_parameters,
                     &RunOpened::vocab_size, &RunOpened::train_pairs, &RunOpened::validation_pairs,
-                    &RunOpened::test_pairs, &RunOpened::examples,    &RunOpened::metrics,
-                    &RunOpened::pinned,     &RunOpened::warnings};
+                    &RunOpened::test_pairs, &RunOpened::examples,    &RunOpened::corpus_follows,
+                    &RunOpened::metrics,    &RunOpened::pinned,      &RunOpened::warnings};
+}
+constexpr auto fields_of(const CorpusRead*) {
+  return std::tuple{&CorpusRead::examples, &CorpusRead::warnings};
 }
 constexpr auto fields_of(const SentencePinned*) {
   return std::tuple{&SentencePinned::text};

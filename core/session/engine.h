@@ -25,11 +25,17 @@ class Engine {
   // shared, and the runs of both have numbers of their own (RunOpened::run).
   virtual std::unique_ptr<Engine> beside() const = 0;
 
-  // A saved run, or one built anew from its configuration. On any exception the present run stays as it was.
-  virtual RunOpened open_run(const std::string& path, const ProgressCallback& progress) = 0;
-  // The same, and from here on the run is saved there; nobody else may hold it.
+  // A saved run, without what it was trained on, which may take seconds to read. On any exception the present run stays
+  // as it was; so with the two below.
+  virtual RunOpened open_model(const std::string& path) = 0;
+  // A saved run, whole, and from here on it is saved there; nobody else may hold it.
   virtual RunOpened go_on_with(const std::string& path, const ProgressCallback& progress) = 0;
+  // One built anew from its configuration.
   virtual RunOpened reset(const Config& config, const ProgressCallback& progress) = 0;
+
+  // Reads what the opened model was trained on: training, studies and the words that it has seen want it. `progress`
+  // may look at sentences, and throw to leave it unread.
+  virtual CorpusRead read_corpus(const ProgressCallback& progress) = 0;
 
   // From here on the run has a folder, into which it is saved again by the two functions below.
   virtual void save_run(const std::string& path) = 0;

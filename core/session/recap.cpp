@@ -24,6 +24,8 @@ void Recap::hear(const Event& event) {
     run_->add(*point);
   } else if (const auto* recorded = std::get_if<FrameRecorded>(&event)) {
     run_->add(recorded->frame);
+  } else if (const auto* read = std::get_if<CorpusRead>(&event)) {
+    run_->add(*read);
   } else if (const auto* pinned = std::get_if<SentencePinned>(&event)) {
     run_->pin(pinned->text);
     if (other_) other_->pin(pinned->text);

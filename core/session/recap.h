@@ -17,6 +17,10 @@ class RunRecap {
 
   void add(const MetricPoint& point) { opened_.metrics.push_back(point); }
   void add(const Frame& frame) { frames_.add(frame); }
+  void add(const CorpusRead& read) {
+    opened_.examples = read.examples;
+    opened_.corpus_follows = false;
+  }
   void pin(const std::string& text) { frames_.pin(text); }
   void unpin(const std::string& text) { frames_.unpin(text); }
 

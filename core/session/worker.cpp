@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <ranges>
 #include <utility>
@@ -70,6 +71,15 @@ class Raised {
 template <typename... Kinds>
 bool is_one_of(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
+}
+
+RunOpened opened_whole(Engine& engine, const std::string& path, const ProgressCallback& progress) {
+  RunOpened opened = engine.open_model(path);
+  CorpusRead read = engine.read_corpus(progress);
+  opened.corpus_follows = false;
+  opened.examples = std::move(read.examples);
+  std::ranges::move(read.warnings, std::back_inserter(opened.warnings));
+  return opened;
 }
 
 // After it another run stands in a place.
@@ -152,6 +162,8 @@ void Session::Worker::turn() {
   if (stop_.stop_requested()) return;
   if (!waiting_.empty()) {
     carry_out_next();
+  } else if (corpus_wanted()) {
+    read_corpus();
   } else if (study_asked_ && run_open_) {
     study();
   } else if (activity_ == Activity::training) {
@@ -166,7 +178,7 @@ void Session::Worker::turn() {
 
 bool Session::Worker::nothing_to_do() const {
   const auto looks_due = [this](const Viewer& viewer) { return (viewer.asked && run_open_) || is_outdated(viewer); };
-  return waiting_.empty() && !(study_asked_ && run_open_) && activity_ != Activity::training && !looks_due(window_) &&
+  return waiting_.empty() && !corpus_wanted() && !(study_asked_ && run_open_) && activity_ != Activity::training && !looks_due(window_) &&
          std::ranges::none_of(guests_ | std::views::values, looks_due);
 }
 
@@ -275,6 +287,7 @@ void Session::Worker::train() {
 
 void Session::Worker::single_step() {
   if (!run_is_there()) return;
+  if (corpus_follows_) read_corpus();
   activity_ = Activity::training;
   report_status();
   wake_window();
@@ -394,6 +407,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
   std::optional<RunOpened> opened = built(task, build);
   if (!opened) return false;
   run_open_ = true;
+  corpus_follows_ = opened->corpus_follows;
   opened->before = std::move(before);
   const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
   if (!train_on) activity_ = Activity::idle;
@@ -402,7 +416,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
   ask_anew();
   report_status();
   recording_failed_ = false;
-  record();
+  if (!corpus_follows_) record();  // or frames would not tell which words are new
   return true;
 }
 
@@ -416,12 +430,32 @@ bool Session::Worker::open(const OpenRun& wanted) {
   const bool opened = prepare(wanted, wanted.though_unkept, "open the run", AfterPreparation::stand_still,
                               [&](const ProgressCallback& progress) {
                                 RunOpened run = wanted.go_on ? engine_->go_on_with(wanted.path, progress)
-                                                             : engine_->open_run(wanted.path, progress);
+                                                             : engine_->open_model(wanted.path);
                                 slow_down(run, wanted.rate_factor);
                                 return run;
                               });
   if (opened) drop_other();
   return opened;
+}
+
+// The model is shown first, and what it was trained on read as soon as it has been looked at, or when that is needed.
+bool Session::Worker::corpus_wanted() const {
+  return corpus_follows_ && (window_.present || study_asked_ || activity_ == Activity::training);
+}
+
+void Session::Worker::read_corpus() {
+  CorpusRead read;
+  attempt("read the corpus", [&] {
+    const Raised occupied(occupied_);
+    read = engine_->read_corpus([this](const Progress& progress) { breathe_in_reading(progress); });
+  });
+  take_in(std::move(read));
+  record();
+}
+
+void Session::Worker::take_in(CorpusRead read) {
+  corpus_follows_ = false;
+  send(std::move(read));
 }
 
 // A run that is gone leaves the other one to be looked at.
@@ -461,8 +495,9 @@ void Session::Worker::compare(const Compare& wanted) {
   if (!run_is_there()) return;
   std::shared_ptr<Engine> other;
   std::optional<RunOpened> opened = built("make the run to compare with", [&](const ProgressCallback& progress) {
+    if (corpus_follows_) take_in(engine_->read_corpus(progress));  // the other one shares it
     other = engine_->beside();
-    if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
+    if (const auto* path = std::get_if<std::string>(&wanted.other)) return opened_whole(*other, *path, progress);
     Config config = std::get<Config>(wanted.other);
     config.training.threads = config_.training.threads;  // one team of threads computes both
     config.training.device = config_.training.device;
@@ -557,7 +592,7 @@ void Session::Worker::checkpoint_if_due(Engine& engine) {
 
 // Between two pieces of a decoding.
 void Session::Worker::train_meanwhile() {
-  if (activity_ != Activity::training || occupied_) return;
+  if (activity_ != Activity::training || occupied_ || corpus_follows_) return;
   if (Clock::now() - last_update_ >= longest_pause_of_training) update();
 }
 
@@ -614,6 +649,12 @@ void Session::Worker::breathe_in_preparation(const Progress& progress) {
   if (!cancelled_) serve_looks();
   if (cancelled_ || stop_.stop_requested()) throw Cancelled();
   wake_window();
+}
+
+// Given up for another run, which takes the place of this one, and for the end.
+void Session::Worker::breathe_in_reading(const Progress& progress) {
+  send(progress);
+  breathe_in_recording();
 }
 
 void Session::Worker::serve_looks() {

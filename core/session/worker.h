@@ -99,6 +99,9 @@ class Session::Worker {
   std::optional<RunOpened> built(const char* task, const Build& build);
   bool reset(const Reset& wanted);
   bool open(const OpenRun& wanted);
+  bool corpus_wanted() const;
+  void read_corpus();
+  void take_in(CorpusRead read);
   void open_comparison(const OpenRun& wanted);
 
   // ---- a run beside the present one
@@ -121,6 +124,7 @@ class Session::Worker {
   void breathe();
   void breathe_in_recording();
   void breathe_in_preparation(const Progress& progress);
+  void breathe_in_reading(const Progress& progress);
   void serve_looks();
   void serve_guest();
   bool run_is_to_be_replaced() const;
@@ -167,6 +171,7 @@ class Session::Worker {
 
   std::deque<Command> waiting_;  // for the end of the present update, oldest first
   bool run_open_ = false;
+  bool corpus_follows_ = false;  // what the present run was trained on has not been read yet
   bool preparing_ = false;
   bool cancelled_ = false;              // the preparation under way is to be abandoned
   bool kept_ = false;                   // and nothing has changed since

@@ -124,6 +124,15 @@ struct Receiver {
     probe_sentence(scope);
   }
 
+  void operator()(CorpusRead& read) {
+    scope.progress.reset();
+    scope.run.corpus_follows = false;
+    scope.run.examples = std::move(read.examples);
+    for (const std::string& warning : read.warnings) notify(scope, Severity::warning, warning);
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
+    probe_sentence(scope);  // again: which words were never seen is known now
+  }
+
   void operator()(const SentencePinned& pinned) {
     scope.history.pin(pinned.text);
     if (scope.other) scope.other->history.pin(pinned.text);

@@ -38,7 +38,7 @@ bool looked_at_beside(const Scope& scope) {
 bool looked_at_sentence(const Scope& scope) {
   const Shown& seen = scope.asked.step ? scope.timeline.look : scope.complete;
   const bool waits = scope.lessons.run_wanted != 0 && scope.run.run == scope.lessons.run_wanted;  // for another run
-  if (scope.run.run == 0 || !seen.snapshot || scope.study || waits) return false;
+  if (scope.run.run == 0 || scope.run.corpus_follows || !seen.snapshot || scope.study || waits) return false;
   const Snapshot& snapshot = *seen.snapshot;
   if (scope.other && !looked_at_beside(scope)) return false;
   return snapshot.request == scope.asked.request && (!scope.asked.decoding || snapshot.decodings);
