@@ -298,7 +298,6 @@ TEST_P(Kernels, ProductsEitherWayRound) {
   }
 }
 
-// What LibTorch rounds to bfloat16, summed in float32.
 volatile std::sig_atomic_t signals_come = 0;
 
 // What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
@@ -323,6 +322,7 @@ TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
   EXPECT_GE(signals_come, 300);
 }
 
+// What LibTorch rounds to bfloat16, summed in float32.
 TEST_P(Kernels, ProductsOfBfloat16AreThoseOfTheRoundedNumbers) {
   const auto rounded = [](const torch::Tensor& x) { return x.to(torch::kBFloat16).to(torch::kFloat32); };
   for (const bool a_transposed : {false, true}) {

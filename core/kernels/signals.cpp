@@ -22,8 +22,8 @@ void give_this_thread_a_stack() {
 
 SignalHandler on_signal(int signal, SignalHandler handler) {
   give_this_thread_a_stack();
-  struct sigaction wanted {
-  }, before{};
+  struct sigaction before = {};
+  struct sigaction wanted = {};
   wanted.sa_handler = handler;
   wanted.sa_flags = SA_ONSTACK | SA_RESTART;
   sigemptyset(&wanted.sa_mask);

@@ -70,11 +70,11 @@ float largest_in(const Matrix& matrix, int pixel_row, int pixel_col, int shrink)
   return largest;
 }
 
-// The first `count` pixels of a row.
+// The first `count` pixels of a row; `values` is scratch, kept for its memory.
 void color_row(const Matrix& matrix, int row, std::size_t count, int shrink, const CellColors& colors,
-               Color32* pixels) {
+               std::vector<float>& values, Color32* pixels) {
   if (shrink == 1) return colors.paint(matrix.values.data() + std::ptrdiff_t{row} * matrix.cols, count, pixels);
-  std::vector<float> values(count);
+  values.resize(count);
   for (std::size_t col = 0; col < count; ++col) values[col] = largest_in(matrix, row, static_cast<int>(col), shrink);
   colors.paint(values.data(), count, pixels);
 }
@@ -118,11 +118,12 @@ void paint_matrix(Painter& paint, ImVec2 low, ImVec2 high, const Matrix& matrix,
   const int cols = (matrix.cols + shrink - 1) / shrink;
   const CellColors colors(coloring);
   const TextureStore::Fill fill = [&](std::span<std::uint32_t> rgba) {
+    std::vector<float> scratch;
     for (int row = 0; row < rows; ++row) {
       std::uint32_t* pixels = rgba.data() + static_cast<std::ptrdiff_t>(row) * cols;
       // A block right of the diagonal is hidden whole.
       const int shown = coloring.mask_upper ? std::min(cols, row + 1) : cols;
-      color_row(matrix, row, static_cast<std::size_t>(shown), shrink, colors, pixels);
+      color_row(matrix, row, static_cast<std::size_t>(shown), shrink, colors, scratch, pixels);
       std::fill(pixels + shown, pixels + cols, coloring.masked);
     }
   };
