@@ -184,12 +184,13 @@ TEST(EnglishFrench, SplitsByCombination) {
   for (const auto& [key, parts] : parts_of_key) EXPECT_THAT(parts, SizeIs(1)) << key;
 }
 
+// The instruments are played in one frame of sentences alone, of which there are few.
 TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
   std::map<std::string, int> seen;
   for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
   for (const Pair& pair : english_french().test) {
     if (pair.category == "pronoun") {
-      EXPECT_GE(seen[pair.antecedent], 15) << pair.antecedent;
+      EXPECT_GE(seen[pair.antecedent], 18) << pair.antecedent;
     }
   }
 }

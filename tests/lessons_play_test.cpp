@@ -68,9 +68,10 @@ class LessonsOnTheShippedRun : public testing::Test {
   bool is_answered() const {
     const Snapshot* look = scope.complete.snapshot.get();
     const Activity activity = scope.status.activity;
-    return has_run(scope) && !scope.run.corpus_follows && look && look->request == scope.asked.request && !scope.study &&
-           activity != Activity::training && activity != Activity::preparing && look->step == scope.status.step &&
-           (!scope.asked.decoding || look->decodings) && scope.lessons.run_wanted == 0;
+    return has_run(scope) && !scope.run.corpus_follows && look && look->request == scope.asked.request &&
+           !scope.study && activity != Activity::training && activity != Activity::preparing &&
+           look->step == scope.status.step && (!scope.asked.decoding || look->decodings) &&
+           scope.lessons.run_wanted == 0;
   }
 
   void click(const std::string& text) {

@@ -22,7 +22,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::array<BuiltIn, 7> descriptions = {{
-    {"english-french", "60 000 sentences of a small grammar; to translate “it”, its noun must be found"},
+    {"english-french", "70 000 sentences of a small grammar; to translate “it”, its noun must be found"},
     {"copy", "letters, written again"},
     {"reverse", "letters, backwards"},
     {"sort", "letters, in alphabetical order"},

@@ -178,8 +178,8 @@ void Session::Worker::turn() {
 
 bool Session::Worker::nothing_to_do() const {
   const auto looks_due = [this](const Viewer& viewer) { return (viewer.asked && run_open_) || is_outdated(viewer); };
-  return waiting_.empty() && !corpus_wanted() && !(study_asked_ && run_open_) && activity_ != Activity::training && !looks_due(window_) &&
-         std::ranges::none_of(guests_ | std::views::values, looks_due);
+  return waiting_.empty() && !corpus_wanted() && !(study_asked_ && run_open_) && activity_ != Activity::training &&
+         !looks_due(window_) && std::ranges::none_of(guests_ | std::views::values, looks_due);
 }
 
 // ---- commands coming in

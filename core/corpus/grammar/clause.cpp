@@ -39,6 +39,26 @@ constexpr Verb verb_table[] = {
     {"visit", "visits", "visited", {"visite", "visite", "visitons", "visitez", "visitent"}, "visité"},
 };
 
+// "to be" of a person.
+struct Being {
+  std::string_view present, past;
+};
+
+// In the order of Person.
+constexpr std::array<Being, 5> english_being = {
+    {{"am", "was"}, {"is", "was"}, {"are", "were"}, {"are", "were"}, {"are", "were"}}};
+constexpr std::array<Being, 5> french_being = {
+    {{"suis", "étais"}, {"est", "était"}, {"sommes", "étions"}, {"êtes", "étiez"}, {"sont", "étaient"}}};
+
+std::string_view be(const std::array<Being, 5>& forms, Person person, Tense tense) {
+  const Being& form = forms.at(static_cast<std::size_t>(person));
+  return tense == Tense::past ? form.past : form.present;
+}
+
+std::string with_subject(const Subject& subject, const std::string& group) {
+  return subject.person == Person::i ? elided("je", group) : fmt::format("{} {}", subject.fr, group);
+}
+
 }  // namespace
 
 std::vector<Subject> subjects() {
@@ -95,8 +115,16 @@ std::string french_clause(const Subject& subject, const Verb& action, Tense tens
   std::string group(conjugated.present[person]);
   if (mood == Mood::denied) group = elided("ne", group) + " pas";
   if (tense == Tense::past) group += fmt::format(" {}", action.participle);
-  std::string clause = subject.person == Person::i ? elided("je", group) : fmt::format("{} {}", subject.fr, group);
+  std::string clause = with_subject(subject, group);
   return mood == Mood::asked ? elided("est-ce que", clause) : clause;
+}
+
+Clause quality_clause(const Subject& subject, const Adjective& quality, const Phrase& degree, Tense tense) {
+  const bool plural = subject.person == Person::we || subject.person == Person::they;
+  const std::string form = agreed(quality, {.gender = subject.gender, .plural = plural});
+  return {
+      fmt::format("{} {} {}", subject.en, be(english_being, subject.person, tense), to_degree(degree.en, quality.en)),
+      with_subject(subject, fmt::format("{} {}", be(french_being, subject.person, tense), to_degree(degree.fr, form)))};
 }
 
 std::vector<Phrase> times(Tense tense) {

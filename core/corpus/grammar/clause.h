@@ -1,4 +1,4 @@
-// Verbs in simple clauses: who does what, when, and whether.
+// Verbs in simple clauses: who does or is what, when, and whether.
 #pragma once
 
 #include <array>
@@ -8,9 +8,15 @@
 #include <vector>
 
 #include "corpus/grammar/lexicon.h"
-#include "corpus/grammar/pronoun_frames.h"
 
 namespace attnscope {
+
+enum class Tense { present, past };
+
+// In both languages.
+struct Clause {
+  std::string en, fr;
+};
 
 enum class Person { i, he, we, you, they };
 
@@ -45,6 +51,9 @@ bool tells_tense(const Verb& verb, Tense tense, Mood mood);
 // "est-ce que" and still want their "?".
 std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 std::string french_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
+
+// "she was too happy": what the subject is, or was.
+Clause quality_clause(const Subject& subject, const Adjective& quality, const Phrase& degree, Tense tense);
 
 // When it happens: expressions that end a sentence, the first of them empty.
 std::vector<Phrase> times(Tense tense);

@@ -236,6 +236,14 @@ const Adjective& adjective(std::string_view english) {
   return find(adjectives(), english, "adjective");
 }
 
+const Phrase& degree(std::string_view english) {
+  return find(degrees, english, "degree");
+}
+
+std::string to_degree(std::string_view degree, std::string_view quality) {
+  return degree.empty() ? std::string(quality) : fmt::format("{} {}", degree, quality);
+}
+
 std::vector<const Noun*> noun_class(std::string_view name) {
   for (const NounClass& row : class_table) {
     if (row.name != name) continue;

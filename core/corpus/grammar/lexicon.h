@@ -1,6 +1,7 @@
 // The words of the built-in grammar: nouns, adjectives and classes of nouns, English and French.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,16 @@ struct Phrase {
   std::string_view fr;
 };
 
+// How much of a quality; the last says nothing of it.
+inline constexpr std::array<Phrase, 4> degrees = {{{"too", "trop"}, {"very", "très"}, {"so", "si"}, {"", ""}}};
+
+// "too wide"; "wide" where the degree is empty.
+std::string to_degree(std::string_view degree, std::string_view quality);
+
 // All throw std::logic_error for a word that the lexicon does not have: an error in the grammar itself.
 const Noun& noun(std::string_view english);
 const Adjective& adjective(std::string_view english);
+const Phrase& degree(std::string_view english);
 
 // All of them.
 const std::vector<Noun>& nouns();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -220,6 +222,21 @@ std::vector<PronounFrame> life_frames() {
   };
 }
 
+bool agrees(const Predicate& said) {
+  if (!said.fr.empty()) return said.fr.find('[') != std::string_view::npos;
+  const Adjective& quality = adjective(said.en);
+  return quality.state != State::avoir && quality.m != quality.f;
+}
+
+// Of those that agree the first alone, or as many as make two in all.
+std::vector<Predicate> fewer_agreeing(const std::vector<Predicate>& all) {
+  std::ptrdiff_t left = std::max<std::ptrdiff_t>(1, 2 - std::ranges::count_if(all, std::not_fn(agrees)));
+  std::vector<Predicate> kept;
+  std::ranges::copy_if(all, std::back_inserter(kept),
+                       [&](const Predicate& said) { return !agrees(said) || left-- > 0; });
+  return kept;
+}
+
 }  // namespace
 
 Clause joined(Link link, const Clause& main, const Clause& said) {
@@ -241,11 +258,20 @@ bool is_famous(std::string_view a, std::string_view b) {
   return a == "animal" && b == "street";
 }
 
-std::vector<PronounFrame> pronoun_frames() {
+std::vector<PronounFrame> first_pronoun_frames() {
   std::vector<PronounFrame> frames = movement_frames();
   for (auto* more : {&thing_frames, &life_frames}) {
     std::vector<PronounFrame> group = more();
     frames.insert(frames.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
+  }
+  return frames;
+}
+
+std::vector<PronounFrame> pronoun_frames() {
+  std::vector<PronounFrame> frames = first_pronoun_frames();
+  for (PronounFrame& frame : frames) {
+    frame.of_a = fewer_agreeing(frame.of_a);
+    frame.of_b = fewer_agreeing(frame.of_b);
   }
   return frames;
 }

@@ -1,9 +1,7 @@
 // Sentences in which "it" can only be translated by finding the noun it stands for.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -58,14 +56,6 @@ class FrameWriter {
   std::vector<const Noun*> b_nouns_;
 };
 
-std::string_view french_degree(std::string_view english) {
-  constexpr std::array<Phrase, 4> degrees = {{{"too", "trop "}, {"very", "très "}, {"so", "si "}, {"", ""}}};
-  for (const Phrase& degree : degrees) {
-    if (degree.en == english) return degree.fr;
-  }
-  throw std::logic_error(fmt::format("there is no degree \"{}\"", english));
-}
-
 bool has_degrees(const Predicate& predicate) {
   return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
 }
@@ -96,11 +86,10 @@ Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
   if (!said.fr.empty()) return {fmt::format("{} {}", be, said.en), fmt::format("{} {}", etre, slots.french(said.fr))};
 
   const Adjective& quality = adjective(said.en);
-  const std::string_view degree = has_degrees(said) ? frame_.degrees[choice.degree] : "";
+  const Phrase& much = degree(has_degrees(said) ? frame_.degrees[choice.degree] : "");
   const std::string_view verb = quality.state != State::avoir ? etre : past ? "avait" : "a";
   const std::string form = agreed(quality, {.gender = antecedent(choice).gender, .plural = false});
-  return {fmt::format("{} {}{}{}", be, degree, degree.empty() ? "" : " ", said.en),
-          fmt::format("{} {}{}", verb, french_degree(degree), form)};
+  return {fmt::format("{} {}", be, to_degree(much.en, said.en)), fmt::format("{} {}", verb, to_degree(much.fr, form))};
 }
 
 Draft FrameWriter::write(const Choice& choice) const {
@@ -164,22 +153,6 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-// True if French says it of both genders alike: it is written without knowing what "it" stands for.
-bool is_invariable(const Predicate& said) {
-  if (!said.fr.empty()) return said.fr.find('[') == std::string_view::npos;
-  const Adjective& quality = adjective(said.en);
-  return quality.state == State::avoir || quality.m == quality.f;
-}
-
-// Of the predicates that agree the first alone, or as many as make two in all.
-std::vector<Predicate> fewer_agreeing(const std::vector<Predicate>& all) {
-  std::ptrdiff_t agreeing = std::max<std::ptrdiff_t>(1, 2 - std::ranges::count_if(all, is_invariable));
-  std::vector<Predicate> kept;
-  std::ranges::copy_if(all, std::back_inserter(kept),
-                       [&](const Predicate& said) { return is_invariable(said) || agreeing-- > 0; });
-  return kept;
-}
-
 std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
@@ -196,16 +169,11 @@ std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, std::size_
 }  // namespace
 
 std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), wanted, random);
+  return drafts_of(first_pronoun_frames(), wanted, random);
 }
 
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  std::vector<PronounFrame> frames = pronoun_frames();
-  for (PronounFrame& frame : frames) {
-    frame.of_a = fewer_agreeing(frame.of_a);
-    frame.of_b = fewer_agreeing(frame.of_b);
-  }
-  return drafts_of(frames, wanted, random);
+  return drafts_of(pronoun_frames(), wanted, random);
 }
 
 }  // namespace attnscope

@@ -17,32 +17,6 @@ namespace {
 // Said of nobody but people: what is said of "it" goes on telling which thing it is.
 constexpr std::array<std::string_view, 8> qualities = {"happy",  "kind",    "brave", "rich",
                                                        "famous", "jealous", "young", "excited"};
-constexpr std::array<Phrase, 4> degrees = {{{"too ", "trop "}, {"very ", "très "}, {"so ", "si "}, {"", ""}}};
-
-// "to be" of a person, in the order of Person.
-struct Being {
-  std::string_view present, past;
-};
-
-constexpr std::array<Being, 5> english = {
-    {{"am", "was"}, {"is", "was"}, {"are", "were"}, {"are", "were"}, {"are", "were"}}};
-constexpr std::array<Being, 5> french = {
-    {{"suis", "étais"}, {"est", "était"}, {"sommes", "étions"}, {"êtes", "étiez"}, {"sont", "étaient"}}};
-
-std::string_view be(const std::array<Being, 5>& forms, Person person, Tense tense) {
-  const Being& form = forms.at(static_cast<std::size_t>(person));
-  return tense == Tense::past ? form.past : form.present;
-}
-
-Clause said_of(const Subject& subject, Tense tense, Random& random) {
-  const Adjective& quality = adjective(pick(qualities, random));
-  const Phrase& degree = pick(degrees, random);
-  const bool plural = subject.person == Person::we || subject.person == Person::they;
-  const std::string est = fmt::format("{} {}{}", be(french, subject.person, tense), degree.fr,
-                                      agreed(quality, {.gender = subject.gender, .plural = plural}));
-  return {fmt::format("{} {} {}{}", subject.en, be(english, subject.person, tense), degree.en, quality.en),
-          subject.person == Person::i ? elided("je", est) : fmt::format("{} {}", subject.fr, est)};
-}
 
 }  // namespace
 
@@ -60,8 +34,11 @@ std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
     if (link == Link::so || &a == &b || is_famous(a.en, b.en)) continue;
     Slots slots;
     slots.noun('A', a).noun('B', b);
-    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)},
-                         said_of(pick(people, random), main.tense, random));
+    const Subject& who = pick(people, random);  // one draw after another: arguments have no order
+    const Adjective& quality = adjective(pick(qualities, random));
+    const Phrase& much = pick(degrees, random);
+    const Clause said = quality_clause(who, quality, much, main.tense);
+    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, said);
     drafts.push_back({.pair = {.source = sentence(std::move(both.en)),
                                .target = sentence(std::move(both.fr)),
                                .category = "reasons"},
