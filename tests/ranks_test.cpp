@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -143,10 +144,12 @@ class RanksTogether : public testing::Test {
   void run(int size, const std::function<void(const std::shared_ptr<Ranks>&)>& work,
            std::chrono::milliseconds longest_wait = 10s) {
     std::vector<std::thread> threads;
+    std::latch met(size);  // one that has met and goes would be missed by one that is still meeting
     for (int rank = 0; rank < size; ++rank) {
       threads.emplace_back([&, rank] {
         const auto ranks = joined(rank, size, longest_wait);
         ranks->meet();
+        met.arrive_and_wait();
         work(ranks);
       });
     }
