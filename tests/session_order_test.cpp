@@ -202,6 +202,26 @@ TEST_F(SessionTest, AnotherRunDoesNotWaitForTheCorpusOfThisOne) {
   EXPECT_EQ(script->times("step begins"), 0U);  // which the run before was to do
 }
 
+TEST_F(SessionTest, ACorpusWhoseReadingIsCancelledIsReadWhenItIsNeeded) {
+  script->on_prepare = [&](const ProgressCallback& progress) {
+    script->wait_at_gate([&] { progress({"Reading the corpus", 0.5}); });
+  };
+  start();
+  post_all({OpenRun{"x"}, Train{}});
+  ASSERT_TRUE(wait_for_gate());
+  session->post(Cancel{});
+  ASSERT_TRUE(wait_until_said("Cancelled: the corpus is read when it is needed"));
+  ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
+  EXPECT_EQ(all<Progress>().back().fraction, 1);
+  script->gate = true;
+  session->post(Probe{1, "sentence"});
+  ASSERT_TRUE(wait_for_whole_snapshot(1));
+  EXPECT_EQ(script->times("corpus read") + script->times("step begins"), 0U);
+  session->post(Step{});
+  ASSERT_TRUE(wait_for([&] { return !all<MetricPoint>().empty(); }));
+  EXPECT_EQ(script->times("corpus read"), 1U);
+}
+
 TEST_F(SessionTest, ACorpusThatCannotBeReadIsSaidOnce) {
   script->on_prepare = [](const ProgressCallback&) { throw std::runtime_error("out of memory"); };
   start();

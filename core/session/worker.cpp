@@ -225,6 +225,11 @@ void Session::Worker::cancel() {
       std::erase_if(waiting_, [](const Command& command) { return is_one_of<Reset, OpenRun, Compare>(command); });
   if (preparing_) {
     cancelled_ = true;
+  } else if (reading_corpus_) {
+    corpus_put_off_ = true;
+    pause();
+    ask_for_study(std::nullopt);
+    say(Severity::info, "Cancelled: the corpus is read when it is needed");
   } else if (taken_back > 0) {
     say(Severity::info, "Cancelled: the present run stays");
   }
@@ -408,6 +413,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
   if (!opened) return false;
   run_open_ = true;
   corpus_follows_ = opened->corpus_follows;
+  corpus_put_off_ = false;
   opened->before = std::move(before);
   const bool train_on = afterwards == AfterPreparation::train_on && activity_ == Activity::training;
   if (!train_on) activity_ = Activity::idle;
@@ -440,13 +446,15 @@ bool Session::Worker::open(const OpenRun& wanted) {
 
 // The model is shown first, and what it was trained on read as soon as it has been looked at, or when that is needed.
 bool Session::Worker::corpus_wanted() const {
-  return corpus_follows_ && (window_.present || study_asked_ || activity_ == Activity::training);
+  const bool looked_at = window_.present && !corpus_put_off_;
+  return corpus_follows_ && (looked_at || study_asked_ || activity_ == Activity::training);
 }
 
 void Session::Worker::read_corpus() {
   CorpusRead read;
+  corpus_put_off_ = false;
   attempt("read the corpus", [&] {
-    const Raised occupied(occupied_);
+    const Raised occupied(occupied_), reading(reading_corpus_);
     read = engine_->read_corpus([this](const Progress& progress) { breathe_in_reading(progress); });
   });
   take_in(std::move(read));
@@ -651,10 +659,13 @@ void Session::Worker::breathe_in_preparation(const Progress& progress) {
   wake_window();
 }
 
-// Given up for another run, which takes the place of this one, and for the end.
+// Given up when it is cancelled, for another run, which takes the place of this one, and for the end.
 void Session::Worker::breathe_in_reading(const Progress& progress) {
   send(progress);
-  breathe_in_recording();
+  breathe();
+  if (!corpus_put_off_ && !run_is_to_be_replaced()) return;
+  send(Progress{progress.what, 1});
+  throw Cancelled();
 }
 
 void Session::Worker::serve_looks() {

@@ -172,6 +172,8 @@ class Session::Worker {
   std::deque<Command> waiting_;  // for the end of the present update, oldest first
   bool run_open_ = false;
   bool corpus_follows_ = false;  // what the present run was trained on has not been read yet
+  bool corpus_put_off_ = false;  // until it is needed: reading it was cancelled
+  bool reading_corpus_ = false;
   bool preparing_ = false;
   bool cancelled_ = false;              // the preparation under way is to be abandoned
   bool kept_ = false;                   // and nothing has changed since
