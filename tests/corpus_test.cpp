@@ -184,13 +184,15 @@ TEST(EnglishFrench, SplitsByCombination) {
   for (const auto& [key, parts] : parts_of_key) EXPECT_THAT(parts, SizeIs(1)) << key;
 }
 
-// The instruments are played in one frame of sentences alone, of which there are few.
 TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
+  // Played in one frame of sentences alone, of which the third edition has fewer.
+  const std::vector<const Noun*> instruments = noun_class("instrument");
   std::map<std::string, int> seen;
   for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
   for (const Pair& pair : english_french().test) {
     if (pair.category == "pronoun") {
-      EXPECT_GE(seen[pair.antecedent], 18) << pair.antecedent;
+      const bool played = std::ranges::find(instruments, &noun(pair.antecedent)) != instruments.end();
+      EXPECT_GE(seen[pair.antecedent], played ? 18 : 20) << pair.antecedent;
     }
   }
 }

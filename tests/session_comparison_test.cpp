@@ -222,6 +222,9 @@ TEST_F(SavedComparisonTest, OpeningItOpensBoth) {
   ASSERT_TRUE(wait_for([&] { return all_of_other<RunOpened>().size() == 1; }));
   EXPECT_EQ(script->times("open " + folder + "/a"), 1U);
   EXPECT_EQ(other->times("open " + folder + "/b"), 1U);
+  EXPECT_EQ(all<CorpusRead>().size(), 1U) << "the one that both share, before the other is opened";
+  EXPECT_FALSE(all_of_other<RunOpened>()[0].corpus_follows);
+  EXPECT_EQ(all_of_other<RunOpened>()[0].examples.size(), 1U);
 }
 
 TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {

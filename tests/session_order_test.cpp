@@ -141,7 +141,14 @@ TEST_F(SessionTest, FailedOpenIsSaidAndKeepsTheRun) {
   script->on_open = [] { throw std::runtime_error("/x/config.json is missing"); };
   session->post(OpenRun{"/x"});
   ASSERT_TRUE(wait_until_said("Could not open the run: /x/config.json is missing"));
+  script->on_prepare = [](const ProgressCallback& progress) {
+    progress({"Opening", 0.2});
+    throw std::runtime_error("/y/config.json is missing");
+  };
+  session->post(OpenRun{.path = "/y", .go_on = true});
+  ASSERT_TRUE(wait_until_said("Could not open the run: /y/config.json is missing"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::idle; }));
+  EXPECT_EQ(all<Progress>().back().fraction, 1);
   session->post(Probe{2, "still there"});
   ASSERT_TRUE(wait_for_whole_snapshot(2));
   EXPECT_EQ(snapshot->run, 1u);

@@ -109,6 +109,7 @@ class Window {
   Status status;
   std::vector<StudyEnded> ended;
   bool run_kept = false;
+  bool corpus_read = false;
 
  private:
   void poll() {
@@ -126,6 +127,7 @@ class Window {
       if (const auto* recorded = std::get_if<FrameRecorded>(&event)) frames.push_back(recorded->frame);
       if (const auto* told = std::get_if<Status>(&event)) status = *told;
       if (std::holds_alternative<RunKept>(event)) run_kept = true;
+      if (std::holds_alternative<CorpusRead>(event)) corpus_read = true;
       if (const auto* study = std::get_if<StudyEnded>(&event)) ended.push_back(*study);
     }
   }
@@ -364,6 +366,9 @@ TEST_F(StationTest, ARunOpenedWithItsCurveAndFramesBringsThem) {
   Window window(address());
   ASSERT_TRUE(window.wait_for([&] { return !window.frames.empty(); }));
   EXPECT_EQ(window.run, "open somewhere");
+  EXPECT_FALSE(window.corpus_read);
+  session->post(Probe{.request = 1, .text = "a sentence"});  // after which it is
+  EXPECT_TRUE(window.wait_for([&] { return window.corpus_read; }));
   EXPECT_EQ(window.frames.front()->source_text, "pinned");
 }
 
