@@ -141,13 +141,6 @@ std::unique_ptr<TorchEngine> TorchEngine::sibling() const {
   return other;
 }
 
-RunOpened TorchEngine::open_run(const std::string& path, const ProgressCallback& progress) {
-  finish_checkpoint(path);
-  Run run = read_model(path);
-  read_corpus_of(run, progress);
-  return replace(std::move(run));
-}
-
 RunOpened TorchEngine::open_model(const std::string& path) {
   finish_checkpoint(path);
   RunOpened opened = replace(read_model(path));

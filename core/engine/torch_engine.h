@@ -59,9 +59,6 @@ class TorchEngine final : public Engine {
   void probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) override;
   StudyResult study(const StartStudy& asked, const FractionCallback& progress) override;
 
-  // Both in one: a saved run, whole, to be looked at.
-  RunOpened open_run(const std::string& path, const ProgressCallback& progress);
-
   // The weights become the mean of the last `count` kept in the folder that the run was opened from (§6.1). Throws
   // RunError if there are fewer, SafetensorsError and FileError as load_weights; the weights are then unchanged.
   void average(std::int64_t count);

@@ -1,5 +1,7 @@
 #include "session/engine.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace attnscope {
@@ -10,6 +12,15 @@ bool seen_at(const PinnedSentence& sentence, std::int64_t step) {
 }
 
 }  // namespace
+
+RunOpened Engine::open_run(const std::string& path, const ProgressCallback& progress) {
+  RunOpened opened = open_model(path);
+  if (!std::exchange(opened.corpus_follows, false)) return opened;
+  CorpusRead read = read_corpus(progress);
+  opened.examples = std::move(read.examples);
+  std::ranges::move(read.warnings, std::back_inserter(opened.warnings));
+  return opened;
+}
 
 bool recording_due(Engine& engine) {
   return engine.status().step % engine.history_interval() == 0;

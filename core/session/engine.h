@@ -36,6 +36,8 @@ class Engine {
   // Reads what the opened model was trained on: training, studies and the words that it has seen want it. `progress`
   // may look at sentences, and throw to leave it unread.
   virtual CorpusRead read_corpus(const ProgressCallback& progress) = 0;
+  // Both in one: a saved run, whole, to be looked at.
+  RunOpened open_run(const std::string& path, const ProgressCallback& progress);
 
   // From here on the run has a folder, into which it is saved again by the two functions below.
   virtual void save_run(const std::string& path) = 0;

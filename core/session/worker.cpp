@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 #include <ranges>
 #include <utility>
@@ -71,15 +70,6 @@ class Raised {
 template <typename... Kinds>
 bool is_one_of(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
-}
-
-RunOpened opened_whole(Engine& engine, const std::string& path, const ProgressCallback& progress) {
-  RunOpened opened = engine.open_model(path);
-  CorpusRead read = engine.read_corpus(progress);
-  opened.corpus_follows = false;
-  opened.examples = std::move(read.examples);
-  std::ranges::move(read.warnings, std::back_inserter(opened.warnings));
-  return opened;
 }
 
 // After it another run stands in a place.
@@ -505,7 +495,7 @@ void Session::Worker::compare(const Compare& wanted) {
   std::optional<RunOpened> opened = built("make the run to compare with", [&](const ProgressCallback& progress) {
     if (corpus_follows_) take_in(engine_->read_corpus(progress));  // the other one shares it
     other = engine_->beside();
-    if (const auto* path = std::get_if<std::string>(&wanted.other)) return opened_whole(*other, *path, progress);
+    if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
     Config config = std::get<Config>(wanted.other);
     config.training.threads = config_.training.threads;  // one team of threads computes both
     config.training.device = config_.training.device;

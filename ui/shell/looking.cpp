@@ -108,14 +108,14 @@ struct Receiver {
     for (const MetricPoint& point : opened.metrics) (*this)(point);
     scope.status.step = opened.step;
     scope.edited = opened.config;
-    for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, warning);
+    warn(opened.warnings);
     const bool other_kind = scope.run.config.model.is_language_model() != opened.config.model.is_language_model();
     if (other_kind)
       scope.views.of<DecodingView>().time_step = -1;  // a prompt is passed over, a translation seen from its first step
     const std::uint64_t before = scope.run.run;
     scope.run = std::move(opened);
     let_go_of_output(scope);
-    if (const Example* example = example_of(scope)) scope.reference = example->target;
+    take_reference();
     scope.saved_to = scope.run.saved_to;  // another run must not silently take the place of the one saved there
     if (!scope.run.folder.empty() && !scope.run.autosaved) remember_run(scope, scope.run.folder);
     receive_in_undo(scope, before);
@@ -128,8 +128,8 @@ struct Receiver {
     scope.progress.reset();
     scope.run.corpus_follows = false;
     scope.run.examples = std::move(read.examples);
-    for (const std::string& warning : read.warnings) notify(scope, Severity::warning, warning);
-    if (const Example* example = example_of(scope)) scope.reference = example->target;
+    warn(read.warnings);
+    take_reference();
     probe_sentence(scope);  // again: which words were never seen is known now
   }
 
@@ -160,6 +160,14 @@ struct Receiver {
   void operator()(const DirectoryListed& listing) { receive(scope.browser, listing); }
   void operator()(const FileWritten& written) { receive(scope, written); }
   void operator()(const FileRead& read) { receive(scope, read); }
+
+  void warn(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) notify(scope, Severity::warning, warning);
+  }
+  // Of the sentence, if it is one of the corpus' examples.
+  void take_reference() {
+    if (const Example* example = example_of(scope)) scope.reference = example->target;
+  }
 };
 
 }  // namespace

@@ -55,7 +55,11 @@ void draw_sentence_list(Scope& scope, const Skin& skin) {
     draw_choice(scope, sentence, sentence);
     ImGui::PopID();
   }
-  if (id == 0) ImGui::TextUnformatted(tr("Examples appear here once a run is open."));
+  if (scope.run.corpus_follows) {
+    ImGui::TextUnformatted(tr("Examples appear here once the corpus is read."));
+  } else if (id == 0) {
+    ImGui::TextUnformatted(tr("Examples appear here once a run is open."));
+  }
   ImGui::EndPopup();
 }
 

@@ -39,21 +39,12 @@ constexpr Verb verb_table[] = {
     {"visit", "visits", "visited", {"visite", "visite", "visitons", "visitez", "visitent"}, "visité"},
 };
 
-// "to be" of a person.
-struct Being {
-  std::string_view present, past;
-};
-
-// In the order of Person.
-constexpr std::array<Being, 5> english_being = {
-    {{"am", "was"}, {"is", "was"}, {"are", "were"}, {"are", "were"}, {"are", "were"}}};
-constexpr std::array<Being, 5> french_being = {
-    {{"suis", "étais"}, {"est", "était"}, {"sommes", "étions"}, {"êtes", "étiez"}, {"sont", "étaient"}}};
-
-std::string_view be(const std::array<Being, 5>& forms, Person person, Tense tense) {
-  const Being& form = forms.at(static_cast<std::size_t>(person));
-  return tense == Tense::past ? form.past : form.present;
-}
+// "to be": in the order of Person, present and past.
+constexpr Phrase being_table[][2] = {{{"am", "suis"}, {"was", "étais"}},
+                                     {{"is", "est"}, {"was", "était"}},
+                                     {{"are", "sommes"}, {"were", "étions"}},
+                                     {{"are", "êtes"}, {"were", "étiez"}},
+                                     {{"are", "sont"}, {"were", "étaient"}}};
 
 std::string with_subject(const Subject& subject, const std::string& group) {
   return subject.person == Person::i ? elided("je", group) : fmt::format("{} {}", subject.fr, group);
@@ -119,12 +110,16 @@ std::string french_clause(const Subject& subject, const Verb& action, Tense tens
   return mood == Mood::asked ? elided("est-ce que", clause) : clause;
 }
 
+const Phrase& being(Person person, Tense tense) {
+  return being_table[static_cast<std::size_t>(person)][tense == Tense::past ? 1 : 0];
+}
+
 Clause quality_clause(const Subject& subject, const Adjective& quality, const Phrase& degree, Tense tense) {
   const bool plural = subject.person == Person::we || subject.person == Person::they;
   const std::string form = agreed(quality, {.gender = subject.gender, .plural = plural});
-  return {
-      fmt::format("{} {} {}", subject.en, be(english_being, subject.person, tense), to_degree(degree.en, quality.en)),
-      with_subject(subject, fmt::format("{} {}", be(french_being, subject.person, tense), to_degree(degree.fr, form)))};
+  const Phrase& is = being(subject.person, tense);
+  return {fmt::format("{} {} {}", subject.en, is.en, with_degree(degree.en, quality.en)),
+          with_subject(subject, fmt::format("{} {}", is.fr, with_degree(degree.fr, form)))};
 }
 
 std::vector<Phrase> times(Tense tense) {

@@ -52,6 +52,9 @@ bool tells_tense(const Verb& verb, Tense tense, Mood mood);
 std::string english_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 std::string french_clause(const Subject& subject, const Verb& verb, Tense tense, Mood mood);
 
+// "am", "suis".
+const Phrase& being(Person person, Tense tense);
+
 // "she was too happy": what the subject is, or was.
 Clause quality_clause(const Subject& subject, const Adjective& quality, const Phrase& degree, Tense tense);
 

@@ -240,7 +240,7 @@ const Phrase& degree(std::string_view english) {
   return find(degrees, english, "degree");
 }
 
-std::string to_degree(std::string_view degree, std::string_view quality) {
+std::string with_degree(std::string_view degree, std::string_view quality) {
   return degree.empty() ? std::string(quality) : fmt::format("{} {}", degree, quality);
 }
 

@@ -41,7 +41,7 @@ struct Phrase {
 inline constexpr std::array<Phrase, 4> degrees = {{{"too", "trop"}, {"very", "très"}, {"so", "si"}, {"", ""}}};
 
 // "too wide"; "wide" where the degree is empty.
-std::string to_degree(std::string_view degree, std::string_view quality);
+std::string with_degree(std::string_view degree, std::string_view quality);
 
 // All throw std::logic_error for a word that the lexicon does not have: an error in the grammar itself.
 const Noun& noun(std::string_view english);

@@ -80,16 +80,17 @@ bool FrameWriter::possible(const Choice& choice) const {
 Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
   const Predicate& said = predicate(choice);
   if (frame_.links[choice.link] == Link::so) return {std::string(said.en), slots.french(said.fr)};
-  const bool past = frame_.mains[choice.main].tense == Tense::past;
-  const std::string_view be = past ? "was" : "is";
-  const std::string_view etre = past ? "était" : "est";
-  if (!said.fr.empty()) return {fmt::format("{} {}", be, said.en), fmt::format("{} {}", etre, slots.french(said.fr))};
+  const Tense tense = frame_.mains[choice.main].tense;
+  const Phrase& is = being(Person::he, tense);
+  if (!said.fr.empty())
+    return {fmt::format("{} {}", is.en, said.en), fmt::format("{} {}", is.fr, slots.french(said.fr))};
 
   const Adjective& quality = adjective(said.en);
   const Phrase& much = degree(has_degrees(said) ? frame_.degrees[choice.degree] : "");
-  const std::string_view verb = quality.state != State::avoir ? etre : past ? "avait" : "a";
+  const std::string_view verb = quality.state != State::avoir ? is.fr : tense == Tense::past ? "avait" : "a";
   const std::string form = agreed(quality, {.gender = antecedent(choice).gender, .plural = false});
-  return {fmt::format("{} {}", be, to_degree(much.en, said.en)), fmt::format("{} {}", verb, to_degree(much.fr, form))};
+  return {fmt::format("{} {}", is.en, with_degree(much.en, said.en)),
+          fmt::format("{} {}", verb, with_degree(much.fr, form))};
 }
 
 Draft FrameWriter::write(const Choice& choice) const {
