@@ -151,6 +151,16 @@ TEST_F(Embeddings, TheMemoryOfRecordedStepsIsBounded) {
   EXPECT_EQ(recorded.steps().back(), 39);
 }
 
+TEST_F(Embeddings, AsManyStepsAreRecordedAsWereAllowed) {
+  RecordedParameters recorded(std::size_t{128} << 20, 8);
+  for (std::int64_t step = 0; step < 40; ++step) recorded.record(step, copied_embeddings(engine->model()));
+  const std::vector<std::int64_t> steps = recorded.steps();
+  ASSERT_EQ(steps.size(), 8U);
+  EXPECT_EQ(steps.front(), 0);
+  EXPECT_EQ(steps.back(), 39);
+  for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_LE(steps[i] - steps[i - 1], 9) << "over the whole training";
+}
+
 TEST_F(Embeddings, NumbersThatAreNotFiniteAreSaid) {
   ModelConfig config = small_config();
   const Model model = seeded_model(config);

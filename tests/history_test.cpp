@@ -240,17 +240,24 @@ TEST(History, KeepsTheFirstAndTheLastEvenWhenTheyAreTooMuch) {
   EXPECT_GT(history.bytes(), history.budget());
 }
 
-TEST(History, NeverHoldsMoreFramesThanAScrubBarCanShow) {
+TEST(History, HoldsSoManyFramesOfASentenceHoweverLongItIsTrained) {
   Snapshot tiny;
-  tiny.source_text = "a";
   History history;
-  history.pin("a");
-  for (std::int64_t step = 0; step < 2 * static_cast<std::int64_t>(max_frames); ++step) {
+  for (const char* text : {"a", "b"}) history.pin(text);
+  const auto last = static_cast<std::int64_t>(4 * max_frames);
+  for (std::int64_t step = 0; step <= last; ++step) {
     tiny.step = step;
-    history.add(frame_of(tiny));
-    if (step == static_cast<std::int64_t>(max_frames) + 20) break;  // each further one is found among all
+    for (const char* text : {"a", "b"}) {
+      tiny.source_text = text;
+      if (text[0] == 'a' || step % 40 == 0) history.add(frame_of(tiny));
+    }
   }
-  EXPECT_EQ(history.find("a")->frames.size(), max_frames);
+  const std::vector<std::int64_t> kept = steps(history.find("a"));
+  ASSERT_EQ(kept.size(), max_frames);
+  EXPECT_EQ(kept.front(), 0);
+  EXPECT_EQ(kept.back(), last);
+  for (std::size_t i = 1; i < kept.size(); ++i) EXPECT_LE(kept[i] - kept[i - 1], 8) << "over the whole training";
+  EXPECT_EQ(history.find("b")->frames.size(), 31U) << "one that has few loses none to another";
 }
 
 TEST(History, TwoThatAreToldTheSameHoldTheSameFrames) {

@@ -11,7 +11,8 @@ settling=5
 home="$(mktemp -d)"
 attnscope=""
 screen=""
-trap 'for process in "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; fi; done; rm -rf "$home"' EXIT
+# In this order, and one after the other: the window saves its run as it goes.
+trap 'for process in "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; wait "$process" || true; fi; done; rm -rf "$home"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 
 mkfifo "$home/number"

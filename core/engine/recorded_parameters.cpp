@@ -47,7 +47,7 @@ void RecordedParameters::thin() {
     bytes += bytes_of(kept.tensors);
     if (!kept.tensors.empty()) in_memory.push_back(step);
   }
-  while (bytes > budget_ && in_memory.size() > 2) {
+  while ((bytes > budget_ || in_memory.size() > most_steps_) && in_memory.size() > 2) {
     std::size_t least = 1;
     for (std::size_t i = 2; i + 1 < in_memory.size(); ++i)
       if (in_memory[i + 1] - in_memory[i - 1] < in_memory[least + 1] - in_memory[least - 1]) least = i;

@@ -20,13 +20,14 @@ using RecordedTensors = std::map<std::string, torch::Tensor>;
 
 class RecordedParameters {
  public:
-  // Bytes of the tensors in memory; the first and the last step stay whatever they take.
-  explicit RecordedParameters(std::size_t budget = std::size_t{128} << 20) : budget_(budget) {}
+  // Bytes of the tensors in memory, and steps that have some; the first and the last step stay whatever they take.
+  explicit RecordedParameters(std::size_t budget = std::size_t{128} << 20, std::size_t most_steps = 1000)
+      : budget_(budget), most_steps_(most_steps) {}
 
   // Older weights in the folder, of steps before `step`; they are read when they are asked for.
   void find_in(const RunFolder& folder, std::int64_t step);
 
-  // Above the budget that step goes whose neighbours are the closest.
+  // Above either that step goes whose neighbours are the closest.
   void record(std::int64_t step, RecordedTensors tensors);
 
   std::vector<std::int64_t> steps() const;  // ascending
@@ -46,6 +47,7 @@ class RecordedParameters {
   void thin();
 
   std::size_t budget_;
+  std::size_t most_steps_;
   std::map<std::int64_t, Step> steps_;
 };
 

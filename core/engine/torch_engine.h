@@ -123,9 +123,9 @@ class TorchEngine final : public Engine {
     History pinned;
     bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;
-    RecordedParameters embeddings;
-    RecordedParameters recorded;             // all weights, of steps of which there are frames
-    std::shared_ptr<WatchedModel> recalled;  // one of those steps; null: none was asked for
+    RecordedParameters embeddings{std::size_t{128} << 20, 100};  // a film of some seconds
+    RecordedParameters recorded;                                 // all weights, of steps of which there are frames
+    std::shared_ptr<WatchedModel> recalled;                      // one of those steps; null: none was asked for
 
     // Made when they are first asked for; an answer is kept until another is wanted.
     std::optional<EmbeddingDesk> desk;

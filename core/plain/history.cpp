@@ -102,9 +102,10 @@ void History::add(Frame frame) {
   if (pinned == sentences_.end()) return;
   drop_after(*pinned, frame->step - 1);
   bytes_ += bytes_of(*frame);
-  ++count_;
   pinned->frames.push_back(std::move(frame));
-  thin();
+  if (pinned->frames.size() > max_frames) drop_the_least_missed({&*pinned, 1});
+  while (bytes_ > budget_ && drop_the_least_missed(sentences_)) {
+  }
 }
 
 void History::truncate(std::int64_t step) {
@@ -114,7 +115,6 @@ void History::truncate(std::int64_t step) {
 void History::clear() {
   for (PinnedSentence& sentence : sentences_) sentence.frames.clear();
   bytes_ = 0;
-  count_ = 0;
 }
 
 const PinnedSentence* History::find(const std::string& text) const {
@@ -125,34 +125,27 @@ const PinnedSentence* History::find(const std::string& text) const {
 void History::drop_after(PinnedSentence& sentence, std::int64_t step) {
   while (!sentence.frames.empty() && sentence.frames.back()->step > step) {
     bytes_ -= bytes_of(*sentence.frames.back());
-    --count_;
     sentence.frames.pop_back();
   }
 }
 
-void History::thin() {
-  while ((bytes_ > budget_ || count_ > max_frames) && drop_the_least_missed()) {
-  }
-}
-
-bool History::drop_the_least_missed() {
+bool History::drop_the_least_missed(std::span<PinnedSentence> among) {
   std::pair least = {std::numeric_limits<std::int64_t>::max(), std::int64_t{0}};  // gap it leaves, its step
-  std::vector<Frame>* among = nullptr;
+  std::vector<Frame>* frames = nullptr;
   std::size_t index = 0;
-  for (PinnedSentence& sentence : sentences_) {
+  for (PinnedSentence& sentence : among) {
     for (std::size_t i = 1; i + 1 < sentence.frames.size(); ++i) {
       const std::int64_t gap = sentence.frames[i + 1]->step - sentence.frames[i - 1]->step;
       const std::pair candidate = {gap, sentence.frames[i]->step};
-      if (among && candidate >= least) continue;
+      if (frames && candidate >= least) continue;
       least = candidate;
-      among = &sentence.frames;
+      frames = &sentence.frames;
       index = i;
     }
   }
-  if (!among) return false;
-  bytes_ -= bytes_of(*(*among)[index]);
-  --count_;
-  among->erase(among->begin() + static_cast<std::ptrdiff_t>(index));
+  if (!frames) return false;
+  bytes_ -= bytes_of(*(*frames)[index]);
+  frames->erase(frames->begin() + static_cast<std::ptrdiff_t>(index));
   return true;
 }
 

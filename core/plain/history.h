@@ -29,13 +29,14 @@ Frame frame_of(const Snapshot& look);
 // Memory the frame takes, within some percent: what it is made of, without what the allocator adds.
 std::size_t bytes_of(const Snapshot& frame);
 
-inline constexpr std::size_t max_pinned = 16;      // each is decoded whole at every look
-inline constexpr std::size_t max_frames = 10'000;  // of all sentences: a scrub bar has not more pixels
+inline constexpr std::size_t max_pinned = 16;                                  // each is decoded whole at every look
+inline constexpr std::size_t max_frames = 300;                                 // of a sentence: a film of ten seconds
 inline constexpr std::size_t default_history_budget = std::size_t{256} << 20;  // bytes
 
 // Keeps itself within its budget by thinning: of all frames but the first and last of each sentence, the one goes whose
-// neighbours are the closest in steps, the oldest of several; so what is left is spread evenly over the training. That
-// is a function of what was done to it alone: two histories told the same hold the same frames.
+// neighbours are the closest in steps, the oldest of several; so what is left is spread evenly over the training. A
+// sentence that has more than max_frames is thinned likewise. That is a function of what was done to it alone: two
+// histories told the same hold the same frames.
 class History {
  public:
   explicit History(std::size_t budget = default_history_budget) : budget_(budget) {}
@@ -61,13 +62,11 @@ class History {
 
  private:
   void drop_after(PinnedSentence& sentence, std::int64_t step);
-  void thin();
-  bool drop_the_least_missed();
+  bool drop_the_least_missed(std::span<PinnedSentence> among);
 
   std::size_t budget_;
   std::vector<PinnedSentence> sentences_;
   std::size_t bytes_ = 0;
-  std::size_t count_ = 0;  // frames
 };
 
 // One weight over the steps of `frames`: how much query `row` attends to key `col` in this head. Frames in which there

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plain/metric_point.h"
+
 namespace attnscope {
 
 // Metrics whose plots have the same title share one.
@@ -49,6 +51,7 @@ inline constexpr std::array metric_rows = {
     // Only of updates that validated.
     MetricRow{"validation_nll", "validation_loss", loss_plot, {"validation"}, "validation {:.4f} nats/token"},
 };
+static_assert(metric_rows.size() == MetricPoint::num_metrics);
 
 // The place of a metric in the table: an index of a MetricPoint and of Curves. A key that is not there does not
 // compile.

@@ -162,10 +162,11 @@ void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) 
   const WithFont font(skin.fonts.small);
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
-  help_tooltip(trf("Memory that the recorded frames of all pinned sentences take, and their budget. One is recorded "
-                   "every {} updates; near the budget those go whose neighbours are closest.",
-                   scope.run.config.training.history_interval),
-               skin);
+  help_tooltip(
+      trf("Memory that the recorded frames of all pinned sentences take, and their budget. One is recorded "
+          "every {} updates; near the budget, and beyond {} of a sentence, those go whose neighbours are closest.",
+          scope.run.config.training.history_interval, max_frames),
+      skin);
 }
 
 // While pictures of the recorded steps are being written.
