@@ -57,6 +57,33 @@ TEST_F(GlanceWindow, SaysWhereItLooksAndWhatWasWrittenOfBoth) {
   EXPECT_FALSE(ui.drew("Learning rate")) << "… nor curves";
 }
 
+TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
+  auto snapshot = animal_snapshot(2);
+  look(snapshot->encoder.back()[2], it, animal);
+  for (auto& layer : snapshot->cross)
+    for (Matrix& head : layer) {
+      for (int row = 0; row < head.rows; ++row) look(head, row, street);
+      for (const int row : {il_written - 2, il_written}) look(head, row, it);
+      for (const int row : {0, animal_written}) look(head, row, animal);
+    }
+  receive(scope, {}, snapshot);
+  ui.frames(2, draw);
+  const std::string drawn = ui.drawn_text();
+  EXPECT_THAT(drawn, HasSubstr("Itiswritten?qu'il?.")) << "the sign between two words with them";
+  EXPECT_THAT(drawn, HasSubstr("?animal?iswritten?L'animal?."));
+
+  for (auto& layer : snapshot->cross)
+    for (Matrix& head : layer) {
+      look(head, animal_written, street);
+      look(head, il_written + 1, animal);
+    }
+  auto apart = std::make_shared<Snapshot>(*snapshot);
+  apart->request = 3;
+  receive(scope, {}, apart);
+  ui.frames(2, draw);
+  EXPECT_THAT(ui.drawn_text(), HasSubstr("?animal?iswritten?L?était?.")) << "others stand between";
+}
+
 TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
   ASSERT_TRUE(ui.click_text("Change", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the street because it was too wide.");

@@ -347,21 +347,42 @@ class Picture {
 
 // ---- the words about it
 
+// Words begin … end as they stand in the text.
+std::string as_set(const SetText& text, std::size_t begin, std::size_t end) {
+  std::string set;
+  for (std::size_t i = begin; i < end; ++i) set += (text.apart[i] ? " " : "") + text.words[i].text;
+  return set;
+}
+
+// What was written of a word, "qu'il": signs between two such words with them, and … for words that are of others.
+std::string written_of(const Glance& glance, int word) {
+  const SetText& written = glance.written;
+  std::string text;
+  std::size_t after = 0;  // the last of them
+  for (std::size_t i = 0; i < written.words.size(); ++i) {
+    if (glance.read_from[i] != word) continue;
+    if (text.empty()) {
+      text = written.words[i].text;
+    } else {
+      const bool goes_on = std::none_of(written.words.begin() + static_cast<std::ptrdiff_t>(after),
+                                        written.words.begin() + static_cast<std::ptrdiff_t>(i), has_letters);
+      text += goes_on ? as_set(written, after, i + 1) : " … " + written.words[i].text;
+    }
+    after = i + 1;
+  }
+  return text;
+}
+
 // "“it” looks at “animal” (0.99) and is written “il”."
 std::string telling(const Glance& glance, int chosen) {
   const int best = most_looked_at(glance, chosen);
   if (best < 0) return {};
-  const auto written_of = [&](int word) {
-    std::string text;
-    for (std::size_t i = 0; i < glance.written.words.size(); ++i)
-      if (glance.read_from[i] == word) text += (text.empty() ? "" : " ") + glance.written.words[i].text;
-    return text;
-  };
   std::string text =
       trf("“{}” looks at “{}” most: {} of its weight.", text_of_word(glance.text.words, chosen),
           text_of_word(glance.text.words, best), number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
-  if (const std::string written = written_of(chosen); !written.empty()) text += trf(" It is written “{}”.", written);
-  if (const std::string written = written_of(best); !written.empty())
+  if (const std::string written = written_of(glance, chosen); !written.empty())
+    text += trf(" It is written “{}”.", written);
+  if (const std::string written = written_of(glance, best); !written.empty())
     text += trf(" “{}” is written “{}”.", text_of_word(glance.text.words, best), written);
   return text;
 }
