@@ -459,6 +459,44 @@ TEST_F(BrowserTest, asks_for_a_listing_when_opened) {
   EXPECT_TRUE(ui.drew("reading the folder"));
 }
 
+// A worker that is busy answers late.
+TEST_F(BrowserTest, what_is_typed_before_the_listing_comes_is_the_name) {
+  open_browser(browser, a_new_run, "", commands);
+  ui.frames(3, draw);  // as long as keys wait after Ctrl+S
+  ui.type("mine", draw);
+  EXPECT_EQ(browser.name, "mine");
+  receive(browser, {.path = "/home/u", .entries = {{"tiny", true, true, 0}}, .error = {}});
+  ui.type("2", draw);
+  EXPECT_EQ(browser.name, "mine2") << "the listing neither moved the keyboard nor selected what was typed";
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(chosen, "/home/u/mine2");
+}
+
+TEST_F(BrowserTest, enter_before_the_listing_comes_waits_for_it) {
+  open_browser(browser, a_new_run, "", commands);
+  ui.frames(3, draw);
+  ui.type("mine", draw);
+  ui.key(Key::enter, draw);
+  EXPECT_FALSE(chosen);
+  receive(browser, {.path = "/home/u", .entries = {{"tiny", true, true, 0}}, .error = {}});
+  ui.frames(3, draw);
+  EXPECT_EQ(chosen, "/home/u/mine");
+  EXPECT_FALSE(browser.open);
+}
+
+TEST_F(BrowserTest, enter_before_the_listing_comes_replaces_nothing_unseen) {
+  open_browser(browser, a_new_run, "", commands);
+  ui.frames(3, draw);
+  ui.type("tiny", draw);
+  ui.key(Key::enter, draw);
+  receive(browser, {.path = "/home/u", .entries = {{"tiny", true, true, 0}}, .error = {}});
+  ui.frames(3, draw);
+  EXPECT_FALSE(chosen);
+  EXPECT_TRUE(ui.drew("will be replaced"));
+  ui.key(Key::enter, draw);
+  EXPECT_EQ(chosen, "/home/u/tiny") << "the keyboard is in the name again";
+}
+
 TEST_F(BrowserTest, double_click_chooses_a_run) {
   open(a_run);
   EXPECT_FALSE(ui.drew("pairs.tsv"));  // no run

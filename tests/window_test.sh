@@ -94,8 +94,7 @@ save_and_train() {
   within 30 window_is_there
   xdotool windowfocus --sync "$window"
   within 120 title_is "?* — attnscope"
-  ctrl s
-  sleep 1 # until the folder has been read
+  ctrl s # whether the folder has been read or not
   xdotool type --delay 20 "$1"
   xdotool key Return
   within 60 is_saved "$1"

@@ -9,6 +9,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 
 #include "base/input.h"
 #include "base/translation.h"
@@ -161,8 +162,8 @@ std::string name_problem(const FileBrowser& browser) {
 
 // True when Enter was pressed in it.
 bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
-  if (browser.take_focus) ImGui::SetKeyboardFocusHere();
-  browser.take_focus = false;
+  // A listing that comes while somebody types takes nothing from him.
+  if (std::exchange(browser.take_focus, false) && !ImGui::GetIO().WantTextInput) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
   const std::string hint = trf("name of the {}", tr(browser.choice->thing));
   const bool entered =
@@ -191,6 +192,16 @@ std::optional<std::string> acceptable(const FileBrowser& browser) {
   const DirectoryEntry& entry = browser.listing.entries[static_cast<std::size_t>(browser.selected)];
   const bool fits = browser.choice->runs ? entry.is_run : !entry.is_directory;
   return fits ? std::optional(path_of(browser, entry.name)) : std::nullopt;
+}
+
+// Enter is kept until the listing is there; but what is replaced is never replaced before one was told.
+std::optional<std::string> draw_naming(FileBrowser& browser, const Skin& skin) {
+  if (!browser.choice->thing) return std::nullopt;
+  const bool kept = !browser.waiting && std::exchange(browser.entered, false);
+  const bool entered = draw_name_entry(browser, skin);
+  if (entered && browser.waiting) browser.entered = true;
+  if (entered || (kept && !entry_named(browser, browser.name))) return acceptable(browser);
+  return std::nullopt;
 }
 
 std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) {
@@ -238,8 +249,7 @@ std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Comma
   float beneath = ImGui::GetFrameHeightWithSpacing();
   if (browser.choice->thing) beneath += ImGui::GetFrameHeightWithSpacing() + ImGui::GetTextLineHeightWithSpacing();
   if (const auto listed = draw_list(browser, {0, -beneath}, commands, skin)) chosen = listed;
-  const bool named = browser.choice->thing && draw_name_entry(browser, skin);
-  if (named) chosen = acceptable(browser);
+  if (const auto named = draw_naming(browser, skin)) chosen = named;
   if (const auto accepted = draw_buttons(browser, skin)) chosen = accepted;
   if (!ImGui::GetIO().WantTextInput && key_pressed(Key::backspace) && !browser.listing.path.empty())
     go_to(browser, fs::path(browser.listing.path).parent_path().string(), commands);
@@ -253,6 +263,8 @@ void open_browser(FileBrowser& browser, const FileChoice& choice, const std::str
   browser.choice = &choice;
   browser.open = true;
   browser.just_opened = true;
+  browser.entered = false;
+  browser.take_focus = choice.thing != nullptr;  // what is typed before the listing comes is its name
   go_to(browser, start.empty() ? browser.listing.path : start, commands);
 }
 

@@ -38,6 +38,7 @@ struct FileBrowser {
   std::string name;               // of what is to be made
   std::vector<PathOffer> offers;  // above the folder, to be chosen by a click
   int selected = -1;              // of listing.entries
+  bool entered = false;           // Enter, in the name, before the listing was there
   bool take_focus = false;        // the keyboard goes to the list (saving: to the name) with the next frame
 };
 
