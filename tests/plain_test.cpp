@@ -11,8 +11,10 @@
 #include "plain/channel.h"
 #include "plain/config.h"
 #include "plain/curves.h"
+#include "plain/error.h"
 #include "plain/metrics.h"
 #include "plain/position_schemes.h"
+#include "plain/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -22,9 +24,36 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Lt;
+using testing::ResultOf;
 using testing::ThrowsMessage;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// ---- errors
+
+TEST(Error, QuotesOfMegabytesLeaveTheEndsOfAMessage) {
+  EXPECT_STREQ(Error("model.d_model is 0, allowed: 1 to 8192").what(), "model.d_model is 0, allowed: 1 to 8192");
+  for (const char* filling : {"x", "é", "語", "😀"}) {
+    std::string value;
+    while (value.size() < 1'000'000) value += filling;
+    const std::string message = Error("model.d_model is " + value + ", it should be a number").what();
+    EXPECT_LT(message.size(), longest_message + 10);
+    EXPECT_GT(message.size(), longest_message - 10);
+    EXPECT_TRUE(message.starts_with("model.d_model is " + std::string(filling)));
+    EXPECT_TRUE(message.ends_with(std::string(filling) + ", it should be a number"));
+    EXPECT_FALSE(utf8_fault(message)) << "cut within a character";
+  }
+}
+
+TEST(Error, IsWhatAConfigurationIsRefusedWith) {
+  nlohmann::json json = to_json(Config());
+  json["model"]["d_model"] = std::string(10'000'000, 'x');
+  EXPECT_THAT([&] { config_from_json(json); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("model.d_model is \"xx"), HasSubstr("it should be"),
+                        ResultOf([](const std::string& text) { return text.size(); }, Lt(longest_message + 10)))));
+}
 
 // ---- configuration
 

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/error.h"
 #include "storage/mapped_file.h"
 #include "storage/safetensors.h"
 
@@ -19,9 +19,9 @@ namespace attnscope {
 
 // A checkpoint that cannot be opened: another family, a field or value that is not supported, a tensor that is missing
 // or of another shape. The message names the file and the field or tensor, and what is allowed.
-class CheckpointError : public std::runtime_error {
+class CheckpointError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // How a stored tensor becomes a parameter, or a part of its rows.

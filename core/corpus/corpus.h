@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/error.h"
 
 namespace attnscope {
 
@@ -57,9 +57,9 @@ struct Corpus {
 };
 
 // A corpus that cannot be used at all. The message names the file and what is wrong with it.
-class CorpusError : public std::runtime_error {
+class CorpusError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 struct BuiltIn {

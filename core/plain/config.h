@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "plain/error.h"
 
 namespace attnscope {
 
@@ -153,9 +154,9 @@ struct Config {
 
 // A value that a configuration file, --set or the setup column gave and that cannot be used. The message names the
 // field, the value and what is allowed.
-class ConfigError : public std::runtime_error {
+class ConfigError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 using FieldPointer = std::variant<std::int64_t*, double*, bool*, std::string*>;

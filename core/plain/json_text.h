@@ -2,15 +2,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "plain/error.h"
+
 namespace attnscope {
 
-class JsonTooDeep : public std::runtime_error {
+class JsonTooDeep : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 inline constexpr int most_json_depth = 32;  // lists and objects within one another; ours have six

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "plain/error.h"
 
 namespace attnscope {
 
@@ -13,9 +14,9 @@ struct RemoteAddress {
   std::uint16_t port = 0;
 };
 
-class AddressError : public std::runtime_error {
+class AddressError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // "PORT", "HOST:PORT" or "[IPv6]:PORT"; without a host this machine alone. Throws AddressError, which quotes the text.

@@ -1,18 +1,18 @@
 // Packets as bytes: MessagePack, by the fields that wire_fields.h tells.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "plain/error.h"
 #include "remote/packets.h"
 
 namespace attnscope {
 
 // Bytes that are not what they should be; the message says which part of what.
-class WireError : public std::runtime_error {
+class WireError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 std::string wire_bytes(const ToStation& packet);

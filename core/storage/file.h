@@ -3,16 +3,17 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "plain/error.h"
 
 namespace attnscope {
 
 // A file that cannot be read or written. The message names the path and the reason.
-class FileError : public std::runtime_error {
+class FileError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // The whole file; throws FileError if it cannot be read, has more than `max_bytes`, or is no file: a pipe without a

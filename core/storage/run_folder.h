@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/error.h"
 #include "plain/metric_point.h"
 
 namespace attnscope {
@@ -16,9 +16,9 @@ namespace attnscope {
 inline constexpr std::int64_t largest_step = 1'000'000'000'000;  // beyond it, what is counted with steps may overflow
 
 // A file of a run that is there but does not hold what it should. The message names the file, the line and the field.
-class RunError : public std::runtime_error {
+class RunError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // Where the parts of a run are.

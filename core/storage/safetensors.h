@@ -6,17 +6,18 @@
 #include <filesystem>
 #include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "plain/error.h"
+
 namespace attnscope {
 
 // What cannot be read as safetensors, or written. The message names the file, the tensor and the reason.
-class SafetensorsError : public std::runtime_error {
+class SafetensorsError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 enum class Dtype { F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL };

@@ -5,21 +5,21 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "plain/config.h"
+#include "plain/error.h"
 #include "plain/snapshot.h"
 #include "tokenizer/piece_scheme.h"
 
 namespace attnscope {
 
 // The SentencePiece module cannot be loaded, a model cannot be trained or read, or an id lies outside the vocabulary.
-class TokenizerError : public std::runtime_error {
+class TokenizerError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // `text` in passages short enough to train on and quick to encode, most often all of it in one. Cut before a space,
