@@ -358,7 +358,7 @@ std::string as_set(const SetText& text, std::size_t begin, std::size_t end) {
 std::string written_of(const Glance& glance, int word) {
   const SetText& written = glance.written;
   std::string text;
-  std::size_t after = 0;  // the last of them
+  std::size_t after = 0;  // the last of them, one past it
   for (std::size_t i = 0; i < written.words.size(); ++i) {
     if (glance.read_from[i] != word) continue;
     if (text.empty()) {
