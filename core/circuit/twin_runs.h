@@ -3,20 +3,20 @@
 
 #include <functional>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/circuit.h"
+#include "plain/error.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
 
 // Two sentences cannot be compared in this model; the message says why, in one sentence.
-class NotTwins : public std::runtime_error {
+class NotTwins : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // They can be, and the model writes the same for both.

@@ -7,18 +7,18 @@
 #include <chrono>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "plain/callbacks.h"
+#include "plain/error.h"
 #include "ranks/place.h"
 
 namespace attnscope {
 
-class RanksError : public std::runtime_error {
+class RanksError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 // Another rank's process has ended, hangs, or cannot be reached; the message has its number.

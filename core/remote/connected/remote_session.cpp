@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "plain/channel.h"
+#include "plain/error.h"
 #include "remote/connected/packet_line.h"
 #include "remote/packets.h"
 #include "remote/wire.h"
@@ -29,9 +30,9 @@ constexpr auto first_retry = 500ms;        // each pause between two attempts is
 constexpr auto last_retry = 8s;            // … up to this
 
 // The station does not let this window watch: trying again would not help.
-class NotWelcome : public std::runtime_error {
+class NotWelcome : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  using Error::Error;
 };
 
 std::string reason_of(const std::error_code& error) {
