@@ -288,6 +288,39 @@ TEST(Shortened, cuts_whole_characters) {
   EXPECT_EQ(shortened_at_start(font, "\u00E9\u00E9", 1), "\u2026");
 }
 
+TEST(WrappedLines, EndBetweenWordsAndNotInsideANumber) {
+  UiHarness ui;
+  const ImFont* font = ui.skin.fonts.ui;
+  const std::string text = "the norm is 43.65, the share 0.00929 of it; 10,000 steps\n\nthe end";
+  for (float width = 100; width < 600; width += 3) {
+    std::string joined;
+    for (const std::string_view line : wrapped_lines(font, text, width)) {
+      EXPECT_LE(text_size(font, line).x, width) << line;
+      EXPECT_FALSE(line.ends_with("43.") || line.ends_with("0.") || line.ends_with("10,")) << line;
+      joined += line;
+    }
+    std::erase(joined, ' ');
+    EXPECT_EQ(joined, "thenormis43.65,theshare0.00929ofit;10,000stepstheend") << "at " << width;
+  }
+  const auto narrow = wrapped_lines(font, "0.123456789", 40);
+  EXPECT_GT(narrow.size(), 1U) << "what is wider than a line is cut";
+}
+
+TEST(WrappedLines, AreThoseOfTextInAPanel) {
+  UiHarness ui;
+  for (float width = 80; width < 400; width += 7) {
+    ui.panel([&] {
+      ImGui::BeginChild("narrow", {width, 0});
+      wrapped_text(ui.skin.theme.text, "mean -0.00766, largest 12.41, of them 31.52 % zeros");
+      ImGui::EndChild();
+    });
+    for (const auto& [number, end] : {std::pair("0.00766", "766"), {"12.41", "41"}, {"31.52", "52"}}) {
+      ASSERT_TRUE(ui.drew(number));
+      EXPECT_EQ(ui.find_text(number)->y, ui.find_text(end)->y) << number << " at " << width;
+    }
+  }
+}
+
 TEST(Thumbnail, is_a_button) {
   UiHarness ui;
   const Matrix matrix = ramp(5, 5);

@@ -178,13 +178,22 @@ ImVec2 text_size(const ImFont* font, std::string_view text) {
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, drawable.begin(), drawable.end());
 }
 
+// How much of a paragraph fits into a line. To Dear ImGui a full stop or a comma ends a word, even inside a number.
+static std::size_t fitting_in_line(const ImFont* font, std::string_view paragraph, float width) {
+  const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
+  const auto fitting = static_cast<std::size_t>(end - paragraph.data());
+  if (fitting == 0 || fitting == paragraph.size()) return std::max<std::size_t>(1, fitting);
+  const char before = paragraph[fitting - 1], after = paragraph[fitting];
+  const bool cuts_number = (before == '.' || before == ',') && after >= '0' && after <= '9';
+  const std::size_t space = cuts_number ? paragraph.substr(0, fitting).rfind(' ') : std::string_view::npos;
+  return space == std::string_view::npos || space == 0 ? fitting : space;
+}
+
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::string_view paragraph = text.substr(0, text.find('\n'));
-    const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
-    const std::size_t fitting = std::max<std::size_t>(1, static_cast<std::size_t>(end - paragraph.data()));
-    lines.push_back(paragraph.substr(0, fitting));
+    lines.push_back(paragraph.substr(0, fitting_in_line(font, paragraph, width)));
     text.remove_prefix(lines.back().size());
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ')));
     if (text.starts_with('\n')) text.remove_prefix(1);

@@ -75,7 +75,7 @@ class WithFont {
   WithFont& operator=(const WithFont&) = delete;
 };
 
-// The lines into which text is broken to be no wider than `width` (a longer word is cut).
+// The lines into which text is broken to be no wider than `width` (a longer word is cut, a number is not).
 std::vector<std::string_view> wrapped_lines(const ImFont* font, std::string_view text, float width);
 
 // Size of the text in that font, and the text drawn with its top left corner at `position`.

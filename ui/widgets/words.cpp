@@ -1,6 +1,7 @@
 #include "widgets/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -16,9 +17,20 @@
 namespace attnscope {
 namespace {
 
+// As Dear ImGui would break it now, but for numbers.
+std::string broken_into_lines(std::string_view text) {
+  const float wrap = ImGui::GetCurrentWindow()->DC.TextWrapPos;
+  const float width = ImGui::CalcWrapWidthForPos(ImGui::GetCursorScreenPos(), wrap);
+  return fmt::format("{}", fmt::join(wrapped_lines(ImGui::GetFont(), text, width), "\n"));
+}
+
 void plain_text(std::string_view text) {
   const DrawableText drawable(text);
-  ImGui::TextUnformatted(drawable.begin(), drawable.end());
+  if (ImGui::GetCurrentWindow()->DC.TextWrapPos < 0) return ImGui::TextUnformatted(drawable.begin(), drawable.end());
+  const std::string lines = broken_into_lines({drawable.begin(), drawable.end()});
+  ImGui::PushTextWrapPos(-1);
+  ImGui::TextUnformatted(lines.c_str());
+  ImGui::PopTextWrapPos();
 }
 
 // The next tooltip stands beneath the last item, or above it where there is no room: it does not cover what it
