@@ -61,7 +61,7 @@ void draw_value(Config& config, const ConfigField& field) {
   ImGui::SetNextItemWidth(-1);
   bool edited = false;
   if (!field.limits.choices.empty()) {
-    if (!ImGui::BeginCombo(id.c_str(), text.c_str())) return;
+    if (!begin_combo(id.c_str(), text)) return;
     for (const std::string_view choice : field.limits.choices) {
       if (!ImGui::Selectable(std::string(choice).c_str(), text == choice)) continue;
       text = choice;

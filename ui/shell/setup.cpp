@@ -63,7 +63,7 @@ bool draw_corpus_combo(Scope& scope, const Skin& skin) {
   std::string& source = scope.edited.corpus.source;
   bool changed = false;
   const std::string shown = source.empty() ? tr("choose one") : file_name(source);
-  if (!ImGui::BeginCombo("##corpus.source", shown.c_str(), ImGuiComboFlags_HeightLarge)) return false;
+  if (!begin_combo("##corpus.source", shown, ImGuiComboFlags_HeightLarge)) return false;
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
     if (ImGui::Selectable(corpus.name.c_str(), corpus.name == source)) {
       source = corpus.name;
@@ -117,7 +117,7 @@ bool draw_origin(std::string& path, const Skin& skin) {
 
 bool draw_choices(const Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   bool changed = false;
-  if (!ImGui::BeginCombo(fmt::format("##{}", field.key).c_str(), value.c_str())) return false;
+  if (!begin_combo(fmt::format("##{}", field.key).c_str(), value)) return false;
   for (const std::string_view choice : field.limits.choices) {
     const bool absent = choice == "cuda" && !scope.facts.cuda_available;
     ImGui::BeginDisabled(absent);
@@ -222,7 +222,7 @@ void draw_presets(Config& edited, float label_width, const Skin& skin) {
   ImGui::SetNextItemWidth(-1);
   const Preset* present = present_preset(edited);
   const std::string preview(present ? present->name : tr("choose one"));
-  const bool open = ImGui::BeginCombo("##preset", preview.c_str(), ImGuiComboFlags_HeightLarge);
+  const bool open = begin_combo("##preset", preview, ImGuiComboFlags_HeightLarge);
   if (!open) return help_tooltip(tr(present ? present->description : help), skin);
   for (const Preset& known : presets()) {
     if (ImGui::Selectable(std::string(known.name).c_str(), &known == present)) {

@@ -122,7 +122,7 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
 void draw_sentences(Scope& scope, float width, const Skin& skin) {
   ImGui::SetNextItemWidth(width);
   const std::string shown = is_pinned(scope) ? scope.layout.sentence : tr("a pinned sentence…");
-  if (ImGui::BeginCombo("##pinned", shown.c_str())) {
+  if (begin_combo("##pinned", shown)) {
     std::string chosen;
     for (const PinnedSentence& sentence : scope.history.sentences()) {
       ImGui::PushID(&sentence);

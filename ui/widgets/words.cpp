@@ -144,6 +144,12 @@ std::string shortened_at_start(const ImFont* font, const std::string& text, floa
   return "…" + text.substr(from);
 }
 
+bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags) {
+  const float arrow = ImGui::GetFrameHeight();
+  const float room = ImGui::CalcItemWidth() - arrow - ImGui::GetStyle().FramePadding.x;
+  return ImGui::BeginCombo(id, shortened(ImGui::GetFont(), shown, room).c_str(), flags);
+}
+
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {
   constexpr float delay = 0.45F;  // seconds of rest
   const auto label = [&](ImVec2 place) {

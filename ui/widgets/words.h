@@ -38,6 +38,9 @@ std::string one_line(std::string_view text);
 std::string shortened(const ImFont* font, const std::string& text, float width);
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width);
 
+// As ImGui::BeginCombo, but what does not fit before the arrow ends in "…".
+bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags = 0);
+
 // What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
 // it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about = {});

@@ -86,7 +86,7 @@ void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
   const MixText& shown = text_of(view.map.choice.mix);
-  const bool open = ImGui::BeginCombo("##show", tr(shown.title));
+  const bool open = begin_combo("##show", tr(shown.title));
   if (!open) return help_tooltip(trf("What the pictures show. Now: {}", tr(shown.help)), skin);
   for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();

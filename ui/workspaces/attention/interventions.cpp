@@ -54,7 +54,7 @@ void piece_combo(const char* id, std::span<const Token> tokens, int count, int& 
   chosen = clamped(chosen, 0, std::max(0, count - 1));
   const WithFont mono(skin.fonts.mono);
   ImGui::SetNextItemWidth(skin.px(130));
-  if (!ImGui::BeginCombo(id, piece(tokens, chosen).c_str())) return;
+  if (!begin_combo(id, piece(tokens, chosen))) return;
   for (int i = 0; i < count; ++i) {
     const std::string label = fmt::format("{:>2}  {}##{}", i + 1, tokens[static_cast<std::size_t>(i)].piece, i);
     if (ImGui::Selectable(label.c_str(), i == chosen)) chosen = i;

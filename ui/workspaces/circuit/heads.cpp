@@ -95,7 +95,7 @@ void draw_way(CircuitView& view, const Skin& skin) {
       skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(skin.px(380), ImGui::GetContentRegionAvail().x));
-  if (!ImGui::BeginCombo("##way", name(view.by_way).c_str())) return;
+  if (!begin_combo("##way", name(view.by_way))) return;
   for (int hop = -1; hop < static_cast<int>(circuit.hops.size()); ++hop) {
     if (!ImGui::Selectable(name(hop).c_str(), view.by_way == hop)) continue;
     view.by_way = hop;

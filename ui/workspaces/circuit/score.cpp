@@ -38,7 +38,7 @@ bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(90));
   const std::string shown = layer_and_head(question.place.layer, question.place.head);
-  if (!ImGui::BeginCombo("##head", shown.c_str())) return false;
+  if (!begin_combo("##head", shown)) return false;
   bool changed = false;
   for (int layer = 0; layer < size.layers; ++layer) {
     for (int head = 0; head < size.heads; ++head) {

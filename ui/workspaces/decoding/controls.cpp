@@ -164,7 +164,7 @@ bool means(const std::vector<Matrix>& heads, const DecodingView& view) {
 bool draw_chooser(const char* thing, int count, const char* none, int& chosen, float width, const Skin& skin) {
   const auto name = [&](int i) { return i < 0 ? std::string(none) : fmt::format("{} {}", thing, i + 1); };
   ImGui::SetNextItemWidth(skin.px(width));
-  if (!ImGui::BeginCombo(fmt::format("##{}", thing).c_str(), name(chosen).c_str())) return false;
+  if (!begin_combo(fmt::format("##{}", thing).c_str(), name(chosen))) return false;
   bool changed = false;
   const int present = chosen;
   for (int i = none ? -1 : 0; i < count; ++i) {

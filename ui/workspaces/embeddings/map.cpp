@@ -55,7 +55,7 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
   quiet_words(tr("matrix"), tr("Which of the model's matrices with a vector a piece."), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(170));
-  if (!ImGui::BeginCombo("##matrix", shown.c_str())) return;
+  if (!begin_combo("##matrix", shown)) return;
   for (const EmbeddingMatrix matrix : all) {
     if (!ImGui::Selectable(matrix_title(matrix, model).c_str(), matrix == view.look->matrix)) continue;
     view.wanted.matrix = matrix;
@@ -67,7 +67,7 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
 void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
   const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<PieceColor>::value);
   begin_control(tr("colour"), tr(chosen->help), 120, skin);
-  if (!ImGui::BeginCombo("##color", tr(chosen->title))) return;
+  if (!begin_combo("##color", tr(chosen->title))) return;
   for (const auto& [value, title, help] : color_choices) {
     const bool known = is_known(*view.look->vocabulary, value);
     if (ImGui::Selectable(tr_label(title), value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled))

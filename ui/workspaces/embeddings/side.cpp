@@ -55,7 +55,7 @@ void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const 
   ImGui::SetNextItemWidth(-1);
   const std::string shown = trf("step {}", grouped(look.earlier.step));
   const WithFont small(skin.fonts.small);
-  if (ImGui::BeginCombo("##earlier", shown.c_str())) {
+  if (begin_combo("##earlier", shown)) {
     for (const std::int64_t step : look.recorded_steps) {
       if (step >= look.step) break;
       if (ImGui::Selectable(trf("step {}", grouped(step)).c_str(), step == look.earlier.step))

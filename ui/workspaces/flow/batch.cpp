@@ -351,7 +351,7 @@ std::vector<std::string> dropout_columns(const BatchLook& batch, const DropoutPl
 void choose_dropout(const BatchLook& batch, BatchView& view) {
   const DropoutPlace& shown = batch.dropout_places[static_cast<std::size_t>(batch.asked.dropout_place)];
   ImGui::SetNextItemWidth(-1);
-  if (!ImGui::BeginCombo("##dropout", shown.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
+  if (!begin_combo("##dropout", shown.name, ImGuiComboFlags_HeightLarge)) return;
   for (std::size_t i = 0; i < batch.dropout_places.size(); ++i) {
     const bool chosen = static_cast<int>(i) == batch.asked.dropout_place;
     if (ImGui::Selectable(batch.dropout_places[i].name.c_str(), chosen)) view.dropout_place = static_cast<int>(i);

@@ -74,7 +74,7 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
   const WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
   ImGui::SetNextItemWidth(skin.px(150));
-  if (ImGui::BeginCombo("##table", tables[view.table].name.c_str())) {
+  if (begin_combo("##table", tables[view.table].name)) {
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (ImGui::Selectable(tables[i].name.c_str(), i == view.table)) view.table = i;
     }
