@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The window for hours: soak.sh PROGRAM [MINUTES]. Trains on a virtual screen while somebody types sentences, goes through
 # the workspaces, switches heads off, scrubs through the training and decodes; every minute it tells what the process
-# holds (memory, descriptors, threads). After the first five minutes none of it may grow by more than 1 %; paused at the
-# end, it may use no more than 2 % of a core. The run is recorded every 10 updates: so what a training keeps of itself
+# holds (memory, descriptors, threads; of the memory the median of a reading a second, as a look or a checkpoint holds
+# more while it lasts). After the first five minutes none of it may grow by more than 1 %; paused at the end, it may use
+# no more than 2 % of a core. The run is recorded every 10 updates: so what a training keeps of itself
 # (films, weights, embeddings: each is bounded) is whole within these five minutes, if nothing else keeps the machine
 # busy. Not one of the tests: 120 minutes where nothing is said.
 set -euo pipefail
@@ -13,8 +14,9 @@ settling=5
 home="$(mktemp -d)"
 attnscope=""
 screen=""
+reader=""
 # In this order, and one after the other: the window saves its run as it goes.
-trap 'for process in "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; wait "$process" || true; fi; done; rm -rf "$home"' EXIT
+trap 'for process in "$reader" "$attnscope" "$screen"; do if [ -n "$process" ]; then kill "$process" 2>/dev/null || true; wait "$process" || true; fi; done; rm -rf "$home"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 
 mkfifo "$home/number"
@@ -59,32 +61,44 @@ round() {
   key Home End Escape
 }
 
-kilobytes() { awk '/^VmRSS:/ { print $2 }' "/proc/$attnscope/status"; }
+# A line a second: the minute that runs, and the kilobytes.
+read_memory() {
+  while kilobytes="$(awk '/^VmRSS:/ { print $2 }' "/proc/$attnscope/status" 2>/dev/null)" && [ -n "$kilobytes" ]; do
+    echo "$(cat "$home/minute") $kilobytes"
+    sleep 1
+  done >"$home/memory"
+}
+# The median from one minute to another.
+kilobytes() {
+  awk -v from="$1" -v to="$2" '$1 >= from && $1 <= to { print $2 }' "$home/memory" | sort -n |
+    awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
 threads() { awk '/^Threads:/ { print $2 }' "/proc/$attnscope/status"; }
 descriptors() { find "/proc/$attnscope/fd" -mindepth 1 2>/dev/null | wc -l; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$attnscope/stat"; }
 
 key space
-declare -a memory
+echo 1 >"$home/minute"
+read_memory &
+reader=$!
 echo "minute  resident MB  descriptors  threads  title"
 for ((minute = 1; minute <= minutes; ++minute)); do
+  echo "$minute" >"$home/minute"
   end=$((SECONDS + 60))
   while [ "$SECONDS" -lt "$end" ]; do
     kill -0 "$attnscope" 2>/dev/null || fail "it ended in minute $minute"
     round
   done
   case "$(title)" in *"(training)"*) ;; *) key space ;; esac
-  memory[minute]="$(kilobytes)"
-  printf '%6d  %11.1f  %11d  %7d  %s\n' "$minute" "$(awk "BEGIN { print ${memory[minute]} / 1024 }")" "$(descriptors)" "$(threads)" "$(title)"
+  megabytes="$(awk "BEGIN { print $(kilobytes "$minute" "$minute") / 1024 }")"
+  printf '%6d  %11.1f  %11d  %7d  %s\n' "$minute" "$megabytes" "$(descriptors)" "$(threads)" "$(title)"
   if [ "$minute" -eq "$settling" ]; then held=("$(descriptors)" "$(threads)"); fi
 done
 
-# What a quarter of the time holds at most: a minute by itself says little, as a look holds more while it lasts.
-most() { printf '%s\n' "${memory[@]:$1:$2}" | sort -n | tail -n 1; }
 quarter=$(((minutes - settling) / 4))
 if [ "$quarter" -ge 1 ]; then
-  first="$(most $((settling + 1)) "$quarter")"
-  last="$(most $((minutes - quarter + 1)) "$quarter")"
+  first="$(kilobytes $((settling + 1)) $((settling + quarter)))"
+  last="$(kilobytes $((minutes - quarter + 1)) "$minutes")"
   awk "BEGIN { printf \"resident memory: %.2f %% more in the last quarter than in the first\\n\", 100 * ($last - $first) / $first }"
   [ $((last * 100)) -le $((first * 101)) ] || fail "memory grows: $first kB, then $last kB"
   [ "$(threads)" -le "${held[1]}" ] || fail "threads grow: ${held[1]}, then $(threads)"

@@ -136,7 +136,9 @@ std::string shortened(const ImFont* font, const std::string& text, float width) 
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width) {
   if (text_size(font, text).x <= width) return text;
   std::size_t from = 0;
-  const auto is_inside = [&] { return from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U; };
+  const auto is_inside = [&] {
+    return from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U;
+  };
   do {
     ++from;
     while (is_inside()) ++from;

@@ -237,8 +237,7 @@ bool choose_word(const char* id, const char* before, const char* help, const Twi
   quiet_words(before, help, skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(width);
-  if (!begin_combo(id, slot < 0 ? tr("nothing") : facts.words[static_cast<std::size_t>(slot)].name))
-    return false;
+  if (!begin_combo(id, slot < 0 ? tr("nothing") : facts.words[static_cast<std::size_t>(slot)].name)) return false;
   const int before_choice = slot;
   if (optional && ImGui::Selectable(tr_label("nothing"), slot < 0)) slot = -1;
   for (std::size_t i = 0; i < facts.words.size(); ++i) {
