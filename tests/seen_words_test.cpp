@@ -70,8 +70,22 @@ TEST(SeenWords, TheNearestComesFirstAndTheMoreFrequentOfTwo) {
   const SeenWords seen(animals, {});
   EXPECT_THAT(seen.unseen_in(pieces_of_text("streat"))[0].nearest, ElementsAre("street", "strait"));
   EXPECT_THAT(seen.unseen_in(pieces_of_text("Animal"))[0].nearest, ElementsAre("animal"));
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("the Animal"))[0].nearest, ElementsAre("animal"));
   EXPECT_THAT(seen.unseen_in(pieces_of_text("tierd"))[0].nearest, ElementsAre("tired"));
   EXPECT_THAT(seen.unseen_in(pieces_of_text("x"))[0].nearest, IsEmpty()) << "anything is one letter from it";
+}
+
+TEST(SeenWords, WhatOnlyBeginsSentencesIsOfferedThereAlone) {
+  const SeenWords seen(corpus_of({"Did the dog run?", "the dog ran"}), {});
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("did the dog"))[0].nearest, ElementsAre("Did"));
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("the dog did"))[0].nearest, IsEmpty());
+}
+
+TEST(SeenWords, OfAShortWordOnlyItsOwnLettersAreMeant) {
+  const SeenWords seen(corpus_of({"the dog hid a pot"}), {});
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("teh"))[0].nearest, ElementsAre("the"));
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("the Dog"))[0].nearest, ElementsAre("dog"));
+  EXPECT_THAT(seen.unseen_in(pieces_of_text("the dog did"))[0].nearest, IsEmpty());
 }
 
 TEST(SeenWords, OfRunningText) {

@@ -36,6 +36,24 @@ std::size_t most_different(std::string_view word) {
   return std::min<std::size_t>(3, (word.size() + 1) / 3);
 }
 
+std::string with_small_beginning(std::string_view word) {
+  std::string small(word);
+  if (small.front() >= 'A' && small.front() <= 'Z') small.front() += 'a' - 'A';
+  return small;
+}
+
+// "Did" of "did": as the word stands at the beginning of a sentence, and nowhere else.
+bool is_its_beginning(std::string_view seen, std::string_view word) {
+  return seen != word && with_small_beginning(seen) == word;
+}
+
+// With another letter a short word is another word: "hid" is not meant by "did", "the" may be by "teh".
+bool may_be_meant(std::string_view seen, std::string_view word) {
+  constexpr std::size_t shortest_misspelt = 4;
+  return word.size() >= shortest_misspelt ||
+         std::ranges::is_permutation(with_small_beginning(seen), with_small_beginning(word));
+}
+
 }  // namespace
 
 SeenWords::SeenWords(const Corpus& corpus, const Breath& breathe) {
@@ -56,13 +74,13 @@ void SeenWords::add(std::string_view text) {
   for (const std::string_view word : spaced_words_in(text)) ++counts_[std::string(word)];
 }
 
-std::vector<std::string> SeenWords::nearest(std::string_view word) const {
+std::vector<std::string> SeenWords::nearest(std::string_view word, bool begins) const {
   const std::size_t most = most_different(word);
   if (most == 0 || word.size() > longest_word) return {};
   std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> near;  // distance, −count, word
   for (const auto& [seen, count] : counts_) {
     const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
-    if (difference > most) continue;
+    if (difference > most || !may_be_meant(seen, word) || (!begins && is_its_beginning(seen, word))) continue;
     if (const std::size_t distance = edit_distance(seen, word); distance <= most)
       near.emplace_back(distance, -count, seen);
   }
@@ -79,7 +97,8 @@ std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) c
   for (const WordSpan& span : spaced_words_of(tokens)) {
     const std::vector<std::string_view> words = spaced_words_in(span.text);  // none: a sign, or a mark of the model
     if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
-    if (!counts_.contains(span.text)) unseen.push_back({span.begin, span.end, span.text, nearest(span.text)});
+    if (counts_.contains(span.text)) continue;
+    unseen.push_back({span.begin, span.end, span.text, nearest(span.text, span.begin == 0)});
   }
   return unseen;
 }

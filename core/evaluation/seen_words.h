@@ -25,7 +25,8 @@ class SeenWords {
 
  private:
   void add(std::string_view text);
-  std::vector<std::string> nearest(std::string_view word) const;
+  // `begins`: the word is a sentence's first.
+  std::vector<std::string> nearest(std::string_view word, bool begins) const;
 
   std::unordered_map<std::string, std::int64_t> counts_;
 };
