@@ -79,6 +79,8 @@ TEST(SeenWords, WhatOnlyBeginsSentencesIsOfferedThereAlone) {
   const SeenWords seen(corpus_of({"Did the dog run?", "the dog ran"}), {});
   EXPECT_THAT(seen.unseen_in(pieces_of_text("did the dog"))[0].nearest, ElementsAre("Did"));
   EXPECT_THAT(seen.unseen_in(pieces_of_text("the dog did"))[0].nearest, IsEmpty());
+  const SeenWords cities(corpus_of({"Paris is far", "they saw Paris"}), {});
+  EXPECT_THAT(cities.unseen_in(pieces_of_text("they saw paris"))[0].nearest, ElementsAre("Paris"));
 }
 
 TEST(SeenWords, OfAShortWordOnlyItsOwnLettersAreMeant) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "measures/attention_measures.h"
 #include "plain/edit_distance.h"
@@ -42,8 +43,8 @@ std::string with_small_beginning(std::string_view word) {
   return small;
 }
 
-// "Did" of "did": as the word stands at the beginning of a sentence, and nowhere else.
-bool is_its_beginning(std::string_view seen, std::string_view word) {
+// "Did" of "did", and "Paris" of "paris".
+bool is_capitalised(std::string_view seen, std::string_view word) {
   return seen != word && with_small_beginning(seen) == word;
 }
 
@@ -71,18 +72,24 @@ SeenWords::SeenWords(const Corpus& corpus, const Breath& breathe) {
 }
 
 void SeenWords::add(std::string_view text) {
-  for (const std::string_view word : spaced_words_in(text)) ++counts_[std::string(word)];
+  bool first = true;
+  for (const std::string_view word : spaced_words_in(text)) {
+    Seen& seen = seen_[std::string(word)];
+    ++seen.count;
+    seen.within |= !std::exchange(first, false);
+  }
 }
 
 std::vector<std::string> SeenWords::nearest(std::string_view word, bool begins) const {
   const std::size_t most = most_different(word);
   if (most == 0 || word.size() > longest_word) return {};
   std::vector<std::tuple<std::size_t, std::int64_t, std::string_view>> near;  // distance, −count, word
-  for (const auto& [seen, count] : counts_) {
+  for (const auto& [seen, as] : seen_) {
     const std::size_t difference = seen.size() > word.size() ? seen.size() - word.size() : word.size() - seen.size();
-    if (difference > most || !may_be_meant(seen, word) || (!begins && is_its_beginning(seen, word))) continue;
+    if (difference > most || !may_be_meant(seen, word) || (!begins && !as.within && is_capitalised(seen, word)))
+      continue;
     if (const std::size_t distance = edit_distance(seen, word); distance <= most)
-      near.emplace_back(distance, -count, seen);
+      near.emplace_back(distance, -as.count, seen);
   }
   const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(most_nearest, near.size()));
   std::ranges::partial_sort(near, end);
@@ -93,11 +100,11 @@ std::vector<std::string> SeenWords::nearest(std::string_view word, bool begins) 
 
 std::vector<UnseenWord> SeenWords::unseen_in(const std::vector<Token>& tokens) const {
   std::vector<UnseenWord> unseen;
-  if (counts_.empty()) return unseen;
+  if (seen_.empty()) return unseen;
   for (const WordSpan& span : spaced_words_of(tokens)) {
     const std::vector<std::string_view> words = spaced_words_in(span.text);  // none: a sign, or a mark of the model
     if (words.size() != 1 || words.front() != span.text || !is_written_apart(span.text)) continue;
-    if (counts_.contains(span.text)) continue;
+    if (seen_.contains(span.text)) continue;
     unseen.push_back({span.begin, span.end, span.text, nearest(span.text, span.begin == 0)});
   }
   return unseen;

@@ -28,7 +28,11 @@ class SeenWords {
   // `begins`: the word is a sentence's first.
   std::vector<std::string> nearest(std::string_view word, bool begins) const;
 
-  std::unordered_map<std::string, std::int64_t> counts_;
+  struct Seen {
+    std::int64_t count = 0;
+    bool within = false;  // not only as a line's first word
+  };
+  std::unordered_map<std::string, Seen> seen_;
 };
 
 }  // namespace attnscope

@@ -121,16 +121,13 @@ std::string one_line(std::string_view text) {
 
 std::string shortened(const ImFont* font, const std::string& text, float width) {
   if (text_size(font, text).x <= width) return text;
-  std::string result = text;
-  while (!result.empty()) {
-    unsigned char removed = 0;
-    do {  // a whole character: continuation bytes, then the byte that began it
-      removed = static_cast<unsigned char>(result.back());
-      result.pop_back();
-    } while ((removed & 0xC0U) == 0x80U && !result.empty());
-    if (text_size(font, (result + "…")).x <= width) break;
+  std::size_t fitting = 0;
+  for (std::size_t too_long = text.size(); too_long - fitting > 1;) {
+    const std::size_t middle = fitting + (too_long - fitting) / 2;
+    (text_size(font, text.substr(0, middle) + "…").x <= width ? fitting : too_long) = middle;
   }
-  return result + "…";
+  while (fitting > 0 && (static_cast<unsigned char>(text[fitting]) & 0xC0U) == 0x80U) --fitting;  // no half character
+  return text.substr(0, fitting) + "…";
 }
 
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width) {
