@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "plain/channel.h"
@@ -248,12 +249,12 @@ TEST(Curves, APointGoesToTheSeriesOfWhatWasMeasured) {
   Curves curves;
   curves.append(point(1, 5.0));
   curves.append(point(2, 4.0, 4.5));
-  EXPECT_THAT(curves[metric("loss")].x, ElementsAre(1, 2));
-  EXPECT_THAT(curves[metric("loss")].y, ElementsAre(5.0, 4.0));
-  EXPECT_THAT(curves[metric("validation_nll")].x, ElementsAre(2));
-  EXPECT_THAT(curves[metric("validation_nll")].y, ElementsAre(4.5));
-  EXPECT_THAT(curves[metric("gradient_norm")].y, ElementsAre(2.0, 2.0));
-  EXPECT_THAT(curves[metric("learning_rate")].y, testing::IsEmpty());
+  EXPECT_THAT(curves[metric("loss")].points().x, ElementsAre(1, 2));
+  EXPECT_THAT(curves[metric("loss")].points().y, ElementsAre(5.0, 4.0));
+  EXPECT_THAT(curves[metric("validation_nll")].points().x, ElementsAre(2));
+  EXPECT_THAT(curves[metric("validation_nll")].points().y, ElementsAre(4.5));
+  EXPECT_THAT(curves[metric("gradient_norm")].points().y, ElementsAre(2.0, 2.0));
+  EXPECT_THAT(curves[metric("learning_rate")].points().y, testing::IsEmpty());
 }
 
 TEST(Curves, ResumedRunReplacesItsTail) {
@@ -262,11 +263,116 @@ TEST(Curves, ResumedRunReplacesItsTail) {
     curves.append(point(step, 10.0 - step, step % 4 == 0 ? std::optional(1.0) : std::nullopt));
   }
   curves.append(point(8, 77));
-  EXPECT_THAT(curves[metric("loss")].x, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_EQ(curves[metric("loss")].y.back(), 77);
-  EXPECT_EQ(curves[metric("loss")].y.size(), 8u);
-  EXPECT_THAT(curves[metric("validation_nll")].x, ElementsAre(4));
-  EXPECT_EQ(curves[metric("gradient_norm")].x.size(), 8u);
+  EXPECT_THAT(curves[metric("loss")].points().x, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_EQ(curves[metric("loss")].points().y.back(), 77);
+  EXPECT_EQ(curves[metric("loss")].points().y.size(), 8u);
+  EXPECT_THAT(curves[metric("validation_nll")].points().x, ElementsAre(4));
+  EXPECT_EQ(curves[metric("gradient_norm")].points().x.size(), 8u);
+}
+
+double noise(std::int64_t step) {
+  return std::sin(static_cast<double>(step) * 1.7) + (step == 12'345 ? 100 : 0);
+}
+
+Curve noisy_curve(std::int64_t steps) {
+  Curve curve;
+  for (std::int64_t step = 1; step <= steps; ++step) curve.append(step, noise(step));
+  return curve;
+}
+
+TEST(Curves, AreAsMeasuredUntilTheyAreLong) {
+  const auto most = static_cast<std::int64_t>(Curve::most_points);
+  const Curve curve = noisy_curve(most);
+  EXPECT_EQ(curve.stride(), 1);
+  EXPECT_EQ(curve.points().x.size(), Curve::most_points);
+  EXPECT_EQ(&curve.means(), &curve.points());
+  EXPECT_GT(noisy_curve(most + 1).stride(), 1);
+}
+
+TEST(Curves, HoursOfTrainingKeepNoMorePointsThanMinutes) {
+  Curve curve;
+  for (std::int64_t step = 1; step <= 300'000; ++step) {
+    curve.append(step, noise(step));
+    ASSERT_LE(curve.points().x.size(), Curve::most_points + static_cast<std::size_t>(curve.stride()));
+    ASSERT_EQ(curve.points().x.back(), step) << "the newest is always there";
+    ASSERT_EQ(curve.points().y.back(), noise(step));
+  }
+  EXPECT_GE(curve.points().x.size(), Curve::most_points / 4);
+  EXPECT_EQ(std::ranges::adjacent_find(curve.points().x, std::ranges::greater_equal()), curve.points().x.end());
+  for (std::size_t i = 0; i < curve.points().x.size(); ++i) {
+    ASSERT_EQ(curve.points().y[i], noise(std::llround(curve.points().x[i]))) << "nothing that was not measured";
+  }
+  EXPECT_EQ(*std::ranges::max_element(curve.points().y), noise(12'345)) << "not even one peak is lost";
+}
+
+TEST(Curves, MeansAreThoseOfAllUpdatesOfAGroup) {
+  const Curve curve = noisy_curve(100'003);
+  const std::int64_t stride = curve.stride();
+  ASSERT_GT(stride, 1);
+  const auto expect_means = [](const Series& means, std::int64_t of) {
+    std::int64_t step = 0;
+    for (std::size_t i = 0; i < means.x.size(); ++i) {
+      double sum = 0;
+      const std::int64_t first = step + 1, last = std::min<std::int64_t>(step + of, 100'003);
+      while (step < last) sum += noise(++step);
+      ASSERT_EQ(means.x[i], step);
+      ASSERT_NEAR(means.y[i], sum / static_cast<double>(last - first + 1), 1e-9) << "group " << i;
+    }
+    EXPECT_EQ(step, 100'003);
+  };
+  expect_means(curve.means(), stride);
+  expect_means(curve.means(4 * stride), 4 * stride);
+}
+
+TEST(Curves, MeansLeaveOutWhatIsNotFinite) {
+  Curve curve;
+  for (std::int64_t step = 1; step <= 40'000; ++step) curve.append(step, step % 3 == 0 || step > 39'000 ? nan : 2);
+  ASSERT_GT(curve.stride(), 2);
+  const Series& means = curve.means();
+  for (std::size_t i = 0; i < means.x.size(); ++i) {
+    const bool any = means.x[i] <= 39'000;
+    ASSERT_EQ(std::isnan(means.y[i]), !any) << means.x[i];
+    if (any) {
+      ASSERT_EQ(means.y[i], 2) << means.x[i];
+    }
+  }
+}
+
+TEST(Curves, LongRunThatIsResumedReplacesItsTail) {
+  Curve curve = noisy_curve(100'000);
+  for (std::int64_t step = 60'002; step <= 60'100; ++step) curve.append(step, 7);
+  EXPECT_EQ(curve.points().x.back(), 60'100);
+  EXPECT_EQ(curve.points().y.back(), 7);
+  EXPECT_EQ(curve.means().x.back(), 60'100);
+  EXPECT_EQ(curve.means().y.back(), 7);
+  EXPECT_EQ(std::ranges::adjacent_find(curve.means().x, std::ranges::greater_equal()), curve.means().x.end());
+  for (std::size_t i = 0; i < curve.points().x.size(); ++i) {
+    const double step = curve.points().x[i];
+    ASSERT_EQ(curve.points().y[i], step < 60'002 ? noise(std::llround(step)) : 7) << step;
+  }
+  curve.drop_from(1);
+  EXPECT_THAT(curve.points().x, IsEmpty());
+  EXPECT_THAT(curve.means().x, IsEmpty());
+}
+
+TEST(Curves, DifferenceIsThatWhereBothHaveAPoint) {
+  Curve a, b;
+  for (const std::int64_t step : {1, 2, 4, 5}) a.append(step, 10.0 * static_cast<double>(step));
+  for (const std::int64_t step : {2, 3, 5, 9}) b.append(step, static_cast<double>(step));
+  EXPECT_THAT(difference(a, b).x, ElementsAre(2, 5));
+  EXPECT_THAT(difference(a, b).y, ElementsAre(18, 45));
+  EXPECT_THAT(difference(a, Curve()).x, IsEmpty());
+}
+
+TEST(Curves, DifferenceOfALongAndAShortRunIsThatOfTheirMeans) {
+  const Curve a = noisy_curve(100'000);
+  Curve b;
+  for (std::int64_t step = 1; step <= 1000; ++step) b.append(step, noise(step) - 3);
+  ASSERT_EQ(b.stride(), 1);
+  const Series apart = difference(a, b);
+  EXPECT_EQ(std::ssize(apart.x), 1000 / a.stride());
+  for (const double y : apart.y) ASSERT_NEAR(y, 3, 1e-12);
+  for (const double y : difference(b, a).y) ASSERT_NEAR(y, -3, 1e-12);
 }
 
 TEST(Metrics, PlotsAreInTheOrderOfTheTableEachWithItsOwn) {
@@ -289,23 +395,37 @@ TEST(Metrics, PointsAreEqualWhenTheSameWasMeasured) {
   EXPECT_EQ(MetricPoint()[metric("loss")], std::nullopt);
 }
 
+// y over 1, 2, 3…
+Series over_steps(std::vector<double> y) {
+  Series series{std::vector<double>(y.size()), std::move(y)};
+  std::iota(series.x.begin(), series.x.end(), 1.0);
+  return series;
+}
+
 TEST(Curves, SmoothedIsTheBiasCorrectedMean) {
-  EXPECT_THAT(smoothed(std::vector{2.0, 4.0, 9.0}, 0), ElementsAre(2, 4, 9));
+  EXPECT_THAT(smoothed(over_steps({2, 4, 9}), 0), ElementsAre(2, 4, 9));
   // weights on 2 and 4 after two points: 0.25 and 0.5, over 0.75
-  EXPECT_THAT(smoothed(std::vector{2.0, 4.0, 8.0}, 0.5),
+  EXPECT_THAT(smoothed(over_steps({2, 4, 8}), 0.5),
               ElementsAre(2, DoubleNear(10.0 / 3, 1e-12), DoubleNear((0.125 * 2 + 0.25 * 4 + 0.5 * 8) / 0.875, 1e-12)));
-  for (const double value : smoothed(std::vector<double>(1000, 3.5), 0.99)) ASSERT_NEAR(value, 3.5, 1e-9);
+  for (const double value : smoothed(over_steps(std::vector<double>(1000, 3.5)), 0.99)) ASSERT_NEAR(value, 3.5, 1e-9);
   EXPECT_THAT(smoothed({}, 0.9), IsEmpty());
+  EXPECT_THAT(smoothed({{7}, {3}}, 0.9), ElementsAre(DoubleNear(3, 1e-12)));
+}
+
+TEST(Curves, SmoothedForgetsByStepsNotByPoints) {
+  // Weights two steps on: 0.25 on what was, 0.75 on what is; after two points 0.1875 and 0.75, over 0.9375.
+  EXPECT_THAT(smoothed({{2, 4}, {5, 9}}, 0.5), ElementsAre(DoubleNear(5, 1e-12), DoubleNear(8.2, 1e-12)));
 }
 
 TEST(Curves, SmoothedPassesOverPointsThatAreNotFinite) {
   const std::vector<double> smooth =
-      smoothed(std::vector{nan, 2.0, nan, std::numeric_limits<double>::infinity(), 4.0}, 0.5);
+      smoothed(over_steps({nan, 2.0, nan, std::numeric_limits<double>::infinity(), 4.0}), 0.5);
   ASSERT_EQ(smooth.size(), 5u);
   EXPECT_TRUE(std::isnan(smooth[0]));
-  EXPECT_EQ(smooth[1], 2);
-  EXPECT_EQ(smooth[3], 2);
-  EXPECT_NEAR(smooth[4], 10.0 / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(smooth[1], 2);
+  EXPECT_DOUBLE_EQ(smooth[3], 2);
+  // 2 has been halved three times: its weight is 0.0625, that of 4 is 0.5.
+  EXPECT_NEAR(smooth[4], (0.0625 * 2 + 0.5 * 4) / 0.5625, 1e-12);
 }
 
 Series wave(int points) {

@@ -74,6 +74,8 @@ kilobytes() {
     awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
 }
 threads() { awk '/^Threads:/ { print $2 }' "/proc/$attnscope/status"; }
+# The window trains on in a run of its own, until it is saved.
+updates() { cat "$home"/.local/state/attnscope/runs/*/metrics.jsonl 2>/dev/null | wc -l; }
 descriptors() { find "/proc/$attnscope/fd" -mindepth 1 2>/dev/null | wc -l; }
 ticks() { awk '{ print $14 + $15 }' "/proc/$attnscope/stat"; }
 
@@ -81,7 +83,7 @@ key space
 echo 1 >"$home/minute"
 read_memory &
 reader=$!
-echo "minute  resident MB  descriptors  threads  title"
+echo "minute  resident MB  descriptors  threads  updates  title"
 for ((minute = 1; minute <= minutes; ++minute)); do
   echo "$minute" >"$home/minute"
   end=$((SECONDS + 60))
@@ -91,7 +93,7 @@ for ((minute = 1; minute <= minutes; ++minute)); do
   done
   case "$(title)" in *"(training)"*) ;; *) key space ;; esac
   megabytes="$(awk "BEGIN { print $(kilobytes "$minute" "$minute") / 1024 }")"
-  printf '%6d  %11.1f  %11d  %7d  %s\n' "$minute" "$megabytes" "$(descriptors)" "$(threads)" "$(title)"
+  printf '%6d  %11.1f  %11d  %7d  %7d  %s\n' "$minute" "$megabytes" "$(descriptors)" "$(threads)" "$(updates)" "$(title)"
   if [ "$minute" -eq "$settling" ]; then held=("$(descriptors)" "$(threads)"); fi
 done
 

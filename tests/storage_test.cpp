@@ -513,7 +513,7 @@ TEST_F(RunOnDisk, RefusesValuesNestedWithoutEnd) {
 MetricPoint point(std::int64_t step) {
   MetricPoint made;
   made.step = step;
-  made.set(metric("loss"), 1.0 / static_cast<double>(step));
+  made.set(metric("loss"), 4 + 1 / static_cast<double>(1 << step));
   made.set(metric("learning_rate"), 1e-4);
   made.set(metric("gradient_norm"), 0.1);
   made.set(metric("tokens_per_second"), 9100.5);
@@ -531,9 +531,21 @@ TEST_F(RunOnDisk, KeepsItsMetrics) {
   EXPECT_THAT(load_metrics(file), ElementsAre(point(1), point(2), validated));
   const std::string lines = get("metrics.jsonl");
   EXPECT_EQ(lines.substr(0, lines.find('\n')),
-            R"({"step":1,"loss":1.0,"learning_rate":0.0001,"gradient_norm":0.1,"tokens_per_second":9100.5})");
-  EXPECT_THAT(lines, testing::EndsWith(R"("tokens_per_second":9100.5,"validation_nll":0.3333333333333333})"
+            R"({"step":1,"loss":4.5,"learning_rate":0.0001,"gradient_norm":0.1,"tokens_per_second":9100.5})");
+  EXPECT_THAT(lines, testing::EndsWith(R"("tokens_per_second":9100.5,"validation_nll":0.33333334})"
                                        "\n"));
+}
+
+TEST_F(RunOnDisk, KeepsMetricsAsFloat32) {
+  MetricPoint measured = point(1);
+  measured.set(metric("loss"), 1.0 / 3);
+  measured.set(metric("gradient_norm"), 7.652774333953857);
+  append_metrics(at("metrics.jsonl"), std::vector{measured});
+  const MetricPoint once = load_metrics(at("metrics.jsonl")).at(0);
+  EXPECT_EQ(once[metric("loss")], double{1.0F / 3});
+  EXPECT_EQ(once[metric("gradient_norm")], 7.652774333953857) << "a float32 is what it was";
+  save_metrics(at("metrics.jsonl"), std::vector{once});
+  EXPECT_THAT(load_metrics(at("metrics.jsonl")), ElementsAre(once)) << "what was rounded once stays";
 }
 
 TEST_F(RunOnDisk, ReadsNumbersThatAreNotFiniteAsNaN) {
@@ -549,6 +561,8 @@ TEST_F(RunOnDisk, ReadsNumbersThatAreNotFiniteAsNaN) {
     EXPECT_TRUE(std::isnan(*read[lost]));
   }
   EXPECT_EQ(read[metric("learning_rate")], diverged[metric("learning_rate")]);
+  put("metrics.jsonl", "{\"step\":1,\"loss\":1e300}\n");
+  EXPECT_TRUE(std::isnan(load_metrics(file).at(0)[metric("loss")].value())) << "beyond float32";
 }
 
 TEST_F(RunOnDisk, ReadsRunsThatMeasuredLessOrMore) {

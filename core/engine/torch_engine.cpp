@@ -170,7 +170,7 @@ RunOpened TorchEngine::go_on_with(const std::string& path, const ProgressCallbac
   const RunFolder folder = other ? other->folder() : home_->held.folder();
   Run run = read_model(path);
   read_corpus_of(run, progress);
-  save_metrics(folder.metrics(), run.metrics);  // those beyond the weights are gone
+  save_metrics(folder.metrics(), run.metrics.from());  // those beyond the weights are gone
   if (std::exchange(run.history_unreadable, false)) set_aside(folder.history());
   HeldRun held = other ? *std::move(other) : std::move(home_->held);
   RunOpened opened = replace(std::move(run));
@@ -196,8 +196,9 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.watched->step = load_weights(run.folder->model(), *run.watched->model);
   run.embeddings.find_in(*run.folder, run.step());
   run.recorded.find_in(*run.folder, run.step());
-  run.metrics = load_metrics(run.folder->metrics());
-  std::erase_if(run.metrics, [&](const MetricPoint& point) { return point.step > run.step(); });
+  std::vector<MetricPoint> points = load_metrics(run.folder->metrics());
+  std::erase_if(points, [&](const MetricPoint& point) { return point.step > run.step(); });
+  run.metrics = MetricLog(points);
   load_pinned(run);
   run.record = load_corpus_record(run.folder->corpus());
   return run;
@@ -359,7 +360,7 @@ RunOpened TorchEngine::replace(Run run) {
   opened.validation_pairs = run.record->validation;
   opened.test_pairs = run.record->test;
   if (run.corpus) opened.examples = examples_of(*run.corpus);
-  opened.metrics = run.metrics;
+  opened.metrics = run.metrics.from();
   opened.pinned = run.pinned.sentences();
   opened.warnings = std::exchange(run.warnings, {});
   if (*runs_ == 0 && uses_reference_blas()) {
@@ -410,10 +411,8 @@ void TorchEngine::make_trainer(const Breath& breathe) {
 MetricPoint TorchEngine::train_step(const Breath& breathe) {
   if (!run_.trainer) make_trainer(breathe);
   if (recording_due(*this)) run_.embeddings.record(run_.step(), copied_embeddings(weights()));
-  // Here, so that an update is not made that then cannot be kept for want of memory.
-  if (run_.metrics.size() == run_.metrics.capacity()) run_.metrics.reserve(2 * run_.metrics.size() + 64);
-  run_.metrics.push_back(with_short_errors([&] { return run_.trainer->step(breathe); }));
-  MetricPoint& point = run_.metrics.back();
+  run_.metrics.make_room();  // so that no update is made that then cannot be kept
+  MetricPoint& point = run_.metrics.append(with_short_errors([&] { return run_.trainer->step(breathe); }));
   if (run_.trainer->validation_due()) run_.trainer->validate(*watch()->model, point, breathe);
   return point;
 }
@@ -460,7 +459,7 @@ void TorchEngine::write_lasting(Checkpoint& checkpoint) {
   const RunFolder& files = checkpoint.files();
   for (const auto& [name, bytes] : run_.tokenizer->files()) write_file(files.path / name, bytes);
   save_corpus_record(files.corpus(), *run_.record);
-  save_metrics(files.metrics(), run_.metrics);
+  save_metrics(files.metrics(), run_.metrics.from());
   checkpoint.remove(files.optimizer());  // another run's, if this one has none
   if (!run_.trainer && run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
     write_file(files.optimizer(), read_file(run_.folder->optimizer(), largest_optimizer));
@@ -548,7 +547,7 @@ bool TorchEngine::checkpoint_if_due() {
 
 void TorchEngine::save_new_points() {
   home_->points_saved = Clock::now();  // also if it fails: not at every update
-  append_metrics(home_->held.folder().metrics(), std::span(run_.metrics).subspan(home_->points));
+  append_metrics(home_->held.folder().metrics(), run_.metrics.from(home_->points));
   home_->points = run_.metrics.size();
 }
 

@@ -11,6 +11,7 @@
 #include "corpus/corpus.h"
 #include "engine/checkpoint_pacing.h"
 #include "engine/device.h"
+#include "engine/metric_log.h"
 #include "engine/recorded_parameters.h"
 #include "engine/watched_model.h"
 #include "evaluation/seen_words.h"
@@ -67,7 +68,7 @@ class TorchEngine final : public Engine {
   const Config& config() const { return run_.config; }
   const Corpus* corpus() const { return run_.corpus.get(); }  // null when its file is gone
   const Tokenizer& tokenizer() const { return *run_.tokenizer; }
-  const std::vector<MetricPoint>& metrics() const { return run_.metrics; }
+  std::vector<MetricPoint> metrics() const { return run_.metrics.from(); }
   // What it is trained on. Throws CorpusError when its file is gone.
   std::shared_ptr<const Dataset> dataset(const Breath& breathe = {});
   std::int64_t steps_done() const { return run_.step(); }
@@ -119,7 +120,7 @@ class TorchEngine final : public Engine {
     std::unique_ptr<Trainer> trainer;       // with a model of its own; made by the first update
     std::optional<BatchLooker> looker;      // made by the first look at a batch
     std::optional<RunFolder> folder;        // where it was opened from, for the optimizer's state
-    std::vector<MetricPoint> metrics;
+    MetricLog metrics;
     History pinned;
     bool history_unreadable = false;  // what there is of it in `folder` is set aside before it is replaced
     std::vector<std::string> warnings;

@@ -78,19 +78,6 @@ std::string other_batches(const Config& a, const Config& b) {
   return {};
 }
 
-Series difference(const Series& a, const Series& b) {
-  Series apart;
-  std::size_t other = 0;
-  for (std::size_t i = 0; i < a.x.size(); ++i) {
-    while (other < b.x.size() && b.x[other] < a.x[i]) ++other;
-    if (other == b.x.size()) break;
-    if (b.x[other] != a.x[i]) continue;
-    apart.x.push_back(a.x[i]);
-    apart.y.push_back(a.y[i] - b.y[other]);
-  }
-  return apart;
-}
-
 Config moved_along(const Config& other, const Config& before, const Config& after) {
   Config moved = other;
   for (const ConfigField& field : config_fields()) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "plain/config.h"
-#include "plain/series.h"
 
 namespace attnscope {
 
@@ -36,8 +35,5 @@ std::string other_batches(const Config& a, const Config& b);
 // `other` with every field changed that went from `before` to `after` and in which it was like `before`: what is
 // compared stays different, all else stays alike.
 Config moved_along(const Config& other, const Config& before, const Config& after);
-
-// a − b where both have a point.
-Series difference(const Series& a, const Series& b);
 
 }  // namespace attnscope

@@ -2,14 +2,16 @@
 
 #include <array>
 #include <bitset>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace attnscope {
 
-// What was measured of one optimizer update. Metrics go by their place in the table of plain/metrics.h, which only
-// those include who measure one or show it. All in itself: a training of hours keeps hundreds of thousands.
+// What was measured of one optimizer update, as float32: what it was computed from has no more digits. Metrics go by
+// their place in the table of plain/metrics.h, which only those include who measure one or show it.
 class MetricPoint {
  public:
   static constexpr std::size_t num_metrics = 5;
@@ -18,18 +20,19 @@ class MetricPoint {
 
   // Nothing if it was not measured; NaN if it was and is no finite number that could be kept.
   std::optional<double> operator[](std::size_t metric) const {
-    return metric < num_metrics && measured_[metric] ? std::optional(values_[metric]) : std::nullopt;
+    return metric < num_metrics && measured_[metric] ? std::optional<double>(values_[metric]) : std::nullopt;
   }
 
   void set(std::size_t metric, double value) {
-    values_.at(metric) = value;
+    const auto kept = static_cast<float>(value);
+    values_.at(metric) = std::isfinite(kept) ? kept : std::numeric_limits<float>::quiet_NaN();
     measured_[metric] = true;
   }
 
   bool operator==(const MetricPoint&) const = default;
 
  private:
-  std::array<double, num_metrics> values_{};
+  std::array<float, num_metrics> values_{};
   std::bitset<num_metrics> measured_;
 };
 

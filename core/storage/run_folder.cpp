@@ -229,12 +229,14 @@ CorpusRecord load_corpus_record(const std::filesystem::path& file) {
 }
 
 std::string metrics_line(const MetricPoint& point) {
-  Json line = {{"step", point.step}};
+  std::string line = fmt::format("{{\"step\":{}", point.step);
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
-    // nlohmann::json writes numbers that are not finite as null.
-    if (const std::optional<double> value = point[i]) line[metric_rows[i].key] = *value;
+    const std::optional<double> value = point[i];
+    if (!value) continue;
+    const auto kept = static_cast<float>(*value);
+    line += fmt::format(",\"{}\":{}", metric_rows[i].key, std::isfinite(kept) ? fmt::to_string(kept) : "null");
   }
-  return line.dump();
+  return line + '}';
 }
 
 void append_metrics(const std::filesystem::path& file, std::span<const MetricPoint> points) {

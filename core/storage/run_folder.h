@@ -83,9 +83,10 @@ struct CorpusRecord {
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record);
 CorpusRecord load_corpus_record(const std::filesystem::path& file);
 
-// metrics.jsonl: one point a line, {"step":1,"loss":…,…}, with the metrics (plain/metrics.h) that were measured of it;
-// a number that is not finite is null and read back as NaN. Metrics that a line lacks are absent from the point; those
-// that are not in the table are passed over, and gone when the file is written anew.
+// metrics.jsonl: one point a line, {"step":1,"loss":…,…}, with the metrics (plain/metrics.h) that were measured of it,
+// as float32 in the fewest digits that tell it apart; a number that is not finite is null and read back as NaN. Metrics
+// that a line lacks are absent from the point; those that are not in the table are passed over, and gone when the file
+// is written anew.
 
 // The line of a point, without its line end.
 std::string metrics_line(const MetricPoint& point);

@@ -37,7 +37,7 @@ struct OtherReceiver {
     scope.progress.reset();
     OtherRun other;
     other.status = {.activity = scope.status.activity, .step = opened.step, .device = {}, .recorded_weights = {}};
-    for (const MetricPoint& point : opened.metrics) other.curves.append(point);
+    for (const MetricPoint& point : std::exchange(opened.metrics, {})) other.curves.append(point);
     other.history = History(std::exchange(opened.pinned, {}));
     for (const std::string& warning : opened.warnings) notify(scope, Severity::warning, "B: " + warning);
     other.run = std::move(opened);

@@ -62,15 +62,16 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
       skin);
   next_in_row(button_width(tr("CSV")), gap);
   if (ImGui::Button(tr_label("CSV"))) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
-  help_tooltip(tr("Copies all series as comma-separated values, a line a step."), skin);
+  help_tooltip(tr("Copies all series as comma-separated values, a line a step; of a long run those that are drawn."),
+               skin);
   ImGui::PopStyleVar();
 }
 
 PlotRange extent(const Curves& curves, const Curves* other, const CurvesView& view) {
   std::vector<PlotLine> lines;
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
-    lines.push_back({"", &curves[i]});
-    if (other) lines.push_back({"", &(*other)[i]});
+    lines.push_back({"", &curves[i].points()});
+    if (other) lines.push_back({"", &(*other)[i].points()});
   }
   for (const WeightCurve& weight : view.weights) lines.push_back({"", &weight.series});
   return fitted_x(lines);
@@ -151,6 +152,10 @@ struct MetricLines {
   std::vector<PlotLine> lines;
 };
 
+PlotLine line_of(std::string_view name, const Curve& curve, Color32 color, double smoothing) {
+  return {.name = name, .series = &curve.points(), .color = color, .smoothing = smoothing, .means = &curve.means()};
+}
+
 // What the lines of two runs are called: by the metric, where they share a plot with another one's.
 struct BothNames {
   std::string_view key, a, b;
@@ -170,8 +175,8 @@ std::vector<MetricLines> plots_of_both(const Curves& a, const Curves& b, const C
       const auto named = std::ranges::find(both_names, row.key, &BothNames::key);
       const BothNames names = named == both_names.end() ? BothNames{row.key, "A", "B"} : *named;
       const double smoothing = row.line.noisy ? static_cast<double>(view.smoothing) : 0;
-      plot.lines.push_back({names.a, &a[place], colors[next_color++ % colors.size()], smoothing});
-      plot.lines.push_back({names.b, &b[place], colors[next_color++ % colors.size()], smoothing});
+      plot.lines.push_back(line_of(names.a, a[place], colors[next_color++ % colors.size()], smoothing));
+      plot.lines.push_back(line_of(names.b, b[place], colors[next_color++ % colors.size()], smoothing));
     }
     plots.push_back(std::move(plot));
   }
@@ -210,9 +215,9 @@ std::vector<MetricLines> plots_of(const Curves& curves, const Curves* other, con
     for (const std::size_t place : metrics) {
       const MetricRow& row = metric_rows[place];
       const Color32 color = colors[next_color++ % colors.size()];
-      plot.lines.push_back({tr(row.line.name), &curves[place], color, row.line.noisy ? view.smoothing : 0});
+      plot.lines.push_back(line_of(tr(row.line.name), curves[place], color, row.line.noisy ? view.smoothing : 0));
     }
-    const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].x.empty(); });
+    const bool any = std::ranges::any_of(metrics, [&](std::size_t place) { return !curves[place].points().x.empty(); });
     (any ? measured : empty).push_back(std::move(plot));
   }
   return measured.empty() ? empty : measured;
@@ -279,10 +284,10 @@ std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weight
   std::vector<const Series*> series;
   for (const std::vector<std::size_t>& plot : metrics_by_plot())
     for (const std::size_t place : plot) {
-      series.push_back(&curves[place]);
+      series.push_back(&curves[place].points());
       csv += fmt::format(",{}", metric_rows[place].column);
       if (!other) continue;
-      series.push_back(&(*other)[place]);
+      series.push_back(&(*other)[place].points());
       csv += fmt::format(",{}_b", metric_rows[place].column);
     }
   for (const WeightCurve& weight : weights) {
@@ -295,7 +300,7 @@ std::string curves_csv(const Curves& curves, std::span<const WeightCurve> weight
     for (std::size_t i = 0; i < series[column]->x.size(); ++i) {
       std::vector<std::string>& cells = rows[series[column]->x[i]];
       cells.resize(series.size());
-      cells[column] = fmt::format("{}", series[column]->y[i]);
+      cells[column] = fmt::to_string(static_cast<float>(series[column]->y[i]));
     }
   for (const auto& [step, cells] : rows)
     fmt::format_to(std::back_inserter(csv), "{},{}\n", step, fmt::join(cells, ","));

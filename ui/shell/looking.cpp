@@ -105,7 +105,7 @@ struct Receiver {
     const std::int64_t steps_before = has_run(scope) ? scope.status.step : 0;
     scope.curves = {};
     scope.history = History(std::exchange(opened.pinned, {}));  // which lets go of a frame when it is dropped
-    for (const MetricPoint& point : opened.metrics) (*this)(point);
+    for (const MetricPoint& point : std::exchange(opened.metrics, {})) (*this)(point);
     scope.status.step = opened.step;
     scope.edited = opened.config;
     warn(opened.warnings);

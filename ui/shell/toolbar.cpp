@@ -82,8 +82,8 @@ std::string status_line(const Scope& scope) {
   const char* activity =
       scope.pausing ? tr("pausing…") : tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]);
   std::string line = trf("{} · step {}", activity, grouped(scope.status.step));
-  const std::vector<double>& loss = scope.curves[metric("loss")].y;
-  const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].y;
+  const std::vector<double>& loss = scope.curves[metric("loss")].points().y;
+  const std::vector<double>& speed = scope.curves[metric("tokens_per_second")].points().y;
   if (!loss.empty()) line += trf(" · loss {:.2f}", loss.back());
   if (!speed.empty() && scope.status.activity == Activity::training) {
     line += trf(" · {} tok/s", rounded(speed.back()));
@@ -94,7 +94,7 @@ std::string status_line(const Scope& scope) {
 }
 
 void draw_training_sign(const Scope& scope, const Skin& skin) {
-  const std::vector<double>& loss = scope.curves[metric("loss")].y;
+  const std::vector<double>& loss = scope.curves[metric("loss")].points().y;
   if (scope.status.activity == Activity::idle || loss.empty()) return ImGui::NewLine();
   const std::string text =
       trf("{} · step {} · loss {:.2f}", tr(activity_texts[static_cast<std::size_t>(scope.status.activity)]),

@@ -124,8 +124,9 @@ void draw_lines(const PlotFrame& frame, std::span<const PlotLine> lines, const S
     const bool smooth = line.smoothing > 0;
     draw_series(frame, *line.series, smooth ? faded(line.color, 0.3F) : line.color, skin.px(smooth ? 1.0F : 1.6F),
                 skin);
-    if (smooth)
-      draw_series(frame, {line.series->x, smoothed(line.series->y, line.smoothing)}, line.color, skin.px(1.8F), skin);
+    if (!smooth) continue;
+    const Series& means = line.means ? *line.means : *line.series;
+    draw_series(frame, {means.x, smoothed(means, line.smoothing)}, line.color, skin.px(1.8F), skin);
   }
   paint.pop_clip();
 }

@@ -47,7 +47,8 @@ struct PlotLine {
   const Series* series = nullptr;
   Color32 color = 0;
   double smoothing = 0;  // above 0: the raw line stands faint behind its moving average (weight on the past, below 1)
-  double bar = 0;        // above 0: a bar a point, so wide on the x axis, from 0, instead of a line
+  const Series* means = nullptr;  // what the moving average is of, where that is not the series
+  double bar = 0;                 // above 0: a bar a point, so wide on the x axis, from 0, instead of a line
 };
 
 // Where the values of a plot stand on the screen in this frame.

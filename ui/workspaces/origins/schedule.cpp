@@ -53,7 +53,7 @@ void draw_schedule(WorkspaceContext& context, OriginsView& origins) {
   draw_controls(context, view, skin);
   settle(view);
   draw_peak(view, skin);
-  const Series& measured = context.curves[metric("learning_rate")];
+  const Series& measured = context.curves[metric("learning_rate")].points();
   const std::array lines = {
       PlotLine{.name = tr("schedule"), .series = &view.planned, .color = skin.theme.series[0]},
       PlotLine{.name = tr("this run"), .series = &measured, .color = skin.theme.series[1]},
