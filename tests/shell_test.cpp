@@ -538,7 +538,7 @@ TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
   next.warnings = {"3 lines left out"};
   receive(scope, {next}, nullptr);
   EXPECT_EQ(scope.edited.model.d_model, 256);
-  EXPECT_EQ(scope.curves[metric("loss")].x.size(), 5U);
+  EXPECT_EQ(scope.curves[metric("loss")].points().x.size(), 5U);
   ASSERT_EQ(posted<Probe>(scope).size(), 1U);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("3 lines left out"));
@@ -558,6 +558,12 @@ TEST_F(Shell, ErrorsStayUntilDismissedAndOthersFade) {
   // The cross stands at the right end of the message, which ends near the window's edge.
   ui.click(ImVec2(1280 - 12 - 24, text->y), draw);
   EXPECT_TRUE(scope.toasts.empty());
+}
+
+TEST_F(Shell, MessagesNameFilesWithAnySign) {
+  notify(scope, Severity::error, "cannot open /data/\xF0\x9F\x98\x80.tsv");
+  ui.frames(3, draw);
+  EXPECT_TRUE(ui.drew(sizeof(ImWchar) > 2 ? ".tsv" : "[1F600].tsv"));
 }
 
 TEST_F(Shell, TheSameMessageIsShownOnce) {

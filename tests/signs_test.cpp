@@ -39,6 +39,21 @@ TEST(Signs, AreReadFromWhatTheModelWritesAndMayWrite) {
   EXPECT_EQ(signs.new_in(scope), (Found{U'今', U'日', U'晴'}));
 }
 
+TEST(Signs, OfNamesMessagesAndOtherSentencesAreTold) {
+  Scope scope;
+  Signs signs;
+  scope.layout.recent = {"雨"};
+  EXPECT_EQ(signs.new_in(scope), Found{U'雨'});
+  notify(scope, Severity::error, "cannot open /home/u/資料.tsv");
+  EXPECT_EQ(signs.new_in(scope), (Found{U'資', U'料'}));
+  scope.reference = "雪";
+  EXPECT_EQ(signs.new_in(scope), Found{U'雪'});
+  scope.browser.listing.entries = {{"日記", true, false, 0}};
+  EXPECT_EQ(signs.new_in(scope), Found{}) << "the browser is closed";
+  scope.browser.open = true;
+  EXPECT_EQ(signs.new_in(scope), (Found{U'日', U'記'}));
+}
+
 TEST(Signs, BrokenUtf8AndSignsBeyondTheBasicPlaneAreNone) {
   Scope scope;
   Signs signs;

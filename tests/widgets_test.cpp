@@ -94,6 +94,31 @@ TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
   EXPECT_FALSE(ui.drew(title.substr(0, letters + 1)));
 }
 
+// ---- text from outside
+
+TEST(OutsideText, lists_show_every_sign_of_it) {
+  UiHarness ui;
+  const std::vector<std::string> pieces = {"##ing", "C## and F###", "so \xF0\x9F\x98\x80"};
+  int chosen = 0;
+  const auto draw = ui.in_panel([&] {
+    if (!begin_combo("##pieces", pieces[static_cast<std::size_t>(chosen)])) return;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (selectable_text(pieces[i], static_cast<int>(i) == chosen)) chosen = static_cast<int>(i);
+    }
+    ImGui::EndCombo();
+  });
+  ui.frame(draw);
+  ASSERT_TRUE(ui.drew("##ing")) << "Dear ImGui itself ends a label there";
+  ASSERT_TRUE(ui.click_text("##ing", draw));
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew(sizeof(ImWchar) > 2 ? "so " : "so [1F600]"));
+  ASSERT_TRUE(ui.click_text("C## and F###", draw));
+  EXPECT_EQ(chosen, 1);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("C## and F###"));
+  EXPECT_FALSE(ui.drew("##ing"));
+}
+
 // ---- heatmap
 
 Matrix ramp(int rows, int cols) {
@@ -483,6 +508,13 @@ struct BrowserTest : testing::Test {
   }
   std::string asked() const { return commands.empty() ? "" : std::get<ListDirectory>(commands.back()).path; }
 };
+
+TEST_F(BrowserTest, shows_names_that_have_signs_of_dear_imgui) {
+  open(a_corpus);
+  receive(browser, {.path = "/home/u", .entries = {{"notes##2.txt", false, false, 12}}, .error = {}});
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("notes##2.txt"));
+}
 
 TEST_F(BrowserTest, asks_for_a_listing_when_opened) {
   open_browser(browser, a_run, "/data", commands);

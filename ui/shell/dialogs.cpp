@@ -100,7 +100,7 @@ void draw_dropped(Scope& scope, const Skin& skin) {
       (from.empty() ? std::string(tr("trains a tokenizer on them and starts a new model from random weights."))
                     : trf("and goes on from the weights of {}, which stays as it is.", from)) +
       tr(" The present run is kept: Ctrl+Z brings it back.");
-  ImGui::TextUnformatted(text.c_str());
+  plain_text(text);
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;
@@ -242,9 +242,8 @@ void draw_not_kept(Scope& scope, const Skin& skin) {
   }
   const bool quitting = std::holds_alternative<KeepRun>(scope.not_kept->wanted);
   ImGui::PushTextWrapPos(skin.px(460));
-  ImGui::TextUnformatted(
-      trf("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step), scope.not_kept->why)
-          .c_str());
+  plain_text(
+      trf("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step), scope.not_kept->why));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   const bool stay = ImGui::Button(tr_label("Stay")) || key_pressed(Key::escape);

@@ -52,7 +52,8 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   for (const KeptRun& run : scope.kept_runs) {
     if (run.step == 0 || ++kept > max_recent_runs) continue;
     offers.push_back({trf("{}, step {}", run.name, grouped(run.step)),
-                      trf("Kept on {0:%F} at {0:%R}, and never saved by anybody.", fmt::localtime(run.saved_at)), run.path});
+                      trf("Kept on {0:%F} at {0:%R}, and never saved by anybody.", fmt::localtime(run.saved_at)),
+                      run.path});
   }
   return offers;
 }
@@ -183,7 +184,7 @@ void draw_question(Scope& scope, const Skin& skin) {
     return ImGui::EndPopup();
   }
   ImGui::PushTextWrapPos(skin.px(460));
-  ImGui::TextUnformatted(question->path.c_str());
+  plain_text(question->path);
   ImGui::TextUnformatted(question->purpose == Purpose::save_film
                              ? tr("This folder is there already. Pictures in it that have a film's names are replaced.")
                              : tr("This file is there already."));

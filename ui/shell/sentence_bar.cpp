@@ -22,7 +22,7 @@ namespace {
 
 // Clicks in the list replace the sentence.
 void draw_choice(Scope& scope, const std::string& sentence, const std::string& shown) {
-  if (!ImGui::Selectable(shown.c_str(), sentence == scope.layout.sentence)) return;
+  if (!selectable_text(shown, sentence == scope.layout.sentence)) return;
   set_sentence(scope, sentence);
   remember_sentence(scope);
 }

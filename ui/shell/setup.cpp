@@ -72,7 +72,7 @@ bool draw_corpus_combo(Scope& scope, const Skin& skin) {
     }
     help_tooltip(tr(std::string_view(corpus.description)), skin);
   }
-  if (!source.empty() && !is_builtin(scope.facts, source)) ImGui::Selectable(file_name(source).c_str(), true);
+  if (!source.empty() && !is_builtin(scope.facts, source)) selectable_text(file_name(source), true);
   ImGui::Separator();
   if (ImGui::Selectable(tr_label("File…"))) choose(scope, Purpose::open_corpus);
   help_tooltip(tr("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model."), skin);

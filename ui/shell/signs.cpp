@@ -24,7 +24,7 @@ std::set<char32_t> Signs::new_in(const Scope& scope) {
     if (differs) last = now;
     return differs;
   };
-  if (changed(sentence_, scope.layout.sentence)) read(sentence_);
+  read_what_is_short(scope);
   if (changed(run_, scope.run.run)) {
     for (const Example& example : scope.run.examples) {
       read(example.source);
@@ -35,6 +35,19 @@ std::set<char32_t> Signs::new_in(const Scope& scope) {
   if (changed(newest_, maps.newest.snapshot) && newest_) read(*newest_);
   if (changed(complete_, maps.complete.snapshot) && complete_) read(*complete_);
   return std::exchange(new_, {});
+}
+
+// Sentences, names and messages: in every frame, as that takes less than to know whether they have changed.
+void Signs::read_what_is_short(const Scope& scope) {
+  for (const std::string* text : {&scope.layout.sentence, &scope.reference, &scope.dropped_file, &scope.run.name,
+                                  &scope.run.folder, &scope.saved_to, &scope.edited.corpus.source})
+    read(*text);
+  for (const std::string& sentence : scope.layout.recent) read(sentence);
+  for (const PinnedSentence& sentence : scope.history.sentences()) read(sentence.text);
+  for (const Toast& toast : scope.toasts) read(toast.message.text);
+  if (!scope.browser.open) return;
+  read(scope.browser.path_text);
+  for (const DirectoryEntry& entry : scope.browser.listing.entries) read(entry.name);
 }
 
 void Signs::read(const Snapshot& snapshot) {

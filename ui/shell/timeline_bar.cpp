@@ -63,7 +63,7 @@ void draw_track(const Scope& scope, const PinnedSentence& sentence, const Track&
 void track_tooltip(const Scope& scope, const Frame& frame) {
   ImGui::BeginTooltip();
   ImGui::Text(tr("step %s"), grouped(frame->step).c_str());
-  ImGui::TextUnformatted(frame->output_text.c_str());
+  plain_text(frame->output_text);
   if (std::ranges::binary_search(scope.status.recorded_weights, frame->step))
     ImGui::TextUnformatted(tr("with its weights: every view goes there, and can be changed"));
   ImGui::EndTooltip();
@@ -126,7 +126,7 @@ void draw_sentences(Scope& scope, float width, const Skin& skin) {
     std::string chosen;
     for (const PinnedSentence& sentence : scope.history.sentences()) {
       ImGui::PushID(&sentence);
-      if (ImGui::Selectable(sentence.text.c_str(), sentence.text == scope.layout.sentence)) chosen = sentence.text;
+      if (selectable_text(sentence.text, sentence.text == scope.layout.sentence)) chosen = sentence.text;
       ImGui::PopID();
     }
     if (!chosen.empty() && chosen != scope.layout.sentence) set_sentence(scope, chosen);

@@ -32,7 +32,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   ImGui::BeginGroup();
   ImGui::SetCursorPosX(left + skin.px(10));
   ImGui::PushTextWrapPos(left + skin.px(toast_width) - button - skin.px(8));
-  ImGui::TextUnformatted(tr(toast.message.text.c_str()));  // the worker speaks English
+  plain_text(tr(toast.message.text.c_str()));  // the worker speaks English
   ImGui::PopTextWrapPos();
   bool taken = false;
   if (toast.offer) {

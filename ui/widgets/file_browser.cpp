@@ -69,8 +69,8 @@ RowDeed draw_row(const DirectoryEntry& entry, bool selected, bool take_focus, co
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const std::string label = entry.is_directory ? entry.name + "/" : entry.name;
-  const bool pressed = ImGui::Selectable(label.c_str(), selected,
-                                         ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick);
+  const bool pressed =
+      selectable_text(label, selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowDoubleClick);
   if (take_focus) ImGui::SetFocusID(ImGui::GetItemID(), ImGui::GetCurrentWindow());
   // Dear ImGui 1.86 presses items with Space alone.
   const bool entered = ImGui::IsItemFocused() && key_pressed(Key::enter);

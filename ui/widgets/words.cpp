@@ -24,13 +24,9 @@ std::string broken_into_lines(std::string_view text) {
   return fmt::format("{}", fmt::join(wrapped_lines(ImGui::GetFont(), text, width), "\n"));
 }
 
-void plain_text(std::string_view text) {
+void draw_any_text(ImDrawList& list, ImVec2 at, Color32 color, const std::string& text) {
   const DrawableText drawable(text);
-  if (ImGui::GetCurrentWindow()->DC.TextWrapPos < 0) return ImGui::TextUnformatted(drawable.begin(), drawable.end());
-  const std::string lines = broken_into_lines({drawable.begin(), drawable.end()});
-  ImGui::PushTextWrapPos(-1);
-  ImGui::TextUnformatted(lines.c_str());
-  ImGui::PopTextWrapPos();
+  list.AddText(at, color, drawable.begin(), drawable.end());
 }
 
 // The next tooltip stands beneath the last item, or above it where there is no room: it does not cover what it
@@ -49,6 +45,15 @@ void beside_item() {
 }
 
 }  // namespace
+
+void plain_text(std::string_view text) {
+  const DrawableText drawable(text);
+  if (ImGui::GetCurrentWindow()->DC.TextWrapPos < 0) return ImGui::TextUnformatted(drawable.begin(), drawable.end());
+  const std::string lines = broken_into_lines({drawable.begin(), drawable.end()});
+  ImGui::PushTextWrapPos(-1);
+  ImGui::TextUnformatted(lines.c_str());
+  ImGui::PopTextWrapPos();
+}
 
 void bold_text(std::string_view text, const Skin& skin) {
   const WithFont bold(skin.fonts.bold);
@@ -144,9 +149,25 @@ std::string shortened_at_start(const ImFont* font, const std::string& text, floa
 }
 
 bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags) {
-  const float arrow = ImGui::GetFrameHeight();
-  const float room = ImGui::CalcItemWidth() - arrow - ImGui::GetStyle().FramePadding.x;
-  return ImGui::BeginCombo(id, shortened(ImGui::GetFont(), shown, room).c_str(), flags);
+  const ImVec2 corner = ImGui::GetCursorScreenPos(), padding = ImGui::GetStyle().FramePadding;
+  const float room = ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - padding.x;
+  const std::string text = shortened(ImGui::GetFont(), shown, room);
+  const Color32 color = ImGui::GetColorU32(ImGuiCol_Text);
+  ImDrawList& list = *ImGui::GetWindowDrawList();  // an open one leaves another window behind
+  const bool open = ImGui::BeginCombo(id, "", flags);
+  draw_any_text(list, {corner.x + padding.x, corner.y + padding.y}, color, text);
+  return open;
+}
+
+bool selectable_text(const std::string& text, bool chosen, ImGuiSelectableFlags flags) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  const float baseline = ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;
+  const float width = text_size(ImGui::GetFont(), text).x;
+  ImGui::PushID(text.c_str());
+  const bool pressed = ImGui::Selectable("##text", chosen, flags | ImGuiSelectableFlags_SpanAvailWidth, {width, 0});
+  ImGui::PopID();
+  draw_any_text(*ImGui::GetWindowDrawList(), {corner.x, corner.y + baseline}, ImGui::GetColorU32(ImGuiCol_Text), text);
+  return pressed;
 }
 
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {

@@ -12,6 +12,9 @@ namespace attnscope {
 
 // ---- in the flow of a window
 
+// All text that comes from outside (sentences, pieces, paths, messages) goes through these: they draw what Dear ImGui
+// cannot, and break lines as it does, but not within numbers.
+void plain_text(std::string_view text);
 void bold_text(std::string_view text, const Skin& skin);
 void mono_text(std::string_view text, const Skin& skin);
 void dim_text(std::string_view text, const Skin& skin);
@@ -38,8 +41,10 @@ std::string one_line(std::string_view text);
 std::string shortened(const ImFont* font, const std::string& text, float width);
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width);
 
-// As ImGui::BeginCombo, but what does not fit before the arrow ends in "…".
+// As ImGui::BeginCombo and ImGui::Selectable, for any text: "##" in it is nothing but two signs. What does not fit
+// before the arrow of a combo ends in "…".
 bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags = 0);
+bool selectable_text(const std::string& text, bool chosen, ImGuiSelectableFlags flags = 0);
 
 // What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
 // it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.

@@ -331,7 +331,7 @@ class Picture {
               .value = text,
               .about = "self-attention"});
     ImGui::BeginTooltip();
-    ImGui::TextUnformatted((text + tr("\nClick: this word's looks stay.")).c_str());
+    plain_text(text + tr("\nClick: this word's looks stay."));
     ImGui::EndTooltip();
   }
 

@@ -109,11 +109,9 @@ Panes arrange(HeadPicture picture, ImVec2 room, float matrix_height, float lines
 
 void tell_cell(const Canvas& canvas, int row, int col) {
   const HeadMap& map = canvas.map();
-  {
-    const WithFont mono(canvas.skin.fonts.mono);
-    ImGui::Text("%s → %s", map.row_labels[static_cast<std::size_t>(row)].c_str(),
-                map.col_labels[static_cast<std::size_t>(col)].c_str());
-  }
+  mono_text(fmt::format("{} → {}", map.row_labels[static_cast<std::size_t>(row)],
+                        map.col_labels[static_cast<std::size_t>(col)]),
+            canvas.skin);
   if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
   if (!map.is_signed()) return ImGui::Text("%.6g", value);
@@ -253,10 +251,10 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   const auto& own = query ? map.row_labels : map.col_labels;
   const auto& others = query ? map.col_labels : map.row_labels;
   const WithFont mono(canvas.skin.fonts.mono);
-  ImGui::TextUnformatted(own[static_cast<std::size_t>(token.index)].c_str());
+  plain_text(own[static_cast<std::size_t>(token.index)]);
   ImGui::TextDisabled("%s", query ? tr("looks more or less at") : tr("is looked at more or less by"));
   for (const int other : order)
-    ImGui::Text("%+.4f  %s", static_cast<double>(change(other)), others[static_cast<std::size_t>(other)].c_str());
+    plain_text(fmt::format("{:+.4f}  {}", change(other), others[static_cast<std::size_t>(other)]));
 }
 
 PointedCell draw_lines(Canvas& canvas, ImVec2 size) {

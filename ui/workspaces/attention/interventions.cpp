@@ -56,8 +56,8 @@ void piece_combo(const char* id, std::span<const Token> tokens, int count, int& 
   ImGui::SetNextItemWidth(skin.px(130));
   if (!begin_combo(id, piece(tokens, chosen))) return;
   for (int i = 0; i < count; ++i) {
-    const std::string label = fmt::format("{:>2}  {}##{}", i + 1, tokens[static_cast<std::size_t>(i)].piece, i);
-    if (ImGui::Selectable(label.c_str(), i == chosen)) chosen = i;
+    const std::string label = fmt::format("{:>2}  {}", i + 1, tokens[static_cast<std::size_t>(i)].piece);
+    if (selectable_text(label, i == chosen)) chosen = i;
     if (i == chosen) ImGui::SetItemDefaultFocus();
   }
   ImGui::EndCombo();
@@ -236,7 +236,7 @@ void gold_tooltip(float before, const GoldStep& after, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(after.token.piece, skin);
   ImGui::Text(tr("p = %.4g untouched, %.4g now"), static_cast<double>(before), static_cast<double>(after.probability));
-  if (after.rank > 1) ImGui::Text(tr("now number %d; the model would write %s"), after.rank, after.best.piece.c_str());
+  if (after.rank > 1) plain_text(trf("now number {}; the model would write {}", after.rank, after.best.piece));
   ImGui::EndTooltip();
 }
 

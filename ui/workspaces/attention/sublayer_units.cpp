@@ -73,7 +73,7 @@ HeatmapOptions units_options(const Matrix& active, const std::vector<std::string
   options.high = largest_of(active);
   options.selected_row = view.pinned_row.value_or(-1);
   options.tooltip = [&](int row, int col) {
-    ImGui::Text("%s", labels[static_cast<std::size_t>(row)].c_str());
+    plain_text(labels[static_cast<std::size_t>(row)]);
     ImGui::Text(tr("unit %d: %.4g"), col, static_cast<double>(active.at(row, col)));
   };
   return options;

@@ -172,7 +172,7 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
   help_tooltip(tr("With the weights of this moment."), skin);
   if (!ImGui::BeginPopup("offers")) return;
   for (const std::string& offer : view.look->offers)
-    if (ImGui::Selectable(offer.c_str(), offer == view.look->question.corrupted))
+    if (selectable_text(offer, offer == view.look->question.corrupted))
       ask(context, view, {view.look->question.clean, offer, between.value_or(std::vector<std::string>())});
   ImGui::EndPopup();
 }
@@ -242,7 +242,7 @@ bool choose_word(const char* id, const char* before, const char* help, const Twi
   if (optional && ImGui::Selectable(tr_label("nothing"), slot < 0)) slot = -1;
   for (std::size_t i = 0; i < facts.words.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::Selectable(facts.words[i].name.c_str(), slot == static_cast<int>(i))) slot = static_cast<int>(i);
+    if (selectable_text(facts.words[i].name, slot == static_cast<int>(i))) slot = static_cast<int>(i);
     ImGui::PopID();
   }
   ImGui::EndCombo();

@@ -77,7 +77,7 @@ void draw_sentences(WorkspaceContext& context, CircuitView& view) {
       }
       if (gives && ImGui::BeginDragDropSource(ImGuiDragDropFlags_None)) {
         ImGui::SetDragDropPayload(dragged_word, &slot, sizeof slot);
-        ImGui::TextUnformatted(words[i].name.c_str());
+        plain_text(words[i].name);
         ImGui::EndDragDropSource();
       }
       if (gives && ImGui::IsItemDeactivated() && ImGui::IsItemHovered()) {

@@ -51,7 +51,7 @@ void tell_cell(const Panel& panel, const ComparedMaps& maps, int row, int col) {
   const auto piece = [](const std::vector<Token>& tokens, int index) {
     return std::string(without_mark(tokens[static_cast<std::size_t>(index)].piece));
   };
-  ImGui::Text("%s → %s", piece(panel.queries, row).c_str(), piece(panel.keys, col).c_str());
+  plain_text(fmt::format("{} → {}", piece(panel.queries, row), piece(panel.keys, col)));
   ImGui::Text(panel.is_signed ? "%s %+.6f" : "%s %.6f", panel.side, static_cast<double>(panel.matrix->at(row, col)));
   if (panel.is_signed)
     ImGui::TextDisabled("A %.6f, B %.6f", static_cast<double>(maps.a.at(row, col)),

@@ -53,7 +53,7 @@ double score_of(const Branch& branch, double alpha) {
 void branch_tooltip(const Picture& picture, const Branch& branch, bool current) {
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(picture.skin.px(420));
-  ImGui::TextUnformatted(branch.text.c_str());
+  plain_text(branch.text);
   const double alpha = picture.length_penalty;
   const std::size_t length = branch.pieces.size();
   colored_text(picture.skin.theme.text,

@@ -81,11 +81,9 @@ void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
   const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, layer_name(layer)).c_str());
-  for (const Guess& guess : cell.best)
-    ImGui::TextUnformatted(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece).c_str());
-  ImGui::TextUnformatted(
-      trf("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen)
-          .c_str());
+  for (const Guess& guess : cell.best) plain_text(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece));
+  plain_text(
+      trf("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen));
   ImGui::EndTooltip();
 }
 

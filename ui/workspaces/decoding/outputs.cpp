@@ -69,7 +69,7 @@ void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textu
   }
   draw_buttons(hypothesis, view, skin);
   const std::string text = one_line(hypothesis.text);
-  ImGui::TextUnformatted(text.c_str());
+  plain_text(text);
   help_tooltip(
       trf("{}\nThe output that is looked at; the map shows where each of its steps looked (paper §3.2.3).", text),
       skin);

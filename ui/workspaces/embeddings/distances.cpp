@@ -112,8 +112,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
                skin);
   HeatmapOptions plain = options;
   plain.tooltip = [&](int row, int col) {
-    ImGui::Text("%s \u00B7 %s", words[static_cast<std::size_t>(row)].c_str(),
-                words[static_cast<std::size_t>(col)].c_str());
+    plain_text(fmt::format("{} \u00B7 {}", words[static_cast<std::size_t>(row)], words[static_cast<std::size_t>(col)]));
     ImGui::TextUnformatted(row == col ? tr("0: the same piece") : "\u221A(1\u00B2 + 1\u00B2) = \u221A2 = 1.4142");
   };
   draw_heatmap("one-hot", one_hot_distances(look.apart.rows), static_cast<std::uint64_t>(look.apart.rows), {0, 0},
@@ -128,8 +127,7 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   HeatmapOptions learned = options;
   learned.tooltip = [&](int row, int col) {
     const auto distance = static_cast<double>(look.apart.at(row, col));
-    ImGui::Text("%s \u00B7 %s", words[static_cast<std::size_t>(row)].c_str(),
-                words[static_cast<std::size_t>(col)].c_str());
+    plain_text(fmt::format("{} \u00B7 {}", words[static_cast<std::size_t>(row)], words[static_cast<std::size_t>(col)]));
     ImGui::Text(tr("\u221A(2 \u2212 2 cos) = %s, cos = %s"), number_text(distance, 4).c_str(),
                 number_text(1 - distance * distance / 2, 4).c_str());
   };

@@ -70,7 +70,7 @@ void draw_groups(const SenseLook& look, const Skin& skin) {
 void occurrence_tooltip(const SenseLook& look, const Occurrence& occurrence, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(380));
   bold_text(look.groups[static_cast<std::size_t>(occurrence.group)], skin);
-  ImGui::TextUnformatted(occurrence.sentence.c_str());
+  plain_text(occurrence.sentence);
   if (!occurrence.translation.empty()) colored_text(skin.theme.text_dim, occurrence.translation);
   ImGui::PopTextWrapPos();
 }

@@ -34,7 +34,7 @@ void draw_neighbour(const EmbeddingLook& look, const Neighbour& neighbour, int r
   ImGui::PopID();
   if (ImGui::IsItemHovered()) {
     ImGui::BeginTooltip();
-    ImGui::TextUnformatted(cosine_text(look, neighbour.id, neighbour.cosine).c_str());
+    plain_text(cosine_text(look, neighbour.id, neighbour.cosine));
     ImGui::EndTooltip();
   }
   const std::string number = number_text(static_cast<double>(neighbour.cosine), 3);

@@ -431,9 +431,8 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   options.col_axis = tr("dimension");
   options.square = false;
   options.tooltip = [&](int row, int col) {
-    ImGui::TextUnformatted(trf("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
-                               short_number(look->handed.at(row, col)))
-                               .c_str());
+    plain_text(trf("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
+                   short_number(look->handed.at(row, col))));
     dim_text(tr("the encoder\u2019s state after its last piece"), skin);
   };
   const float height = skin.px(70) + skin.px(28) * static_cast<float>(look->handed.rows);
