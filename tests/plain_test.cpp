@@ -355,6 +355,21 @@ TEST(Curves, LongRunThatIsResumedReplacesItsTail) {
   EXPECT_THAT(curve.means().x, IsEmpty());
 }
 
+TEST(Curves, AGroupThatIsCutInTwoGoesOnWithWhatWasKeptOfIt) {
+  Curve curve;
+  for (std::int64_t step = 1; step <= 100'000; ++step) curve.append(step, static_cast<double>(step));
+  const std::int64_t stride = curve.stride(), first = 500 * stride + 1;
+  ASSERT_EQ(stride, 16);
+  curve.drop_from(first + 2);  // of that group the lowest is left, at its first step
+  EXPECT_EQ(curve.points().x.back(), first);
+  EXPECT_EQ(curve.means().x.back(), first);
+  EXPECT_EQ(curve.means().y.back(), first);
+  for (std::int64_t step = first + 2; step <= first + stride; ++step) curve.append(step, 0);
+  const auto of_group = [&](double step) { return step >= 8001 && step < 8017; };
+  EXPECT_EQ(std::ranges::count_if(curve.points().x, of_group), 2) << "the lowest and the highest of all that it has";
+  EXPECT_DOUBLE_EQ(curve.means().y.rbegin()[1], 8001.0 / 15);
+}
+
 TEST(Curves, DifferenceIsThatWhereBothHaveAPoint) {
   Curve a, b;
   for (const std::int64_t step : {1, 2, 4, 5}) a.append(step, 10.0 * static_cast<double>(step));
