@@ -84,13 +84,14 @@ echo 1 >"$home/minute"
 read_memory &
 reader=$!
 echo "minute  resident MB  descriptors  threads  updates  title"
+begin="$SECONDS"
 for ((minute = 1; minute <= minutes; ++minute)); do
   echo "$minute" >"$home/minute"
-  end=$((SECONDS + 60))
-  while [ "$SECONDS" -lt "$end" ]; do
+  while
     kill -0 "$attnscope" 2>/dev/null || fail "it ended in minute $minute"
     round
-  done
+    [ "$SECONDS" -lt $((begin + 60 * minute)) ]
+  do :; done
   case "$(title)" in *"(training)"*) ;; *) key space ;; esac
   megabytes="$(awk "BEGIN { print $(kilobytes "$minute" "$minute") / 1024 }")"
   printf '%6d  %11.1f  %11d  %7d  %7d  %s\n' "$minute" "$megabytes" "$(descriptors)" "$(threads)" "$(updates)" "$(title)"
