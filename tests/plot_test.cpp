@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -388,6 +389,36 @@ TEST(CurvesPanel, empty_small_and_large) {
   EXPECT_TRUE(ui.drew("50k"));
   EXPECT_FALSE(ui.drew("Learning rate")) << "there is no plot of what a run did not measure";
   EXPECT_TRUE(ui.drew("Gradient norm"));
+}
+
+// How high the vertices of that colour stand on the screen in the last frame.
+std::vector<float> heights_of(Color32 color) {
+  std::vector<float> heights;
+  const ImDrawData& drawn = *ImGui::GetDrawData();
+  for (int list = 0; list < drawn.CmdListsCount; ++list)
+    for (const ImDrawVert& vertex : drawn.CmdLists[list]->VtxBuffer)
+      if (vertex.col == color) heights.push_back(vertex.pos.y);
+  return heights;
+}
+
+TEST(CurvesPanel, the_moving_average_of_a_long_run_is_of_all_it_measured) {
+  UiHarness ui({360, 700});
+  CurvesView view;
+  Curves curves;
+  for (int step = 1; step <= 100'000; ++step) {
+    MetricPoint point;
+    point.step = step;
+    point.set(metric("loss"), step % 8 == 0 ? 9 : 1);
+    curves.append(point);
+  }
+  ui.frames(2, ui.in_panel([&] { draw_curves(curves, view, ui.skin); }));
+  const Color32 color = ui.skin.theme.series[0];
+  const auto [top, bottom] = std::ranges::minmax(heights_of(faded(color, 0.3F)));
+  std::vector<float> average = heights_of(color);
+  std::erase_if(average, [top = top](float height) { return height < top; });  // the legend's
+  ASSERT_FALSE(average.empty());
+  // 2 of 1 to 9; the points that are kept are 1 and 9 by turns.
+  for (const float height : average) ASSERT_NEAR((bottom - height) / (bottom - top), 1.0F / 8, 0.03F);
 }
 
 TEST(CurvesPanel, plots_share_the_steps_shown) {

@@ -117,7 +117,7 @@ bool draw_own(Scope& scope, const Skin& skin) {
   ImGui::SetNextItemWidth(skin.px(250));
   ImGui::InputTextWithHint("##filter", tr("find a field"), &view.filter);
   ImGui::SameLine(0, skin.px(8));
-  colored_text(skin.theme.text, title_of(differences(view.a, view.b)));
+  plain_text(title_of(differences(view.a, view.b)));
   draw_fields(view, skin);
   const std::string complaint = config_complaint(view.b);
   if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);

@@ -12,8 +12,8 @@ namespace attnscope {
 
 // ---- in the flow of a window
 
-// All text that comes from outside (sentences, pieces, paths, messages) goes through these: they draw what Dear ImGui
-// cannot, and break lines as it does, but not within numbers.
+// All text that comes from outside (sentences, pieces, paths, messages) goes through these: signs that Dear ImGui
+// cannot hold are told by their numbers, and lines are broken as it breaks them, but not within numbers.
 void plain_text(std::string_view text);
 void bold_text(std::string_view text, const Skin& skin);
 void mono_text(std::string_view text, const Skin& skin);

@@ -138,7 +138,7 @@ HeatmapOptions options_of(const Context& context, Stage stage, float largest) {
     ImGui::PushTextWrapPos(context.skin.px(440));
     const std::string text =
         arithmetic(context.cards.numbers, {stage, row, col}, {context.cards.queries, context.cards.keys});
-    colored_text(context.skin.theme.text, text);
+    plain_text(text);
     ImGui::PopTextWrapPos();
   };
   return options;

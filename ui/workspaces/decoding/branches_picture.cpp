@@ -56,10 +56,10 @@ void branch_tooltip(const Picture& picture, const Branch& branch, bool current) 
   plain_text(branch.text);
   const double alpha = picture.length_penalty;
   const std::size_t length = branch.pieces.size();
-  colored_text(picture.skin.theme.text,
-               trf("Σ log p = {:.4f} over {} pieces, of which {} were given\nscore = {:.4f} ÷ ((5 + {}) / "
-                   "6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
-                   branch.log_prob, length, branch.given, branch.log_prob, length, alpha, score_of(branch, alpha)));
+  plain_text(
+      trf("Σ log p = {:.4f} over {} pieces, of which {} were given\nscore = {:.4f} ÷ ((5 + {}) / "
+          "6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
+          branch.log_prob, length, branch.given, branch.log_prob, length, alpha, score_of(branch, alpha)));
   if (branch.step != picture.step)
     ImGui::TextUnformatted(trf("Seen at step {}; the model has gone on since.", branch.step).c_str());
   ImGui::TextDisabled("%s", current ? tr("shown now") : tr("Click: return to it; its score is then found anew."));

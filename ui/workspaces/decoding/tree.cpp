@@ -96,7 +96,7 @@ void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
       trf("Σ log p = {} + log {:.4f} = {} + ({}) = {}\n{}", number_text(before), std::exp(node.log_prob),
           number_text(before), number_text(node.log_prob), number_text(node.total),
           score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
-  colored_text(skin.theme.text, sums);
+  plain_text(sums);
   ImGui::TextDisabled(tr("%s; click: where it looked"), fate_text(node));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();

@@ -159,7 +159,7 @@ class Cards {
     if (is_of_pieces(matrix)) options.selected_row = shown_token(view_, *shown_.snapshot);
     options.tooltip = [&](int row, int col) {
       ImGui::PushTextWrapPos(skin_.px(440));
-      colored_text(skin_.theme.text, flow_arithmetic(flow_, index, row, col));
+      plain_text(flow_arithmetic(flow_, index, row, col));
       ImGui::PopTextWrapPos();
     };
     const ImVec2 room{size.x, std::max(skin_.px(20), size.y - card_title_height(skin_) - line)};

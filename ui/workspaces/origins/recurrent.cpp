@@ -322,7 +322,7 @@ void draw_state_map(const StateMap& map, RecurrentView& view, const RecurrentLoo
   options.tooltip = [&](int row, int col) {
     ImGui::PushTextWrapPos(skin.px(440));
     dim_text(map.help, skin);
-    colored_text(skin.theme.text, map.arithmetic(row, col));
+    plain_text(map.arithmetic(row, col));
     ImGui::PopTextWrapPos();
   };
   const HeatmapResult mouse =
