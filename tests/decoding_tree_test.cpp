@@ -25,6 +25,7 @@ TEST(LengthPenalty, IsGnmts) {
 TEST(ScoreText, SaysTheSumAsItIsDone) {
   EXPECT_EQ(number_text(-0.5375), "−0.537");
   EXPECT_EQ(number_text(2, 1), "2.0");
+  EXPECT_EQ(number_text(-0.0004), "0.000");
   EXPECT_EQ(number_text(-std::numeric_limits<double>::infinity()), "−∞");
   EXPECT_EQ(score_arithmetic(-8, 19, 0.5),
             "length penalty ((5 + 19) / 6)^0.5 = 2.000\nscore = −8.000 ÷ 2.000 = −4.000");

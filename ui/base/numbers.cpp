@@ -29,7 +29,8 @@ std::string rounded(double number) {
 
 std::string number_text(double value, int digits) {
   const std::string text = std::isinf(value) ? "∞" : fmt::format("{:.{}f}", std::abs(value), digits);
-  return std::signbit(value) ? "−" + text : text;
+  const bool nothing = text.find_first_not_of("0.") == std::string::npos;
+  return std::signbit(value) && !nothing ? "−" + text : text;
 }
 
 std::string score_arithmetic(double log_prob, std::size_t length, double alpha) {

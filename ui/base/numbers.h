@@ -13,7 +13,7 @@ std::string rounded(double number);
 
 // ---- scores of hypotheses as people write sums
 
-// With a real minus: "−0.537".
+// With a real minus, "−0.537", but for what is rounded to 0.
 std::string number_text(double value, int digits = 3);
 
 // How a hypothesis of that length gets its score, in two lines: the length penalty, and the division by it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "base/translation.h"
 #include "widgets/heatmap.h"
 #include "widgets/row.h"
@@ -190,8 +191,8 @@ void draw_place(WorkspaceContext& context, CircuitView& view) {
   if (!found.places.empty()) {
     const Place& last = found.places.back();
     draw_wrapped_label(skin.fonts.ui, skin.theme.text,
-                       trf("After the last layer it stands at {}: put in together, {}; all other words {:.3f}.",
-                           slot_names(found, last.slots), tally_text(last.together), last.rest.share()),
+                       trf("After the last layer it stands at {}: put in together, {}; all other words {}.",
+                           slot_names(found, last.slots), tally_text(last.together), number_text(last.rest.share())),
                        skin);
   }
   const float room = ImGui::GetContentRegionAvail().y;
