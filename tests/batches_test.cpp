@@ -125,6 +125,20 @@ TEST(Batches, APairLongerThanABatchGoesAlone) {
   EXPECT_EQ(epoch_batches(pairs, {.pieces = 1}, 1, 0).size(), 20U);
 }
 
+// Two thirds of the time for the pieces of a source, as many as those of the target.
+TEST(Batches, PartsTakeAboutAsLong) {
+  const std::vector<int> longer(19, 5), shorter(4, 5);
+  std::vector<EncodedPair> pairs(50, {longer, shorter});
+  pairs.insert(pairs.end(), 50, {shorter, longer});
+  const auto parts = parts_of_like_work(pairs, numbers(100), 2);
+  ASSERT_EQ(parts.size(), 2U);
+  const int first = 2 * 19 + 3 * 5, second = 2 * 4 + 3 * 20;
+  const auto more = static_cast<int>(parts[0].size()) - 50;  // than half of the pairs
+  EXPECT_NEAR(50 * first + more * second, (50 - more) * second, second);
+  EXPECT_EQ(parts[1].front(), 50 + more);
+  EXPECT_EQ(parts[1].back(), 99);
+}
+
 TEST(Batches, APlaceInTheSequenceIsFoundFromAnywhere) {
   const auto pairs = numbered_pairs(2000);  // several pools
   for (const BatchRule rule : {BatchRule{.pairs = 16}, BatchRule{.pieces = 47}}) {

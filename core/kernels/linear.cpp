@@ -26,14 +26,17 @@ class Linear : public torch::autograd::Function<Linear> {
     std::vector<std::int64_t> sizes = x.sizes().vec();
     sizes.back() = shape.out;
     torch::Tensor y = torch::empty(sizes, x.options());
-    if (is_there(bias)) loops().fill_rows(shape.rows, shape.out, data(bias) + first, data(y));
+    const float* const added = is_there(bias) ? data(bias) + first : nullptr;
     multiply(shape.rows, shape.out, shape.in, {data(x), shape.in}, {data(weight) + first * shape.in, shape.in, true},
-             data(y), is_there(bias));
-    const bool keeps_input = activation == Activation::gelu;
-    const torch::Tensor before = keeps_input ? y : torch::Tensor();
-    if (keeps_input) y = torch::empty_like(y);
-    if (activation != Activation::none || rule.threshold > 0) {
-      loops().activate(activation, rule, shape.rows, shape.out, data(keeps_input ? before : y), data(y));
+             data(y), false);
+    torch::Tensor before;
+    if (activation == Activation::gelu) {
+      if (added) loops().activate(Activation::none, {}, shape.rows, shape.out, data(y), added, data(y));
+      before = y;
+      y = torch::empty_like(y);
+      loops().activate(activation, rule, shape.rows, shape.out, data(before), nullptr, data(y));
+    } else if (activation != Activation::none || rule.threshold > 0 || added) {
+      loops().activate(activation, rule, shape.rows, shape.out, data(y), added, data(y));
     }
     context->save_for_backward({x, weight, bias, before, activation == Activation::relu ? y : torch::Tensor()});
     context->saved_data["rows"] = std::vector<std::int64_t>{first, last, kind};

@@ -109,8 +109,7 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries, const
   }
   const kernels::Attended attended = kernels::attend(input, change);
   inspection.keep_weights(attended.weights, part);
-  const torch::Tensor heads = kernels::split_heads(attended.heads, num_heads_);                 // B×H×Q×d
-  const torch::Tensor side_by_side = inspection.heads(heads, part).transpose(1, 2).flatten(2);  // B×Q×Hd
+  const torch::Tensor side_by_side = inspection.side_by_side(attended.heads, num_heads_, part);  // B×Q×Hd
   const torch::Tensor output = kernels::linear(side_by_side, out_proj_->weight, out_proj_->bias);
   inspection.keep_head(part, [&] {
     const auto [q, k, v] = kernels::heads_of(input);

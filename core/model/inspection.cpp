@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "kernels/attention.h"
+
 namespace attnscope {
 namespace {
 
@@ -125,6 +127,11 @@ torch::Tensor LayerInspection::heads(torch::Tensor heads, AttentionPart part) {
     heads.select(1, off.head).zero_();
   }
   return heads;
+}
+
+torch::Tensor LayerInspection::side_by_side(const torch::Tensor& heads, std::int64_t num_heads, AttentionPart part) {
+  if (!inspection_) return heads;
+  return this->heads(kernels::split_heads(heads, num_heads), part).transpose(1, 2).flatten(2);
 }
 
 torch::Tensor LayerInspection::feed_forward(const torch::Tensor& added) const {

@@ -137,6 +137,9 @@ class LayerInspection {
   // heads: B×H×Q×d → zero where a head is off, and with what is put there.
   torch::Tensor heads(torch::Tensor heads, AttentionPart part);
 
+  // As heads(), of `num_heads` that stand side by side: B×Q×Hd.
+  torch::Tensor side_by_side(const torch::Tensor& heads, std::int64_t num_heads, AttentionPart part);
+
   // What a feed-forward network adds, B×L×D → with what is put there.
   torch::Tensor feed_forward(const torch::Tensor& added) const;
 

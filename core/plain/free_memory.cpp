@@ -10,4 +10,11 @@ void give_back_memory() {
 #endif
 }
 
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest allowed; what is larger has pages of its own
+#endif
+}
+
 }  // namespace attnscope

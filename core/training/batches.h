@@ -72,8 +72,8 @@ class BatchSequence {
   IndexBatches batches_;    // of epoch_
 };
 
-// The indices in their order, cut into `count` parts, or as many as there are indices, of about the same number of
-// pieces.
+// The indices in their order, cut into `count` parts, or as many as there are indices, that take about as long to learn
+// from.
 std::vector<std::span<const std::int64_t>> parts_of_like_work(std::span<const EncodedPair> pairs,
                                                               std::span<const std::int64_t> indices,
                                                               std::int64_t count);

@@ -12,6 +12,7 @@
 #include "kernels/dropout.h"
 #include "kernels/precision.h"
 #include "kernels/team.h"
+#include "plain/free_memory.h"
 #include "plain/metrics.h"
 #include "plain/schedule.h"
 #include "training/teacher_forcing.h"
@@ -84,6 +85,7 @@ Trainer::Trainer(Model model, const Config& config, std::shared_ptr<const Datase
       models_{std::move(model)},
       optimizer_(*models_.front(), config.training.beta2),
       batches_(config, dataset_, ranks_ ? ranks_->rank() : 0, ranks_ ? ranks_->size() : 1) {
+  keep_freed_memory();
   const int num_parts = optimizer_.device().is_cpu() ? kernels::team()->size() : 1;
   while (static_cast<int>(models_.size()) < num_parts) {
     optimizer_.share_with(*models_.emplace_back(make_model(config_.model, models_.front()->vocab_size())));

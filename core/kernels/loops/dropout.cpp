@@ -7,9 +7,10 @@ constexpr std::int64_t lanes = 16;         // counters in a row, whatever the le
 constexpr std::int64_t draws = 8 * lanes;  // of 16 bits each
 constexpr int num_rounds = 12;             // the fewest that pass BigCrush
 
-// As many of the lanes as a register has, and as many registers of them at a time as hide each other's waiting.
+// As many of the lanes as a register has, and as many registers of them at a time as hide each other's waiting: four
+// where there are 32 of them.
 typedef std::uint32_t Words __attribute__((vector_size(4 * width), aligned(4), may_alias));
-constexpr int together = lanes / width < 2 ? 1 : 2;
+constexpr int most_together = width == lanes ? 4 : 2;
 
 inline Words rotated(Words x, int bits) {
   return x << bits | x >> (32 - bits);
@@ -28,15 +29,16 @@ struct Threefry {
   }
 
   // x: the counters going in and the draws coming out, four words of each.
-  void operator()(Words (&x)[4][together]) const {
+  template <int Together>
+  void operator()(Words (&x)[4][Together]) const {
     add_key(x, 0);
     round<0>(x);
   }
 
  private:
   // This round and those after it: as templates, so that the turns are constants.
-  template <int Round>
-  void round(Words (&x)[4][together]) const {
+  template <int Round, int Together>
+  void round(Words (&x)[4][Together]) const {
     constexpr int turns[8][2] = {{10, 26}, {11, 21}, {13, 27}, {23, 5}, {6, 20}, {17, 11}, {25, 10}, {18, 20}};
     constexpr int first = Round % 2 == 0 ? 1 : 3;
     mix(x[0], x[first], turns[Round % 8][0]);
@@ -45,17 +47,19 @@ struct Threefry {
     if constexpr (Round + 1 < num_rounds) round<Round + 1>(x);
   }
 
-  static void mix(Words (&a)[together], Words (&b)[together], int turn) {
-    for (int i = 0; i < together; ++i) {
+  template <int Together>
+  static void mix(Words (&a)[Together], Words (&b)[Together], int turn) {
+    for (int i = 0; i < Together; ++i) {
       a[i] += b[i];
       b[i] = rotated(b[i], turn) ^ a[i];
     }
   }
 
-  void add_key(Words (&x)[4][together], int injection) const {
+  template <int Together>
+  void add_key(Words (&x)[4][Together], int injection) const {
     for (int word = 0; word < 4; ++word) {
       const std::uint32_t added = key[(injection + word) % 5] + (word == 3 ? injection : 0);
-      for (int i = 0; i < together; ++i) x[word][i] += added;
+      for (int i = 0; i < Together; ++i) x[word][i] += added;
     }
   }
 };
@@ -65,43 +69,61 @@ inline Words decided(Words draw, std::uint32_t threshold, std::uint32_t scale) {
   return reinterpret_cast<Words>(draw >= threshold) & scale;
 }
 
-// The masks of the lanes from `lane` on, of all their draws.
-void draw(const DropoutRule& rule, const Threefry& threefry, std::uint64_t stream, std::int64_t begin,
-          std::int64_t lane, float* mask) {
+// 0, 1, 2, …
+template <std::size_t... Lanes>
+constexpr Words counted(std::index_sequence<Lanes...>) {
+  return Words{Lanes...};
+}
+
+// The masks of the registers from the `first` on, of all their draws; registers are counted from the block at `begin`.
+template <int Together>
+inline void draw(const DropoutRule& rule, const Threefry& threefry, std::uint64_t stream, std::int64_t begin,
+                 std::int64_t first, float* mask) {
   std::uint32_t scale = 0;
   std::memcpy(&scale, &rule.scale, sizeof scale);
-  Words x[4][together];
-  for (int i = 0; i < together; ++i) {
-    for (std::int64_t j = 0; j < width; ++j) x[0][i][j] = static_cast<std::uint32_t>(begin + lane + i * width + j);
+  const auto block = [&](int i) { return (first + i) * width / lanes * draws; };
+  const auto lane = [&](int i) { return (first + i) * width % lanes; };
+  Words x[4][Together];
+  for (int i = 0; i < Together; ++i) {
+    x[0][i] = counted(std::make_index_sequence<width>()) + static_cast<std::uint32_t>(begin + block(i) + lane(i));
     x[1][i] = Words{};
     x[2][i] = Words{} + static_cast<std::uint32_t>(stream);
     x[3][i] = Words{} + static_cast<std::uint32_t>(stream >> 32U);
   }
   threefry(x);
   for (int word = 0; word < 4; ++word) {
-    for (int i = 0; i < together; ++i) {
-      float* place = mask + 2 * word * lanes + lane + i * width;
+    for (int i = 0; i < Together; ++i) {
+      float* place = mask + block(i) + 2 * word * lanes + lane(i);
       *reinterpret_cast<Words*>(place) = decided(x[word][i] & 0xFFFFU, rule.threshold, scale);
       *reinterpret_cast<Words*>(place + lanes) = decided(x[word][i] >> 16U, rule.threshold, scale);
     }
   }
 }
 
-void draw_all(const DropoutRule& rule, const Threefry& threefry, std::uint64_t stream, std::int64_t begin,
-              float* mask) {
-  for (std::int64_t lane = 0; lane < lanes; lane += together * width) draw(rule, threefry, stream, begin, lane, mask);
+template <int Blocks>
+inline void draw_blocks(const DropoutRule& rule, const Threefry& threefry, std::uint64_t stream, std::int64_t begin,
+                        float* mask) {
+  constexpr int registers = Blocks * lanes / width;
+  constexpr int together = registers < most_together ? registers : most_together;
+  for (int first = 0; first < registers; first += together) {
+    draw<together>(rule, threefry, stream, begin, first, mask);
+  }
 }
 
 }  // namespace
 
 void dropout_mask(const DropoutRule& rule, std::uint64_t stream, std::int64_t n, float* mask) {
+  constexpr int blocks = most_together * width / lanes < 1 ? 1 : most_together * width / lanes;
   const Threefry threefry(rule.key);
   std::int64_t begin = 0;
-  for (; begin + draws <= n; begin += draws) draw_all(rule, threefry, stream, begin, mask + begin);
-  if (begin == n) return;
-  float last[draws];
-  draw_all(rule, threefry, stream, begin, last);
-  std::memcpy(mask + begin, last, sizeof(float) * (n - begin));
+  for (; begin + blocks * draws <= n; begin += blocks * draws) {
+    draw_blocks<blocks>(rule, threefry, stream, begin, mask + begin);
+  }
+  for (; begin < n; begin += draws) {
+    float last[draws];
+    draw_blocks<1>(rule, threefry, stream, begin, last);
+    std::memcpy(mask + begin, last, sizeof(float) * (n - begin < draws ? n - begin : draws));
+  }
 }
 
 }  // namespace attnscope::ATTNSCOPE_LEVEL

@@ -83,14 +83,12 @@ struct Loops {
   void (*transpose)(std::int64_t rows, std::int64_t columns, const float* x, std::int64_t stride, float* y,
                     std::int64_t y_stride);
 
-  // rows × columns, every row the bias.
-  void (*fill_rows)(std::int64_t rows, std::int64_t columns, const float* bias, float* y);
   // sums += the sums of the columns.
   void (*add_column_sums)(std::int64_t rows, std::int64_t columns, const float* x, float* sums);
 
-  // y = activation(x) · mask; x and y may be the same.
+  // y = activation(x + bias) · mask; bias null: none; x and y may be the same.
   void (*activate)(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns,
-                   const float* x, float* y);
+                   const float* x, const float* bias, float* y);
   // dx from dy; x: what went in (GELU), y: what came out (ReLU).
   void (*activate_backward)(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns,
                             const float* x, const float* y, const float* dy, float* dx);

@@ -13,7 +13,11 @@ constexpr int tile_rows = 12 / Vectors;
 template <int Rows, int Vectors>
 void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c, std::int64_t c_stride,
           bool add) {
-  Vector sums[Rows][Vectors] = {};
+  Vector sums[Rows][Vectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < Rows; ++r) {
+    for (int v = 0; v < Vectors; ++v) sums[r][v] = Vector{};
+  }
   for (std::int64_t k = 0; k < depth; ++k) {
     Vector row[Vectors];
     for (int v = 0; v < Vectors; ++v) row[v] = vector_at(b + k * b_stride + v * width);
@@ -22,6 +26,7 @@ void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, flo
       for (int v = 0; v < Vectors; ++v) sums[r][v] += factor * row[v];
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < Rows; ++r) {
     for (int v = 0; v < Vectors; ++v) {
       Vector& place = vector_at(c + r * c_stride + v * width);

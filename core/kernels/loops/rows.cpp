@@ -23,18 +23,25 @@ inline float activated(Activation activation, float x) {
   return activation == Activation::gelu ? gelu(x) : x;
 }
 
-// Calls work(begin, n, mask) for pieces of each row; the mask is null without dropout. Rows have a stream each.
+// Calls work(begin, n, mask) for pieces of all rows, which have a stream each; the mask is null without dropout.
 template <typename Work>
 void masked_rows(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, Work work) {
-  if (rule.threshold == 0) {
-    work(std::int64_t{0}, rows * columns, static_cast<const float*>(nullptr));
-    return;
-  }
   float mask[chunk];
   for (std::int64_t begin = 0, stream = 0; begin < rows * columns; begin += chunk, ++stream) {
     const std::int64_t n = rows * columns - begin < chunk ? rows * columns - begin : chunk;
-    dropout_mask(rule, static_cast<std::uint64_t>(stream), n, mask);
-    work(begin, n, static_cast<const float*>(mask));
+    if (rule.threshold > 0) dropout_mask(rule, static_cast<std::uint64_t>(stream), n, mask);
+    work(begin, n, rule.threshold > 0 ? static_cast<const float*>(mask) : nullptr);
+  }
+}
+
+// y = x + bias for n elements from `begin` on, wherever in their rows they stand.
+void add_bias(std::int64_t begin, std::int64_t n, std::int64_t columns, const float* x, const float* bias, float* y) {
+  for (std::int64_t i = begin; i < begin + n;) {
+    const std::int64_t first = i % columns;
+    const std::int64_t count = columns - first < begin + n - i ? columns - first : begin + n - i;
+#pragma omp simd
+    for (std::int64_t j = 0; j < count; ++j) y[i + j] = x[i + j] + bias[first + j];
+    i += count;
   }
 }
 
@@ -52,10 +59,6 @@ void activation_backward(const DropoutRule& rule, std::int64_t rows, std::int64_
 
 }  // namespace
 
-void fill_rows(std::int64_t rows, std::int64_t columns, const float* bias, float* y) {
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(y + i * columns, bias, sizeof(float) * columns);
-}
-
 void add_column_sums(std::int64_t rows, std::int64_t columns, const float* x, float* sums) {
   constexpr std::int64_t block = 64;  // columns whose sums stay in registers
   std::int64_t begin = 0;
@@ -72,16 +75,18 @@ void add_column_sums(std::int64_t rows, std::int64_t columns, const float* x, fl
 }
 
 void activate(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x,
-              float* y) {
+              const float* bias, float* y) {
   masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
+    if (bias) add_bias(begin, n, columns, x, bias, y);
+    const float* const from = bias ? y : x;
     if (activation == Activation::relu) {
 #pragma omp simd
-      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::relu, x[i]);
+      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::relu, from[i]);
     } else if (activation == Activation::gelu) {
 #pragma omp simd
-      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::gelu, x[i]);
-    } else if (x != y) {
-      std::memcpy(y + begin, x + begin, sizeof(float) * n);
+      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::gelu, from[i]);
+    } else if (from != y) {
+      std::memcpy(y + begin, from + begin, sizeof(float) * n);
     }
     if (!mask) return;
 #pragma omp simd
@@ -113,7 +118,7 @@ void residual(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, 
 }
 
 void drop(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x, float* y) {
-  activate(Activation::none, rule, rows, columns, x, y);
+  activate(Activation::none, rule, rows, columns, x, nullptr, y);
 }
 
 void normalise(std::int64_t rows, std::int64_t columns, float epsilon, const float* x, const float* gain,
@@ -140,6 +145,7 @@ void normalise_backward(std::int64_t rows, std::int64_t columns, const float* x,
     float* out = dx + i * columns;
     const float middle = mean[i];
     const float factor = scale[i];
+#pragma omp simd  // else checks find the gradients of gain and bias too near each other
     for (std::int64_t j = 0; j < columns; ++j) {
       out[j] = above[j] * gain[j];
       gain_gradient[j] += above[j] * ((row[j] - middle) * factor);

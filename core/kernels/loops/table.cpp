@@ -15,7 +15,6 @@ Function<decltype(Loops::head_forward)> head_forward;
 Function<decltype(Loops::head_backward)> head_backward;
 Function<decltype(Loops::rotate)> rotate;
 Function<decltype(Loops::transpose)> transpose;
-Function<decltype(Loops::fill_rows)> fill_rows;
 Function<decltype(Loops::add_column_sums)> add_column_sums;
 Function<decltype(Loops::activate)> activate;
 Function<decltype(Loops::activate_backward)> activate_backward;
@@ -45,7 +44,6 @@ const Loops loops = {
     .head_backward = head_backward,
     .rotate = rotate,
     .transpose = transpose,
-    .fill_rows = fill_rows,
     .add_column_sums = add_column_sums,
     .activate = activate,
     .activate_backward = activate_backward,
