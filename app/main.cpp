@@ -355,6 +355,9 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   growth->excludes(training);
   auto* memory = sub->add_flag("--memory", o.memory, "What a large model's training holds, by setting, alone");
   memory->excludes(training)->excludes(growth);
+  sub->add_option("--peer", o.peer, "What training is measured against, for this command itself")
+      ->check(CLI::Range(0, 3))
+      ->group("");
   add_option(sub, "--run", "RUN", o.run, "How long this run or checkpoint takes to be opened and looked at, alone")
       ->excludes(training)
       ->excludes(growth)

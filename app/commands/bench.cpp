@@ -11,6 +11,7 @@
 #include "circuit/sweep.h"
 #include "commands/bench_growth.h"
 #include "commands/bench_memory.h"
+#include "commands/bench_peer.h"
 #include "commands/commands.h"
 #include "commands/measurement.h"
 #include "commands/paths.h"
@@ -130,6 +131,9 @@ int bench(const BenchOptions& options) {
     print_memory(options.json);
     return 0;
   }
+  if (options.peer >= 0) {
+    return run_peer(shipped_run().string(), static_cast<std::size_t>(options.peer), options.threads);
+  }
   ProgressLine line;
   if (!options.run.empty()) {
     line.show("Opening it, and looking inside", -1);
@@ -143,7 +147,8 @@ int bench(const BenchOptions& options) {
   TorchEngine engine;
   engine.open_run(run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   line.show("Measuring training", -1);
-  for (Measurement& measurement : measure_training(run, options.threads)) measurements.push_back(std::move(measurement));
+  for (Measurement& measurement : measure_training(run, options.threads))
+    measurements.push_back(std::move(measurement));
   if (options.training_alone) {
     line.clear();
     print(measurements, options.json);

@@ -152,9 +152,10 @@ struct BenchOptions {
   bool json = false;
   bool training_alone = false;
   std::int64_t threads = 0;  // that train; 0: all cores
-  bool growth = false;   // alone
-  bool memory = false;   // alone
-  std::string run = {};  // how it opens, and the first looks at it, alone; empty: all else
+  bool growth = false;       // alone
+  bool memory = false;       // alone
+  std::string run = {};      // how it opens, and the first looks at it, alone; empty: all else
+  int peer = -1;             // what training is measured against, on this one of its workloads; see bench_peer.h
 };
 int bench(const BenchOptions& options);
 

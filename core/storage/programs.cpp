@@ -73,8 +73,13 @@ pid_t start_program(std::vector<std::string> arguments, const NamelessFile& inpu
   return process;
 }
 
-pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::string> environment,
-                        const sigset_t* mask) {
+pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::string> environment, const sigset_t* mask,
+                        int talk) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (talk >= 0) {
+    for (const int end : {STDIN_FILENO, STDOUT_FILENO}) posix_spawn_file_actions_adddup2(&actions, talk, end);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   if (mask != nullptr) {
@@ -82,9 +87,10 @@ pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::str
     posix_spawnattr_setsigmask(&attributes, mask);
   }
   pid_t process = 0;
-  const int error = posix_spawn(&process, "/proc/self/exe", nullptr, &attributes, pointers(arguments).data(),
+  const int error = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, pointers(arguments).data(),
                                 pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::runtime_error(fmt::format("attnscope cannot be started: {}", std::strerror(error)));
   return process;
 }

@@ -33,10 +33,11 @@ class NamelessFile {
 // thrown away. Throws std::system_error if it cannot be started.
 pid_t start_program(std::vector<std::string> arguments, const NamelessFile& input);
 
-// Starts this one with those arguments, the first of which is its name; `mask` is of the signals that are blocked there,
-// null: as here. Throws std::runtime_error if it cannot be started.
+// Starts this one with those arguments, the first of which is its name; `mask` is of the signals that are blocked
+// there, null: as here; `talk`, if it is one, a descriptor that is its input and its output. Throws std::runtime_error
+// if it cannot be started.
 pid_t start_own_program(std::vector<std::string> arguments, std::vector<std::string> environment,
-                        const sigset_t* mask = nullptr);
+                        const sigset_t* mask = nullptr, int talk = -1);
 
 // Its status, as waitpid has it, once it has ended. Throws std::system_error if it is no child of this process.
 int status_at_end(pid_t process);

@@ -1,0 +1,182 @@
+#include "commands/bench_peer.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+
+#include "commands/measurement.h"
+#include "engine/device.h"
+#include "engine/torch_engine.h"
+#include "kernels/team.h"
+#include "model/positions.h"
+#include "storage/programs.h"
+#include "training/batches.h"
+
+namespace attnscope {
+namespace {
+
+// What a user of torch::nn writes for the same step: nn::Transformer, optim::Adam, cross_entropy.
+class Peer : public torch::nn::Module {
+ public:
+  Peer(const ModelConfig& config, std::int64_t vocab_size)
+      : d_model_(static_cast<double>(config.d_model)),
+        source_embedding_(register_module("source_embedding", torch::nn::Embedding(vocab_size, config.d_model))),
+        target_embedding_(register_module("target_embedding", torch::nn::Embedding(vocab_size, config.d_model))),
+        transformer_(register_module(
+            "transformer", torch::nn::Transformer(torch::nn::TransformerOptions(config.d_model, config.num_heads)
+                                                      .num_encoder_layers(config.num_encoder_layers)
+                                                      .num_decoder_layers(config.num_decoder_layers)
+                                                      .dim_feedforward(config.d_ff)
+                                                      .dropout(config.dropout)))),
+        output_(register_module("output", torch::nn::Linear(config.d_model, vocab_size))),
+        positions_(sinusoidal_positions(config.max_length, config.d_model).unsqueeze(1)),
+        optimizer_(parameters(), torch::optim::AdamOptions(1e-4)) {}
+
+  void step(const Batch& batch) {
+    const auto embed = [&](torch::nn::Embedding& embedding, const torch::Tensor& ids) {
+      return embedding(ids.transpose(0, 1)) * std::sqrt(d_model_) + positions_.slice(0, 0, ids.size(1));  // L×B×D
+    };
+    const std::int64_t length = batch.target_in.size(1);
+    const torch::Tensor causal = torch::full({length, length}, -INFINITY).triu(1);
+    const torch::Tensor source_padding = batch.source.eq(Tokenizer::pad_id);
+    const torch::Tensor target_padding = batch.target_in.eq(Tokenizer::pad_id);
+    const torch::Tensor decoded =
+        transformer_->forward(embed(source_embedding_, batch.source), embed(target_embedding_, batch.target_in), {},
+                              causal, {}, source_padding, target_padding, source_padding);
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(
+        output_(decoded).flatten(0, 1), batch.target_out.transpose(0, 1).flatten(),
+        torch::nn::functional::CrossEntropyFuncOptions().ignore_index(Tokenizer::pad_id).label_smoothing(0.1));
+    optimizer_.zero_grad();
+    loss.backward();
+    optimizer_.step();
+  }
+
+ private:
+  double d_model_;
+  torch::nn::Embedding source_embedding_, target_embedding_;
+  torch::nn::Transformer transformer_;
+  torch::nn::Linear output_;
+  torch::Tensor positions_;
+  torch::optim::Adam optimizer_;
+};
+
+// One batch of random pieces.
+Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
+  constexpr std::int64_t length = 32;
+  Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
+  workload.config.model = std::move(model);
+  workload.config.model.tied_embeddings = false;
+  workload.config.training.batch_size = batch_size;
+  workload.dataset = random_pairs(batch_size, length, vocab_size);
+  return workload;
+}
+
+// The shipped run's pairs, whose configuration is the default's: as they meet by default, and those of like length.
+std::vector<Workload> workloads_of_run(const std::string& run) {
+  TorchEngine engine;
+  engine.open_run(run, {});
+  std::vector<Workload> workloads;
+  for (const char* const order : {"chance", "source"}) {
+    Config config = engine.config();
+    config.training.batch_order = order;
+    workloads.push_back({fmt::format("the shipped run's pairs, together by {}", order), config,
+                         engine.tokenizer().vocab_size(), engine.dataset()});
+  }
+  return workloads;
+}
+
+ModelConfig small_model() {
+  ModelConfig model;
+  model.d_model = 256;
+  model.num_heads = 8;
+  model.num_encoder_layers = model.num_decoder_layers = 3;
+  model.d_ff = 1024;
+  return model;
+}
+
+// The batches in turn for the peer, whole.
+class PeerBatches {
+ public:
+  explicit PeerBatches(const Workload& workload)
+      : dataset_(workload.dataset),
+        sequence_(dataset_->train, batch_rule(workload.config.training), workload.config.training.seed) {}
+
+  Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), torch::kCPU); }
+
+ private:
+  std::shared_ptr<const Dataset> dataset_;
+  BatchSequence sequence_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace
+
+std::vector<Workload> training_workloads(const std::string& run) {
+  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64, {}),
+                                     random_workload("small", 8000, 32, small_model())};
+  for (Workload& workload : workloads_of_run(run)) workloads.push_back(std::move(workload));
+  return workloads;
+}
+
+PeerProcess::PeerProcess(std::size_t workload, std::int64_t threads) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw std::runtime_error("there is no room for a process to measure against");
+  }
+  talk_ = ends[0];
+  try {
+    process_ = start_own_program(
+        {"attnscope", "bench", "--peer", fmt::to_string(workload), "--threads", fmt::to_string(threads)},
+        environment_with({}), nullptr, ends[1]);
+  } catch (...) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+    throw;
+  }
+  ::close(ends[1]);
+}
+
+PeerProcess::~PeerProcess() {
+  ::close(talk_);  // it ends when nothing more can come
+  status_at_end(process_);
+}
+
+double PeerProcess::step() {
+  const auto failed = [] { return std::runtime_error("the process in which torch::nn trains has ended"); };
+  if (::send(talk_, "\n", 1, MSG_NOSIGNAL) != 1) throw failed();
+  std::string line;
+  for (char c = 0; c != '\n'; line += c) {
+    ssize_t count = 0;
+    do {
+      count = ::recv(talk_, &c, 1, 0);
+    } while (count < 0 && errno == EINTR);
+    if (count != 1) throw failed();
+  }
+  return std::strtod(line.c_str(), nullptr);
+}
+
+int run_peer(const std::string& run, std::size_t number, std::int64_t threads) {
+  const Workload workload = training_workloads(run).at(number);
+  set_threads({.threads = threads});
+  at::set_num_threads(kernels::team()->size());
+  kernels::set_team_size(1);
+  torch::manual_seed(1);
+  Peer peer(workload.config.model, workload.vocab_size);
+  peer.train();
+  PeerBatches batches(workload);
+  for (std::string line; std::getline(std::cin, line);) {
+    const Batch batch = batches.next();
+    fmt::print("{}\n", milliseconds([&] { peer.step(batch); }));
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace attnscope
