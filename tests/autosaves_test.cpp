@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 class AutosavesTest : public testing::Test {
  protected:
-  ~AutosavesTest() override { fs::remove_all(folder); }
+  ~AutosavesTest() override { fs::remove_all(folder.parent_path()); }
 
   // Makes a run of it, as far as anybody looks at one.
   static void fill(const HeldRun& held, std::int64_t step) {

@@ -18,6 +18,7 @@ class ComparisonFolderTest : public testing::Test {
     std::filesystem::remove_all(folder.path);
     std::filesystem::create_directories(folder.path);
   }
+  void TearDown() override { std::filesystem::remove_all(folder.path); }
   void write(const std::string& text) const { std::ofstream(folder.file()) << text; }
 
   ComparisonFolder folder{testing::TempDir() + "comparison_folder"};

@@ -189,6 +189,10 @@ class SavedComparisonTest : public ComparisonTest {
     ComparisonTest::SetUp();
     std::filesystem::remove_all(folder);
   }
+  void TearDown() override {
+    ComparisonTest::TearDown();
+    std::filesystem::remove_all(folder);
+  }
 
   void write(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = std::filesystem::path(folder) / name;
