@@ -1,9 +1,11 @@
 // Configuration, channels and curves: what both threads rely on, without Torch or a window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -13,6 +15,7 @@
 #include "plain/config.h"
 #include "plain/curves.h"
 #include "plain/error.h"
+#include "plain/free_memory.h"
 #include "plain/metrics.h"
 #include "plain/position_schemes.h"
 #include "plain/utf8.h"
@@ -497,6 +500,29 @@ TEST(Curves, ThinnedBearsOddWindowsAndValues) {
   const Series thin = thinned(broken, 0, 999, 10);
   EXPECT_LE(thin.x.size(), 20u);
   EXPECT_TRUE(std::any_of(thin.y.begin(), thin.y.end(), [](double y) { return std::isnan(y); }));  // the gap shows
+}
+
+// ---- memory
+
+// What the system had to give, and empty, while the work was done; pages.
+std::int64_t pages_taken(const std::function<void()>& work) {
+  rusage before{}, after{};
+  ::getrusage(RUSAGE_SELF, &before);
+  work();
+  ::getrusage(RUSAGE_SELF, &after);
+  return after.ru_minflt - before.ru_minflt;
+}
+
+TEST(Memory, WhatIsFreedIsKeptForWhoTakesItAgainAndStillGivenBack) {
+  const auto take = [] {
+    std::vector<std::vector<char>> blocks;
+    for (int i = 0; i < 12; ++i) blocks.emplace_back(8 << 20, 'x');
+  };
+  keep_freed_memory();
+  const std::int64_t at_first = pages_taken(take);  // few if they are large
+  EXPECT_LT(pages_taken(take), at_first / 8);
+  give_back_memory();
+  EXPECT_GT(pages_taken(take), at_first / 2);
 }
 
 }  // namespace
