@@ -316,16 +316,17 @@ TEST(Shortened, cuts_whole_characters) {
 TEST(WrappedLines, EndBetweenWordsAndNotInsideANumber) {
   UiHarness ui;
   const ImFont* font = ui.skin.fonts.ui;
-  const std::string text = "the norm is 43.65, the share 0.00929 of it; 10,000 steps\n\nthe end";
+  const std::string text = "the norm is 43.65, the share 0.00929 of it; 10,000 steps, 15 % of them\n\nthe end";
   for (float width = 100; width < 600; width += 3) {
     std::string joined;
     for (const std::string_view line : wrapped_lines(font, text, width)) {
       EXPECT_LE(text_size(font, line).x, width) << line;
       EXPECT_FALSE(line.ends_with("43.") || line.ends_with("0.") || line.ends_with("10,")) << line;
+      EXPECT_FALSE(line.starts_with("%")) << line;
       joined += line;
     }
     std::erase(joined, ' ');
-    EXPECT_EQ(joined, "thenormis43.65,theshare0.00929ofit;10,000stepstheend") << "at " << width;
+    EXPECT_EQ(joined, "thenormis43.65,theshare0.00929ofit;10,000steps,15%ofthemtheend") << "at " << width;
   }
   const auto narrow = wrapped_lines(font, "0.123456789", 40);
   EXPECT_GT(narrow.size(), 1U) << "what is wider than a line is cut";

@@ -178,14 +178,18 @@ ImVec2 text_size(const ImFont* font, std::string_view text) {
   return const_cast<ImFont*>(font)->CalcTextSizeA(font_size(font), 1e6F, 0, drawable.begin(), drawable.end());
 }
 
-// How much of a paragraph fits into a line. To Dear ImGui a full stop or a comma ends a word, even inside a number.
+// How much of a paragraph fits into a line. To Dear ImGui a full stop or a comma ends a word, even inside a number, and
+// a number's % is a word of its own.
 static std::size_t fitting_in_line(const ImFont* font, std::string_view paragraph, float width) {
   const char* const end = wrap_position(font, paragraph.data(), paragraph.data() + paragraph.size(), width);
   const auto fitting = static_cast<std::size_t>(end - paragraph.data());
   if (fitting == 0 || fitting == paragraph.size()) return std::max<std::size_t>(1, fitting);
   const char before = paragraph[fitting - 1], after = paragraph[fitting];
   const bool cuts_number = (before == '.' || before == ',') && after >= '0' && after <= '9';
-  const std::size_t space = cuts_number ? paragraph.substr(0, fitting).rfind(' ') : std::string_view::npos;
+  const std::size_t next = paragraph.find_first_not_of(' ', fitting);
+  const bool parts_sign = next != std::string_view::npos && paragraph[next] == '%';
+  const std::size_t space =
+      cuts_number || parts_sign ? paragraph.substr(0, fitting).rfind(' ') : std::string_view::npos;
   return space == std::string_view::npos || space == 0 ? fitting : space;
 }
 
