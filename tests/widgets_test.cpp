@@ -119,6 +119,27 @@ TEST(OutsideText, lists_show_every_sign_of_it) {
   EXPECT_FALSE(ui.drew("##ing"));
 }
 
+TEST(OutsideText, buttons_show_every_sign_of_it) {
+  UiHarness ui;
+  const std::string emoji = "##3 and \xF0\x9F\x98\x80";
+  std::string pressed;
+  const auto draw = ui.in_panel([&] {
+    for (const std::string& text : {std::string("to notes##2"), emoji})
+      if (text_button(text)) pressed = text;
+    if (small_text_button("F### small")) pressed = "small";
+    ImGui::SameLine();
+    ImGui::TextUnformatted("beside");
+  });
+  ui.frames(2, draw);
+  ASSERT_TRUE(ui.click_text("to notes##2", draw));
+  EXPECT_EQ(pressed, "to notes##2");
+  ASSERT_TRUE(ui.click_text(sizeof(ImWchar) > 2 ? "##3 and " : "##3 and [1F600]", draw));
+  EXPECT_EQ(pressed, emoji);
+  ASSERT_TRUE(ui.click_text("F### small", draw));
+  EXPECT_EQ(pressed, "small");
+  EXPECT_NEAR(ui.find_text("F### small")->y, ui.find_text("beside")->y, 1) << "on one line";
+}
+
 // ---- heatmap
 
 Matrix ramp(int rows, int cols) {
@@ -512,9 +533,10 @@ struct BrowserTest : testing::Test {
 
 TEST_F(BrowserTest, shows_names_that_have_signs_of_dear_imgui) {
   open(a_corpus);
-  receive(browser, {.path = "/home/u", .entries = {{"notes##2.txt", false, false, 12}}, .error = {}});
+  receive(browser, {.path = "/home/my##1", .entries = {{"notes##2.txt", false, false, 12}}, .error = {}});
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("notes##2.txt"));
+  EXPECT_TRUE(ui.drew("my##1"));
 }
 
 TEST_F(BrowserTest, asks_for_a_listing_when_opened) {

@@ -115,7 +115,7 @@ Wish draw_departure(const Departure& departure, const Skin& skin) {
   next_in_row(chip_width(label, skin), skin.px(6));
   ImGui::AlignTextToFramePadding();
   ImGui::PushStyleColor(ImGuiCol_Text, skin.theme.warning);
-  Wish wish = ImGui::SmallButton(label.c_str()) ? Wish::show : Wish::nothing;
+  Wish wish = small_text_button(label) ? Wish::show : Wish::nothing;
   ImGui::PopStyleColor();
   help_tooltip(fmt::format("{}: {}", departure.text, tr(help_texts[static_cast<std::size_t>(departure.kind)])), skin);
   ImGui::SameLine(0, 0);

@@ -37,7 +37,7 @@ bool draw_toast(Toast& toast, std::vector<Command>& commands, const Skin& skin) 
   bool taken = false;
   if (toast.offer) {
     ImGui::SetCursorPosX(left + skin.px(10));
-    taken = ImGui::Button(toast.offer->label.c_str());
+    taken = text_button(toast.offer->label);
     help_tooltip(toast.offer->help, skin);
     if (taken) commands.push_back(toast.offer->command);
   }

@@ -46,7 +46,7 @@ void draw_breadcrumbs(FileBrowser& browser, std::vector<Command>& commands) {
     const std::string text = part.string();
     if (index > 0) next_in_row(button_width(text.c_str()), ImGui::GetStyle().ItemInnerSpacing.x);
     ImGui::PushID(index++);
-    if (ImGui::SmallButton(text.c_str())) go_to(browser, so_far.string(), commands);
+    if (small_text_button(text)) go_to(browser, so_far.string(), commands);
     ImGui::PopID();
   }
 }
@@ -228,7 +228,7 @@ std::optional<std::string> draw_offers(const FileBrowser& browser, const Skin& s
     const PathOffer& offer = browser.offers[i];
     next_in_row(button_width(offer.label.c_str()), ImGui::GetStyle().ItemInnerSpacing.x);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::SmallButton(offer.label.c_str())) chosen = offer.path;
+    if (small_text_button(offer.label)) chosen = offer.path;
     ImGui::PopID();
     help_tooltip(offer.help, skin);
   }

@@ -29,6 +29,20 @@ void draw_any_text(ImDrawList& list, ImVec2 at, Color32 color, const std::string
   list.AddText(at, color, drawable.begin(), drawable.end());
 }
 
+bool any_button(const std::string& text, float padding_y, ImGuiButtonFlags flags) {
+  const ImVec2 padding{ImGui::GetStyle().FramePadding.x, padding_y};
+  const ImVec2 size = text_size(ImGui::GetFont(), text);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, padding);
+  ImGui::PushID(text.c_str());
+  const bool pressed = ImGui::ButtonEx("##button", {size.x + 2 * padding.x, size.y + 2 * padding.y}, flags);
+  ImGui::PopID();
+  ImGui::PopStyleVar();
+  const ImVec2 corner = ImGui::GetItemRectMin();
+  draw_any_text(*ImGui::GetWindowDrawList(), {corner.x + padding.x, corner.y + padding.y},
+                ImGui::GetColorU32(ImGuiCol_Text), text);
+  return pressed;
+}
+
 // The next tooltip stands beneath the last item, or above it where there is no room: it does not cover what it
 // explains.
 void beside_item() {
@@ -168,6 +182,14 @@ bool selectable_text(const std::string& text, bool chosen, ImGuiSelectableFlags 
   ImGui::PopID();
   draw_any_text(*ImGui::GetWindowDrawList(), {corner.x, corner.y + baseline}, ImGui::GetColorU32(ImGuiCol_Text), text);
   return pressed;
+}
+
+bool text_button(const std::string& text) {
+  return any_button(text, ImGui::GetStyle().FramePadding.y, ImGuiButtonFlags_None);
+}
+
+bool small_text_button(const std::string& text) {
+  return any_button(text, 0, ImGuiButtonFlags_AlignTextBaseLine);
 }
 
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about) {

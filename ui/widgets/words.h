@@ -46,6 +46,10 @@ std::string shortened_at_start(const ImFont* font, const std::string& text, floa
 bool begin_combo(const char* id, const std::string& shown, ImGuiComboFlags flags = 0);
 bool selectable_text(const std::string& text, bool chosen, ImGuiSelectableFlags flags = 0);
 
+// As ImGui::Button and ImGui::SmallButton, for any text.
+bool text_button(const std::string& text);
+bool small_text_button(const std::string& text);
+
 // What the last item does, wrapped, once the mouse has rested on it. Works on disabled items too. `about` is the label
 // it has, if that may have an entry in the glossary: then the tooltip says so, and F1 opens it.
 void help_tooltip(std::string_view text, const Skin& skin, std::string_view about = {});

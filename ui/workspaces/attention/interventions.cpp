@@ -44,7 +44,7 @@ std::string piece(std::span<const Token> tokens, int index) {
 // A button that is there to say why it cannot be used, where it cannot.
 bool button(const std::string& label, const char* why_not, std::string_view help, const Skin& skin) {
   ImGui::BeginDisabled(why_not != nullptr);
-  const bool clicked = ImGui::Button(label.c_str());
+  const bool clicked = text_button(label);
   ImGui::EndDisabled();
   help_tooltip(why_not != nullptr ? std::string_view(why_not) : help, skin);
   return clicked;
@@ -276,7 +276,7 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
   ImGui::AlignTextToFramePadding();
   dim_text(tr("largest change"), skin);
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::SmallButton(text.c_str())) {
+  if (small_text_button(text)) {
     select(view, largest.place);
     view.pinned_row = largest.query;
     view.pinned_col = largest.key;
