@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <stdexcept>
 
+#include "commands/bench_workloads.h"
 #include "commands/measurement.h"
 #include "engine/device.h"
-#include "engine/torch_engine.h"
 #include "kernels/team.h"
 #include "model/positions.h"
 #include "storage/programs.h"
@@ -67,40 +68,6 @@ class Peer : public torch::nn::Module {
   torch::optim::Adam optimizer_;
 };
 
-// One batch of random pieces.
-Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
-  constexpr std::int64_t length = 32;
-  Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
-  workload.config.model = std::move(model);
-  workload.config.model.tied_embeddings = false;
-  workload.config.training.batch_size = batch_size;
-  workload.dataset = random_pairs(batch_size, length, vocab_size);
-  return workload;
-}
-
-// The shipped run's pairs, whose configuration is the default's: as they meet by default, and those of like length.
-std::vector<Workload> workloads_of_run(const std::string& run) {
-  TorchEngine engine;
-  engine.open_run(run, {});
-  std::vector<Workload> workloads;
-  for (const char* const order : {"chance", "source"}) {
-    Config config = engine.config();
-    config.training.batch_order = order;
-    workloads.push_back({fmt::format("the shipped run's pairs, together by {}", order), config,
-                         engine.tokenizer().vocab_size(), engine.dataset()});
-  }
-  return workloads;
-}
-
-ModelConfig small_model() {
-  ModelConfig model;
-  model.d_model = 256;
-  model.num_heads = 8;
-  model.num_encoder_layers = model.num_decoder_layers = 3;
-  model.d_ff = 1024;
-  return model;
-}
-
 // The batches in turn for the peer, whole.
 class PeerBatches {
  public:
@@ -118,44 +85,31 @@ class PeerBatches {
 
 }  // namespace
 
-std::vector<Workload> training_workloads(const std::string& run) {
-  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64, {}),
-                                     random_workload("small", 8000, 32, small_model())};
-  for (Workload& workload : workloads_of_run(run)) workloads.push_back(std::move(workload));
-  return workloads;
-}
-
 PeerProcess::PeerProcess(std::size_t workload, std::int64_t threads) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw std::runtime_error("there is no room for a process to measure against");
+    throw std::runtime_error(fmt::format("no process to measure against: {}", std::strerror(errno)));
   }
-  talk_ = ends[0];
-  try {
-    process_ = start_own_program(
-        {"attnscope", "bench", "--peer", fmt::to_string(workload), "--threads", fmt::to_string(threads)},
-        environment_with({}), nullptr, ends[1]);
-  } catch (...) {
-    ::close(ends[0]);
-    ::close(ends[1]);
-    throw;
-  }
-  ::close(ends[1]);
+  talk_ = Descriptor(ends[0]);
+  const Descriptor other(ends[1]);
+  process_ = start_own_program(
+      {"attnscope", "bench", "--peer", fmt::to_string(workload), "--threads", fmt::to_string(threads)},
+      environment_with({}), nullptr, other.get());
 }
 
 PeerProcess::~PeerProcess() {
-  ::close(talk_);  // it ends when nothing more can come
+  talk_.close();  // it ends when nothing more can come
   status_at_end(process_);
 }
 
 double PeerProcess::step() {
   const auto failed = [] { return std::runtime_error("the process in which torch::nn trains has ended"); };
-  if (::send(talk_, "\n", 1, MSG_NOSIGNAL) != 1) throw failed();
+  if (::send(talk_.get(), "\n", 1, MSG_NOSIGNAL) != 1) throw failed();
   std::string line;
   for (char c = 0; c != '\n'; line += c) {
     ssize_t count = 0;
     do {
-      count = ::recv(talk_, &c, 1, 0);
+      count = ::recv(talk_.get(), &c, 1, 0);
     } while (count < 0 && errno == EINTR);
     if (count != 1) throw failed();
   }
