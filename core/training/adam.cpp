@@ -59,14 +59,7 @@ void Adam::share_out(Work work) {
 }
 
 double Adam::gather_gradients() {
-  if (!kernels::is_fused(parameters_)) {
-    torch::NoGradGuard no_grad;
-    for (std::size_t i = 1; i < gradients_.size(); ++i) {
-      gradients_[0] += gradients_[i];
-      gradients_[i].zero_();
-    }
-    return gradients_[0].norm().item<double>();
-  }
+  if (!kernels::is_fused(parameters_)) return composed_norm().item<double>();
   std::vector<double> squares(gradients_.size());
   share_out([&](int i, std::int64_t first, std::int64_t last) {
     std::vector<float*> parts;
@@ -76,6 +69,15 @@ double Adam::gather_gradients() {
   double sum = 0;
   for (const double part : squares) sum += part;
   return std::sqrt(sum);
+}
+
+torch::Tensor Adam::composed_norm() {
+  const torch::NoGradGuard no_grad;
+  for (std::size_t i = 1; i < gradients_.size(); ++i) {
+    gradients_[0] += gradients_[i];
+    gradients_[i].zero_();
+  }
+  return gradients_[0].norm();
 }
 
 torch::Tensor Adam::matrix_mask() const {
@@ -89,35 +91,58 @@ torch::Tensor Adam::matrix_mask() const {
   return mask;
 }
 
-void Adam::update(double learning_rate, double weight_decay, double gradient_scale) {
-  torch::NoGradGuard no_grad;
+Adam::Pace Adam::next_pace(double learning_rate, double weight_decay) {
   ++updates_;
   // A mask costs one more pass, but leaves the order of the parameters alone, which is that of the files.
   if (weight_decay > 0 && !decayed_.defined()) decayed_ = matrix_mask();
-  const double decay = learning_rate * weight_decay;
-  const double step = learning_rate / (1 - std::pow(beta1, static_cast<double>(updates_)));
-  const double root_correction = std::sqrt(1 - std::pow(beta2_, static_cast<double>(updates_)));
   zero_ = true;
-  if (!kernels::is_fused(parameters_)) return update_composed(step, root_correction, gradient_scale, decay);
-  const AdamRule rule{static_cast<float>(beta1),   static_cast<float>(beta2_),
-                      static_cast<float>(epsilon), static_cast<float>(gradient_scale),
-                      static_cast<float>(step),    static_cast<float>(root_correction)};
+  return {learning_rate / (1 - std::pow(beta1, static_cast<double>(updates_))),
+          std::sqrt(1 - std::pow(beta2_, static_cast<double>(updates_))), learning_rate * weight_decay};
+}
+
+void Adam::update(double learning_rate, double weight_decay, double gradient_scale) {
+  const torch::NoGradGuard no_grad;
+  const Pace pace = next_pace(learning_rate, weight_decay);
+  if (!kernels::is_fused(parameters_)) {
+    const torch::Tensor wanted = torch::ones({}, parameters_.options().dtype(torch::kBool));
+    return update_composed(pace, torch::full({}, gradient_scale, parameters_.options()), wanted);
+  }
+  const AdamRule rule{static_cast<float>(beta1),     static_cast<float>(beta2_),
+                      static_cast<float>(epsilon),   static_cast<float>(gradient_scale),
+                      static_cast<float>(pace.step), static_cast<float>(pace.root_correction)};
   share_out([&](int, std::int64_t first, std::int64_t last) {
     const auto from = [first = first](const torch::Tensor& tensor) {
       return tensor.defined() ? tensor.data_ptr<float>() + first : nullptr;
     };
-    kernels::loops().adam(rule, last - first, static_cast<float>(decay), from(decayed_), from(parameters_),
+    kernels::loops().adam(rule, last - first, static_cast<float>(pace.decay), from(decayed_), from(parameters_),
                           from(gradients_[0]), from(exp_avg_), from(exp_avg_sq_));
   });
 }
 
-void Adam::update_composed(double step, double root_correction, double gradient_scale, double decay) {
-  const torch::Tensor& gradients = gradients_[0].mul_(gradient_scale);
-  if (decay > 0) parameters_.addcmul_(parameters_, decayed_, -decay);
-  exp_avg_.lerp_(gradients, 1 - beta1);
-  exp_avg_sq_.mul_(beta2_).addcmul_(gradients, gradients, 1 - beta2_);
-  const torch::Tensor denominator = exp_avg_sq_.sqrt().div_(root_correction).add_(epsilon);
-  parameters_.addcdiv_(exp_avg_, denominator, -step);
+torch::Tensor Adam::update_if_finite(double learning_rate, double weight_decay, double clip_norm,
+                                     const torch::Tensor& loss) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor norm = composed_norm();
+  const torch::Tensor finite = torch::isfinite(loss) & torch::isfinite(norm);
+  finite_ = finite_.defined() ? finite_ & finite : finite;
+  const torch::Tensor scale = clip_norm > 0 ? (clip_norm / norm).clamp_max(1) : torch::ones_like(norm);
+  update_composed(next_pace(learning_rate, weight_decay), scale, finite_);
+  return torch::stack({loss.to(torch::kFloat64), norm.to(torch::kFloat64)});
+}
+
+void Adam::take_back() {
+  --updates_;
+  finite_ = torch::Tensor();
+}
+
+void Adam::update_composed(const Pace& pace, const torch::Tensor& gradient_scale, const torch::Tensor& wanted) {
+  const torch::Tensor& gradients = gradients_[0].mul_(gradient_scale).masked_fill_(wanted.logical_not(), 0);
+  const torch::Tensor share = wanted.to(parameters_.scalar_type());
+  if (pace.decay > 0) parameters_.sub_(parameters_ * decayed_ * (share * pace.decay));
+  exp_avg_.lerp_(gradients, share * (1 - beta1));
+  exp_avg_sq_.lerp_(gradients.square(), share * (1 - beta2_));
+  const torch::Tensor denominator = exp_avg_sq_.sqrt().div_(pace.root_correction).add_(epsilon);
+  parameters_.sub_((exp_avg_ / denominator).mul_(share * pace.step));
   gradients.zero_();
 }
 

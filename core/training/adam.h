@@ -38,6 +38,14 @@ class Adam {
   // `gradient_scale` times.
   void update(double learning_rate, double weight_decay = 0, double gradient_scale = 1);
 
+  // All of it on the device, with nothing read: the gradient is clipped to `clip_norm` (0: it is not), and the update is
+  // left out if the loss (one number) or the gradient's norm is not finite, now or in an update before. Returns the two,
+  // float64.
+  torch::Tensor update_if_finite(double learning_rate, double weight_decay, double clip_norm, const torch::Tensor& loss);
+
+  // After an update that was left out, the newest: as if it had not been asked for.
+  void take_back();
+
   // ‖Δw‖ of every parameter in the newest update, apart from weight decay: from the moments that it left. There must
   // have been one.
   std::vector<double> last_update_norms(double learning_rate) const;
@@ -53,7 +61,14 @@ class Adam {
   // The module's parameters become views of ours, its gradients of `gradients`.
   void bind(torch::nn::Module& module, const torch::Tensor& gradients) const;
   torch::Tensor matrix_mask() const;
-  void update_composed(double step, double root_correction, double gradient_scale, double decay);
+  // What an update goes by besides its gradient.
+  struct Pace {
+    double step = 0, root_correction = 0, decay = 0;
+  };
+  Pace next_pace(double learning_rate, double weight_decay);
+  // `wanted`: one bool; false leaves all as it is.
+  void update_composed(const Pace& pace, const torch::Tensor& gradient_scale, const torch::Tensor& wanted);
+  torch::Tensor composed_norm();
   // Calls work(first, last) for each thread's share of the elements.
   template <typename Work>
   void share_out(Work work);
@@ -65,6 +80,7 @@ class Adam {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_;
   std::int64_t updates_ = 0;
   bool zero_ = true;  // the gradients are
+  torch::Tensor finite_;  // one bool on the device: all numbers of update_if_finite have been
 };
 
 }  // namespace attnscope

@@ -5,11 +5,15 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <numeric>
+#include <utility>
 
+#include "kernels/backend.h"
 #include "kernels/breathing.h"
 #include "kernels/dropout.h"
+#include "kernels/late_numbers.h"
 #include "kernels/precision.h"
 #include "kernels/team.h"
 #include "plain/free_memory.h"
@@ -117,7 +121,7 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
   return told_or_own(model, batch.target_in, memory, config_.training.teacher_forcing, random);
 }
 
-double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
+torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
   SequenceModel& model = *models_[part];
   model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
   const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
@@ -130,10 +134,13 @@ double Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, 
   if (breathe) breathe();
   loss.backward(torch::full_like(loss, share));
   if (breathe) breathe();
-  return loss.item<double>();
+  return loss.detach().to(torch::kFloat64);
 }
 
-Trainer::Computed Trainer::add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe) {
+Trainer::Computed Trainer::compute_gradients(const Breath& breathe) {
+  const std::vector<std::vector<Batch>> batches = next_batches();
+  if (breathe) breathe();
+  optimizer_.zero_gradients();
   Computed computed;
   for (const auto& parts : batches) {
     for (const Batch& batch : parts) {
@@ -141,7 +148,7 @@ Trainer::Computed Trainer::add_gradients(const std::vector<std::vector<Batch>>& 
       computed.tokens += batch.tokens;
     }
   }
-  std::vector<double> losses(models_.size());
+  std::vector<torch::Tensor> losses(models_.size(), torch::zeros({}, torch::kFloat64));
   kernels::team()->run(static_cast<int>(models_.size()), [&](int part) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       if (static_cast<std::size_t>(part) >= batches[i].size()) continue;
@@ -150,52 +157,76 @@ Trainer::Computed Trainer::add_gradients(const std::vector<std::vector<Batch>>& 
       const double share = static_cast<double>(batch.targets) / static_cast<double>(computed.targets);
       const auto number = step_ * static_cast<std::int64_t>(batches.size()) + static_cast<std::int64_t>(i);
       // Only the caller's thread may breathe: what is done then is the window's.
-      losses[part] += share * add_gradient(batch, number, part, share, part == 0 ? breathe : Breath());
+      losses[part] = losses[part] + share * add_gradient(batch, number, part, share, part == 0 ? breathe : Breath());
     }
   });
-  computed.loss = std::accumulate(losses.begin(), losses.end(), 0.0);
+  computed.loss = std::accumulate(losses.begin() + 1, losses.end(), losses.front());
   return computed;
 }
 
 double Trainer::average_over_ranks(Computed& computed) {
   const auto targets = static_cast<double>(computed.targets);
-  std::array<double, 3> sums{targets, targets * computed.loss, static_cast<double>(computed.tokens)};
+  std::array<double, 3> sums{targets, targets * computed.loss.item<double>(), static_cast<double>(computed.tokens)};
   ranks_->sum(sums);
   computed.targets = static_cast<std::int64_t>(sums[0]);
-  computed.loss = sums[1] / sums[0];
+  computed.loss = torch::full({}, sums[1] / sums[0], torch::kFloat64);
   computed.tokens = static_cast<std::int64_t>(sums[2]);
   optimizer_.gradient().mul_(targets / sums[0]);
   sum_over_ranks(*ranks_, optimizer_.gradient());
   return optimizer_.gather_gradients();  // the twins' are in it, and 0, already
 }
 
+Trainer::Updated Trainer::update(double learning_rate, double weight_decay, const Breath& breathe) {
+  Computed computed = compute_gradients(breathe);
+  double gradient_norm = optimizer_.gather_gradients();
+  if (ranks_) gradient_norm = average_over_ranks(computed);
+  const double loss = computed.loss.item<double>();
+  if (!std::isfinite(loss) || !std::isfinite(gradient_norm)) throw NotFinite(what_is_not_finite(*models_.front()));
+  const double clip_norm = config_.training.clip_norm;
+  const bool clips = clip_norm > 0 && gradient_norm > clip_norm;
+  optimizer_.update(learning_rate, weight_decay, clips ? clip_norm / gradient_norm : 1);
+  ++step_;
+  return {computed.tokens, loss, gradient_norm};
+}
+
+Trainer::Updated Trainer::update_unread(double learning_rate, double weight_decay, const Breath& breathe) {
+  if (!begun_) begun_ = compute_gradients(breathe);
+  const Computed computed = *std::exchange(begun_, std::nullopt);
+  const kernels::LateNumbers numbers(
+      optimizer_.update_if_finite(learning_rate, weight_decay, config_.training.clip_norm, computed.loss));
+  ++step_;
+  try {
+    begun_ = compute_gradients({});
+  } catch (const std::exception&) {
+    begun_.reset();  // the next update tries again, and says it
+  }
+  const std::vector<double> loss_and_norm = numbers.wait();
+  if (breathe) breathe();
+  if (std::isfinite(loss_and_norm[0]) && std::isfinite(loss_and_norm[1]))
+    return {computed.tokens, loss_and_norm[0], loss_and_norm[1]};
+  --step_;
+  optimizer_.take_back();
+  begun_.reset();
+  compute_gradients({});  // once more, to see what is not finite
+  throw NotFinite(what_is_not_finite(*models_.front()));
+}
+
 MetricPoint Trainer::step(const Breath& breathe_callback) {
   const auto begin = Clock::now();
   TimedBreath breathe(breathe_callback, optimizer_.device());
-  const std::vector<std::vector<Batch>> batches = next_batches();
-  breathe();
-
-  optimizer_.zero_gradients();
-  Computed computed = add_gradients(batches, std::ref(breathe));
-  double gradient_norm = optimizer_.gather_gradients();
-  if (ranks_) gradient_norm = average_over_ranks(computed);
-  if (!std::isfinite(computed.loss) || !std::isfinite(gradient_norm)) {
-    throw NotFinite(what_is_not_finite(*models_.front()));
-  }
   const TrainingConfig& training = config_.training;
   const double learning_rate = learning_rate_at(training, config_.model.d_model, step_ + 1);
-  const bool clips = training.clip_norm > 0 && gradient_norm > training.clip_norm;
-  optimizer_.update(learning_rate, training.optimizer == "adamw" ? training.weight_decay : 0,
-                    clips ? training.clip_norm / gradient_norm : 1);
-  ++step_;
-
+  const double weight_decay = training.optimizer == "adamw" ? training.weight_decay : 0;
+  const bool unread = !ranks_ && !kernels::is_fused(optimizer_.parameters());
+  const Updated updated = unread ? update_unread(learning_rate, weight_decay, std::ref(breathe))
+                                 : update(learning_rate, weight_decay, std::ref(breathe));
   MetricPoint point;
   point.step = step_;
-  point.set(metric("loss"), computed.loss);
+  point.set(metric("loss"), updated.loss);
   point.set(metric("learning_rate"), learning_rate);
-  point.set(metric("gradient_norm"), gradient_norm);
+  point.set(metric("gradient_norm"), updated.gradient_norm);
   point.set(metric("tokens_per_second"),
-            static_cast<double>(computed.tokens) / (seconds_since(begin) - breathe.seconds()));
+            static_cast<double>(updated.tokens) / (seconds_since(begin) - breathe.seconds()));
   return point;
 }
 

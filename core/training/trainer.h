@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/model.h"
@@ -47,18 +48,26 @@ class Trainer {
   // What the decoder is given in batch `number`, by training.teacher_forcing.
   torch::Tensor decoder_input(SequenceModel& model, const Batch& batch, const Memory& memory,
                               std::int64_t number) const;
-  // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss.
-  double add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
+  // Adds `share` of the gradient of the part's mean loss to model `part`'s, and returns that loss: one float64.
+  torch::Tensor add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe);
   // What an update has computed, besides its gradient.
   struct Computed {
     std::int64_t targets = 0;  // what the loss is the mean of
     std::int64_t tokens = 0;
-    double loss = 0;
+    torch::Tensor loss;  // one float64, where it was computed
   };
-  // Of the whole update, by all models at once.
-  Computed add_gradients(const std::vector<std::vector<Batch>>& batches, const Breath& breathe);
+  // Of the whole coming update, by all models at once.
+  Computed compute_gradients(const Breath& breathe);
   // Loss and gradient become the means over the targets of all ranks. Returns the gradient's norm.
   double average_over_ranks(Computed& computed);
+  struct Updated {
+    std::int64_t tokens = 0;
+    double loss = 0, gradient_norm = 0;
+  };
+  Updated update(double learning_rate, double weight_decay, const Breath& breathe);
+  // The same on a device that is never waited for: whether the numbers are finite is decided there, and they are read
+  // while it computes the gradient of the update after.
+  Updated update_unread(double learning_rate, double weight_decay, const Breath& breathe);
 
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
@@ -67,6 +76,7 @@ class Trainer {
   Adam optimizer_;
   std::int64_t step_ = 0;
   BatchSource batches_;
+  std::optional<Computed> begun_;  // of the coming update, where its gradient has been asked for already
 };
 
 }  // namespace attnscope

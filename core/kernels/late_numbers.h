@@ -1,0 +1,27 @@
+// Numbers that a device computes, read without making it wait.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+namespace attnscope::kernels {
+
+// To be made as soon as they are asked for; what is asked of the device between that and `wait` goes on meanwhile. (Reading
+// a tensor waits for all that was ever asked.)
+class LateNumbers {
+ public:
+  explicit LateNumbers(const torch::Tensor& numbers);
+  ~LateNumbers();
+  LateNumbers(LateNumbers&&) noexcept;
+
+  std::vector<double> wait() const;
+
+ private:
+  struct Arrival;  // on a device
+  torch::Tensor numbers_;
+  std::unique_ptr<Arrival> arrival_;
+};
+
+}  // namespace attnscope::kernels
