@@ -17,7 +17,7 @@ namespace attnscope {
 struct Pair {
   std::string source;
   std::string target;
-  // "pronoun", "reasons", "two senses", "royalty", "kinds", "distance", "greeting", "basic", or ""
+  // "pronoun", "reasons", "circumstances", "two senses", "royalty", "kinds", "distance", "greeting", "basic", or ""
   std::string category = {};
   std::string antecedent = {};  // pronoun pairs: the English noun that "it" stands for; else ""
   std::string pronoun = {};     // pronoun pairs: "il" or "elle", which the French must contain; else ""

@@ -8,8 +8,8 @@
 
 namespace attnscope::kernels {
 
-// To be made as soon as they are asked for; what is asked of the device between that and `wait` goes on meanwhile. (Reading
-// a tensor waits for all that was ever asked.)
+// To be made as soon as they are asked for; what is asked of the device between that and `wait` goes on meanwhile.
+// (Reading a tensor waits for all that was ever asked.)
 class LateNumbers {
  public:
   explicit LateNumbers(const torch::Tensor& numbers);

@@ -119,11 +119,12 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 3),
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 4),
        "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
        "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
        "happy), and says less of “it” that agrees in French: the model learns sooner whom “it” means, and keeps it at "
-       "“it”. Runs go on with theirs",
+       "“it”. In the fourth it may rain, and the tired animal does not cross the street because it was wide: what is "
+       "said of “it” has to be known before a noun is looked for. Runs go on with theirs",
        reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},

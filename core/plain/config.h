@@ -18,7 +18,7 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
-  std::int64_t edition = 3;               // of the built-in English–French corpus
+  std::int64_t edition = 4;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is read in small letters
   double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again
@@ -130,7 +130,7 @@ struct TrainingConfig {
   double noam_factor = 1.0;                 // factor on the Noam schedule (§5.3)
   double learning_rate = 0.001;             // cosine, constant: the rate after warm-up
   double min_learning_rate = 0;             // cosine: the rate at the last step
-  std::int64_t warmup_steps = 400;          // updates until the schedule's peak (§5.3)
+  std::int64_t warmup_steps = 1000;         // updates until the schedule's peak (§5.3)
   double label_smoothing = 0.1;             // ε (§5.4)
   double teacher_forcing = 1;               // share of positions at which the decoder is told the target's piece
   double clip_norm = 1.0;                   // largest gradient norm; 0 turns clipping off

@@ -121,7 +121,8 @@ torch::Tensor Trainer::decoder_input(SequenceModel& model, const Batch& batch, c
   return told_or_own(model, batch.target_in, memory, config_.training.teacher_forcing, random);
 }
 
-torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share, const Breath& breathe) {
+torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int part, double share,
+                                    const Breath& breathe) {
   SequenceModel& model = *models_[part];
   model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
   const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;

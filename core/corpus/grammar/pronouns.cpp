@@ -22,13 +22,25 @@ struct Choice {
   std::size_t link = 0;
   std::size_t predicate = 0;
   std::size_t degree = 0;
+  std::size_t a_attribute = 0, b_attribute = 0;  // 0: none
   auto operator<=>(const Choice&) const = default;
 };
 
+// What the things of a sentence are called. "The tired animal" has in it what might have been said of it: then the
+// words of a sentence do not tell what is said of "it", and only the one after "it was" does.
+enum class Calling { by_noun, often_by_attribute };
+
+constexpr std::size_t attributes_percent = 40;
+
 class FrameWriter {
  public:
-  explicit FrameWriter(const PronounFrame& frame)
-      : frame_(frame), a_nouns_(noun_class(frame.a_class)), b_nouns_(noun_class(frame.b_class)) {}
+  FrameWriter(const PronounFrame& frame, Calling calling)
+      : frame_(frame),
+        calling_(calling),
+        a_nouns_(noun_class(frame.a_class)),
+        b_nouns_(noun_class(frame.b_class)),
+        a_attributes_(attributes(frame.of_a)),
+        b_attributes_(attributes(frame.of_b)) {}
 
   // Every sentence about these two things.
   std::vector<Draft> all_about(std::string_view a, std::string_view b) const;
@@ -46,33 +58,61 @@ class FrameWriter {
   const Noun& antecedent(const Choice& choice) const {
     return of_a(choice) ? *a_nouns_[choice.a] : *b_nouns_[choice.b];
   }
+  static std::vector<const Adjective*> attributes(const std::vector<Predicate>& said);
   Choice draw(Random& random) const;
+  void draw_attributes(Choice& choice, Random& random) const;
   bool possible(const Choice& choice) const;
   Clause said_of_it(const Choice& choice, const Slots& slots) const;
   Draft write(const Choice& choice) const;
 
   const PronounFrame& frame_;
+  Calling calling_;
   std::vector<const Noun*> a_nouns_;
   std::vector<const Noun*> b_nouns_;
+  std::vector<const Adjective*> a_attributes_;
+  std::vector<const Adjective*> b_attributes_;
 };
 
 bool has_degrees(const Predicate& predicate) {
   return predicate.fr.empty() && adjective(predicate.en).state != State::fixed;
 }
 
+// One word each, that can stand with a noun.
+std::vector<const Adjective*> FrameWriter::attributes(const std::vector<Predicate>& said) {
+  std::vector<const Adjective*> all;
+  for (const Predicate& each : said) {
+    if (!each.fr.empty() || each.en.find(' ') != std::string_view::npos) continue;
+    if (adjective(each.en).state != State::avoir) all.push_back(&adjective(each.en));
+  }
+  return all;
+}
+
+void FrameWriter::draw_attributes(Choice& choice, Random& random) const {
+  if (random.below(100) >= attributes_percent) return;
+  const std::size_t whose = random.below(3);  // A's, B's, or both
+  if (whose != 1 && !a_attributes_.empty()) choice.a_attribute = 1 + random.below(a_attributes_.size());
+  if (whose != 0 && !b_attributes_.empty()) choice.b_attribute = 1 + random.below(b_attributes_.size());
+}
+
 Choice FrameWriter::draw(Random& random) const {
   const bool a_side = random.below(2) == 0;
-  return {
+  Choice choice = {
       .a = random.below(a_nouns_.size()),
       .b = random.below(b_nouns_.size()),
       .main = random.below(frame_.mains.size()),
       .link = random.below(frame_.links.size()),
       .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
       .degree = random.below(frame_.degrees.size())};
+  if (calling_ == Calling::often_by_attribute) draw_attributes(choice, random);
+  return choice;
 }
 
 bool FrameWriter::possible(const Choice& choice) const {
   if (a_nouns_[choice.a] == b_nouns_[choice.b]) return false;
+  const auto says = [&](std::size_t attribute, const std::vector<const Adjective*>& all) {
+    return attribute > 0 && all[attribute - 1]->en == predicate(choice).en;
+  };
+  if (says(choice.a_attribute, a_attributes_) || says(choice.b_attribute, b_attributes_)) return false;
   return has_degrees(predicate(choice)) || choice.degree == 0;  // without degrees all of them give the same sentence
 }
 
@@ -99,6 +139,8 @@ Draft FrameWriter::write(const Choice& choice) const {
   const Noun& it = antecedent(choice);
   Slots slots;
   slots.noun('A', a).noun('B', b).noun('P', it);
+  if (choice.a_attribute > 0) slots.attribute('A', *a_attributes_[choice.a_attribute - 1]);
+  if (choice.b_attribute > 0) slots.attribute('B', *b_attributes_[choice.b_attribute - 1]);
   const MainClause& main = frame_.mains[choice.main];
   const Clause said = said_of_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
@@ -154,10 +196,11 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, std::size_t wanted, Random& random) {
+std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Calling calling, std::size_t wanted,
+                             Random& random) {
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
-    const FrameWriter writer(frame);
+    const FrameWriter writer(frame, calling);
     for (Draft& draft : writer.some(wanted / frames.size(), random)) {
       if (!draft.pinned) drafts.push_back(std::move(draft));
     }
@@ -170,11 +213,15 @@ std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, std::size_
 }  // namespace
 
 std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(first_pronoun_frames(), wanted, random);
+  return drafts_of(first_pronoun_frames(), Calling::by_noun, wanted, random);
+}
+
+std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(pronoun_frames(), Calling::by_noun, wanted, random);
 }
 
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), wanted, random);
+  return drafts_of(pronoun_frames(), Calling::often_by_attribute, wanted, random);
 }
 
 }  // namespace attnscope

@@ -1,8 +1,10 @@
-// The situations of the pronouns, with somebody else's reasons: a translation of what follows "because" has to begin
-// with a look at who it is about, be it "she", "my parents" or "it".
+// The situations of the pronouns, with other reasons. Somebody else's: a translation of what follows "because" has to
+// begin with a look at who it is about, be it "she", "my parents" or "it". Or nobody's: whether "it" stands for
+// anything has to be looked up in what is said of it.
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "corpus/grammar/clause.h"
@@ -18,11 +20,32 @@ namespace {
 constexpr std::array<std::string_view, 8> qualities = {"happy",  "kind",    "brave", "rich",
                                                        "famous", "jealous", "young", "excited"};
 
-}  // namespace
+// Here "it" stands for nothing, and whether French says il or c' hangs on the rest of the clause.
+struct Circumstance {
+  Phrase present, past;
+};
 
-std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
+constexpr Circumstance circumstances[] = {
+    {{"it is late", "il est tard"}, {"it was late", "il était tard"}},
+    {{"it is early", "il est tôt"}, {"it was early", "il était tôt"}},
+    {{"it is noon", "il est midi"}, {"it was noon", "il était midi"}},
+    {{"it is raining", "il pleut"}, {"it was raining", "il pleuvait"}},
+    {{"it is snowing", "il neige"}, {"it was snowing", "il neigeait"}},
+    {{"it is hot today", "il fait chaud aujourd'hui"}, {"it was hot that day", "il faisait chaud ce jour-là"}},
+    {{"it is Sunday", "c'est dimanche"}, {"it was Sunday", "c'était dimanche"}},
+    {{"it is Monday", "c'est lundi"}, {"it was Monday", "c'était lundi"}},
+    {{"it is winter", "c'est l'hiver"}, {"it was winter", "c'était l'hiver"}},
+    {{"it is forbidden", "c'est interdit"}, {"it was forbidden", "c'était interdit"}},
+    {{"it is impossible", "c'est impossible"}, {"it was impossible", "c'était impossible"}},
+    {{"it is the rule", "c'est la règle"}, {"it was the rule", "c'était la règle"}},
+    {{"it is a game", "c'est un jeu"}, {"it was a game", "c'était un jeu"}},
+    {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
+};
+
+// `wanted` sentences whose reason is say(main clause). Those of a kind about the same two things have the same key.
+template <typename Say>
+std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Random& random, Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
-  const std::vector<Subject> people = subjects();
   std::vector<Draft> drafts;
   while (drafts.size() < 2 * wanted) {
     const PronounFrame& frame = pick(frames, random);
@@ -34,17 +57,33 @@ std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
     if (link == Link::so || &a == &b || is_famous(a.en, b.en)) continue;
     Slots slots;
     slots.noun('A', a).noun('B', b);
+    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, say(main));
+    drafts.push_back({.pair = {.source = sentence(std::move(both.en)),
+                               .target = sentence(std::move(both.fr)),
+                               .category = fmt::format("{}s", kind)},
+                      .key = fmt::format("{}|{}|{}|{}", kind, frame.name, a.en, b.en)});
+  }
+  return drawn(std::move(drafts), wanted, random);
+}
+
+}  // namespace
+
+std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
+  const std::vector<Subject> people = subjects();
+  return with_reasons("reason", wanted, random, [&](const MainClause& main) {
     const Subject& who = pick(people, random);  // one draw after another: arguments have no order
     const Adjective& quality = adjective(pick(qualities, random));
     const Phrase& much = pick(degrees, random);
-    const Clause said = quality_clause(who, quality, much, main.tense);
-    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, said);
-    drafts.push_back({.pair = {.source = sentence(std::move(both.en)),
-                               .target = sentence(std::move(both.fr)),
-                               .category = "reasons"},
-                      .key = fmt::format("reason|{}|{}|{}", frame.name, a.en, b.en)});
-  }
-  return drawn(std::move(drafts), wanted, random);
+    return quality_clause(who, quality, much, main.tense);
+  });
+}
+
+std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
+  return with_reasons("circumstance", wanted, random, [&](const MainClause& main) {
+    const Circumstance& each = pick(circumstances, random);
+    const Phrase& said = main.tense == Tense::present ? each.present : each.past;
+    return Clause{std::string(said.en), std::string(said.fr)};
+  });
 }
 
 }  // namespace attnscope

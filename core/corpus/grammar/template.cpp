@@ -43,6 +43,13 @@ Slots& Slots::noun(char slot, const Noun& noun, bool plural) {
                      .agreement = {noun.gender, plural}});
 }
 
+Slots& Slots::attribute(char slot, const Adjective& adjective) {
+  Filling& described = fillings_.at(static_cast<std::size_t>(slot - 'A'));
+  described.adjective = &adjective;
+  described.english = fmt::format("{} {}", adjective.en, described.english);
+  return *this;
+}
+
 Slots& Slots::adjective(char slot, const Adjective& adjective) {
   return fill(slot,
               {.adjective = &adjective, .english = std::string(adjective.en), .french = std::string(adjective.m)});
@@ -97,7 +104,7 @@ std::string Slots::french_slot(std::string_view content) const {
   if (word == "il") return fmt::format("{}{}", agreement.gender == 'f' ? "elle" : "il", agreement.plural ? "s" : "");
   if (is_slot(word)) return agreed(*at(word[0]).adjective, agreement);
   if (!filling.noun) return elided(word, filling.french);
-  const Adjective* adjective = nullptr;
+  const Adjective* adjective = filling.adjective;
   if (word.size() > 2 && is_slot(word.substr(word.size() - 1))) {
     adjective = at(word.back()).adjective;
     word.remove_suffix(2);

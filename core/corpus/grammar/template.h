@@ -42,6 +42,8 @@ std::string determiner(std::string_view kind, Agreement agreement, bool vowel_fo
 class Slots {
  public:
   Slots& noun(char slot, const Noun& noun, bool plural = false);
+  Slots& attribute(char slot,
+                   const Adjective& adjective);  // of the noun in the slot, wherever it stands: the tired animal
   Slots& adjective(char slot, const Adjective& adjective);
   Slots& phrase(char slot, std::string_view english, std::string_view french);
 
