@@ -206,7 +206,8 @@ TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
   std::map<std::string, int> seen;
   for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
   for (const Pair& pair : english_french().test) {
-    if (pair.category == "pronoun") EXPECT_GE(seen[pair.antecedent], 18) << pair.antecedent;
+    if (pair.category != "pronoun") continue;
+    EXPECT_GE(seen[pair.antecedent], 18) << pair.antecedent;
   }
 }
 
