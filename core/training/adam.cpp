@@ -124,15 +124,13 @@ torch::Tensor Adam::update_if_finite(double learning_rate, double weight_decay, 
   const torch::NoGradGuard no_grad;
   const torch::Tensor norm = composed_norm();
   const torch::Tensor finite = torch::isfinite(loss) & torch::isfinite(norm);
-  finite_ = finite_.defined() ? finite_ & finite : finite;
   const torch::Tensor scale = clip_norm > 0 ? (clip_norm / norm).clamp_max(1) : torch::ones_like(norm);
-  update_composed(next_pace(learning_rate, weight_decay), scale, finite_);
+  update_composed(next_pace(learning_rate, weight_decay), scale, finite);
   return torch::stack({loss.to(torch::kFloat64), norm.to(torch::kFloat64)});
 }
 
 void Adam::take_back() {
   --updates_;
-  finite_ = torch::Tensor();
 }
 
 void Adam::update_composed(const Pace& pace, const torch::Tensor& gradient_scale, const torch::Tensor& wanted) {

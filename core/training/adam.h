@@ -39,8 +39,7 @@ class Adam {
   void update(double learning_rate, double weight_decay = 0, double gradient_scale = 1);
 
   // All of it on the device, with nothing read: the gradient is clipped to `clip_norm` (0: it is not), and the update
-  // is left out if the loss (one number) or the gradient's norm is not finite, now or in an update before. Returns the
-  // two, float64.
+  // is left out if the loss (one number) or the gradient's norm is not finite. Returns the two, float64.
   torch::Tensor update_if_finite(double learning_rate, double weight_decay, double clip_norm,
                                  const torch::Tensor& loss);
 
@@ -80,8 +79,7 @@ class Adam {
   torch::Tensor decayed_;                            // 1 in matrices, else 0; made by the first decay
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_;
   std::int64_t updates_ = 0;
-  bool zero_ = true;      // the gradients are
-  torch::Tensor finite_;  // one bool on the device: all numbers of update_if_finite have been
+  bool zero_ = true;  // the gradients are
 };
 
 }  // namespace attnscope
