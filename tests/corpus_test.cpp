@@ -203,11 +203,15 @@ TEST(EnglishFrench, SplitsByCombination) {
 }
 
 TEST(EnglishFrench, EveryHeldOutAntecedentIsWellSeenInTraining) {
+  // Played in one frame of sentences alone, of which the third edition has fewer.
+  const std::vector<const Noun*> instruments = noun_class("instrument");
   std::map<std::string, int> seen;
   for (const Pair& pair : english_french().train) ++seen[pair.antecedent];
   for (const Pair& pair : english_french().test) {
-    if (pair.category != "pronoun") continue;
-    EXPECT_GE(seen[pair.antecedent], 18) << pair.antecedent;
+    if (pair.category == "pronoun") {
+      const bool played = std::ranges::find(instruments, &noun(pair.antecedent)) != instruments.end();
+      EXPECT_GE(seen[pair.antecedent], played ? 18 : 20) << pair.antecedent;
+    }
   }
 }
 
@@ -826,7 +830,7 @@ TEST(EnglishFrench, KeepsItsHash) {
   EXPECT_EQ(of_edition(1).hash, "c8e2d382ad81224b");
   EXPECT_EQ(of_edition(2).hash, "dcc572fa5eed76a9");
   EXPECT_EQ(of_edition(3).hash, "a5a71d3c0baf8197");
-  EXPECT_EQ(english_french().hash, "1486faf7b79091fe");
+  EXPECT_EQ(english_french().hash, "2e88af0a8293f28f");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr Part third_edition[] = {
 };
 
 constexpr Part fourth_edition[] = {
-    {pronoun_drafts, 27000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
+    {pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
     {sense_drafts, 5000},    {people_drafts, 6000},   {kind_drafts, 5000},
     {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
