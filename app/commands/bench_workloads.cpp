@@ -6,15 +6,16 @@
 
 #include "commands/measurement.h"
 #include "engine/torch_engine.h"
+#include "plain/presets.h"
 
 namespace attnscope {
 namespace {
 
-// One batch of random pieces.
-Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size, ModelConfig model) {
+// One batch of random pieces, for the model of a preset.
+Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size) {
   constexpr std::int64_t length = 32;
   Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
-  workload.config.model = std::move(model);
+  workload.config.model = with_preset(preset(name), {}).model;
   workload.config.model.tied_embeddings = false;
   workload.config.training.batch_size = batch_size;
   workload.dataset = random_pairs(batch_size, length, vocab_size);
@@ -35,20 +36,10 @@ std::vector<Workload> workloads_of_run(const std::string& run) {
   return workloads;
 }
 
-ModelConfig small_model() {
-  ModelConfig model;
-  model.d_model = 256;
-  model.num_heads = 8;
-  model.num_encoder_layers = model.num_decoder_layers = 3;
-  model.d_ff = 1024;
-  return model;
-}
-
 }  // namespace
 
 std::vector<Workload> training_workloads(const std::string& run) {
-  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64, {}),
-                                     random_workload("small", 8000, 32, small_model())};
+  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64), random_workload("small", 8000, 32)};
   for (Workload& workload : workloads_of_run(run)) workloads.push_back(std::move(workload));
   return workloads;
 }

@@ -119,12 +119,13 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 4),
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 5),
        "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
        "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
        "happy), and says less of “it” that agrees in French: the model learns sooner whom “it” means, and keeps it at "
        "“it”. In the fourth it may rain, and the tired animal does not cross the street because it was wide: what is "
-       "said of “it” has to be known before a noun is looked for. Runs go on with theirs",
+       "said of “it” has to be known before a noun is looked for. In the fifth others may be tired besides, so that "
+       "what is said last need not be said of “it”. Runs go on with theirs",
        reads_english_french},
       {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
        "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
@@ -178,9 +179,14 @@ const std::vector<ConfigField>& table() {
       {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 64),
        "layers that read the source (paper §3.1)", has_encoder},
       {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 64),
-       "layers that write the target (paper §3.1)", has_decoder},
+       "layers that write the target (paper §3.1). With one, what “it” stands for has to be found by the encoder; a "
+       "language model, which has no other layers, wants two or more",
+       has_decoder},
       {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 32768),
-       "inner width of the position-wise feed-forward sublayer (paper §3.3)", is_transformer},
+       "inner width of the position-wise feed-forward sublayer (paper §3.3, where it is 4 × d_model). A narrow one "
+       "leaves "
+       "more to attention",
+       is_transformer},
       {ATTNSCOPE_FIELD(model.initialization), "first weights", one_of({"xavier", "unit"}),
        "xavier: embeddings, learned positions and W_Q, W_K, W_V as one matrix are drawn by Xavier's rule, as PyTorch's "
        "MultiheadAttention is: they begin small, so that what the layers add counts from the first update on. unit: "

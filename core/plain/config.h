@@ -18,7 +18,7 @@ struct CorpusConfig {
   std::string source = "english-french";  // built-in corpus, or a file, or the source side of two parallel files
   std::string target = {};                // the target side of two parallel files; empty otherwise
   std::int64_t seed = 1;                  // generation and split
-  std::int64_t edition = 4;               // of the built-in English–French corpus
+  std::int64_t edition = 5;               // of the built-in English–French corpus
   std::string separator = {};             // between source and target on a line of a pairs file; empty: a tab
   bool lowercase = false;                 // a file's text is read in small letters
   double held_out = 5;                    // of a pairs file's sources: percent for validation, and for the test again
@@ -55,8 +55,8 @@ struct ModelConfig {
   std::int64_t d_model = 128;             // width of every vector between layers (§3.1)
   std::int64_t num_heads = 2;             // attention heads a layer, d_k = d_v = d_model / num_heads (§3.2.2)
   std::int64_t num_encoder_layers = 2;    // §3.1
-  std::int64_t num_decoder_layers = 2;    // §3.1
-  std::int64_t d_ff = 512;                // inner width of the feed-forward sublayer (§3.3)
+  std::int64_t num_decoder_layers = 1;    // §3.1
+  std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3)
   std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns later
   std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
   std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)

@@ -32,14 +32,16 @@ constexpr ClassicPair table[] = {
      "pre-norm goes down from the first update.",
      "h e l l o w o r l d"},
     {"positions", "Sinusoids and no positions",
-     "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 training.steps=2000 "
+     "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.num_decoder_layers=2 "
+     "model.d_ff=128 training.steps=2000 "
      "training.batch_size=32 training.warmup_steps=200 training.validation_interval=100",
      "model.positions=sinusoidal", "model.positions=none",
      "Without positions the encoder sees a bag of letters: B knows which ones to write and not in what order, and its "
      "loss stays where A's passes through.",
      "h e l l o w o r l d"},
     {"smoothing", "Label smoothing 0 and 0.1",
-     "model.d_model=64 model.num_heads=2 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 "
+     "model.d_model=64 model.num_heads=2 model.num_decoder_layers=2 model.d_ff=128 tokenizer.vocab_size=1000 "
+     "training.steps=3000 "
      "training.batch_size=32 training.warmup_steps=300 training.validation_interval=100",
      "training.label_smoothing=0", "training.label_smoothing=0.1",
      "B's training loss ends far above A's and yet it translates as well: look at the candidates in Decoding, whose "
@@ -63,7 +65,8 @@ constexpr ClassicPair table[] = {
      "letters, which are wrong at first, so that it learns late.",
      "h e l l o w o r l d"},
     {"heads", "One head and eight",
-     "model.d_model=64 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 training.batch_size=32 "
+     "model.d_model=64 model.num_decoder_layers=2 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 "
+     "training.batch_size=32 "
      "training.warmup_steps=300 training.validation_interval=100",
      "model.num_heads=1", "model.num_heads=8",
      "The same number of weights: B's eight narrow heads share the work, one looks at the word before, another at the "

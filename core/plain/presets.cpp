@@ -10,7 +10,8 @@ namespace {
 
 constexpr Preset table[] = {
     {"tiny", "2 + 2 layers of width 128: learns the built-in corpora within minutes on a laptop.",
-     "tokenizer.vocab_size=4000 model.num_heads=4 training.warmup_steps=1000"},
+     "tokenizer.vocab_size=4000 model.num_heads=4 model.num_decoder_layers=2 model.d_ff=512 "
+     "training.warmup_steps=1000"},
     {"small",
      "3 + 3 layers of width 256, for tens of thousands of sentence pairs: hours on a laptop, minutes on a GPU.",
      "tokenizer.vocab_size=8000 model.d_model=256 model.num_heads=8 model.num_encoder_layers=3 "
@@ -25,13 +26,14 @@ constexpr Preset table[] = {
     {"modern",
      "What language models are made of since Llama (arXiv 2302.13971): RMSNorm before every sublayer, SwiGLU, RoPE, "
      "grouped-query attention, no biases. Two thirds of d_ff make up for its third matrix.",
-     "model.norm=pre model.norm_kind=rms model.activation=swiglu model.d_ff=344 model.positions=rope "
+     "model.norm=pre model.norm_kind=rms model.activation=swiglu model.num_decoder_layers=2 model.d_ff=344 "
+     "model.positions=rope "
      "model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false training.optimizer=adamw "
      "training.schedule=cosine training.learning_rate=0.002 training.warmup_steps=1000"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
      "tokenizer.type=char model.architecture=decoder-only model.num_heads=4 model.num_decoder_layers=4 "
-     "model.initialization=unit "
+     "model.d_ff=512 model.initialization=unit "
      "model.norm=pre model.activation=gelu model.positions=learned model.dropout=0 model.max_length=64 "
      "training.steps=2000 training.batch_size=12 training.optimizer=adamw training.beta2=0.99 "
      "training.schedule=cosine training.learning_rate=0.001 training.min_learning_rate=0.0001 "
@@ -54,7 +56,8 @@ constexpr Preset table[] = {
      "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "
      "epochs.",
      "corpus.lowercase=true corpus.held_out=1 tokenizer.vocab_size=10000 model.d_model=256 model.num_heads=8 "
-     "model.num_encoder_layers=3 model.num_decoder_layers=3 model.positions=learned model.tied_embeddings=false "
+     "model.num_encoder_layers=3 model.num_decoder_layers=3 model.d_ff=512 model.positions=learned "
+     "model.tied_embeddings=false "
      "training.steps=2270 training.batch_size=128 training.beta2=0.999 training.schedule=constant "
      "training.learning_rate=0.0005 training.warmup_steps=1 training.label_smoothing=0 "
      "training.validation_interval=227"},

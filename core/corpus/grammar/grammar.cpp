@@ -30,13 +30,19 @@ constexpr Part third_edition[] = {
 };
 
 constexpr Part fourth_edition[] = {
+    {fourth_pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
+    {sense_drafts, 5000},           {people_drafts, 6000},   {kind_drafts, 5000},
+    {distance_drafts, 6000},        {greeting_drafts, 3000}, {basic_drafts, 14000},
+};
+
+constexpr Part fifth_edition[] = {
     {pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
     {sense_drafts, 5000},    {people_drafts, 6000},   {kind_drafts, 5000},
     {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
 
-constexpr std::array<std::span<const Part>, 4> editions = {first_edition, second_edition, third_edition,
-                                                           fourth_edition};
+constexpr std::array<std::span<const Part>, 5> editions = {first_edition, second_edition, third_edition, fourth_edition,
+                                                           fifth_edition};
 
 }  // namespace
 

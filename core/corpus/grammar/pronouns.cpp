@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "corpus/grammar/clause.h"
 #include "corpus/grammar/grammar.h"
 #include "corpus/grammar/lexicon.h"
 #include "corpus/grammar/pronoun_frames.h"
@@ -22,21 +23,31 @@ struct Choice {
   std::size_t link = 0;
   std::size_t predicate = 0;
   std::size_t degree = 0;
-  std::size_t a_attribute = 0, b_attribute = 0;  // 0: none
+  std::size_t a_attribute = 0, b_attribute = 0, aside = 0;  // 0: none
   auto operator<=>(const Choice&) const = default;
 };
 
-// What the things of a sentence are called. "The tired animal" has in it what might have been said of it: then the
-// words of a sentence do not tell what is said of "it", and only the one after "it was" does.
-enum class Calling { by_noun, often_by_attribute };
+// Of how many sentences in a hundred the words alone do not tell what is said of "it".
+struct Misleading {
+  // "The tired animal" has in it what might have been said of "it": only what stands behind "it was" tells.
+  std::size_t attributes = 0;
+  // ", and my mother was tired": nor is it "it" of which all is said that stands behind "because".
+  std::size_t asides = 0;
+};
 
-constexpr std::size_t attributes_percent = 40;
+constexpr Misleading fourth_edition = {.attributes = 40};
+constexpr Misleading fifth_edition = {.attributes = 40, .asides = 30};
+
+// Half of them are said of things and animals too.
+constexpr std::array<std::string_view, 20> said_of_people = {
+    "happy", "kind", "brave", "rich", "famous", "jealous", "young",   "excited", "tired", "lazy",
+    "sick",  "old",  "sad",   "weak", "strong", "clever",  "patient", "slow",    "small", "angry"};
 
 class FrameWriter {
  public:
-  FrameWriter(const PronounFrame& frame, Calling calling)
+  FrameWriter(const PronounFrame& frame, Misleading misleading)
       : frame_(frame),
-        calling_(calling),
+        misleading_(misleading),
         a_nouns_(noun_class(frame.a_class)),
         b_nouns_(noun_class(frame.b_class)),
         a_attributes_(attributes(frame.of_a)),
@@ -61,12 +72,15 @@ class FrameWriter {
   static std::vector<const Adjective*> attributes(const std::vector<Predicate>& said);
   Choice draw(Random& random) const;
   void draw_attributes(Choice& choice, Random& random) const;
+  void draw_aside(Choice& choice, Random& random) const;
   bool possible(const Choice& choice) const;
   Clause said_of_it(const Choice& choice, const Slots& slots) const;
+  Clause with_aside(Clause clause, const Choice& choice) const;
   Draft write(const Choice& choice) const;
 
   const PronounFrame& frame_;
-  Calling calling_;
+  Misleading misleading_;
+  std::vector<Subject> people_ = subjects();
   std::vector<const Noun*> a_nouns_;
   std::vector<const Noun*> b_nouns_;
   std::vector<const Adjective*> a_attributes_;
@@ -88,10 +102,16 @@ std::vector<const Adjective*> FrameWriter::attributes(const std::vector<Predicat
 }
 
 void FrameWriter::draw_attributes(Choice& choice, Random& random) const {
-  if (random.below(100) >= attributes_percent) return;
+  if (random.below(100) >= misleading_.attributes) return;
   const std::size_t whose = random.below(3);  // A's, B's, or both
   if (whose != 1 && !a_attributes_.empty()) choice.a_attribute = 1 + random.below(a_attributes_.size());
   if (whose != 0 && !b_attributes_.empty()) choice.b_attribute = 1 + random.below(b_attributes_.size());
+}
+
+void FrameWriter::draw_aside(Choice& choice, Random& random) const {
+  const bool wanted = random.below(100) < misleading_.asides;
+  const std::size_t which = random.below(said_of_people.size() * people_.size());
+  if (wanted && frame_.links[choice.link] != Link::fronted) choice.aside = 1 + which;
 }
 
 Choice FrameWriter::draw(Random& random) const {
@@ -103,7 +123,8 @@ Choice FrameWriter::draw(Random& random) const {
       .link = random.below(frame_.links.size()),
       .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
       .degree = random.below(frame_.degrees.size())};
-  if (calling_ == Calling::often_by_attribute) draw_attributes(choice, random);
+  if (misleading_.attributes > 0) draw_attributes(choice, random);
+  if (misleading_.asides > 0) draw_aside(choice, random);
   return choice;
 }
 
@@ -133,6 +154,14 @@ Clause FrameWriter::said_of_it(const Choice& choice, const Slots& slots) const {
           fmt::format("{} {}", verb, with_degree(much.fr, form))};
 }
 
+Clause FrameWriter::with_aside(Clause clause, const Choice& choice) const {
+  if (choice.aside == 0) return clause;
+  const Subject& who = people_[(choice.aside - 1) / said_of_people.size()];
+  const Adjective& quality = adjective(said_of_people[(choice.aside - 1) % said_of_people.size()]);
+  const Clause aside = quality_clause(who, quality, degree(""), frame_.mains[choice.main].tense);
+  return {fmt::format("{}, and {}", clause.en, aside.en), fmt::format("{}, et {}", clause.fr, aside.fr)};
+}
+
 Draft FrameWriter::write(const Choice& choice) const {
   const Noun& a = *a_nouns_[choice.a];
   const Noun& b = *b_nouns_[choice.b];
@@ -144,8 +173,9 @@ Draft FrameWriter::write(const Choice& choice) const {
   const MainClause& main = frame_.mains[choice.main];
   const Clause said = said_of_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
-  Clause both = joined(frame_.links[choice.link], {slots.english(main.en), slots.french(main.fr)},
-                       {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)});
+  Clause both = with_aside(joined(frame_.links[choice.link], {slots.english(main.en), slots.french(main.fr)},
+                                  {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)}),
+                           choice);
   return {.pair = {.source = sentence(std::move(both.en)),
                    .target = sentence(std::move(both.fr)),
                    .category = "pronoun",
@@ -196,11 +226,11 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Calling calling, std::size_t wanted,
+std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Misleading misleading, std::size_t wanted,
                              Random& random) {
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
-    const FrameWriter writer(frame, calling);
+    const FrameWriter writer(frame, misleading);
     for (Draft& draft : writer.some(wanted / frames.size(), random)) {
       if (!draft.pinned) drafts.push_back(std::move(draft));
     }
@@ -213,15 +243,19 @@ std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Calling ca
 }  // namespace
 
 std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(first_pronoun_frames(), Calling::by_noun, wanted, random);
+  return drafts_of(first_pronoun_frames(), {}, wanted, random);
 }
 
 std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), Calling::by_noun, wanted, random);
+  return drafts_of(pronoun_frames(), {}, wanted, random);
+}
+
+std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(pronoun_frames(), fourth_edition, wanted, random);
 }
 
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), Calling::often_by_attribute, wanted, random);
+  return drafts_of(pronoun_frames(), fifth_edition, wanted, random);
 }
 
 }  // namespace attnscope
