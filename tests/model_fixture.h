@@ -21,6 +21,7 @@ inline ModelConfig small_config() {
   ModelConfig config;
   config.d_model = 32;
   config.num_heads = 4;
+  config.num_decoder_layers = 2;
   config.d_ff = 64;
   config.max_length = 40;
   return config;

@@ -58,6 +58,7 @@ TEST_F(Shell, WhatIsNotLookedAtIsSaidAndWhy) {
     auto cut = fixture_snapshot({});
     cut->truncated = true;
     cut->model.max_length = max_length;
+    cut->model.num_decoder_layers = 2;
     receive(scope, {}, cut);
     ui.frames(2, draw);
     const auto at = ui.find_text("cut after 3 pieces");
