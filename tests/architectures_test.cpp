@@ -191,6 +191,7 @@ ModelConfig tiny(const std::string& architecture) {
   config.architecture = architecture;
   config.d_model = 16;
   config.num_heads = 2;
+  config.num_decoder_layers = 2;
   config.d_ff = 32;
   config.max_length = 16;
   config.max_distance = 3;

@@ -26,6 +26,7 @@ ModelConfig small(const std::string& architecture) {
   config.attention = "bahdanau";  // of recurrent models
   config.d_model = 16;
   config.num_heads = 2;
+  config.num_decoder_layers = 2;
   config.d_ff = 32;
   config.max_length = 48;
   return config;

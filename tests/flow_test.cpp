@@ -23,7 +23,7 @@ class Flow : public testing::Test {
   Flow() {
     scope.layout.workspace = find_workspace("flow");
     scope.layout.sentence = "in0 in1 in2";
-    open(ModelConfig());
+    open({.num_decoder_layers = 2});
   }
 
   void open(const ModelConfig& model) {

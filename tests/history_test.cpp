@@ -63,6 +63,7 @@ std::vector<DecodingStep> decoding(int count) {
 ModelConfig model_with_four_heads() {
   ModelConfig model;
   model.num_heads = 4;
+  model.num_decoder_layers = 2;
   return model;
 }
 

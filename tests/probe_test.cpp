@@ -24,6 +24,7 @@ ModelConfig small(const std::string& architecture) {
   config.architecture = architecture;
   config.d_model = 16;
   config.num_heads = 2;
+  config.num_decoder_layers = 2;
   config.d_ff = 32;
   config.max_length = 24;
   config.dropout = 0.5;  // must not be felt while looking
