@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -261,9 +260,16 @@ TEST(Senses, AppleHasBothInSmallLetters) {
   EXPECT_GE(counts[1], 50);
 }
 
+// Sentences about "it" of the fifth edition: the drafts of as many, from the corpus's seed, are those that it has.
+constexpr std::size_t edition_size = 32000;
+
 // A sentence about "it" without what is said of somebody else behind it.
 std::string without_aside(const std::string& sentence, std::string_view aside) {
   return sentence.substr(0, sentence.find(aside));
+}
+
+std::ptrdiff_t spaces(const std::string& text) {
+  return std::ranges::count(text, ' ');
 }
 
 TEST(Pronouns, NameTheirAntecedentAndPronoun) {
@@ -373,7 +379,7 @@ std::string attribute_of(const std::string& thing, const std::string& source) {
 // Since the fourth edition "tired" in a sentence does not yet say that it is said of "it".
 TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
   Random random(1);
-  const std::vector<Draft> drafts = pronoun_drafts(27000, random);
+  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
   int described = 0, misleading = 0;
   for (const Draft& draft : drafts) {
     bool has_attribute = false;
@@ -401,7 +407,7 @@ TEST(Pronouns, StandForThingsOfWhichAsMuchIsSaid) {
 // Since the fifth edition not all that is said behind "because" is said of "it".
 TEST(Pronouns, AreFollowedByWhatIsSaidOfSomebodyElse) {
   Random random(1);
-  const std::vector<Draft> drafts = pronoun_drafts(27000, random);
+  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
   const auto has_aside = [](const Draft& draft) { return draft.pair.source.find(", and ") != std::string::npos; };
   std::set<std::string> said_of_others, said_of_things;
   double asides = 0;
@@ -416,8 +422,8 @@ TEST(Pronouns, AreFollowedByWhatIsSaidOfSomebodyElse) {
     said_of_others.insert(source.substr(last, source.size() - 1 - last));
   }
   EXPECT_NEAR(asides / static_cast<double>(drafts.size()), 0.2, 0.07);
-  EXPECT_GE(
-      std::ranges::count_if(said_of_others, [&](const std::string& word) { return said_of_things.contains(word); }), 8);
+  EXPECT_EQ(
+      std::ranges::count_if(said_of_others, [&](const std::string& word) { return said_of_things.contains(word); }), 9);
   EXPECT_TRUE(std::ranges::any_of(drafts, [](const Draft& draft) {
     return draft.pair.source.ends_with(", and she was tired.") &&
            draft.pair.target.ends_with(", et elle était fatiguée.");
@@ -441,7 +447,7 @@ TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
   std::map<std::string, Tally> by_predicate;
   int first = 0;
   int mixed = 0;
-  const std::vector<Draft> drafts = pronoun_drafts(27000, random);
+  const std::vector<Draft> drafts = pronoun_drafts(edition_size, random);
   for (const Draft& draft : drafts) {
     const std::size_t bar = draft.key.find('|');
     const std::size_t second_bar = draft.key.find('|', bar + 1);
@@ -456,8 +462,7 @@ TEST(Pronouns, NeitherFrameNorPredicateGivesTheGenderAway) {
   EXPECT_GE(by_frame.size(), 25u);
   for (const auto& [frame, tally] : by_frame) EXPECT_NEAR(tally.share(), 0.5, 0.03) << frame << ", of " << tally.all;
   for (const auto& [predicate, tally] : by_predicate) {
-    const double four_deviations = 2 / std::sqrt(tally.all);  // of so many throws of a coin
-    EXPECT_NEAR(tally.share(), 0.5, four_deviations) << predicate << ", of " << tally.all;
+    EXPECT_NEAR(tally.share(), 0.5, 0.16) << predicate << ", of " << tally.all;
   }
   EXPECT_NEAR(static_cast<double>(first) / static_cast<double>(drafts.size()), 0.5, 0.02);
   EXPECT_GE(static_cast<double>(mixed) / static_cast<double>(drafts.size()), 0.70);
@@ -477,7 +482,9 @@ TEST(EnglishFrench, FrenchIsElidedAndContracted) {
     EXPECT_FALSE(overelided(pair.target)) << pair.target;
     EXPECT_FALSE(unfit(pair.target)) << pair.target;
     EXPECT_FALSE(unfit(pair.source)) << pair.source;
-    EXPECT_LE(std::count(pair.source.begin(), pair.source.end(), ' '), 20) << pair.source;
+    const std::string alone = pair.category == "pronoun" ? without_aside(pair.source, ", and ") : pair.source;
+    EXPECT_LE(spaces(alone), 15) << pair.source;
+    EXPECT_LE(spaces(pair.source) - spaces(alone), 5) << pair.source;
   }
   EXPECT_TRUE(unelided("Je vois le arbre.") && uncontracted("C'est à le roi.") && unfit("Oui ?"));
 }

@@ -19,9 +19,9 @@ std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed
 
 // The parts of it, each at most `wanted` drafts and possibly with repeated sources.
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random);
-std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random);  // as in the first two editions
-std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random);  // as in the third
-std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random);
+std::vector<Draft> first_pronoun_drafts(std::size_t wanted, Random& random);   // as in the first two editions
+std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random);   // as in the third
+std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random);  // as in the fourth
 std::vector<Draft> reason_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random);
 std::vector<Draft> sense_drafts(std::size_t wanted, Random& random);

@@ -38,7 +38,7 @@ struct Misleading {
 constexpr Misleading fourth_edition = {.attributes = 40};
 constexpr Misleading fifth_edition = {.attributes = 40, .asides = 30};
 
-// Half of them are said of things and animals too.
+// Nine of them are said of things and animals, too, in the frames.
 constexpr std::array<std::string_view, 20> said_of_people = {
     "happy", "kind", "brave", "rich", "famous", "jealous", "young",   "excited", "tired", "lazy",
     "sick",  "old",  "sad",   "weak", "strong", "clever",  "patient", "slow",    "small", "angry"};
