@@ -8,6 +8,7 @@
 #include "decoding/stepper.h"
 #include "model/model.h"
 #include "plain/config.h"
+#include "plain/presets.h"
 #include "tokenizer/tokenizer.h"
 
 namespace attnscope {
@@ -48,7 +49,7 @@ double search_milliseconds(Asked asked, std::int64_t beam, std::int64_t output_l
 
 Model random_model(std::int64_t max_length) {
   torch::manual_seed(1);
-  ModelConfig config;
+  ModelConfig config = with_preset(preset("tiny"), {}).model;
   config.max_length = max_length;
   Model model = make_model(config, vocab_size);
   model->stand_still();
