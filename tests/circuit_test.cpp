@@ -544,12 +544,13 @@ TEST(CorpusTwins, TheLikeliestAreOfferedFirst) {
 
 TEST(CorpusTwins, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
   CorpusConfig config;
-  for (const int edition : {1, 2, 3, 4}) {
+  const std::string tired = "The animal didn't cross the street because it was too tired.";
+  const std::string wide = "The animal didn't cross the street because it was too wide.";
+  for (const int edition : {1, 2, 3, 4, 5}) {
     config.edition = edition;
-    const auto offered = twins_of(load_corpus(config), "The animal didn't cross the street because it was too tired.");
-    ASSERT_FALSE(offered.empty());
-    EXPECT_EQ(offered.front(), "The animal didn't cross the street because it was too wide.") << edition;
+    EXPECT_THAT(twins_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
   }
+  EXPECT_THAT(twins_of(load_corpus(config), wide, 2), testing::Contains(tired)) << "she was tired, too, but not it";
 }
 
 TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {

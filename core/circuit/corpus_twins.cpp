@@ -79,6 +79,19 @@ struct OtherWord {
   std::set<std::string> said_of = {};  // what pronouns stand for in sentences with it, of any kind
 };
 
+// The words between the commas that stand around the pronoun: what comes behind them may be said of somebody else.
+Words clause_of_pronoun(const std::string& source) {
+  Words clause;
+  for (std::string& word : words_of(source)) {
+    const bool last = word.ends_with(',');
+    clause.push_back(std::move(word));
+    if (!last) continue;
+    if (std::ranges::find(clause, "it") != clause.end()) break;
+    clause.clear();
+  }
+  return clause;
+}
+
 // None if the sentence's own word is not one of them.
 std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words& model, std::size_t changing) {
   std::map<std::string, OtherWord> seen;
@@ -96,7 +109,7 @@ std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words
   for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
     for (const Pair& pair : *part) {
       if (pair.antecedent.empty()) continue;
-      for (const std::string& word : words_of(pair.source))
+      for (const std::string& word : clause_of_pronoun(pair.source))
         if (const auto found = seen.find(word); found != seen.end()) found->second.said_of.insert(pair.antecedent);
     }
   return seen;
