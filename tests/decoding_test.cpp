@@ -146,7 +146,8 @@ void PrintTo(const Case& tested, std::ostream* out) {
 }
 
 Model made(const Case& tested, std::int64_t max_length = 24) {
-  ModelConfig config{.architecture = tested.architecture, .d_model = 16, .num_heads = 2, .d_ff = 32};
+  ModelConfig config{
+      .architecture = tested.architecture, .d_model = 16, .num_heads = 2, .num_decoder_layers = 2, .d_ff = 32};
   config.max_length = max_length;
   config.max_distance = 3;
   (config.is_recurrent() ? config.cell : config.positions) = tested.variant;

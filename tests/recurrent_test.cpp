@@ -337,6 +337,7 @@ ModelConfig recurrent_config(const std::string& cell, const std::string& attenti
   config.cell = cell;
   config.attention = attention;
   config.bidirectional = bidirectional;
+  config.num_decoder_layers = 2;  // as many as in the encoder: one of PyTorch's networks has the sizes of both
   config.d_model = 16;
   config.max_length = 40;
   return config;
