@@ -127,6 +127,21 @@ TEST(Antecedent, IsLookedForFromItAndFromThePronoun) {
   EXPECT_TRUE(find_antecedent(silent, "cat").empty());
 }
 
+// "She ran as the cat saw it, and he sat" → "Elle va il il": the second of three is the one for "it".
+TEST(Antecedent, IsLookedForFromThePronounThatStandsForIt) {
+  Snapshot snapshot;
+  snapshot.source = tokens({"▁She", "▁as", "▁cat", "▁saw", "▁it", ",", "▁he", "▁sat", "</s>"});
+  snapshot.target_in = tokens({"<s>", "▁Elle", "▁va", "▁il", "▁il"});
+  snapshot.target_out = tokens({"▁Elle", "▁va", "▁il", "▁il", "</s>"});
+  Matrix cross(5, 9);
+  cross.at(2, 2) = cross.at(3, 2) = 1;
+  snapshot.cross = {{cross}};
+  EXPECT_THAT(find_antecedent(snapshot, "cat"), testing::Each(testing::Field(&HeadFinding::found, true)));
+  EXPECT_THAT(find_antecedent(snapshot, "cat"), testing::SizeIs(2));
+  snapshot.target_out = tokens({"▁Elle", "▁va", "</s>"});
+  EXPECT_THAT(find_antecedent(snapshot, "cat"), testing::IsEmpty()) << "nothing was written for it";
+}
+
 // ---- BLEU
 
 using Texts = std::vector<std::string>;

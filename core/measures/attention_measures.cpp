@@ -45,12 +45,26 @@ std::string lower(std::string_view text) {
   return lowered;
 }
 
-// The last word that is one of `texts`.
-const WordSpan* last_of(const std::vector<WordSpan>& words, std::initializer_list<std::string_view> texts) {
-  for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    const std::string text = lower(word->text);
-    if (std::find(texts.begin(), texts.end(), text) != texts.end()) return &*word;
-  }
+bool is_one_of(const WordSpan& word, std::initializer_list<std::string_view> texts) {
+  return std::find(texts.begin(), texts.end(), lower(word.text)) != texts.end();
+}
+
+// The last word that is `text`.
+const WordSpan* last_of(const std::vector<WordSpan>& words, std::string_view text) {
+  const auto found =
+      std::find_if(words.rbegin(), words.rend(), [&](const WordSpan& word) { return is_one_of(word, {text}); });
+  return found == words.rend() ? nullptr : &*found;
+}
+
+// What a French translation has for `it`: as many "il" and "elle" stand before that as "he", "she" and "it" before
+// `it`.
+const WordSpan* written_for(const WordSpan& it, const std::vector<WordSpan>& words,
+                            const std::vector<WordSpan>& written) {
+  auto before = std::count_if(words.begin(), words.end(), [&](const WordSpan& word) {
+    return word.begin < it.begin && is_one_of(word, {"he", "she", "it"});
+  });
+  for (const WordSpan& word : written)
+    if (is_one_of(word, {"il", "elle"}) && before-- == 0) return &word;
   return nullptr;
 }
 
@@ -214,12 +228,12 @@ std::string_view describe(AntecedentView view) {
 std::vector<HeadFinding> find_antecedent(const Snapshot& snapshot, std::string_view antecedent) {
   std::vector<HeadFinding> findings;
   const std::vector<WordSpan> words = words_of(snapshot.source);
-  const WordSpan* it = last_of(words, {"it"});
+  const WordSpan* it = last_of(words, "it");
   const std::string noun = lower(antecedent);
-  if (!it || !last_of(words, {noun})) return findings;
+  if (!it || !last_of(words, noun)) return findings;
   judge(snapshot.encoder, it->begin, AntecedentView::encoder_from_it, words, antecedent, findings);
   const std::vector<WordSpan> written = words_of(snapshot.target_out);
-  if (const WordSpan* pronoun = last_of(written, {"il", "elle"})) {
+  if (const WordSpan* pronoun = written_for(*it, words, written)) {
     judge(snapshot.cross, pronoun->begin, AntecedentView::cross_to_pronoun, words, antecedent, findings);
     const int input_row = std::min(pronoun->end, static_cast<int>(snapshot.target_in.size()) - 1);
     judge(snapshot.cross, input_row, AntecedentView::cross_from_pronoun, words, antecedent, findings);
