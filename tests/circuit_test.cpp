@@ -530,14 +530,15 @@ TEST(CorpusTwins, TheLikeliestAreOfferedFirst) {
   Corpus corpus = small_corpus();
   corpus.train.push_back(corpus.train[1]);
   corpus.train.back().source = "the cat ran to the car as it was broken.";  // nothing else differs, as with "red"
-  corpus.train.push_back(corpus.train.back());                              // … and seen more often
+  corpus.train.push_back(corpus.train[2]);
+  corpus.train.back().source = "the pig hid in the van as it was red.";  // said of two things: the better known
   corpus.train.push_back(corpus.train[1]);
   corpus.train.back().source = "the cow hid by the car as it was blue.";  // three other words: of another kind
   const std::vector<std::string> offered = twins_of(corpus, "the cat ran to the car as it was tired.");
   const std::string start = "the cat ran to the car as it was ";
   ASSERT_GE(offered.size(), 3U);
   EXPECT_THAT(std::vector(offered.begin(), offered.begin() + 3),
-              testing::ElementsAre(start + "broken.", start + "red.", start + "old."));
+              testing::ElementsAre(start + "red.", start + "broken.", start + "old."));
   EXPECT_THAT(twins_of(corpus, "the cat ran to the car as it was tired.", 1), SizeIs(1));
   EXPECT_THAT(twins_of(corpus, "the end."), SizeIs(0));
 }
@@ -550,7 +551,7 @@ TEST(CorpusTwins, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
     config.edition = edition;
     EXPECT_THAT(twins_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
   }
-  EXPECT_THAT(twins_of(load_corpus(config), wide, 2), testing::Contains(tired)) << "she was tired, too, but not it";
+  EXPECT_THAT(twins_of(load_corpus(config), wide, 1), testing::ElementsAre(tired)) << "she was tired, too, but not it";
 }
 
 TEST(CorpusTwins, AreCountedWhereTheModelTellsThemApart) {

@@ -75,7 +75,6 @@ std::set<std::size_t> usual_places(const std::vector<Like>& all, const Words& mo
 struct OtherWord {
   int side = -1;                       // which word the pronoun stands for then
   std::size_t unlike = 99;             // other words that the nearest such sentence has besides
-  int count = 0;                       // of such sentences
   std::set<std::string> said_of = {};  // what pronouns stand for in sentences with it, of any kind
 };
 
@@ -103,7 +102,6 @@ std::map<std::string, OtherWord> words_seen_at(const Corpus& corpus, const Words
       std::erase(others, changing);
       OtherWord& word = seen.try_emplace(it->words[changing], OtherWord{it->side}).first->second;
       word.unlike = std::min(word.unlike, others.size());
-      ++word.count;
     }
   if (!seen.contains(model[changing])) return {};
   for (const std::vector<Pair>* part : {&corpus.test, &corpus.validation, &corpus.train})
@@ -177,7 +175,7 @@ std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sente
       if (facts.side != own->second.side) others.push_back(word);
     std::ranges::stable_sort(others, {}, [&](const std::string& word) {
       const OtherWord& facts = seen.at(word);
-      return std::tuple(facts.unlike, is_ambiguous(facts, own->second), -facts.count);
+      return std::tuple(facts.unlike, is_ambiguous(facts, own->second), -std::ssize(facts.said_of));
     });
     for (const std::string& word : others) {
       if (twins.size() == most) break;

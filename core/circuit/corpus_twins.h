@@ -17,7 +17,7 @@ namespace attnscope {
 std::vector<TwinQuestion> twins_like(const Corpus& corpus, const TwinQuestion& pair, std::size_t most = 60);
 
 // Sentences that differ from this one in a word for which the corpus has another in sentences of this kind, so that a
-// pronoun stands for another word where it tells that. The likeliest first.
+// pronoun stands for another word where it tells that. The nearest first, and of those what is said of most things.
 std::vector<std::string> twins_of(const Corpus& corpus, const std::string& sentence, std::size_t most = 12);
 
 struct CorpusCases {
