@@ -64,7 +64,9 @@ configure() {
   if [ "$had_root" != "$root" ] || [ "$had_prefix" != "$prefix" ]; then options+=(--fresh); fi
   if [ -n "$prefix" ]; then options+=("-DCMAKE_PREFIX_PATH=$prefix"); fi
   mkdir -p "$root/build"
-  cmake "${options[@]}" >"$root/build/configure.log" 2>&1 ||
+  # A LibTorch with CUDA would compile a CUDA program to see which GPU is here, which an older CMake cannot with a newer
+  # CUDA; nothing of ours is compiled for one.
+  TORCH_CUDA_ARCH_LIST="${TORCH_CUDA_ARCH_LIST:-8.0}" cmake "${options[@]}" >"$root/build/configure.log" 2>&1 ||
     { cat "$root/build/configure.log" >&2; fail "CMake could not configure the build (see above)"; }
   printf '%s\n%s\n%s\n' "$root" "$prefix" "$tests" >"$stamp"
 }
