@@ -82,6 +82,14 @@ std::vector<std::int64_t> all_indices(std::span<const EncodedPair> pairs) {
 
 }  // namespace
 
+torch::TensorOptions ids_for(torch::Device device) {
+  return torch::dtype(torch::kInt64).pinned_memory(!device.is_cpu());
+}
+
+torch::Tensor sent(const torch::Tensor& ids, torch::Device device) {
+  return ids.to(torch::TensorOptions(device), /*non_blocking=*/true);
+}
+
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialPieces& special) {
   const std::size_t end = special.ends_targets ? 1 : 0;
@@ -98,7 +106,7 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
   }
   const auto rows = static_cast<std::int64_t>(indices.size());
   const auto table = [&](std::size_t length) {
-    return torch::full({rows, static_cast<std::int64_t>(length)}, special.padding, torch::kInt64);
+    return torch::full({rows, static_cast<std::int64_t>(length)}, special.padding, ids_for(device));
   };
   batch.source = table(source_length);
   batch.target_in = table(target_length);
@@ -117,10 +125,8 @@ Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_
     target_in += target_length;
     target_out += target_length;
   }
-  if (padded) batch.source_padding = batch.source.eq(special.padding).to(device);
-  batch.source = batch.source.to(device);
-  batch.target_in = batch.target_in.to(device);
-  batch.target_out = batch.target_out.to(device);
+  for (torch::Tensor* const ids : {&batch.source, &batch.target_in, &batch.target_out}) *ids = sent(*ids, device);
+  if (padded) batch.source_padding = batch.source.eq(special.padding);
   return batch;
 }
 

@@ -22,6 +22,11 @@ struct Batch {
   std::int64_t targets = 0;      // target positions that are not padding: what the loss is the mean of
 };
 
+// Of pieces that are on their way to the device. A copy from memory that stays where it is waits for nothing that the
+// device has still to do.
+torch::TensorOptions ids_for(torch::Device device);
+torch::Tensor sent(const torch::Tensor& ids, torch::Device device);
+
 Batch make_batch(std::span<const EncodedPair> pairs, std::span<const std::int64_t> indices, torch::Device device,
                  const SpecialPieces& special = {});
 

@@ -12,7 +12,7 @@ namespace attnscope {
 Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> places, std::int64_t length,
                  torch::Device device, const SpecialPieces& special) {
   const auto rows = static_cast<std::int64_t>(places.size());
-  const torch::Tensor text = torch::full({rows, length + 1}, special.padding, torch::kInt64);
+  const torch::Tensor text = torch::full({rows, length + 1}, special.padding, ids_for(device));
   auto* row = text.data_ptr<std::int64_t>();
   Batch batch;
   for (const std::int64_t place : places) {
@@ -23,8 +23,9 @@ Batch make_batch(std::span<const int> stream, std::span<const std::int64_t> plac
     row += length + 1;
   }
   batch.targets = batch.tokens;
-  batch.target_in = text.narrow(1, 0, length).clamp_min(0).to(device);  // −1, no padding piece, is none to be read
-  batch.target_out = text.narrow(1, 1, length).contiguous().to(device);
+  const torch::Tensor there = sent(text, device);
+  batch.target_in = there.narrow(1, 0, length).clamp_min(0);  // −1, no padding piece, is none to be read
+  batch.target_out = there.narrow(1, 1, length).contiguous();
   return batch;
 }
 
