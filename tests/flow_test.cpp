@@ -317,6 +317,13 @@ TEST_F(Flow, TheZerosOfAnyPlaceAreAskedForAndLabelledByHeadAndPiece) {
   EXPECT_TRUE(ui.drew("2: " + std::string(without_mark(batch.target_in.piece(0, 1)))));
 }
 
+TEST_F(Flow, ZerosThatAGraphicsCardDrawsAreNotShown) {
+  batch.dropout_places.clear();
+  show(FlowMode::batch);
+  EXPECT_TRUE(ui.drew("A graphics card draws them within its own operators"));
+  EXPECT_FALSE(ui.drew("of its numbers are 0"));
+}
+
 TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
   show(FlowMode::batch);
   EXPECT_TRUE(ui.drew("pair 1, position 1:"));

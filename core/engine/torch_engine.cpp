@@ -608,9 +608,11 @@ std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& want
     none->problem = fmt::format("There is no batch: {}.", error.what());
     return none;
   }
-  const int num_parts = run_.watched->model->device().is_cpu() ? kernels::team()->size() : 1;
-  return std::make_shared<const BatchLook>(
-      run_.looker->look(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts));
+  const bool on_cpu = run_.watched->model->device().is_cpu();
+  const int num_parts = on_cpu ? kernels::team()->size() : 1;
+  BatchLook look = run_.looker->look(wanted, run_.config, *run_.tokenizer, run_.step(), num_parts);
+  if (!on_cpu) look.dropout_places.clear();  // another device's operators draw it for themselves
+  return std::make_shared<const BatchLook>(std::move(look));
 }
 
 void TorchEngine::probe(const Probe& probe, const SnapshotCallback& publish, const Breath& breathe) {

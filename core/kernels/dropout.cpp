@@ -26,6 +26,15 @@ void go_to(const DropoutPlace& place, torch::Device device) {
   generator.set_state(place.generator);
 }
 
+// Philox, which draws there, makes of every key a stream of its own: keys need only differ.
+void restart_generator(torch::Device device, std::uint64_t seed, std::int64_t number, std::int64_t part) {
+  constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2⁶⁴ / golden ratio: neighbouring seeds lie far apart
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed * spread + (static_cast<std::uint64_t>(number) << 16U) +
+                             static_cast<std::uint64_t>(part));
+}
+
 class Dropout : public torch::autograd::Function<Dropout> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x, double p) {
@@ -54,8 +63,10 @@ class Dropout : public torch::autograd::Function<Dropout> {
 
 }  // namespace
 
-DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn) {
+DropoutScope::DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn,
+                           torch::Device device) {
   const auto words = static_cast<std::uint64_t>(seed);
+  if (!device.is_cpu()) restart_generator(device, words, number, part);
   scope_key = DropoutKey{{static_cast<std::uint32_t>(words),
                           static_cast<std::uint32_t>(words >> 32U) ^ static_cast<std::uint32_t>(part << 16),
                           static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(drawn)}};

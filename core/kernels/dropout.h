@@ -12,10 +12,12 @@
 namespace attnscope::kernels {
 
 // While it lives, the dropouts of this thread draw from (seed, number, part), one after the other, as if `drawn` had
-// been already; without one, from torch's random generator.
+// been already; without one, from torch's random generator. On another device than the CPU its generator, which then
+// goes on, begins anew from seed, number and part.
 class DropoutScope {
  public:
-  DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn = 0);
+  DropoutScope(std::int64_t seed, std::int64_t number, std::int64_t part, std::int64_t drawn = 0,
+               torch::Device device = torch::kCPU);
   ~DropoutScope();
   DropoutScope(const DropoutScope&) = delete;
   DropoutScope& operator=(const DropoutScope&) = delete;

@@ -57,7 +57,7 @@ struct BatchLook {
   std::int64_t num_outputs = 0;   // V, or as many as labels: what label smoothing spreads over
   double teacher_forcing = 1;     // share of positions at which the decoder is really told target_in
   double dropout = 0;
-  std::vector<DropoutPlace> dropout_places;  // in the order in which a pass draws them
+  std::vector<DropoutPlace> dropout_places;  // in the order in which a pass draws them; none where a GPU does
   Matrix kept;  // at the asked one, of the pieces of the part's first row: 0 where dropout puts a zero, else 1/(1−p)
   std::string problem;  // why there is none, in one sentence
 };

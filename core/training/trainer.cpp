@@ -126,7 +126,7 @@ torch::Tensor Trainer::add_gradient(const Batch& batch, std::int64_t number, int
   SequenceModel& model = *models_[part];
   model.set_packs(config_.training.teacher_forcing >= 1);  // what writes goes by the padded memory
   const int first_part = ranks_ ? ranks_->rank() * largest_team : 0;
-  const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part);
+  const kernels::DropoutScope dropout(config_.training.seed, number, first_part + part, 0, model.device());
   const kernels::PrecisionScope precision(precision_of(config_.training), model.device());
   const kernels::Breathing breathing(breathe);
   const Memory memory = batch.source.defined() ? model.encode(batch.source, batch.source_padding) : Memory();

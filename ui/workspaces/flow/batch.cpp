@@ -377,6 +377,10 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
       skin);
   if (batch.dropout == 0)
     return small_text(skin.theme.text_dim, tr("Dropout is 0 in the setup: nothing is zeroed."), skin);
+  if (batch.dropout_places.empty()) {
+    return small_text(skin.theme.text_dim,
+                      tr("A graphics card draws them within its own operators: they are not known here."), skin);
+  }
   choose_dropout(batch, view);
   const auto zeros = std::ranges::count(batch.kept.values, 0.0F);
   small_text(skin.theme.text_dim,
