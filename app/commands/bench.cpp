@@ -147,7 +147,7 @@ int bench(const BenchOptions& options) {
   TorchEngine engine;
   engine.open_run(run, [&](const Progress& news) { line.show(news.what, news.fraction); });
   line.show("Measuring training", -1);
-  for (Measurement& measurement : measure_training(run, options.threads))
+  for (Measurement& measurement : measure_training(run, options.threads, options.device))
     measurements.push_back(std::move(measurement));
   if (options.training_alone) {
     line.clear();
@@ -160,11 +160,11 @@ int bench(const BenchOptions& options) {
   measure_looking(engine, measurements);
   line.show("Measuring decoding", -1);
   for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
+  line.show("Measuring the circuit", -1);
+  measure_circuit(engine, measurements);
 #ifdef ATTNSCOPE_GUI
   line.show("Measuring large maps", -1);
   for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
-  line.show("Measuring the circuit", -1);
-  measure_circuit(engine, measurements);
   line.show("Measuring maps of embeddings", -1);
   for (Measurement& measurement : measure_embeddings(engine.tokenizer()))
     measurements.push_back(std::move(measurement));

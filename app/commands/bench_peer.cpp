@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <torch/cuda.h>
 #include <torch/torch.h>
 
 #include <cerrno>
@@ -37,7 +38,7 @@ class Peer : public torch::nn::Module {
                                                       .dim_feedforward(config.d_ff)
                                                       .dropout(config.dropout)))),
         output_(register_module("output", torch::nn::Linear(config.d_model, vocab_size))),
-        positions_(sinusoidal_positions(config.max_length, config.d_model).unsqueeze(1)),
+        positions_(register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model).unsqueeze(1))),
         optimizer_(parameters(), torch::optim::AdamOptions(1e-4)) {}
 
   void step(const Batch& batch) {
@@ -45,7 +46,7 @@ class Peer : public torch::nn::Module {
       return embedding(ids.transpose(0, 1)) * std::sqrt(d_model_) + positions_.slice(0, 0, ids.size(1));  // L×B×D
     };
     const std::int64_t length = batch.target_in.size(1);
-    const torch::Tensor causal = torch::full({length, length}, -INFINITY).triu(1);
+    const torch::Tensor causal = torch::full({length, length}, -INFINITY, positions_.options()).triu(1);
     const torch::Tensor source_padding = batch.source.eq(Tokenizer::pad_id);
     const torch::Tensor target_padding = batch.target_in.eq(Tokenizer::pad_id);
     const torch::Tensor decoded =
@@ -71,14 +72,16 @@ class Peer : public torch::nn::Module {
 // The batches in turn for the peer, whole.
 class PeerBatches {
  public:
-  explicit PeerBatches(const Workload& workload)
+  PeerBatches(const Workload& workload, torch::Device device)
       : dataset_(workload.dataset),
+        device_(device),
         sequence_(dataset_->train, batch_rule(workload.config.training), workload.config.training.seed) {}
 
-  Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), torch::kCPU); }
+  Batch next() { return make_batch(dataset_->train, sequence_.at(number_++), device_); }
 
  private:
   std::shared_ptr<const Dataset> dataset_;
+  torch::Device device_;
   BatchSequence sequence_;
   std::int64_t number_ = 0;
 };
@@ -102,9 +105,11 @@ PeerProcess::~PeerProcess() {
   status_at_end(process_);
 }
 
-double PeerProcess::step() {
+double PeerProcess::update_milliseconds(int updates) {
   const auto failed = [] { return std::runtime_error("the process in which torch::nn trains has ended"); };
-  if (::send(talk_.get(), "\n", 1, MSG_NOSIGNAL) != 1) throw failed();
+  const std::string wanted = fmt::format("{}\n", updates);
+  if (::send(talk_.get(), wanted.data(), wanted.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(wanted.size()))
+    throw failed();
   std::string line;
   for (char c = 0; c != '\n'; line += c) {
     ssize_t count = 0;
@@ -113,7 +118,7 @@ double PeerProcess::step() {
     } while (count < 0 && errno == EINTR);
     if (count != 1) throw failed();
   }
-  return std::strtod(line.c_str(), nullptr);
+  return std::strtod(line.c_str(), nullptr) / updates;
 }
 
 int run_peer(const std::string& run, std::size_t number, std::int64_t threads) {
@@ -123,11 +128,16 @@ int run_peer(const std::string& run, std::size_t number, std::int64_t threads) {
   kernels::set_team_size(1);
   torch::manual_seed(1);
   Peer peer(workload.config.model, workload.vocab_size);
+  const torch::Device device = resolve_device(workload.config.training.device);
+  peer.to(device);
   peer.train();
-  PeerBatches batches(workload);
+  PeerBatches batches(workload, device);
   for (std::string line; std::getline(std::cin, line);) {
-    const Batch batch = batches.next();
-    fmt::print("{}\n", milliseconds([&] { peer.step(batch); }));
+    const int updates = std::atoi(line.c_str());
+    fmt::print("{}\n", milliseconds([&] {
+                 for (int update = 0; update < updates; ++update) peer.step(batches.next());
+                 if (device.is_cuda()) torch::cuda::synchronize();
+               }));
     std::fflush(stdout);
   }
   return 0;

@@ -21,15 +21,15 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   PeerProcess& operator=(const PeerProcess&) = delete;
 
-  // How long its next update took, in ms. Throws std::runtime_error if it has ended.
-  double step();
+  // How long its next updates took, in ms each. Throws std::runtime_error if it has ended.
+  double update_milliseconds(int updates);
 
  private:
   Descriptor talk_{-1};
   pid_t process_ = 0;
 };
 
-// What that process does: an update for each line of its input, whose milliseconds it writes. `run` as in
+// What that process does: as many updates as each line of its input says, whose milliseconds it writes. `run` as in
 // training_workloads().
 int run_peer(const std::string& run, std::size_t workload, std::int64_t threads);
 

@@ -16,6 +16,7 @@
 #include "kernels/team.h"
 #include "plain/free_memory.h"
 #include "plain/metrics.h"
+#include "training/batch_source.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -23,6 +24,8 @@ namespace {
 
 constexpr int update_rounds = 9;
 constexpr int updates_a_turn = 5;  // the first finds its memory cold, as one that trains does not
+constexpr int gpu_rounds = 5;
+constexpr int gpu_updates_a_turn = 10;
 constexpr int busy_rounds = 3;
 constexpr int warm_up_rounds = 2;
 constexpr int cost_rounds = 5;
@@ -96,11 +99,11 @@ void let_others_sleep() {
 Rounds in_turns(Trainer& trainer, PeerProcess& peer, int count, int updates) {
   Rounds measured;
   for (int round = -warm_up_rounds; round < count; ++round) {
-    double mine = 0, other = 0;
+    double mine = 0;
     let_others_sleep();
     for (int update = 0; update < updates; ++update) mine += milliseconds([&] { trainer.step({}); }) / updates;
     let_others_sleep();
-    for (int update = 0; update < updates; ++update) other += peer.step() / updates;
+    const double other = peer.update_milliseconds(updates);
     if (round < 0) continue;
     measured.ours.push_back(mine);
     measured.theirs.push_back(other);
@@ -109,14 +112,29 @@ Rounds in_turns(Trainer& trainer, PeerProcess& peer, int count, int updates) {
   return measured;
 }
 
+// Places of the workload's source and target, padding included, in thousands.
+double thousands_of_places(const Workload& workload) {
+  double places = 0;
+  for (const Batch& batch : BatchSource(workload.config, workload.dataset, 0, 1).parts(0, 1, torch::kCPU))
+    places += static_cast<double>(batch.source.numel() + batch.target_in.numel());
+  return places / 1000;
+}
+
 void measure(const Workload& workload, PeerProcess& peer, std::vector<Measurement>& out) {
+  const torch::Device device = resolve_device(workload.config.training.device);
   torch::manual_seed(1);
-  Trainer trainer(make_model(workload.config.model, workload.vocab_size), workload.config, workload.dataset);
-  const Rounds quiet = in_turns(trainer, peer, update_rounds, updates_a_turn);
+  const Model model = make_model(workload.config.model, workload.vocab_size);
+  model->to(device);
+  Trainer trainer(model, workload.config, workload.dataset);
+  const Rounds quiet = device.is_cpu() ? in_turns(trainer, peer, update_rounds, updates_a_turn)
+                                       : in_turns(trainer, peer, gpu_rounds, gpu_updates_a_turn);
   out.push_back({"update, " + workload.name, median(quiet.ours), "ms"});
-  out.push_back({"  its large products alone", products_alone(trainer), "ms"});
-  out.push_back({"  torch::nn::Transformer, the same update", median(quiet.theirs), "ms"});
+  if (device.is_cpu()) out.push_back({"  its large products alone", products_alone(trainer), "ms"});
+  if (!device.is_cpu())
+    out.push_back({"  source and target places a second", thousands_of_places(workload) / median(quiet.ours), "M"});
+  out.push_back({"  torch::nn::Transformer, the same update in float32", median(quiet.theirs), "ms"});
   out.push_back({"  speed against torch::nn", median(quiet.ratios), "×"});
+  if (!device.is_cpu()) return;  // which nothing else wants here
   const Busy others;
   const Rounds busy = in_turns(trainer, peer, busy_rounds, 1);
   out.push_back({"  while others want every core", median(busy.ours), "ms"});
@@ -164,17 +182,19 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size) {
   return cost;
 }
 
-std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads) {
+std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads, const std::string& device) {
+  if (!device.empty()) resolve_device(device);  // throws ConfigError where there is none
   std::vector<Measurement> measured;
   set_threads({.threads = threads});
   measured.push_back({processor_text() + ": threads", static_cast<double>(kernels::team()->size()), ""});
   const std::vector<Workload> workloads = training_workloads(run);
   set_threads({.threads = threads});  // not as many as the run has
   for (std::size_t i = 0; i < workloads.size(); ++i) {
+    if (!device.empty() && workloads[i].config.training.device != device) continue;
     PeerProcess peer(i, threads);
     measure(workloads[i], peer, measured);
   }
-  measure_lockstep(run, threads, measured);
+  if (device != "cuda") measure_lockstep(run, threads, measured);
   kernels::set_team_size(1);  // its threads have this thread's priority
   return measured;
 }

@@ -1,6 +1,7 @@
 #include "commands/bench_workloads.h"
 
 #include <fmt/format.h>
+#include <torch/cuda.h>
 
 #include <utility>
 
@@ -11,13 +12,14 @@
 namespace attnscope {
 namespace {
 
-// One batch of random pieces, for the model of a preset.
-Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size) {
-  constexpr std::int64_t length = 32;
+// One batch of random pieces, for the model of a preset, on the CPU.
+Workload random_workload(const std::string& name, std::int64_t vocab_size, std::int64_t batch_size,
+                         std::int64_t length) {
   Workload workload{fmt::format("{} (V {}, {}×{})", name, vocab_size, batch_size, length), {}, vocab_size, {}};
   workload.config.model = with_preset(preset(name), {}).model;
   workload.config.model.tied_embeddings = false;
   workload.config.training.batch_size = batch_size;
+  workload.config.training.device = "cpu";
   workload.dataset = random_pairs(batch_size, length, vocab_size);
   return workload;
 }
@@ -30,8 +32,23 @@ std::vector<Workload> workloads_of_run(const std::string& run) {
   for (const char* const order : {"chance", "source"}) {
     Config config = engine.config();
     config.training.batch_order = order;
+    config.training.device = "cpu";
     workloads.push_back({fmt::format("the shipped run's pairs, together by {}", order), config,
                          engine.tokenizer().vocab_size(), engine.dataset()});
+  }
+  return workloads;
+}
+
+std::vector<Workload> workloads_of_gpu() {
+  std::vector<Workload> workloads;
+  for (const Workload& each : {random_workload("tiny", 4000, 64, 32), random_workload("small", 8000, 128, 32),
+                               random_workload("base", 32000, 256, 48)}) {
+    for (const char* const precision : {"float32", "bfloat16"}) {
+      Workload& workload = workloads.emplace_back(each);
+      workload.name += fmt::format(" on CUDA, {}", precision);
+      workload.config.training.device = "cuda";
+      workload.config.training.precision = precision;
+    }
   }
   return workloads;
 }
@@ -39,8 +56,10 @@ std::vector<Workload> workloads_of_run(const std::string& run) {
 }  // namespace
 
 std::vector<Workload> training_workloads(const std::string& run) {
-  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64), random_workload("small", 8000, 32)};
+  std::vector<Workload> workloads = {random_workload("tiny", 4000, 64, 32), random_workload("small", 8000, 32, 32)};
   for (Workload& workload : workloads_of_run(run)) workloads.push_back(std::move(workload));
+  if (!torch::cuda::is_available()) return workloads;
+  for (Workload& workload : workloads_of_gpu()) workloads.push_back(std::move(workload));
   return workloads;
 }
 

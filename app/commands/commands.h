@@ -152,6 +152,7 @@ struct BenchOptions {
   bool json = false;
   bool training_alone = false;
   std::int64_t threads = 0;  // that train; 0: all cores
+  std::string device = {};   // that trains, "cpu" or "cuda"; empty: all there are
   bool growth = false;       // alone
   bool memory = false;       // alone
   std::string run = {};      // how it opens, and the first looks at it, alone; empty: all else

@@ -62,8 +62,9 @@ UpdateCost measure_updates(const Config& config, std::int64_t vocab_size);
 
 // Updates of the tiny and the small configuration that everyone measures with, and of the run in the folder `run` with
 // its own batches, each against torch::nn::Transformer, optim::Adam and cross_entropy doing the same in turns; and
-// two runs in lockstep against each of them alone. On so many threads; 0: all cores.
-std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads);
+// two runs in lockstep against each of them alone. On so many threads; 0: all cores. What computes on "cpu" or "cuda"
+// alone; empty: all there is.
+std::vector<Measurement> measure_training(const std::string& run, std::int64_t threads, const std::string& device);
 
 // The run in the folder `run` trained on while two windows are attached to it over loopback, in turns with nobody
 // watching; and from a sentence asked for to its attention, in the process and at such a window.
