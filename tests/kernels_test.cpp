@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "every_architecture.h"
 #include "kernels/attention.h"
 #include "kernels/backend.h"
 #include "kernels/breathing.h"
@@ -27,7 +28,6 @@
 #include "kernels/product.h"
 #include "kernels/signals.h"
 #include "kernels/team.h"
-#include "model_fixture.h"
 #include "training/trainer.h"
 
 namespace attnscope {
@@ -375,39 +375,6 @@ TEST_P(Kernels, RoundingIsLibTorchs) {
 
 // ---- whole models
 
-struct Trained {
-  std::string name;
-  ModelConfig config;
-};
-
-std::vector<Trained> architectures() {
-  std::vector<Trained> all;
-  const auto add = [&](const std::string& name, const std::function<void(ModelConfig&)>& change) {
-    ModelConfig config = small_config();
-    change(config);
-    all.push_back({name, config});
-  };
-  for (const char* positions : {"none", "sinusoidal", "learned", "shaw", "t5", "rope", "alibi"}) {
-    add(positions, [&](ModelConfig& c) { c.positions = positions; });
-  }
-  add("tied", [](ModelConfig& c) { c.tied_embeddings = true; });
-  add("pre_norm_gelu", [](ModelConfig& c) {
-    c.norm = "pre";
-    c.activation = "gelu";
-  });
-  add("language_model", [](ModelConfig& c) { c.architecture = "decoder-only"; });
-  for (const char* cell : {"rnn", "lstm", "gru"}) {
-    for (const char* attention : {"none", "bahdanau", "luong-general"}) {
-      add(std::string(cell) + "_" + attention, [&](ModelConfig& c) {
-        c.architecture = "recurrent";
-        c.cell = cell;
-        c.attention = attention;
-      });
-    }
-  }
-  return all;
-}
-
 // The gradient of every parameter of one batch.
 std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
                                         kernels::Precision precision = kernels::Precision::float32) {
@@ -415,26 +382,11 @@ std::vector<torch::Tensor> gradients_of(SequenceModel& model, bool composed,
   std::optional<kernels::Composed> composing;
   if (composed) composing.emplace();
   const kernels::PrecisionScope scope(precision, torch::kCPU);
-  torch::manual_seed(3);
-  // Longer and shorter than the rows of weights are padded to (key_padding).
-  const torch::Tensor source = random_ids(4, 18), target_in = random_ids(4, 19), target_out = random_ids(4, 19);
-  for (const torch::Tensor& ids : {target_in, target_out}) ids.slice(0, 0, 2).slice(1, 5).fill_(0);
-  const Memory memory = model.config().is_language_model() ? Memory() : model.encode(source, growing_padding(4, 18));
-  model.zero_grad();
-  model.loss(model.decode(target_in, memory), target_out, 0.1).backward();
-  std::vector<torch::Tensor> gradients;
-  for (const torch::Tensor& parameter : model.parameters()) gradients.push_back(parameter.grad().clone());
-  return gradients;
-}
-
-double largest_of(const std::vector<torch::Tensor>& tensors) {
-  double largest = 0;
-  for (const torch::Tensor& tensor : tensors) largest = std::max(largest, tensor.abs().max().item<double>());
-  return largest;
+  return gradients_of_small_batch(model);
 }
 
 TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
-  for (const auto& [name, config] : architectures()) {
+  for (const auto& [name, config] : every_architecture()) {
     const Model model = seeded_model(config);
     stir(*model);
     model->train();
@@ -449,7 +401,7 @@ TEST_P(Kernels, EveryParameterOfEveryArchitectureHasTheComposedGradient) {
 
 // Composed, as on a GPU, by LibTorch's autocast; fused by the products alone.
 TEST_P(Kernels, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
-  for (const auto& [name, config] : architectures()) {
+  for (const auto& [name, config] : every_architecture()) {
     const Model model = seeded_model(config);
     stir(*model);
     model->train();
@@ -470,7 +422,7 @@ TEST_P(Kernels, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
 }
 
 TEST_P(Kernels, WithoutItsPaddingABatchHasTheSameGradients) {
-  for (auto [name, config] : architectures()) {
+  for (auto [name, config] : every_architecture()) {
     config.dropout = 0;  // else it is drawn for other places
     const Model model = seeded_model(config);
     stir(*model);
@@ -532,7 +484,7 @@ TEST_P(Kernels, TheFirstSequenceOfABatchDropsTheSameWithItsPaddingAndWithout) {
 }
 
 TEST_P(Kernels, RecomputedLayersHaveTheSameGradientsInLessMemory) {
-  for (const auto& [name, config] : architectures()) {
+  for (const auto& [name, config] : every_architecture()) {
     if (config.is_recurrent()) continue;
     for (const bool composed : {false, true}) {
       for (const auto precision : {kernels::Precision::float32, kernels::Precision::bfloat16}) {

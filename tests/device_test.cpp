@@ -1,0 +1,219 @@
+// What a GPU computes is what the CPU computes. Skipped where there is no GPU.
+#include <gmock/gmock.h>
+#include <torch/cuda.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "circuit/sweep.h"
+#include "circuit/twin_runs.h"
+#include "decoding/search.h"
+#include "every_architecture.h"
+#include "kernels/late_numbers.h"
+#include "kernels/precision.h"
+#include "losses.h"
+#include "probe/look_inside.h"
+#include "run_fixture.h"
+#include "tokenizer_fixture.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double device_rounding = 1e-4;  // sums in another order, of probabilities or beside the largest gradient
+
+class Device : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!torch::cuda::is_available()) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+Model on_gpu(const ModelConfig& config, std::int64_t vocab_size) {
+  torch::manual_seed(7);
+  Model model = make_model(config, vocab_size);
+  stir(*model);
+  model->to(torch::kCUDA);
+  return model;
+}
+
+Model on_cpu(const ModelConfig& config, std::int64_t vocab_size) {
+  torch::manual_seed(7);
+  Model model = make_model(config, vocab_size);
+  stir(*model);
+  return model;
+}
+
+TEST_F(Device, EveryParameterOfEveryArchitectureHasTheSameGradient) {
+  for (auto [name, config] : every_architecture()) {
+    config.dropout = 0;
+    const Model here = on_cpu(config, small_vocab_size), there = on_gpu(config, small_vocab_size);
+    const auto expected = gradients_of_small_batch(*here), found = gradients_of_small_batch(*there);
+    const auto names = here->named_parameters().keys();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_LE(difference(found[i].cpu(), expected[i]), device_rounding * largest_of(expected))
+          << name << ' ' << names[i];
+    }
+  }
+}
+
+TEST_F(Device, InBfloat16EveryArchitectureHasNearlyTheSameGradient) {
+  for (auto [name, config] : every_architecture()) {
+    config.dropout = 0;
+    const Model there = on_gpu(config, small_vocab_size);
+    const auto expected = gradients_of_small_batch(*there);
+    const kernels::PrecisionScope scope(kernels::Precision::bfloat16, torch::kCUDA);
+    const auto found = gradients_of_small_batch(*there);
+    // Of all together: a ReLU whose input is almost 0 may open, and turns its own few alone.
+    double apart = 0, length = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      apart += (found[i] - expected[i]).square().sum().item<double>();
+      length += expected[i].square().sum().item<double>();
+    }
+    EXPECT_LE(std::sqrt(apart / length), 0.15) << name;
+    EXPECT_GE(std::sqrt(apart / length), 1e-3) << name << ": not rounded";
+  }
+}
+
+Config gpu_config() {
+  Config config = tiny_config();
+  config.model.dropout = 0;
+  config.training.device = "cuda";
+  return config;
+}
+
+TEST_F(Device, TrainsAsTheCpuDoesAndEachGoesOnWithTheOthersRun) {
+  const fs::path folder = fs::temp_directory_path() / ("attnscope-device-" + std::to_string(::getpid()));
+  fs::remove_all(folder);
+  Config config = gpu_config();
+  TorchEngine there, here;
+  there.reset(config, {});
+  config.training.device = "cpu";
+  here.reset(config, {});
+  const auto expected = losses(here, 20);
+  auto found = losses(there, 10);
+  there.save_run(folder.string());
+  TorchEngine next;
+  config.training.device = "cpu";
+  next.open_run(folder.string(), {});
+  ASSERT_EQ(next.steps_done(), 10);
+  const auto rest = losses(next, 10);
+  found.insert(found.end(), rest.begin(), rest.end());
+  EXPECT_THAT(found, testing::Pointwise(testing::DoubleNear(1e-3), expected));
+  fs::remove_all(folder);
+}
+
+TEST_F(Device, TheSameSeedDrawsTheSameDropout) {
+  Config config = gpu_config();
+  config.model.dropout = 0.1;
+  TorchEngine a, b;
+  a.reset(config, {});
+  b.reset(config, {});
+  const auto expected = losses(a, 40), found = losses(b, 40);
+  EXPECT_THAT(found, testing::Pointwise(testing::DoubleNear(1e-3), expected));
+  EXPECT_LT(expected.back(), 0.9 * expected.front());
+}
+
+TEST_F(Device, TheBatchThatComesNextIsShownWithoutItsDropout) {
+  Config config = gpu_config();
+  config.model.dropout = 0.1;
+  TorchEngine engine;
+  engine.reset(config, {});
+  std::shared_ptr<const Snapshot> last;
+  const Probe probe{.text = "a b c", .batch = BatchWanted()};
+  engine.probe(probe, [&](std::shared_ptr<const Snapshot> snapshot) { last = std::move(snapshot); }, {});
+  ASSERT_TRUE(last && last->batch);
+  EXPECT_EQ(last->batch->source.rows, config.training.batch_size);
+  EXPECT_TRUE(last->batch->dropout_places.empty());
+}
+
+TEST_F(Device, NumbersReadLateArrive) {
+  const torch::Tensor numbers = torch::arange(2, torch::dtype(torch::kFloat64).device(torch::kCUDA)) + 0.5;
+  EXPECT_THAT(kernels::LateNumbers(numbers).wait(), testing::ElementsAre(0.5, 1.5));
+}
+
+ModelConfig config_to_look_into(const std::string& architecture) {
+  ModelConfig config = small_config();
+  config.architecture = architecture;
+  return config;
+}
+
+void expect_near(const AttentionMaps& found, const AttentionMaps& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t layer = 0; layer < found.size(); ++layer) {
+    ASSERT_EQ(found[layer].size(), expected[layer].size());
+    for (std::size_t head = 0; head < found[layer].size(); ++head) {
+      EXPECT_THAT(found[layer][head].values, testing::Pointwise(testing::FloatNear(static_cast<float>(device_rounding)),
+                                                                expected[layer][head].values));
+    }
+  }
+}
+
+TEST_F(Device, LooksInsideSeeTheSame) {
+  for (const char* const architecture : {"encoder-decoder", "decoder-only", "recurrent"}) {
+    SCOPED_TRACE(architecture);
+    const ModelConfig config = config_to_look_into(architecture);
+    const auto look = [&](const Model& model) {
+      model->stand_still();
+      Snapshot last;
+      const Probe probe{.text = "the cat sat on the mat"};
+      look_inside(*model, tokenizer(), probe, [&](Snapshot snapshot) { last = std::move(snapshot); }, {});
+      return last;
+    };
+    const auto vocab_size = tokenizer().vocab_size();
+    const Snapshot expected = look(on_cpu(config, vocab_size)), found = look(on_gpu(config, vocab_size));
+    EXPECT_EQ(found.output_text, expected.output_text);
+    expect_near(found.encoder, expected.encoder);
+    expect_near(found.decoder, expected.decoder);
+    expect_near(found.cross, expected.cross);
+  }
+}
+
+TEST_F(Device, BeamsFindTheSame) {
+  const ModelConfig config = config_to_look_into("encoder-decoder");
+  const SmallBatch batch = small_batch();
+  const auto found_by = [&](const Model& model) {
+    model->stand_still();
+    const auto there = [&](const torch::Tensor& tensor) { return tensor.to(model->device()); };
+    return beam_search(*model, there(batch.source), there(batch.source_padding), {.beam = 3, .limit = 12});
+  };
+  const auto expected = found_by(on_cpu(config, small_vocab_size)), found = found_by(on_gpu(config, small_vocab_size));
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t row = 0; row < found.size(); ++row) {
+    ASSERT_EQ(found[row].size(), expected[row].size());
+    for (std::size_t i = 0; i < found[row].size(); ++i) {
+      EXPECT_EQ(found[row][i].ids, expected[row][i].ids);
+      EXPECT_NEAR(found[row][i].log_prob, expected[row][i].log_prob, 1e-3);
+    }
+  }
+}
+
+std::vector<double> margins(const EffectGrid& grid) {
+  std::vector<double> all;
+  for (const Effect& effect : grid.effects) all.push_back(effect.margin);
+  return all;
+}
+
+TEST_F(Device, PatchesReturnTheSame) {
+  const ModelConfig config = config_to_look_into("encoder-decoder");
+  const auto sweep_of = [&](const Model& model) {
+    model->stand_still();
+    const TwinRuns runs(*model, tokenizer(), {"the cat sat", "the dog sat", {"t", "e"}});
+    return sweep(runs, Twin::corrupted, ChangeKind::twin);
+  };
+  const auto vocab_size = tokenizer().vocab_size();
+  const Sweep expected = sweep_of(on_cpu(config, vocab_size)), found = sweep_of(on_gpu(config, vocab_size));
+  for (const AttentionPart part : {AttentionPart::encoder, AttentionPart::decoder, AttentionPart::cross}) {
+    ASSERT_GT(expected.heads(part).effects.size(), 0U);
+    EXPECT_THAT(margins(found.heads(part)),
+                testing::Pointwise(testing::DoubleNear(1e-3), margins(expected.heads(part))));
+  }
+  EXPECT_THAT(margins(found.encoder_states),
+              testing::Pointwise(testing::DoubleNear(1e-3), margins(expected.encoder_states)));
+}
+
+}  // namespace
+}  // namespace attnscope
