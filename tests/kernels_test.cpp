@@ -1,10 +1,13 @@
 // Every fused operator is its composed twin: the same values, gradients and dropout, on every level of this processor.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -303,6 +306,18 @@ TEST_P(Kernels, ProductsEitherWayRound) {
 volatile std::sig_atomic_t signals_come = 0;
 
 // What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
+// The core that OpenBLAS takes this processor for can be told it from outside, as blas_core_test does.
+TEST(Products, AreNotLeftToABlasThatDoesNotKnowTheProcessor) {
+  const auto core = reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  if (!core || std::ranges::count(kernels::levels(), Level::avx2) == 0) GTEST_SKIP() << "no OpenBLAS, or no AVX2";
+  if (const char* const told = std::getenv("OPENBLAS_CORETYPE")) {
+    ASSERT_STRCASEEQ(core(), told);
+  }
+  kernels::hold_to(Level::avx2);
+  EXPECT_EQ(kernels::product_library(), std::string(core()) == "Prescott" ? "oneDNN" : "oneDNN and BLAS");
+  kernels::hold_to(kernels::levels().back());
+}
+
 TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
   const torch::Tensor a = torch::randn({700, 128}), b = torch::randn({256, 128});
   const auto product = [&] {

@@ -1,11 +1,13 @@
 #include "kernels/product.h"
 
+#include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <torch/torch.h>
 
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 
 #include "kernels/bfloat16_product.h"
 #include "kernels/breathing.h"
@@ -15,10 +17,18 @@
 namespace attnscope::kernels {
 namespace {
 
+// On a processor that came after it, OpenBLAS computes as on a Pentium 4 (Prescott): Debian 12's on a Xeon of 2023 a
+// fifth of what it can do with AVX-512, and less than half of what with AVX2.
+bool blas_knows_processor() {
+  using CoreName = const char* (*)();
+  static const auto core = reinterpret_cast<CoreName>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
+  return !core || std::string_view(core()) != "Prescott";  // another BLAS says nothing
+}
+
 // Measured on our shapes: with AVX-512 oneDNN is almost twice as fast as OpenBLAS; with AVX2 it is a little faster, but
 // slower where the first matrix is transposed; without, and on other processors, it has no code of its own.
 bool uses_onednn(bool transposed) {
-  return level() == Level::avx512 || (level() == Level::avx2 && !transposed);
+  return level() == Level::avx512 || (level() == Level::avx2 && !(transposed && blas_knows_processor()));
 }
 
 std::atomic<NotedProducts*> notes = nullptr;
