@@ -54,8 +54,8 @@ expect 0 '"key":"model.d_model"' fields --json
 expect 0 "bentrevett" presets
 expect 0 '"name":"copy"' corpora --json
 
-# ---- what training is measured against makes an update a line
-[ "$(printf '\n\n' | "$program" bench --peer 2 --threads 1 | grep -cE '^[0-9.]+$')" -eq 2 ] ||
+# ---- what training is measured against makes as many updates as each line says
+[ "$(printf '1\n2\n' | "$program" bench --peer 2 --threads 1 | grep -cE '^[0-9.]+$')" -eq 2 ] ||
   { echo "FAILED: two updates of torch::nn"; failures=$((failures + 1)); }
 
 # ---- a disk that is full
