@@ -351,17 +351,18 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
   auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
   sub->add_option("--threads", o.threads, "CPU threads of the training that is measured; 0: all cores")
       ->check(CLI::Range(0, 256));
-  sub->add_option("--device", o.device, "Training on this device alone; else on all there are")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
+  auto* device = sub->add_option("--device", o.device, "Training on this device alone; else on all there are")
+                     ->check(CLI::IsMember({"cpu", "cuda"}));
   auto* growth = sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone");
-  growth->excludes(training);
+  growth->excludes(training)->excludes(device);
   auto* memory = sub->add_flag("--memory", o.memory, "What a large model's training holds, by setting, alone");
-  memory->excludes(training)->excludes(growth);
+  memory->excludes(training)->excludes(device)->excludes(growth);
   sub->add_option("--peer", o.peer, "What training is measured against, for this command itself")
       ->check(CLI::Range(0, 9))
       ->group("");
   add_option(sub, "--run", "RUN", o.run, "How long this run or checkpoint takes to be opened and looked at, alone")
       ->excludes(training)
+      ->excludes(device)
       ->excludes(growth)
       ->excludes(memory);
 }

@@ -129,9 +129,9 @@ void measure(const Workload& workload, PeerProcess& peer, std::vector<Measuremen
   const Rounds quiet = device.is_cpu() ? in_turns(trainer, peer, update_rounds, updates_a_turn)
                                        : in_turns(trainer, peer, gpu_rounds, gpu_updates_a_turn);
   out.push_back({"update, " + workload.name, median(quiet.ours), "ms"});
-  if (device.is_cpu()) out.push_back({"  its large products alone", products_alone(trainer), "ms"});
-  if (!device.is_cpu())
-    out.push_back({"  source and target places a second", thousands_of_places(workload) / median(quiet.ours), "M"});
+  out.push_back(device.is_cpu() ? Measurement{"  its large products alone", products_alone(trainer), "ms"}
+                                : Measurement{"  source and target places a second",
+                                              thousands_of_places(workload) / median(quiet.ours), "M"});
   out.push_back({"  torch::nn::Transformer, the same update in float32", median(quiet.theirs), "ms"});
   out.push_back({"  speed against torch::nn", median(quiet.ratios), "×"});
   if (!device.is_cpu()) return;  // which nothing else wants here

@@ -87,7 +87,7 @@ enum class Activity { idle, preparing, training, paused, finished };
 struct Status {
   Activity activity = Activity::idle;
   std::int64_t step = 0;
-  std::string device;                               // "CPU, 2 threads", "CUDA: NVIDIA H200"
+  std::string device;                               // "CPU, 2 threads", "CUDA"
   std::vector<std::int64_t> recorded_weights = {};  // steps that can be looked at again, ascending
   bool operator==(const Status&) const = default;
 };
