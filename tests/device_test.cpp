@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "architectures_fixture.h"
 #include "circuit/sweep.h"
 #include "circuit/twin_runs.h"
 #include "decoding/search.h"
-#include "every_architecture.h"
 #include "kernels/late_numbers.h"
 #include "kernels/precision.h"
 #include "losses.h"
@@ -32,18 +32,16 @@ class Device : public testing::Test {
   }
 };
 
-Model on_gpu(const ModelConfig& config, std::int64_t vocab_size) {
-  torch::manual_seed(7);
-  Model model = make_model(config, vocab_size);
-  stir(*model);
-  model->to(torch::kCUDA);
-  return model;
-}
-
 Model on_cpu(const ModelConfig& config, std::int64_t vocab_size) {
   torch::manual_seed(7);
   Model model = make_model(config, vocab_size);
   stir(*model);
+  return model;
+}
+
+Model on_gpu(const ModelConfig& config, std::int64_t vocab_size) {
+  Model model = on_cpu(config, vocab_size);
+  model->to(torch::kCUDA);
   return model;
 }
 
@@ -85,25 +83,36 @@ Config gpu_config() {
   return config;
 }
 
-TEST_F(Device, TrainsAsTheCpuDoesAndEachGoesOnWithTheOthersRun) {
+Config cpu_config() {
+  Config config = gpu_config();
+  config.training.device = "cpu";
+  return config;
+}
+
+// Ten updates on the one device, saved, and ten more on the other.
+std::vector<double> losses_of_both(const Config& first, const Config& second) {
   const fs::path folder = fs::temp_directory_path() / ("attnscope-device-" + std::to_string(::getpid()));
   fs::remove_all(folder);
-  Config config = gpu_config();
-  TorchEngine there, here;
-  there.reset(config, {});
-  config.training.device = "cpu";
-  here.reset(config, {});
-  const auto expected = losses(here, 20);
-  auto found = losses(there, 10);
-  there.save_run(folder.string());
-  TorchEngine next;
-  config.training.device = "cpu";
-  next.open_run(folder.string(), {});
-  ASSERT_EQ(next.steps_done(), 10);
-  const auto rest = losses(next, 10);
-  found.insert(found.end(), rest.begin(), rest.end());
-  EXPECT_THAT(found, testing::Pointwise(testing::DoubleNear(1e-3), expected));
+  TorchEngine before, after;
+  before.reset(first, {});
+  std::vector<double> all = losses(before, 10);
+  before.save_run(folder.string());
+  save_config(RunFolder{folder}.config(), second);
+  after.open_run(folder.string(), {});
+  EXPECT_EQ(after.steps_done(), 10);
+  const std::vector<double> rest = losses(after, 10);
+  all.insert(all.end(), rest.begin(), rest.end());
   fs::remove_all(folder);
+  return all;
+}
+
+TEST_F(Device, TrainsAsTheCpuDoesAndEachGoesOnWithTheOthersRun) {
+  TorchEngine here;
+  here.reset(cpu_config(), {});
+  const std::vector<double> expected = losses(here, 20);
+  EXPECT_THAT(losses_of_both(gpu_config(), gpu_config()), testing::Pointwise(testing::DoubleNear(1e-3), expected));
+  EXPECT_THAT(losses_of_both(gpu_config(), cpu_config()), testing::Pointwise(testing::DoubleNear(1e-3), expected));
+  EXPECT_THAT(losses_of_both(cpu_config(), gpu_config()), testing::Pointwise(testing::DoubleNear(1e-3), expected));
 }
 
 TEST_F(Device, TheSameSeedDrawsTheSameDropout) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -319,6 +320,24 @@ TEST_F(RunOnDisk, AModelIsLookedAtBeforeItsCorpusIsReadAndKnowsItsWordsAfterward
   EXPECT_TRUE(read.warnings.empty());
   EXPECT_EQ(unseen(), 1U);
   EXPECT_EQ(losses(engine, 2), expected.second);
+}
+
+TEST_F(RunOnDisk, OfAGpuGoesOnWithoutOne) {
+  saved_after(4);
+  Config config = load_config(RunFolder{folder}.config());
+  config.training.device = "cuda";
+  save_config(RunFolder{folder}.config(), config);
+  TorchEngine engine;
+  const RunOpened opened = engine.open_run(folder.string(), {});
+  EXPECT_EQ(engine.steps_done(), 4);
+  EXPECT_TRUE(std::isfinite(losses(engine, 1).front()));
+  if (has_device("cuda")) {
+    EXPECT_THAT(opened.warnings, testing::IsEmpty());
+    EXPECT_EQ(engine.status().device, "CUDA");
+  } else {
+    EXPECT_THAT(opened.warnings, testing::ElementsAre(testing::HasSubstr("trained with CUDA")));
+    EXPECT_THAT(engine.status().device, testing::StartsWith("CPU"));
+  }
 }
 
 TEST_F(RunOnDisk, ACorpusThatIsGoneIsSaidWhenItIsRead) {

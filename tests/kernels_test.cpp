@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "every_architecture.h"
+#include "architectures_fixture.h"
 #include "kernels/attention.h"
 #include "kernels/backend.h"
 #include "kernels/breathing.h"
@@ -303,10 +303,7 @@ TEST_P(Kernels, ProductsEitherWayRound) {
   }
 }
 
-volatile std::sig_atomic_t signals_come = 0;
-
-// What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
-// The core that OpenBLAS takes this processor for can be told it from outside, as blas_core_test does.
+// blas_core_test tells OpenBLAS from outside which core it is to take this processor for.
 TEST(Products, AreNotLeftToABlasThatDoesNotKnowTheProcessor) {
   const auto core = reinterpret_cast<const char* (*)()>(::dlsym(RTLD_DEFAULT, "openblas_get_corename"));
   if (!core || std::ranges::count(kernels::levels(), Level::avx2) == 0) GTEST_SKIP() << "no OpenBLAS, or no AVX2";
@@ -318,6 +315,9 @@ TEST(Products, AreNotLeftToABlasThatDoesNotKnowTheProcessor) {
   kernels::hold_to(kernels::levels().back());
 }
 
+volatile std::sig_atomic_t signals_come = 0;
+
+// What a handler's frame was laid over, a product went on with: it wrote anywhere, and the process ended later.
 TEST_P(Kernels, ProductsAreTheSameWhileSignalsCome) {
   const torch::Tensor a = torch::randn({700, 128}), b = torch::randn({256, 128});
   const auto product = [&] {

@@ -21,10 +21,14 @@ void share_cores(int processes) {
   processes_here = processes;
 }
 
+bool has_device(const std::string& name) {
+  return name != "cuda" || torch::cuda::is_available();
+}
+
 torch::Device resolve_device(const std::string& name) {
   if (name == "cpu") return torch::kCPU;
   if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
-  if (name == "cuda") {
+  if (!has_device(name)) {
     throw ConfigError(
         "training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
   }

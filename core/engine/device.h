@@ -9,6 +9,8 @@
 
 namespace attnscope {
 
+bool has_device(const std::string& name);
+
 // training.device as LibTorch has it. Throws ConfigError when it is cuda and there is none.
 torch::Device resolve_device(const std::string& name);
 

@@ -189,6 +189,10 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   const std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
   run.name = is_autosave(folder) ? Autosaves::run_name(folder) : folder.filename().string();
   run.config = load_config(run.folder->config());
+  if (!has_device(run.config.training.device)) {
+    run.config.training.device = "auto";
+    run.warnings.push_back("The run was trained with CUDA, of which there is none here: it goes on on the CPU");
+  }
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   check_classes(run.config.model, *run.tokenizer);
   set_threads(run.config.training);
