@@ -446,14 +446,15 @@ TEST(Circuit, TheFewestOfEitherDirectionAreMembers) {
 
 // ---- why a head looks there
 
-class Scores : public testing::TestWithParam<std::tuple<const char*, const char*, const char*>> {};
+class Scores : public testing::TestWithParam<std::tuple<const char*, const char*, const char*, const char*>> {};
 
 // A softmax turns a difference of scores into a ratio of weights: the model's own weights hold the sum to account.
 TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
-  const auto& [architecture, norm, kind] = GetParam();
+  const auto& [architecture, norm, kind, positions] = GetParam();
   ModelConfig config = small(architecture);
   config.norm = norm;
   config.norm_kind = kind;
+  config.positions = positions;
   config.num_kv_heads = std::string(kind) == "rms" ? 1 : 0;
   const Model model = random_model(config);
   const TwinRuns runs(*model, tokenizer(), cat_or_dog);
@@ -464,7 +465,8 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
         const int from = static_cast<int>(runs.facts().words.size()) - 1;
         const ScoreSplit split = split_score(runs, {cat_or_dog, twin, {reader, layer, head}, from, 0, from - 1});
         ASSERT_EQ(split.problem, "");
-        EXPECT_THAT(split.parts, SizeIs(static_cast<std::size_t>(3 + 3 * layer)));  // the word, its place, biases
+        const int at_first = config.positions == "rope" ? 2 : 3;  // the word, its place where that is added, biases
+        EXPECT_THAT(split.parts, SizeIs(static_cast<std::size_t>(at_first + 3 * layer)));
         double sum = 0;
         for (const float term : split.terms.values) sum += static_cast<double>(term);
         EXPECT_NEAR(sum, split.score, 1e-4 * std::max(1.0, std::abs(split.score)));
@@ -487,14 +489,15 @@ TEST_P(Scores, TheirPartsSumToWhatTheModelsWeightsSay) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Scores,
                          testing::Combine(testing::Values("encoder-decoder", "decoder-only"),
-                                          testing::Values("post", "pre"), testing::Values("layer", "rms")));
+                                          testing::Values("post", "pre"), testing::Values("layer", "rms"),
+                                          testing::Values("sinusoidal", "rope")));
 
 TEST(Scores, WithDistancesOfTheirOwnSaySo) {
   ModelConfig config = small();
-  config.positions = "rope";
+  config.positions = "t5";
   const Model model = wild_model(config);
   const TwinRuns runs(*model, tokenizer(), cat_or_dog);
-  EXPECT_THAT(split_score(runs, {cat_or_dog, Twin::clean, {}, 0, 1}).problem, HasSubstr("rope"));
+  EXPECT_THAT(split_score(runs, {cat_or_dog, Twin::clean, {}, 0, 1}).problem, HasSubstr("t5"));
 }
 
 // ---- pairs of a corpus

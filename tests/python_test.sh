@@ -1,10 +1,11 @@
 #!/bin/sh
-# The README's Python, run over the run that ships: torch.nn takes its weights with strict=True, and gives every piece of
-# a translation the probability that attnscope gives it. Skipped (77) where Debian's python3-torch is not installed.
+# The README's Python, run over a model with the paper's sinusoids: torch.nn takes its weights with strict=True, and gives
+# every piece of an output the probability that attnscope gives it. Skipped (77) where Debian's python3-torch is not
+# installed.
 #
-#   python_test.sh ATTNSCOPE README RUN
+#   python_test.sh ATTNSCOPE README
 set -eu
-attnscope=$1 readme=$2 run=$3
+attnscope=$1 readme=$2
 python=
 for candidate in /usr/bin/python3 python3; do
   if "$candidate" -c 'import torch' 2>/dev/null; then python=$candidate && break; fi
@@ -16,7 +17,8 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 sed -n '/^```python$/,/^```$/p' "$readme" | sed '/^```/d' > "$folder/snippet.py"
-sentence="The animal didn't cross the street because it was too wide."
+run=$folder/run sentence="a t t e n t i o n s c o p e"
+"$attnscope" train --quiet --corpus reverse --set tokenizer.type=char --set model.positions=sinusoidal --steps 200 --threads 1 --out "$run"
 "$attnscope" attend --run "$run" --source "$sentence" --json > "$folder/attend.json"
 echo "$sentence" | "$attnscope" translate --run "$run" --json > "$folder/translate.json"
 "$attnscope" export --run "$run" --format torchscript "$folder/module" --quiet

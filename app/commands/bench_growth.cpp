@@ -20,6 +20,7 @@ Growth::Point measure_update(std::int64_t size, const Sizes& sizes) {
   config.model.d_ff = 4 * sizes.width;
   config.model.num_heads = std::max<std::int64_t>(1, sizes.width / 32);
   config.model.num_encoder_layers = config.model.num_decoder_layers = sizes.layers;
+  config.model.positions = "sinusoidal";
   config.model.max_length = sizes.length;
   config.training.batch_size = sizes.batch;
   const UpdateCost cost = measure_updates(config, sizes.vocabulary);

@@ -18,6 +18,7 @@ Config large() {
   config.model.d_ff = 1024;
   config.model.num_heads = 8;
   config.model.num_encoder_layers = config.model.num_decoder_layers = 6;
+  config.model.positions = "sinusoidal";
   config.model.max_length = 64;
   config.training.batch_size = pairs;
   return config;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/attention.h"
+#include "model/positions.h"
 #include "plain/position_schemes.h"
 #include "probe/tensors.h"
 
@@ -42,12 +44,11 @@ class StreamParts {
     return names;
   }
 
-  // P×D: the mean over these positions.
-  torch::Tensor mean_at(const std::vector<int>& positions) const {
+  // int64 N → P×N×D, at these positions
+  torch::Tensor at(const torch::Tensor& positions) const {
     std::vector<torch::Tensor> all = parts_;
     all.push_back(biases_);
-    const torch::Tensor at = torch::tensor(std::vector<std::int64_t>(positions.begin(), positions.end()));
-    return torch::stack(all).index_select(1, at.to(biases_.device())).mean(1);
+    return torch::stack(all).index_select(1, positions);
   }
 
   std::string layer_name(int layer) const { return fmt::format("{}.layers.{}.", part_name(stack_), layer); }
@@ -106,18 +107,30 @@ class StreamParts {
   torch::Tensor biases_;
 };
 
-// The rows of in_proj that make one head's queries, or its keys; the bias goes to the last part, that of the biases.
-torch::Tensor projected(const TwinRuns& runs, const std::string& attention, const torch::Tensor& parts,
-                        std::int64_t begin, std::int64_t d) {
-  torch::Tensor made = torch::linear(parts, runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d));
+// Each turned as RoPE turns a vector that stands at its position; parts: P×N×d.
+torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions, const ModelConfig& config) {
+  const std::int64_t d = parts.size(2);
+  const torch::Tensor table = rope_rotations(config.max_length, d, config.rope_theta).to(parts.device());
+  return kernels::rotate_heads(parts, 1, d, 1, table.index_select(0, positions));
+}
+
+// What the rows of in_proj from `begin` on, one head's queries or its keys, make of the parts at these positions: P×d,
+// the mean over them. The bias goes to the last part, that of the biases.
+torch::Tensor projected(const TwinRuns& runs, const std::string& attention, const StreamParts& stream,
+                        const std::vector<int>& words, std::int64_t begin, std::int64_t d) {
+  const torch::Tensor weight = runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d);
+  const torch::Tensor positions =
+      torch::tensor(std::vector<std::int64_t>(words.begin(), words.end())).to(weight.device());
+  torch::Tensor made = torch::linear(stream.at(positions), weight);
   if (const torch::Tensor bias = runs.parameter(attention + "in_proj_bias"); bias.defined())
     made[made.size(0) - 1] += bias.slice(0, begin, begin + d);
-  return made;
+  const bool turns = position_scheme(runs.config().positions).form == PositionForm::rotation;
+  return (turns ? rotated(made, positions, runs.config()) : made).mean(1);
 }
 
 std::string why_not(const ModelConfig& config) {
   const PositionForm form = position_scheme(config.positions).form;
-  if (form == PositionForm::none || form == PositionForm::added) return {};
+  if (form != PositionForm::vectors && form != PositionForm::bias) return {};
   return fmt::format("With {} positions the distance has a say in every score: it is no sum of what two words bring.",
                      config.positions);
 }
@@ -138,11 +151,8 @@ ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question) {
   const std::int64_t d = runs.parameter(attention + "out_proj.weight").size(1) / heads;
   const std::int64_t key_heads = (runs.parameter(attention + "in_proj_weight").size(0) / d - heads) / 2;
   const std::int64_t key_head = question.place.head / (heads / key_heads);
-  const auto key = [&](int slot) {
-    return projected(runs, attention, stream.mean_at(words(slot)), (heads + key_head) * d, d);
-  };
-  const torch::Tensor queries =
-      projected(runs, attention, stream.mean_at(words(question.from)), question.place.head * d, d);
+  const auto key = [&](int slot) { return projected(runs, attention, stream, words(slot), (heads + key_head) * d, d); };
+  const torch::Tensor queries = projected(runs, attention, stream, words(question.from), question.place.head * d, d);
   torch::Tensor keys = key(question.to);
   if (question.other >= 0) keys = keys - key(question.other);
   const double scale = config.scaled_attention ? 1 / std::sqrt(static_cast<double>(d)) : 1;

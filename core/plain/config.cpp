@@ -119,7 +119,7 @@ const std::vector<ConfigField>& table() {
        "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
       {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
        "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 5),
+      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 6),
        "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
        "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
        "happy), and says less of “it” that agrees in French: the model learns sooner whom “it” means, and keeps it at "
@@ -415,6 +415,9 @@ Config config_before_version_3() {
   config.corpus.edition = 1;
   config.model.initialization = "unit";
   config.model.num_heads = 4;
+  config.model.num_decoder_layers = 2;
+  config.model.d_ff = 512;
+  config.model.positions = "sinusoidal";
   config.training.batch_order = "both";
   config.training.warmup_steps = 1000;
   return config;

@@ -105,6 +105,7 @@ const ClassicPair& classic_pair(std::string_view name) {
 
 std::pair<Config, Config> configurations(const ClassicPair& pair) {
   Config a;
+  a.model.positions = "sinusoidal";  // as the papers had it from which the pairs are taken
   set_fields(a, pair.fields);
   Config b = a;
   set_fields(a, pair.a);

@@ -11,25 +11,24 @@ namespace {
 constexpr Preset table[] = {
     {"tiny", "2 + 2 layers of width 128: learns the built-in corpora within minutes on a laptop.",
      "tokenizer.vocab_size=4000 model.num_heads=4 model.num_decoder_layers=2 model.d_ff=512 "
-     "training.warmup_steps=1000"},
+     "model.positions=sinusoidal training.warmup_steps=1000"},
     {"small",
      "3 + 3 layers of width 256, for tens of thousands of sentence pairs: hours on a laptop, minutes on a GPU.",
      "tokenizer.vocab_size=8000 model.d_model=256 model.num_heads=8 model.num_encoder_layers=3 "
-     "model.num_decoder_layers=3 model.d_ff=1024 training.batch_size=128 training.steps=20000 "
-     "training.warmup_steps=2000"},
+     "model.num_decoder_layers=3 model.d_ff=1024 model.positions=sinusoidal training.batch_size=128 "
+     "training.steps=20000 training.warmup_steps=2000"},
     {"base",
      "The base model of Attention Is All You Need (table 3): 6 + 6 layers of width 512. For a GPU and millions of "
      "pairs.",
      "tokenizer.vocab_size=32000 model.d_model=512 model.num_heads=8 model.num_encoder_layers=6 "
-     "model.num_decoder_layers=6 model.d_ff=2048 training.batch_size=256 training.steps=100000 "
-     "training.warmup_steps=4000 training.validation_interval=1000"},
+     "model.num_decoder_layers=6 model.d_ff=2048 model.positions=sinusoidal training.batch_size=256 "
+     "training.steps=100000 training.warmup_steps=4000 training.validation_interval=1000"},
     {"modern",
      "What language models are made of since Llama (arXiv 2302.13971): RMSNorm before every sublayer, SwiGLU, RoPE, "
      "grouped-query attention, no biases. Two thirds of d_ff make up for its third matrix.",
      "model.norm=pre model.norm_kind=rms model.activation=swiglu model.num_decoder_layers=2 model.d_ff=344 "
-     "model.positions=rope "
-     "model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false training.optimizer=adamw "
-     "training.schedule=cosine training.learning_rate=0.002 training.warmup_steps=1000"},
+     "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false "
+     "training.optimizer=adamw training.schedule=cosine training.learning_rate=0.002 training.warmup_steps=1000"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
      "tokenizer.type=char model.architecture=decoder-only model.num_heads=4 model.num_decoder_layers=4 "
@@ -49,8 +48,8 @@ constexpr Preset table[] = {
     {"classifier",
      "A label for a text (corpus verdicts, or lines text, tab, label): 2 encoder layers of width 64, pooled by "
      "attention.",
-     "model.architecture=classifier model.d_model=64 model.num_heads=4 model.d_ff=256 training.steps=2000 "
-     "training.schedule=constant "
+     "model.architecture=classifier model.d_model=64 model.num_heads=4 model.d_ff=256 model.positions=sinusoidal "
+     "training.steps=2000 training.schedule=constant "
      "training.learning_rate=0.001 training.warmup_steps=100 training.label_smoothing=0"},
     {"bentrevett",
      "The Transformer of Ben Trevett's tutorials: on 29 000 image captions, German to English, BLEU 36.5 after 10 "
@@ -66,9 +65,9 @@ constexpr Preset table[] = {
      "German, BLEU 41.0 with beam 5 and the mean of 10 checkpoints.",
      // The factor is 5e-3 · √(d_model · warm-up): a peak of 5e-3.
      "corpus.lowercase=true corpus.held_out=1 tokenizer.vocab_size=10000 model.num_heads=4 model.num_encoder_layers=4 "
-     "model.num_decoder_layers=4 model.d_ff=256 model.dropout=0.3 training.steps=8000 training.batch_tokens=4096 "
-     "training.noam_factor=2.5298 training.warmup_steps=2000 training.checkpoint_interval=100 "
-     "training.kept_checkpoints=10"},
+     "model.num_decoder_layers=4 model.d_ff=256 model.positions=sinusoidal model.dropout=0.3 training.steps=8000 "
+     "training.batch_tokens=4096 training.noam_factor=2.5298 training.warmup_steps=2000 "
+     "training.checkpoint_interval=100 training.kept_checkpoints=10"},
 };
 
 }  // namespace

@@ -25,24 +25,30 @@ constexpr Part second_edition[] = {
 };
 
 constexpr Part third_edition[] = {
-    {third_pronoun_drafts, 27000}, {reason_drafts, 4000},   {sense_drafts, 5000},    {people_drafts, 6000},
-    {kind_drafts, 5000},           {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
+    {third_pronoun_drafts, 27000}, {third_reason_drafts, 4000}, {sense_drafts, 5000},    {people_drafts, 6000},
+    {kind_drafts, 5000},           {distance_drafts, 6000},     {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
 
 constexpr Part fourth_edition[] = {
-    {fourth_pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
-    {sense_drafts, 5000},           {people_drafts, 6000},   {kind_drafts, 5000},
-    {distance_drafts, 6000},        {greeting_drafts, 3000}, {basic_drafts, 14000},
+    {fourth_pronoun_drafts, 32000}, {third_reason_drafts, 4000}, {fourth_circumstance_drafts, 4000},
+    {sense_drafts, 5000},           {people_drafts, 6000},       {kind_drafts, 5000},
+    {distance_drafts, 6000},        {greeting_drafts, 3000},     {basic_drafts, 14000},
 };
 
 constexpr Part fifth_edition[] = {
+    {fifth_pronoun_drafts, 32000}, {third_reason_drafts, 4000}, {fourth_circumstance_drafts, 4000},
+    {sense_drafts, 5000},          {people_drafts, 6000},       {kind_drafts, 5000},
+    {distance_drafts, 6000},       {greeting_drafts, 3000},     {basic_drafts, 14000},
+};
+
+constexpr Part sixth_edition[] = {
     {pronoun_drafts, 32000}, {reason_drafts, 4000},   {circumstance_drafts, 4000},
     {sense_drafts, 5000},    {people_drafts, 6000},   {kind_drafts, 5000},
     {distance_drafts, 6000}, {greeting_drafts, 3000}, {basic_drafts, 14000},
 };
 
-constexpr std::array<std::span<const Part>, 5> editions = {first_edition, second_edition, third_edition, fourth_edition,
-                                                           fifth_edition};
+constexpr std::array<std::span<const Part>, 6> editions = {first_edition,  second_edition, third_edition,
+                                                           fourth_edition, fifth_edition,  sixth_edition};
 
 }  // namespace
 

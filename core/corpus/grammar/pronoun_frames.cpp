@@ -237,21 +237,43 @@ std::vector<Predicate> fewer_agreeing(const std::vector<Predicate>& all) {
   return kept;
 }
 
+struct ReasonWords {
+  std::string_view en, fr, fr_fronted;
+};
+
+constexpr ReasonWords reason_words[] = {
+    // in the order of Reason
+    {"because", "parce que", "comme"},
+    {"since", "puisque", "puisque"},
+    {"as", "car", "comme"},
+};
+
+std::string conjoined(std::string_view word, const std::string& clause) {
+  return word.ends_with("que") ? elided(word, clause) : fmt::format("{} {}", word, clause);
+}
+
 }  // namespace
 
-Clause joined(Link link, const Clause& main, const Clause& said) {
+Clause joined(Link link, const Clause& main, const Clause& said, Reason reason) {
+  const ReasonWords& words = reason_words[static_cast<std::size_t>(reason)];
   switch (link) {
     case because:
-      return {fmt::format("{} because {}", main.en, said.en),
-              fmt::format("{} parce {}", main.fr, elided("que", said.fr))};
+      return {fmt::format("{} {} {}", main.en, words.en, said.en),
+              fmt::format("{} {}", main.fr, conjoined(words.fr, said.fr))};
     case fronted:
-      return {fmt::format("because {}, {}", said.en, main.en), fmt::format("comme {}, {}", said.fr, main.fr)};
+      return {fmt::format("{} {}, {}", words.en, said.en, main.en),
+              fmt::format("{}, {}", conjoined(words.fr_fronted, said.fr), main.fr)};
     case but:
       return {fmt::format("{}, but {}", main.en, said.en), fmt::format("{}, mais {}", main.fr, said.fr)};
     case so:
       return {fmt::format("{}, so {}", main.en, said.en), fmt::format("{}, alors {}", main.fr, said.fr)};
   }
   throw std::logic_error("there is no such link");
+}
+
+Reason drawn_reason(Link link, std::size_t others, Random& random) {
+  if (others == 0 || (link != because && link != fronted) || random.below(100) >= others) return Reason::because;
+  return random.below(2) == 0 ? Reason::since : Reason::as;
 }
 
 bool is_famous(std::string_view a, std::string_view b) {

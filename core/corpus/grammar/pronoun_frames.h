@@ -1,10 +1,12 @@
 // The situations in which "it" can stand for either of two things, and what tells which.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
 #include "corpus/grammar/clause.h"
+#include "corpus/random.h"
 
 namespace attnscope {
 
@@ -26,8 +28,14 @@ struct Predicate {
 // How what is said of it is joined to the main clause.
 enum class Link { because, fronted, but, so };
 
+// The word that gives the reason, of Link::because and Link::fronted.
+enum class Reason { because, since, as };
+
 // "main because said", "because said, main" and so on.
-Clause joined(Link link, const Clause& main, const Clause& said);
+Clause joined(Link link, const Clause& main, const Clause& said, Reason reason = Reason::because);
+
+// "since" or "as" in `others` of a hundred that give a reason; because in the rest, and wherever there is none.
+Reason drawn_reason(Link link, std::size_t others, Random& random);
 
 struct PronounFrame {
   std::string_view name;

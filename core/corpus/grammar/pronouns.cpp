@@ -24,19 +24,23 @@ struct Choice {
   std::size_t predicate = 0;
   std::size_t degree = 0;
   std::size_t a_attribute = 0, b_attribute = 0, aside = 0;  // 0: none
+  Reason reason = Reason::because;
   auto operator<=>(const Choice&) const = default;
 };
 
-// Of how many sentences in a hundred the words alone do not tell what is said of "it".
-struct Misleading {
+// In how many sentences of a hundred there is what the editions before did not have.
+struct Edition {
   // "The tired animal" has in it what might have been said of "it": only what stands behind "it was" tells.
   std::size_t attributes = 0;
   // ", and my mother was tired": nor is it "it" of which all is said that stands behind "because".
   std::size_t asides = 0;
+  // "since it was tired", "as it was tired": nor does "it" always stand behind the same word.
+  std::size_t other_reasons = 0;
 };
 
-constexpr Misleading fourth_edition = {.attributes = 40};
-constexpr Misleading fifth_edition = {.attributes = 40, .asides = 30};
+constexpr Edition fourth_edition = {.attributes = 40};
+constexpr Edition fifth_edition = {.attributes = 40, .asides = 30};
+constexpr Edition sixth_edition = {.attributes = 40, .asides = 30, .other_reasons = 50};
 
 // Nine of them are said of things and animals, too, in the frames.
 constexpr std::array<std::string_view, 20> said_of_people = {
@@ -45,9 +49,9 @@ constexpr std::array<std::string_view, 20> said_of_people = {
 
 class FrameWriter {
  public:
-  FrameWriter(const PronounFrame& frame, Misleading misleading)
+  FrameWriter(const PronounFrame& frame, Edition edition)
       : frame_(frame),
-        misleading_(misleading),
+        edition_(edition),
         a_nouns_(noun_class(frame.a_class)),
         b_nouns_(noun_class(frame.b_class)),
         a_attributes_(attributes(frame.of_a)),
@@ -79,7 +83,7 @@ class FrameWriter {
   Draft write(const Choice& choice) const;
 
   const PronounFrame& frame_;
-  Misleading misleading_;
+  Edition edition_;
   std::vector<Subject> people_ = subjects();
   std::vector<const Noun*> a_nouns_;
   std::vector<const Noun*> b_nouns_;
@@ -102,14 +106,14 @@ std::vector<const Adjective*> FrameWriter::attributes(const std::vector<Predicat
 }
 
 void FrameWriter::draw_attributes(Choice& choice, Random& random) const {
-  if (random.below(100) >= misleading_.attributes) return;
+  if (random.below(100) >= edition_.attributes) return;
   const std::size_t whose = random.below(3);  // A's, B's, or both
   if (whose != 1 && !a_attributes_.empty()) choice.a_attribute = 1 + random.below(a_attributes_.size());
   if (whose != 0 && !b_attributes_.empty()) choice.b_attribute = 1 + random.below(b_attributes_.size());
 }
 
 void FrameWriter::draw_aside(Choice& choice, Random& random) const {
-  const bool wanted = random.below(100) < misleading_.asides;
+  const bool wanted = random.below(100) < edition_.asides;
   const std::size_t which = random.below(said_of_people.size() * people_.size());
   if (wanted && frame_.links[choice.link] != Link::fronted) choice.aside = 1 + which;
 }
@@ -123,8 +127,9 @@ Choice FrameWriter::draw(Random& random) const {
       .link = random.below(frame_.links.size()),
       .predicate = a_side ? random.below(frame_.of_a.size()) : frame_.of_a.size() + random.below(frame_.of_b.size()),
       .degree = random.below(frame_.degrees.size())};
-  if (misleading_.attributes > 0) draw_attributes(choice, random);
-  if (misleading_.asides > 0) draw_aside(choice, random);
+  if (edition_.attributes > 0) draw_attributes(choice, random);
+  if (edition_.asides > 0) draw_aside(choice, random);
+  choice.reason = drawn_reason(frame_.links[choice.link], edition_.other_reasons, random);
   return choice;
 }
 
@@ -174,7 +179,7 @@ Draft FrameWriter::write(const Choice& choice) const {
   const Clause said = said_of_it(choice, slots);
   const std::string pronoun = it.gender == 'f' ? "elle" : "il";
   Clause both = with_aside(joined(frame_.links[choice.link], {slots.english(main.en), slots.french(main.fr)},
-                                  {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)}),
+                                  {"it " + said.en, fmt::format("{} {}", pronoun, said.fr)}, choice.reason),
                            choice);
   return {.pair = {.source = sentence(std::move(both.en)),
                    .target = sentence(std::move(both.fr)),
@@ -226,11 +231,11 @@ std::vector<Draft> FrameWriter::some(std::size_t wanted, Random& random) const {
   return drafts;
 }
 
-std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Misleading misleading, std::size_t wanted,
+std::vector<Draft> drafts_of(const std::vector<PronounFrame>& frames, Edition edition, std::size_t wanted,
                              Random& random) {
   std::vector<Draft> drafts;
   for (const PronounFrame& frame : frames) {
-    const FrameWriter writer(frame, misleading);
+    const FrameWriter writer(frame, edition);
     for (Draft& draft : writer.some(wanted / frames.size(), random)) {
       if (!draft.pinned) drafts.push_back(std::move(draft));
     }
@@ -254,8 +259,12 @@ std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random) {
   return drafts_of(pronoun_frames(), fourth_edition, wanted, random);
 }
 
-std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
+std::vector<Draft> fifth_pronoun_drafts(std::size_t wanted, Random& random) {
   return drafts_of(pronoun_frames(), fifth_edition, wanted, random);
+}
+
+std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
+  return drafts_of(pronoun_frames(), sixth_edition, wanted, random);
 }
 
 }  // namespace attnscope

@@ -42,9 +42,11 @@ constexpr Circumstance circumstances[] = {
     {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
 };
 
-// `wanted` sentences whose reason is say(main clause). Those of a kind about the same two things have the same key.
+// `wanted` sentences whose reason is say(main clause), given by another word than because in so many of a hundred.
+// Those of a kind about the same two things have the same key.
 template <typename Say>
-std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Random& random, Say say) {
+std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, std::size_t other_words, Random& random,
+                                Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
   std::vector<Draft> drafts;
   while (drafts.size() < 2 * wanted) {
@@ -57,7 +59,8 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Rando
     if (link == Link::so || &a == &b || is_famous(a.en, b.en)) continue;
     Slots slots;
     slots.noun('A', a).noun('B', b);
-    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, say(main));
+    const Reason reason = drawn_reason(link, other_words, random);
+    Clause both = joined(link, {slots.english(main.en), slots.french(main.fr)}, say(main), reason);
     drafts.push_back({.pair = {.source = sentence(std::move(both.en)),
                                .target = sentence(std::move(both.fr)),
                                .category = fmt::format("{}s", kind)},
@@ -66,11 +69,9 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, Rando
   return drawn(std::move(drafts), wanted, random);
 }
 
-}  // namespace
-
-std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
+std::vector<Draft> reasons(std::size_t wanted, std::size_t other_words, Random& random) {
   const std::vector<Subject> people = subjects();
-  return with_reasons("reason", wanted, random, [&](const MainClause& main) {
+  return with_reasons("reason", wanted, other_words, random, [&](const MainClause& main) {
     const Subject& who = pick(people, random);  // one draw after another: arguments have no order
     const Adjective& quality = adjective(pick(qualities, random));
     const Phrase& much = pick(degrees, random);
@@ -78,12 +79,32 @@ std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
   });
 }
 
-std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
-  return with_reasons("circumstance", wanted, random, [&](const MainClause& main) {
+std::vector<Draft> circumstances_of(std::size_t wanted, std::size_t other_words, Random& random) {
+  return with_reasons("circumstance", wanted, other_words, random, [&](const MainClause& main) {
     const Circumstance& each = pick(circumstances, random);
     const Phrase& said = main.tense == Tense::present ? each.present : each.past;
     return Clause{std::string(said.en), std::string(said.fr)};
   });
+}
+
+constexpr std::size_t since_the_sixth = 50;
+
+}  // namespace
+
+std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
+  return reasons(wanted, since_the_sixth, random);
+}
+
+std::vector<Draft> third_reason_drafts(std::size_t wanted, Random& random) {
+  return reasons(wanted, 0, random);
+}
+
+std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
+  return circumstances_of(wanted, since_the_sixth, random);
+}
+
+std::vector<Draft> fourth_circumstance_drafts(std::size_t wanted, Random& random) {
+  return circumstances_of(wanted, 0, random);
 }
 
 }  // namespace attnscope
