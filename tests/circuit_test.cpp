@@ -550,7 +550,7 @@ TEST(CorpusTwins, OfTheFirstSentenceIsTheOneThatEverybodyKnows) {
   CorpusConfig config;
   const std::string tired = "The animal didn't cross the street because it was too tired.";
   const std::string wide = "The animal didn't cross the street because it was too wide.";
-  for (const int edition : {1, 2, 3, 4, 5}) {
+  for (const int edition : {1, 2, 3, 4, 5, 6}) {
     config.edition = edition;
     EXPECT_THAT(twins_of(load_corpus(config), tired, 1), testing::ElementsAre(wide)) << edition;
   }

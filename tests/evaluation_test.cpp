@@ -51,6 +51,7 @@ class Learning : public testing::Test {
  protected:
   Learning() {
     config.model = {.d_model = 32, .num_heads = 4, .num_encoder_layers = 1, .num_decoder_layers = 1, .d_ff = 64};
+    config.model.positions = "sinusoidal";
     config.model.dropout = 0;
     config.model.max_length = longest;
     config.training.label_smoothing = 0;

@@ -66,7 +66,7 @@ class Flow : public testing::Test {
 // ---- the picture
 
 TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
-  for (const char* title : {"Input embedding", "Positional encoding", "Self-attention", "Add & norm", "Feed-forward",
+  for (const char* title : {"Input embedding", "RoPE", "Self-attention", "Add & norm", "Feed-forward",
                             "Output embedding", "Masked attention", "Cross-attention", "Linear", "Softmax"}) {
     EXPECT_TRUE(ui.drew(title)) << title;
   }

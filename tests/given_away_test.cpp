@@ -127,7 +127,7 @@ TEST_F(GivenAway, WhatFitsNoFamilyIsRefusedWithTheField) {
   EXPECT_THAT(refusal(tiny_config()), testing::AllOf(HasSubstr("marian: model.final_norm is \"true\", not \"false\""),
                                                      HasSubstr("t5: model.norm is \"post\", not \"pre\"")));
   EXPECT_THAT(refusal(shaped("model.final_norm=false")),
-              HasSubstr("marian: model.positions is \"sinusoidal\", not \"sinusoidal-halves\""));
+              HasSubstr("marian: model.positions is \"rope\", not \"sinusoidal-halves\""));
   EXPECT_THAT(refusal(shaped("model.architecture=recurrent")), HasSubstr("model.architecture is \"recurrent\""));
   EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.positions=shaw")), HasSubstr("gpt2: model."));
   // GPT-2 in everything but its pieces.

@@ -245,6 +245,7 @@ class TransformerParity : public testing::TestWithParam<bool> {
   void SetUp() override {
     ModelConfig config = small_config();
     config.tied_embeddings = tied;
+    config.positions = "sinusoidal";
     model = seeded_model(config);
     stir(*model);
     model->eval();
