@@ -221,6 +221,7 @@ TEST_F(Embeddings, AWordIsGroupedByTheOutputThatLooksAtIt) {
   EXPECT_THAT(seen->grouped_by, HasSubstr("attends to it most"));
   ASSERT_GE(seen->occurrences.size(), 10U);
   ASSERT_EQ(seen->layers.size(), 2U);
+  EXPECT_EQ(seen->layers[0].name, "embedding") << "RoPE adds no position to it";
   for (const SenseLayer& layer : seen->layers) EXPECT_EQ(layer.points.rows, static_cast<int>(seen->occurrences.size()));
   for (const Occurrence& occurrence : seen->occurrences) {
     EXPECT_LT(occurrence.group, static_cast<int>(seen->groups.size()));

@@ -13,6 +13,7 @@
 #include "corpus/words.h"
 #include "measures/embedding_measures.h"
 #include "measures/matrix_algebra.h"
+#include "plain/position_schemes.h"
 #include "probe/principal_axes.h"
 #include "probe/tensors.h"
 
@@ -190,7 +191,8 @@ void group_by_output(const std::vector<WordReading>& readings, SenseLook& look) 
 }
 
 std::string layer_name(std::size_t layer, const ModelConfig& model) {
-  if (layer == 0) return model.is_recurrent() ? "embedding" : "embedding + position";
+  const bool placed = !model.is_recurrent() && position_scheme(model.positions).form == PositionForm::added;
+  if (layer == 0) return placed ? "embedding + position" : "embedding";
   return model.is_recurrent() ? "top layer" : fmt::format("layer {}", layer);
 }
 
