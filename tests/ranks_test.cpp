@@ -208,16 +208,19 @@ TEST_F(RanksTogether, EndAfterTheSameSum) {
 
 TEST_F(RanksTogether, ComeWhenTheFirstIsThere) {
   std::atomic<bool> prepared = false;
+  std::latch met(2);  // as in run()
   const std::jthread second([&] {
     const auto ranks = joined(1, 2);
     ranks->await_first();
     EXPECT_TRUE(prepared);
     ranks->meet();
+    met.arrive_and_wait();
   });
   const auto ranks = joined(0, 2);
   std::this_thread::sleep_for(200ms);
   prepared = true;
   ranks->meet();
+  met.arrive_and_wait();
 }
 
 TEST_F(RanksTogether, WaitingCanBeGivenUp) {
