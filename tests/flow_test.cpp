@@ -76,6 +76,10 @@ TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
   EXPECT_TRUE(ui.drew("B×T×V=1×" + std::to_string(target) + "×100"));
   EXPECT_TRUE(ui.drew("832 parameters"));  // of all the fixture has
   EXPECT_TRUE(ui.drew("× 2"));
+  EXPECT_FALSE(ui.drew("Positional encoding"));
+  open({.num_decoder_layers = 2, .positions = "sinusoidal"});
+  EXPECT_TRUE(ui.drew("Positional encoding"));
+  EXPECT_FALSE(ui.drew("RoPE"));
 }
 
 TEST_F(Flow, AClickChoosesABoxAndAsksForItsNumbers) {

@@ -18,7 +18,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 sed -n '/^```python$/,/^```$/p' "$readme" | sed '/^```/d' > "$folder/snippet.py"
 run=$folder/run sentence="a t t e n t i o n s c o p e"
-"$attnscope" train --quiet --corpus reverse --set tokenizer.type=char --set model.positions=sinusoidal --steps 200 --threads 1 --out "$run"
+"$attnscope" train --quiet --corpus reverse --set tokenizer.type=char --set model.positions=sinusoidal --steps 200 \
+  --threads 1 --out "$run"
 "$attnscope" attend --run "$run" --source "$sentence" --json > "$folder/attend.json"
 echo "$sentence" | "$attnscope" translate --run "$run" --json > "$folder/translate.json"
 "$attnscope" export --run "$run" --format torchscript "$folder/module" --quiet

@@ -11,10 +11,10 @@
 namespace attnscope {
 
 // Nearly 80 000 pairs with different sources, in random order; 40 % of them turn on what "it" stands for. The editions
-// before have less: in the fifth "because" gives every reason; in the fourth nothing is said of anybody besides "it"; in
-// the third nor of the things that "it" might stand for, and it always stands for something; in the second besides "it"
-// alone gives a reason, and more of what is said of it agrees with its noun; in the first there are besides no kinds of
-// people and fewer senses. Runs that were trained on them go on with them.
+// before have less: in the fifth "because" gives every reason; in the fourth nothing is said of anybody besides "it";
+// in the third nor of the things that "it" might stand for, and it always stands for something; in the second besides
+// "it" alone gives a reason, and more of what is said of it agrees with its noun; in the first there are besides no
+// kinds of people and fewer senses. Runs that were trained on them go on with them.
 std::vector<Draft> english_french_drafts(std::int64_t edition, std::int64_t seed, const CorpusProgress& progress = {});
 
 // The parts of it, each at most `wanted` drafts and possibly with repeated sources.

@@ -271,8 +271,8 @@ Clause joined(Link link, const Clause& main, const Clause& said, Reason reason) 
   throw std::logic_error("there is no such link");
 }
 
-Reason drawn_reason(Link link, std::size_t others, Random& random) {
-  if (others == 0 || (link != because && link != fronted) || random.below(100) >= others) return Reason::because;
+Reason drawn_reason(Link link, bool others, Random& random) {
+  if (!others || (link != because && link != fronted) || random.below(100) >= 50) return Reason::because;
   return random.below(2) == 0 ? Reason::since : Reason::as;
 }
 

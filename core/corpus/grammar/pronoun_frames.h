@@ -1,7 +1,6 @@
 // The situations in which "it" can stand for either of two things, and what tells which.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -34,8 +33,9 @@ enum class Reason { because, since, as };
 // "main because said", "because said, main" and so on.
 Clause joined(Link link, const Clause& main, const Clause& said, Reason reason = Reason::because);
 
-// "since" or "as" in `others` of a hundred that give a reason; because in the rest, and wherever there is none.
-Reason drawn_reason(Link link, std::size_t others, Random& random);
+// With `others` "since" or "as" in half of the sentences that give a reason; because in the rest, and wherever there is
+// none.
+Reason drawn_reason(Link link, bool others, Random& random);
 
 struct PronounFrame {
   std::string_view name;

@@ -28,19 +28,19 @@ struct Choice {
   auto operator<=>(const Choice&) const = default;
 };
 
-// In how many sentences of a hundred there is what the editions before did not have.
+// What the editions before did not have; numbers are sentences in a hundred.
 struct Edition {
   // "The tired animal" has in it what might have been said of "it": only what stands behind "it was" tells.
   std::size_t attributes = 0;
   // ", and my mother was tired": nor is it "it" of which all is said that stands behind "because".
   std::size_t asides = 0;
   // "since it was tired", "as it was tired": nor does "it" always stand behind the same word.
-  std::size_t other_reasons = 0;
+  bool other_reasons = false;
 };
 
 constexpr Edition fourth_edition = {.attributes = 40};
 constexpr Edition fifth_edition = {.attributes = 40, .asides = 30};
-constexpr Edition sixth_edition = {.attributes = 40, .asides = 30, .other_reasons = 50};
+constexpr Edition sixth_edition = {.attributes = 40, .asides = 30, .other_reasons = true};
 
 // Nine of them are said of things and animals, too, in the frames.
 constexpr std::array<std::string_view, 20> said_of_people = {

@@ -42,11 +42,10 @@ constexpr Circumstance circumstances[] = {
     {{"it is a mistake", "c'est une erreur"}, {"it was a mistake", "c'était une erreur"}},
 };
 
-// `wanted` sentences whose reason is say(main clause), given by another word than because in so many of a hundred.
-// Those of a kind about the same two things have the same key.
+// `wanted` sentences whose reason is say(main clause), with other words than because or not. Those of a kind about the
+// same two things have the same key.
 template <typename Say>
-std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, std::size_t other_words, Random& random,
-                                Say say) {
+std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, bool other_words, Random& random, Say say) {
   const std::vector<PronounFrame> frames = pronoun_frames();
   std::vector<Draft> drafts;
   while (drafts.size() < 2 * wanted) {
@@ -69,7 +68,7 @@ std::vector<Draft> with_reasons(std::string_view kind, std::size_t wanted, std::
   return drawn(std::move(drafts), wanted, random);
 }
 
-std::vector<Draft> reasons(std::size_t wanted, std::size_t other_words, Random& random) {
+std::vector<Draft> reasons(std::size_t wanted, bool other_words, Random& random) {
   const std::vector<Subject> people = subjects();
   return with_reasons("reason", wanted, other_words, random, [&](const MainClause& main) {
     const Subject& who = pick(people, random);  // one draw after another: arguments have no order
@@ -79,7 +78,7 @@ std::vector<Draft> reasons(std::size_t wanted, std::size_t other_words, Random& 
   });
 }
 
-std::vector<Draft> circumstances_of(std::size_t wanted, std::size_t other_words, Random& random) {
+std::vector<Draft> circumstances_of(std::size_t wanted, bool other_words, Random& random) {
   return with_reasons("circumstance", wanted, other_words, random, [&](const MainClause& main) {
     const Circumstance& each = pick(circumstances, random);
     const Phrase& said = main.tense == Tense::present ? each.present : each.past;
@@ -87,24 +86,22 @@ std::vector<Draft> circumstances_of(std::size_t wanted, std::size_t other_words,
   });
 }
 
-constexpr std::size_t since_the_sixth = 50;
-
 }  // namespace
 
 std::vector<Draft> reason_drafts(std::size_t wanted, Random& random) {
-  return reasons(wanted, since_the_sixth, random);
+  return reasons(wanted, true, random);
 }
 
 std::vector<Draft> third_reason_drafts(std::size_t wanted, Random& random) {
-  return reasons(wanted, 0, random);
+  return reasons(wanted, false, random);
 }
 
 std::vector<Draft> circumstance_drafts(std::size_t wanted, Random& random) {
-  return circumstances_of(wanted, since_the_sixth, random);
+  return circumstances_of(wanted, true, random);
 }
 
 std::vector<Draft> fourth_circumstance_drafts(std::size_t wanted, Random& random) {
-  return circumstances_of(wanted, 0, random);
+  return circumstances_of(wanted, false, random);
 }
 
 }  // namespace attnscope
