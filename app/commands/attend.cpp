@@ -5,6 +5,7 @@
 #include "commands/attention_json.h"
 #include "commands/commands.h"
 #include "commands/interventions_text.h"
+#include "commands/opening.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "plain/look_size.h"
@@ -44,7 +45,7 @@ std::string map_csv(const Snapshot& snapshot, const HeadPlace& place) {
 
 int attend(const AttendOptions& options) {
   TorchEngine engine;
-  engine.open_model(options.run);
+  open_model(engine, options.run);
   const ModelConfig& model = engine.config().model;
   const HeadPlace place{part_from(options.part), options.layer - 1, options.head - 1};
   const bool csv = options.format == "csv";

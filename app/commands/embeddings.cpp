@@ -10,6 +10,8 @@
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
+#include "commands/opening.h"
+#include "commands/progress.h"
 #include "corpus/words.h"
 #include "engine/torch_engine.h"
 #include "measures/embedding_measures.h"
@@ -179,8 +181,9 @@ void refuse_if_any(const char* option, const std::string& problem) {
 int embeddings(const EmbeddingsOptions& options) {
   EmbeddingsWanted wanted{.matrix = matrix_named(options.table), .chosen = options.neighbours};
   if (!options.analogy.empty()) wanted.analogy = analogy_from(options.analogy);
+  ProgressLine line;
   TorchEngine engine;
-  engine.open_run(options.run, {});
+  open_run(engine, options.run, line);
   const std::shared_ptr<const EmbeddingLook> look = engine.embeddings(wanted);
   if (!look->problem.empty()) throw std::runtime_error(look->problem);
   refuse_if_any("--neighbours", look->chosen_problem);

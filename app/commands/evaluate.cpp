@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
@@ -196,9 +197,7 @@ std::string split_of(const Corpus& corpus, const TorchEngine& engine, const Eval
 int evaluate(const EvaluateOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  const RunOpened opened =
-      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
-  for (const std::string& warning : opened.warnings) say("{}", warning);
+  open_run(engine, options.run, line);
   if (options.average > 1) engine.average(options.average);
   std::optional<Corpus> named;
   if (!options.corpus.empty()) named = load_named_corpus(engine, options);

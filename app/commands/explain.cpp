@@ -13,6 +13,7 @@
 #include "commands/circuit_json.h"
 #include "commands/commands.h"
 #include "commands/explain_attribution.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "engine/torch_engine.h"
@@ -180,9 +181,9 @@ void print_formation(const Formation& formation, const TwinFacts& facts) {
 
 void print_explanation(const ExplainOptions& options) {
   const TwinQuestion question{options.clean, options.corrupted, two_words(options.between)};
-  TorchEngine engine;
-  engine.open_run(options.run, {});
   ProgressLine line;
+  TorchEngine engine;
+  open_run(engine, options.run, line);
   const auto show = [&](double fraction) { line.show("Looking for the circuit", fraction); };
   const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
   const TwinFacts& facts = runs->facts();

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "attribution/attribution.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
 #include "plain/snapshot.h"
@@ -98,9 +99,9 @@ void print_pieces(const AttributionLook& look, const ModelConfig& model) {
 }  // namespace
 
 void print_attribution(const ExplainOptions& options) {
-  TorchEngine engine;
-  engine.open_run(options.run, {});
   ProgressLine line;
+  TorchEngine engine;
+  open_run(engine, options.run, line);
   const AttributionLook look =
       look_at_attribution(engine.model(), engine.tokenizer(), {options.clean, options.token},
                           [&](double fraction) { line.show("Taking the answer apart", fraction); });

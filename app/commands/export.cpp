@@ -2,6 +2,7 @@
 #include "export/export.h"
 
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "commands/say.h"
 #include "commands/tensorboard.h"
@@ -12,10 +13,10 @@ int export_run(const ExportOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   if (options.format == "tensorboard") {
-    engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+    open_run(engine, options.run, line);
     export_tensorboard(engine, options.source, options.folder, line);
   } else {
-    engine.open_model(options.run);
+    open_model(engine, options.run);
     if (options.average > 1) engine.average(options.average);
     const Exported run{engine.config(), engine.model(), engine.tokenizer()};
     const auto write = options.format == "hf"     ? export_checkpoint

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
 
@@ -77,7 +78,7 @@ void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLin
 int heads(const HeadsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  open_run(engine, options.run, line);
   if (options.recorded) {
     print_history(engine, options, line);
     return 0;

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
-#include "commands/say.h"
 #include "engine/torch_engine.h"
 #include "evaluation/length.h"
 
@@ -43,9 +43,7 @@ void print(const LengthLook& look) {
 int length(const LengthOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  const RunOpened opened =
-      engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
-  for (const std::string& warning : opened.warnings) say("{}", warning);
+  open_run(engine, options.run, line);
   if (!engine.corpus())
     throw CorpusError(fmt::format("the run's corpus, {}, could not be read", engine.config().corpus.source));
   const LengthLook look =

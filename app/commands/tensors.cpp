@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
 
@@ -56,7 +57,7 @@ void print_tensor(const TensorHistory& history, bool is_parameter) {
 int tensors(const TensorsOptions& options) {
   ProgressLine line;
   TorchEngine engine;
-  engine.open_run(options.run, [&](const Progress& news) { line.show(news.what, news.fraction); });
+  open_run(engine, options.run, line);
   const TensorsLook look =
       engine.tensors({options.text}, [&](double fraction) { line.show("Looking at every tensor", fraction); });
   line.clear();

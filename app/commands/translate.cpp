@@ -7,6 +7,7 @@
 
 #include "commands/attention_json.h"
 #include "commands/commands.h"
+#include "commands/opening.h"
 #include "commands/say.h"
 #include "decoding/search.h"
 #include "engine/torch_engine.h"
@@ -163,7 +164,7 @@ void write_text(Writer& writer, std::int64_t number, const std::optional<std::ve
 int translate(const TranslateOptions& options) {
   if (options.sample) check(options.sampling);  // before anything is loaded
   TorchEngine engine;
-  engine.open_model(options.run);
+  open_model(engine, options.run);
   if (options.average > 1) engine.average(options.average);
   Writer writer(engine, options);
   std::string line;
