@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <sstream>
 #include <string>
 
 #include "commands/commands.h"
@@ -50,6 +52,12 @@ TEST_F(Opening, OfAModelSaysWhatOfTheRunCannotBeRead) {
   looking.run = run();
   looking.source = "a b c";
   EXPECT_THAT(said_by([&] { return attend(looking); }), HasSubstr("history.safetensors"));
+  std::istringstream lines("a b c\n");
+  std::streambuf* const terminal = std::cin.rdbuf(lines.rdbuf());
+  TranslateOptions translating;
+  translating.run = run();
+  EXPECT_THAT(said_by([&] { return translate(translating); }), HasSubstr("history.safetensors"));
+  std::cin.rdbuf(terminal);
   ExportOptions exporting;
   exporting.run = run();
   exporting.format = "onnx";
