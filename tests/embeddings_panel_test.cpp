@@ -211,6 +211,8 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   for (const char* text :
        {"embedding + position", "layer 2", "separation 0.000", "separation 0.750", "banque (20)", "40 sentences"})
     EXPECT_TRUE(ui.drew(text)) << text;
+  EXPECT_TRUE(ui.drew("axis 1: 60 %"));
+  EXPECT_FALSE(ui.drew("all in one place"));
   ASSERT_TRUE(ui.click_text("bat", draw));
   EXPECT_EQ(posted<Probe>(scope).back().senses, "bat");
   EXPECT_TRUE(ui.drew("Looking through the corpus")) << "the answer is of another word";
@@ -219,6 +221,19 @@ TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   none->problem = "The corpus has no sentence with \"bat\".";
   show(nullptr, none);
   EXPECT_TRUE(ui.drew("no sentence"));
+}
+
+// With RoPE a word is the same in every sentence before the first layer.
+TEST_F(EmbeddingsPanel, OfOneVectorNoShareOfVarianceIsNamed) {
+  view.mode = EmbeddingsMode::senses;
+  view.senses.word = "bank";
+  auto senses = fixture_senses();
+  senses->layers.resize(1);
+  senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
+  senses->layers[0].shares = {0, 0};
+  show(nullptr, senses);
+  EXPECT_TRUE(ui.drew("all in one place"));
+  EXPECT_FALSE(ui.drew("axis"));
 }
 
 TEST_F(EmbeddingsPanel, NumbersAreWhatIsShown) {

@@ -52,6 +52,18 @@ TEST(PrincipalAxes, OfLittleAreZero) {
   EXPECT_EQ(principal_axes(torch::empty({0, 4}), 2).points.rows, 0);
 }
 
+// A mean of equal rows is rounded, and what is left then is no variance.
+TEST(PrincipalAxes, OfRowsThatAreTheSameAreNone) {
+  torch::manual_seed(4);
+  const torch::Tensor row = torch::randn({1, 16}) + 3;
+  for (const torch::Tensor& rows : {row.repeat({37, 1}), row * (1 + 1e-7 * torch::randn({37, 1}))}) {
+    const PrincipalAxes axes = principal_axes(rows, 2);
+    EXPECT_EQ(axes.points, Matrix(37, 2));
+    EXPECT_EQ(axes.shares, std::vector<float>(16));
+  }
+  EXPECT_NEAR(principal_axes(row * (1 + 1e-4 * torch::randn({37, 1})), 2).shares[0], 1, 1e-3);
+}
+
 // ---- an engine's looks
 
 class Embeddings : public testing::Test {

@@ -102,8 +102,9 @@ int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 s
     colors.push_back(faded(group_color(occurrence.group, skin.theme), 0.85F));
   std::vector<int> marked;
   if (view.pointed >= 0 && view.pointed < static_cast<int>(colors.size())) marked.push_back(view.pointed);
-  const std::string x_axis = trf("axis 1: {:.0f} %", 100 * layer.shares[0]);
-  const std::string y_axis = trf("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
+  const bool same = layer.shares[0] == 0;
+  const std::string x_axis = same ? tr("all in one place") : trf("axis 1: {:.0f} %", 100 * layer.shares[0]);
+  const std::string y_axis = same ? "" : trf("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
   ScatterOptions options;
   options.points = view.layers[at].now;
   options.colors = colors;
