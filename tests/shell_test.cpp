@@ -238,6 +238,21 @@ TEST_F(Shell, PresentationShowsTheEndOfASentenceThatIsLongerThanItsField) {
   EXPECT_FALSE(ui.drew("word tired.")) << "it is being edited";
 }
 
+TEST_F(Shell, AnOutputThatIsLongerThanItsLineIsCutAndSaysSo) {
+  auto look = fixture_snapshot({});
+  look->output_text = "Un";
+  for (int i = 0; i < 60; ++i) look->output_text += " mot";
+  receive(scope, {}, look);
+  ui.frames(2, draw);
+  EXPECT_FALSE(ui.drew(look->output_text));
+  EXPECT_THAT(ui.drawn_text(), testing::ContainsRegex("Un(mot)+(m|mo)?[?]")) << "… is none of this font's letters";
+  const auto at = ui.find_text("Un mot mot");
+  ASSERT_TRUE(at);
+  ui.move(*at, draw);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("Greedy decoding"));
+}
+
 TEST_F(Shell, AttachAsksForAWindowOnAnotherRun) {
   find_action("attach").act(scope);
   ui.frames(3, draw);

@@ -135,8 +135,9 @@ void draw_output(const Scope& scope, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   const std::string text =
       fmt::format("→ {}{}", one_line(snapshot->output_text), snapshot->stopped_at_limit ? " …" : "");
+  const float room = ImGui::GetContentRegionAvail().x;
   const std::string seen =
-      skin.presentation ? shortened_at_start(ImGui::GetFont(), text, ImGui::GetContentRegionAvail().x) : text;
+      skin.presentation ? shortened_at_start(ImGui::GetFont(), text, room) : shortened(ImGui::GetFont(), text, room);
   colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, seen);
   const bool continues = snapshot->model.is_language_model();
   help_tooltip(trf("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
