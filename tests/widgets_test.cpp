@@ -326,6 +326,12 @@ TEST(Shortened, cuts_whole_characters) {
   EXPECT_TRUE(cut.ends_with("\u2026"));
   EXPECT_TRUE(cut.starts_with("\u2581"));
   EXPECT_EQ((cut.size() - 6) % 2, 0U) << "half a character is left";
+  const std::string letters = letters_that_fit(font, "\u2581\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9", 50);
+  EXPECT_LE(text_size(font, letters).x, 50);
+  EXPECT_GT(text_size(font, letters + "\u00E9").x, 50);
+  EXPECT_EQ((letters.size() - 3) % 2, 0U) << "half a character is left";
+  EXPECT_EQ(letters_that_fit(font, "short", 500), "short");
+  EXPECT_EQ(letters_that_fit(font, "short", 1), "");
   EXPECT_EQ(shortened_at_start(font, "short", 500), "short");
   const std::string end = shortened_at_start(font, "\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u00E9\u2581", 50);
   EXPECT_TRUE(end.starts_with("\u2026"));

@@ -138,15 +138,20 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string shortened(const ImFont* font, const std::string& text, float width) {
+std::string letters_that_fit(const ImFont* font, const std::string& text, float width) {
   if (text_size(font, text).x <= width) return text;
   std::size_t fitting = 0;
   for (std::size_t too_long = text.size(); too_long - fitting > 1;) {
     const std::size_t middle = fitting + (too_long - fitting) / 2;
-    (text_size(font, text.substr(0, middle) + "…").x <= width ? fitting : too_long) = middle;
+    (text_size(font, text.substr(0, middle)).x <= width ? fitting : too_long) = middle;
   }
   while (fitting > 0 && (static_cast<unsigned char>(text[fitting]) & 0xC0U) == 0x80U) --fitting;  // no half character
-  return text.substr(0, fitting) + "…";
+  return text.substr(0, fitting);
+}
+
+std::string shortened(const ImFont* font, const std::string& text, float width) {
+  if (text_size(font, text).x <= width) return text;
+  return letters_that_fit(font, text, width - text_size(font, "…").x) + "…";
 }
 
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width) {

@@ -40,6 +40,8 @@ std::string one_line(std::string_view text);
 // The text, or its beginning and "…", no wider than `width`; and the text, or "…" and its end.
 std::string shortened(const ImFont* font, const std::string& text, float width);
 std::string shortened_at_start(const ImFont* font, const std::string& text, float width);
+// The beginning alone, for cells in which "…" would take the place of half of it; empty where not one letter fits.
+std::string letters_that_fit(const ImFont* font, const std::string& text, float width);
 
 // As ImGui::BeginCombo and ImGui::Selectable, for any text: "##" in it is nothing but two signs. What does not fit
 // before the arrow of a combo ends in "…".

@@ -110,12 +110,13 @@ class Pieces {
     const float end = at.x + cell.x * static_cast<float>(side_.cols);
     if (row == view_.row) paint.filled_rect(at, {end, at.y + cell.y}, faded(skin_.theme.accent, 0.2F));
     ImFont* font = skin_.fonts.mono_small;
+    const float room = std::max(cell.x - skin_.px(4), text_size(font, "m").x);  // letters of two cells stand apart
     const int length = side_.length(row);
     for (int col = 0; col < length; ++col) {
       const float x = at.x + cell.x * static_cast<float>(col);
       const bool special = side_.id(row, col) < 3;
       paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, special ? skin_.theme.accent : skin_.theme.text,
-                 shortened(font, shown_piece(side_, row, col), cell.x - skin_.px(3)));
+                 letters_that_fit(font, shown_piece(side_, row, col), room));
     }
     if (length < side_.cols) {
       const ImVec2 low{at.x + cell.x * static_cast<float>(length), at.y + 1};
