@@ -58,31 +58,31 @@ struct ModelConfig {
   std::int64_t num_decoder_layers = 1;    // §3.1
   std::int64_t d_ff = 256;                // inner width of the feed-forward sublayer (§3.3)
   std::string initialization = "xavier";  // of a Transformer: "xavier", or "unit", which learns later
-  std::string norm = "post";        // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
-  std::string norm_kind = "layer";  // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
-  double norm_epsilon = 1e-5;       // added to the variance
-  bool final_norm = true;           // once more after the last layer of a stack
-  std::string activation = "relu";  // of the feed-forward sublayer (§3.3): see model/feed_forward.h
-  std::string positions = "rope";        // how order is told: see plain/position_schemes.h
-  std::int64_t max_distance = 16;        // Shaw: farther keys count as this far (1803.02155 §3.2)
-  double rope_theta = 10000;             // RoPE: base of the wavelengths (2104.09864 §3.2.2)
-  bool scaled_attention = true;          // scores divided by √d_k (§3.2.1)
-  std::int64_t num_kv_heads = 0;         // key and value heads, each for several query heads (2305.13245); 0: num_heads
-  std::int64_t d_head = 0;               // d_k = d_v; 0: d_model / num_heads
-  bool biases = true;                    // of the linear maps inside the layers
-  std::string cell = "lstm";             // recurrent: "rnn", "lstm" or "gru"
-  std::string attention = "bahdanau";    // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
-  bool bidirectional = false;            // recurrent: the encoder reads both ways (1409.0473 §3.2)
-  std::string reader = "transformer";    // classifier: "transformer" or "recurrent" reads the text
-  std::string pooling = "attention";     // classifier: what is made of its states, see model/pooling.h
-  std::int64_t num_classes = 0;          // classifier: labels of the corpus, the last pieces of the vocabulary
-  double dropout = 0.1;                  // §5.4
-  bool tied_embeddings = true;           // source embedding = target embedding = output matrix (§3.4)
-  bool tied_inputs = false;              // not tied: source embedding = target embedding still
-  bool scaled_embeddings = true;         // embeddings times √d_model (§3.4)
-  bool scaled_output = false;            // what the output matrix is given divided by √d_model (T5, where it is tied)
-  bool output_bias = false;              // a number a piece, added to its logit
-  std::int64_t max_length = 128;         // longest sentence, or context of a decoder-only model, in pieces
+  std::string norm = "post";           // "post": LayerNorm(x + Sublayer(x)) (§3.1); "pre": x + Sublayer(LayerNorm(x))
+  std::string norm_kind = "layer";     // "layer": LayerNorm (1607.06450); "rms": without mean and shift (1910.07467)
+  double norm_epsilon = 1e-5;          // added to the variance
+  bool final_norm = true;              // once more after the last layer of a stack
+  std::string activation = "relu";     // of the feed-forward sublayer (§3.3): see model/feed_forward.h
+  std::string positions = "rope";      // how order is told: see plain/position_schemes.h
+  std::int64_t max_distance = 16;      // Shaw: farther keys count as this far (1803.02155 §3.2)
+  double rope_theta = 10000;           // RoPE: base of the wavelengths (2104.09864 §3.2.2)
+  bool scaled_attention = true;        // scores divided by √d_k (§3.2.1)
+  std::int64_t num_kv_heads = 0;       // key and value heads, each for several query heads (2305.13245); 0: num_heads
+  std::int64_t d_head = 0;             // d_k = d_v; 0: d_model / num_heads
+  bool biases = true;                  // of the linear maps inside the layers
+  std::string cell = "lstm";           // recurrent: "rnn", "lstm" or "gru"
+  std::string attention = "bahdanau";  // recurrent: "none", "bahdanau", "luong-dot", "luong-general", "luong-concat"
+  bool bidirectional = false;          // recurrent: the encoder reads both ways (1409.0473 §3.2)
+  std::string reader = "transformer";  // classifier: "transformer" or "recurrent" reads the text
+  std::string pooling = "attention";   // classifier: what is made of its states, see model/pooling.h
+  std::int64_t num_classes = 0;        // classifier: labels of the corpus, the last pieces of the vocabulary
+  double dropout = 0.1;                // §5.4
+  bool tied_embeddings = true;         // source embedding = target embedding = output matrix (§3.4)
+  bool tied_inputs = false;            // not tied: source embedding = target embedding still
+  bool scaled_embeddings = true;       // embeddings times √d_model (§3.4)
+  bool scaled_output = false;          // what the output matrix is given divided by √d_model (T5, where it is tied)
+  bool output_bias = false;            // a number a piece, added to its logit
+  std::int64_t max_length = 128;       // longest sentence, or context of a decoder-only model, in pieces
   // Special pieces, where the tokenizer is not one of attnscope's own.
   std::int64_t padding_id = 0;
   std::int64_t start_id = 1;
@@ -116,7 +116,7 @@ struct ModelConfig {
 };
 
 struct TrainingConfig {
-  std::int64_t steps = 6000;                // optimizer updates until training stops by itself
+  std::int64_t steps = 12000;               // optimizer updates until training stops by itself
   std::int64_t batch_size = 64;             // sentence pairs (or windows of text) a batch
   std::int64_t batch_tokens = 0;            // instead: as many pairs as fit so many pieces of the longer side; 0: off
   std::string batch_order = "chance";       // pairs of a batch: by "chance", of like length on the "source", on "both"

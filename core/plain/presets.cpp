@@ -11,7 +11,7 @@ namespace {
 constexpr Preset table[] = {
     {"tiny", "2 + 2 layers of width 128: learns the built-in corpora within minutes on a laptop.",
      "tokenizer.vocab_size=4000 model.num_heads=4 model.num_decoder_layers=2 model.d_ff=512 "
-     "model.positions=sinusoidal training.warmup_steps=1000"},
+     "model.positions=sinusoidal training.steps=6000 training.warmup_steps=1000"},
     {"small",
      "3 + 3 layers of width 256, for tens of thousands of sentence pairs: hours on a laptop, minutes on a GPU.",
      "tokenizer.vocab_size=8000 model.d_model=256 model.num_heads=8 model.num_encoder_layers=3 "
@@ -28,7 +28,8 @@ constexpr Preset table[] = {
      "grouped-query attention, no biases. Two thirds of d_ff make up for its third matrix.",
      "model.norm=pre model.norm_kind=rms model.activation=swiglu model.num_decoder_layers=2 model.d_ff=344 "
      "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.scaled_embeddings=false "
-     "training.optimizer=adamw training.schedule=cosine training.learning_rate=0.002 training.warmup_steps=1000"},
+     "training.steps=6000 training.optimizer=adamw training.schedule=cosine training.learning_rate=0.002 "
+     "training.warmup_steps=1000"},
     {"nanogpt-cpu",
      "nanoGPT's language model of characters for a CPU. On tiny shakespeare: 1.88 nats a character after 2000 steps.",
      "tokenizer.type=char model.architecture=decoder-only model.num_heads=4 model.num_decoder_layers=4 "
