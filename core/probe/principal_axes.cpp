@@ -1,13 +1,14 @@
 #include "probe/principal_axes.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "probe/tensors.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double same_rows = 1e-12;  // of their mean square: less than this share of it is rounding, no variance
+constexpr double rounding = 1e-6;  // of the rows' norm: what is left of equal ones, less their mean
 
 }  // namespace
 
@@ -16,13 +17,13 @@ PrincipalAxes principal_axes(const torch::Tensor& rows, std::int64_t count) {
   const std::int64_t drawn = std::min(count, num_axes);
   torch::Tensor points = torch::zeros({rows.size(0), count});
   if (num_axes == 0) return {to_matrix(points), {}};
-  const torch::Tensor given = rows.detach().to(torch::kCPU, torch::kFloat64);
-  const torch::Tensor centred = (given - given.mean(0)).to(torch::kFloat32);  // N×D
+  const torch::Tensor given = rows.detach().to(torch::kCPU, torch::kFloat32);
+  const torch::Tensor centred = given - given.mean(0);  // N×D
   // By the covariance: N is large where this takes long, D is not.
   const auto [values, vectors] = torch::linalg_eigh(centred.t().mm(centred).to(torch::kFloat64));  // ascending
   const torch::Tensor variances = values.flip({0}).clamp_min(0).slice(0, 0, num_axes);
   const double total = variances.sum().item<double>();
-  if (total <= same_rows * given.square().sum().item<double>())
+  if (std::sqrt(total) <= rounding * given.norm().item<double>())
     return {to_matrix(points), std::vector<float>(static_cast<std::size_t>(num_axes))};
   torch::Tensor axes = vectors.flip({1}).slice(1, 0, drawn).to(torch::kFloat32);  // D×drawn
   const torch::Tensor largest = axes.gather(0, axes.abs().argmax(0, true));       // 1×drawn
