@@ -326,8 +326,12 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
   ASSERT_TRUE(ui.click_text("Why there?", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(std::holds_alternative<ScoreQuestion>(studies().back().question));
-  ScoreSplit split{
-      std::get<ScoreQuestion>(studies().back().question), "", {"the word", "L1 H1", "biases"}, Matrix(3, 3), 10};
+  ScoreSplit split{std::get<ScoreQuestion>(studies().back().question),
+                   "",
+                   {"the word", "L1 H1", "biases"},
+                   {"the word", "L1 H1", "biases"},
+                   Matrix(3, 3),
+                   10};
   EXPECT_EQ(split.question.place, (HeadPlace{AttentionPart::encoder, 0, 1}));
   EXPECT_EQ(split.question.from, 1);
   EXPECT_EQ(split.question.to, 2);

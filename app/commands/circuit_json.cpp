@@ -393,6 +393,7 @@ Json score_json(const ScoreSplit& split, const TwinFacts& facts) {
   }
   json["score"] = split.score;
   json["parts"] = split.parts;
+  json["key_parts"] = split.key_parts;
   json["terms"] = Json::array();
   for (int row = 0; row < split.terms.rows; ++row) {
     const auto begin = split.terms.values.begin() + static_cast<std::ptrdiff_t>(row) * split.terms.cols;

@@ -134,7 +134,7 @@ void print_score(const ScoreSplit& split) {
   fmt::print("{} {}: ", part_name(place.part), layer_and_head(place.layer, place.head));
   if (!split.problem.empty()) return fmt::print("{}\n", split.problem);
   fmt::print("score {:.3f}, the sum of\n{:>16}", split.score, "query \\ key");
-  for (const std::string& part : split.parts) fmt::print("  {:>14}", part);
+  for (const std::string& part : split.key_parts) fmt::print("  {:>14}", part);
   fmt::print("\n");
   for (int row = 0; row < split.terms.rows; ++row) {
     fmt::print("{:>16}", split.parts[static_cast<std::size_t>(row)]);

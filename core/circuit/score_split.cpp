@@ -114,51 +114,90 @@ torch::Tensor rotated(const torch::Tensor& parts, const torch::Tensor& positions
   return kernels::rotate_heads(parts, 1, d, 1, table.index_select(0, positions));
 }
 
-// What the rows of in_proj from `begin` on, one head's queries or its keys, make of the parts at these positions: P×d,
-// the mean over them. The bias goes to the last part, that of the biases.
+// What the rows of in_proj from `begin` on, one head's queries or its keys, make of the parts at these positions
+// (int64 N): P×N×d. The bias goes to the last part, that of the biases.
 torch::Tensor projected(const TwinRuns& runs, const std::string& attention, const StreamParts& stream,
-                        const std::vector<int>& words, std::int64_t begin, std::int64_t d) {
+                        const torch::Tensor& positions, std::int64_t begin, std::int64_t d) {
   const torch::Tensor weight = runs.parameter(attention + "in_proj_weight").slice(0, begin, begin + d);
-  const torch::Tensor positions =
-      torch::tensor(std::vector<std::int64_t>(words.begin(), words.end())).to(weight.device());
   torch::Tensor made = torch::linear(stream.at(positions), weight);
   if (const torch::Tensor bias = runs.parameter(attention + "in_proj_bias"); bias.defined())
     made[made.size(0) - 1] += bias.slice(0, begin, begin + d);
   const bool turns = position_scheme(runs.config().positions).form == PositionForm::rotation;
-  return (turns ? rotated(made, positions, runs.config()) : made).mean(1);
+  return turns ? rotated(made, positions, runs.config()) : made;
 }
 
-std::string why_not(const ModelConfig& config) {
-  const PositionForm form = position_scheme(config.positions).form;
-  if (form != PositionForm::vectors && form != PositionForm::bias) return {};
-  return fmt::format("With {} positions the distance has a say in every score: it is no sum of what two words bring.",
-                     config.positions);
-}
+// One head's scores, from one word.
+class Scores {
+ public:
+  Scores(const TwinRuns& runs, const ScoreQuestion& question)
+      : runs_(runs), place_(question.place), stream_(runs, question.sentence, question.place.part) {
+    for (int layer = 0; layer < place_.layer; ++layer) stream_.pass_layer(layer);
+    stream_.enter_attention(place_.layer);
+    const ModelConfig& config = runs.config();
+    attention_ = stream_.layer_name(place_.layer) + "self_attn.";
+    d_ = runs.parameter(attention_ + "out_proj.weight").size(1) / config.num_heads;
+    const std::int64_t key_heads = (parameter("in_proj_weight").size(0) / d_ - config.num_heads) / 2;
+    first_key_ = config.num_heads + place_.head / (config.num_heads / key_heads);
+    from_ = positions(question.from);
+    const double scale = config.scaled_attention ? 1 / std::sqrt(static_cast<double>(d_)) : 1;
+    queries_ = projected(runs, attention_, stream_, from_, place_.head * d_, d_) * scale;
+  }
+
+  std::vector<std::string> names() const { return stream_.names(); }
+
+  // With a word, P×(P + 1): a column for each of the key's parts, and one for the distance where scores are told any.
+  torch::Tensor with(int slot) const {
+    const torch::Tensor to = positions(slot);
+    const torch::Tensor keys = projected(runs_, attention_, stream_, to, first_key_ * d_, d_);
+    const torch::Tensor terms = queries_.mean(1).matmul(keys.mean(1).t());
+    const torch::Tensor distance = for_distance(to);
+    return distance.defined() ? torch::cat({terms, distance.unsqueeze(1)}, 1) : terms;
+  }
+
+ private:
+  torch::Tensor parameter(const std::string& name) const { return runs_.parameter(attention_ + name); }
+
+  torch::Tensor positions(int slot) const {
+    const std::vector<int>& all = runs_.facts().words.at(static_cast<std::size_t>(slot)).positions;
+    return torch::tensor(std::vector<std::int64_t>(all.begin(), all.end())).to(parameter("in_proj_weight").device());
+  }
+
+  // What each of the query's parts gets for its distance from keys at these positions, the mean over all pieces of both
+  // words: P. By vectors its product with a^K; a bias is nobody's product, and stands with the biases. Undefined where
+  // scores are told no distance.
+  torch::Tensor for_distance(const torch::Tensor& to) const {
+    const RelativePositions told = runs_.relative_positions(place_.part);
+    const auto between = [&](const torch::Tensor& table) { return table.index_select(0, from_).index_select(1, to); };
+    if (told.distances.defined()) {
+      const torch::Tensor vectors = torch::embedding(parameter("relative_k"), between(told.distances));  // N×K×d
+      return (queries_.unsqueeze(2) * vectors).sum(-1).flatten(1).mean(1);
+    }
+    if (!told.bias.defined()) return {};
+    torch::Tensor parts = torch::zeros({queries_.size(0)}, queries_.options());
+    parts[-1] = between(told.bias[place_.head]).mean();
+    return parts;
+  }
+
+  const TwinRuns& runs_;
+  HeadPlace place_;
+  StreamParts stream_;
+  std::string attention_;
+  std::int64_t d_ = 0;
+  std::int64_t first_key_ = 0;  // the head that makes the keys, counted from the queries' first
+  torch::Tensor from_;          // int64 N
+  torch::Tensor queries_;       // P×N×d, scaled
+};
 
 }  // namespace
 
 ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question) {
-  const ModelConfig& config = runs.config();
-  ScoreSplit split{.question = question, .problem = why_not(config), .parts = {}, .terms = {}};
-  if (!split.problem.empty()) return split;
-  const auto words = [&](int slot) { return runs.facts().words.at(static_cast<std::size_t>(slot)).positions; };
-  StreamParts stream(runs, question.sentence, question.place.part);
-  for (int layer = 0; layer < question.place.layer; ++layer) stream.pass_layer(layer);
-  stream.enter_attention(question.place.layer);
-
-  const std::string attention = stream.layer_name(question.place.layer) + "self_attn.";
-  const std::int64_t heads = config.num_heads;
-  const std::int64_t d = runs.parameter(attention + "out_proj.weight").size(1) / heads;
-  const std::int64_t key_heads = (runs.parameter(attention + "in_proj_weight").size(0) / d - heads) / 2;
-  const std::int64_t key_head = question.place.head / (heads / key_heads);
-  const auto key = [&](int slot) { return projected(runs, attention, stream, words(slot), (heads + key_head) * d, d); };
-  const torch::Tensor queries = projected(runs, attention, stream, words(question.from), question.place.head * d, d);
-  torch::Tensor keys = key(question.to);
-  if (question.other >= 0) keys = keys - key(question.other);
-  const double scale = config.scaled_attention ? 1 / std::sqrt(static_cast<double>(d)) : 1;
-  split.parts = stream.names();
-  split.terms = to_matrix(queries.matmul(keys.t()) * scale);
-  split.score = (queries.sum(0).dot(keys.sum(0)) * scale).item<double>();
+  const Scores scores(runs, question);
+  torch::Tensor terms = scores.with(question.to);
+  if (question.other >= 0) terms = terms - scores.with(question.other);
+  ScoreSplit split{.question = question, .parts = scores.names(), .key_parts = scores.names()};
+  if (terms.size(1) > terms.size(0)) split.key_parts.emplace_back("the distance");
+  split.terms = to_matrix(terms);
+  split.score = terms.sum().item<double>();
   return split;
 }
 

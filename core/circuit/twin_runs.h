@@ -64,6 +64,11 @@ class TwinRuns {
   // Of the model; undefined where it has none of that name.
   torch::Tensor parameter(const std::string& name) const;
 
+  // What self-attention is told of the distances of two pieces.
+  RelativePositions relative_positions(AttentionPart part) const {
+    return model_.relative_positions(part, positions(part));
+  }
+
   // The weights of one sentence's run, H×Q×K; Q and K as positions() counts them.
   torch::Tensor weights(Twin twin, AttentionPart part, int layer) const;
 

@@ -13,6 +13,7 @@
 
 #include "kernels/packing.h"
 #include "model/inspection.h"
+#include "model/positions.h"
 #include "plain/config.h"
 #include "plain/embeddings.h"
 
@@ -91,6 +92,9 @@ class SequenceModel : public torch::nn::Module {
 
   // Whatever tells the order of the tokens, to be looked at; none where nothing does.
   virtual std::vector<PositionTensor> positions() { return {}; }
+
+  // What self-attention over so many pieces is told of their distances, the same in all layers of a stack.
+  virtual RelativePositions relative_positions(AttentionPart /*stack*/, std::int64_t /*length*/) { return {}; }
 
   // The matrix with a vector a piece, V×D (a classifier has no output matrix of that kind); of those that are one and
   // the same, that one.

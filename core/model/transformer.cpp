@@ -197,6 +197,10 @@ std::vector<PositionTensor> StackImpl::positions(const std::string& name) {
   return {};
 }
 
+RelativePositions StackImpl::relative_positions(std::int64_t length) {
+  return position_scheme_->relative(length, length, layers_.front()->parameters().front().device());
+}
+
 std::vector<PositionTensor> StackImpl::relative_vectors(const std::string& name) const {
   std::vector<PositionTensor> tables;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -287,6 +291,10 @@ std::vector<PositionTensor> Transformer::positions() {
   const std::vector<PositionTensor> decoder = decoder_->positions("decoder");
   tables.insert(tables.end(), decoder.begin(), decoder.end());
   return tables;
+}
+
+RelativePositions Transformer::relative_positions(AttentionPart stack, std::int64_t length) {
+  return (stack == AttentionPart::encoder ? encoder_ : decoder_)->relative_positions(length);
 }
 
 void Transformer::set_dropout(double dropout) {

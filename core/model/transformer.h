@@ -82,6 +82,8 @@ class StackImpl : public torch::nn::Module {
   // What tells the order inside the layers, named after the stack; none where nothing does.
   std::vector<PositionTensor> positions(const std::string& name);
 
+  RelativePositions relative_positions(std::int64_t length);
+
  private:
   // The vectors of every layer, where the scheme has such.
   std::vector<PositionTensor> relative_vectors(const std::string& name) const;
@@ -110,6 +112,7 @@ class Transformer final : public SequenceModel {
   void set_recompute(bool recompute) override;
   void set_packs(bool packs) override { packs_ = packs; }
   std::vector<PositionTensor> positions() override;
+  RelativePositions relative_positions(AttentionPart stack, std::int64_t length) override;
 
  private:
   // ids B×L, the first of them at position `first` → B×L×D, or packed 1×N×D; told: with the positions

@@ -258,13 +258,15 @@ struct ScoreQuestion {
 };
 
 // That score as a sum, the scales of the layer norms held fast: what each part of the residual stream brings to the
-// query times what each brings to the key. Of words of several pieces the mean.
+// query times what each brings to the key. Where scores are told the distance (T5, ALiBi, Shaw), that is a part of the
+// key's, beside all others. Of words of several pieces the mean.
 struct ScoreSplit {
   ScoreQuestion question;
-  std::string problem = {};        // why there is none, in one sentence
-  std::vector<std::string> parts;  // "the word", "its place", "L1 H2", "feed-forward 1", "biases"
-  Matrix terms;                    // query's parts × key's parts, before the softmax
-  double score = 0;                // as the model computes it: the sum of the terms
+  std::string problem = {};                 // why there is none, in one sentence
+  std::vector<std::string> parts = {};      // "the word", "its place", "L1 H2", "feed-forward 1", "biases"
+  std::vector<std::string> key_parts = {};  // the same, and "the distance"
+  Matrix terms = {};                        // query's parts × key's parts, before the softmax
+  double score = 0;                         // as the model computes it: the sum of the terms
 };
 
 // ---- over training

@@ -359,8 +359,8 @@ constexpr auto fields_of(const ScoreQuestion*) {
                     &ScoreQuestion::from,  &ScoreQuestion::to,       &ScoreQuestion::other};
 }
 constexpr auto fields_of(const ScoreSplit*) {
-  return std::tuple{&ScoreSplit::question, &ScoreSplit::problem, &ScoreSplit::parts, &ScoreSplit::terms,
-                    &ScoreSplit::score};
+  return std::tuple{&ScoreSplit::question,  &ScoreSplit::problem, &ScoreSplit::parts,
+                    &ScoreSplit::key_parts, &ScoreSplit::terms,   &ScoreSplit::score};
 }
 constexpr auto fields_of(const FormationPoint*) {
   return std::tuple{&FormationPoint::step, &FormationPoint::difference, &FormationPoint::moved};

@@ -103,7 +103,7 @@ std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
   std::string text = trf("{} = {:.2f}, the sum of all cells:", score_name(split.question, facts), split.score);
   for (const Term& term : largest_terms(split.terms))
     text += fmt::format(" {} \u00D7 {} {:.2f} ({:.0f} %);", split.parts[static_cast<std::size_t>(term.query)],
-                        split.parts[static_cast<std::size_t>(term.key)], term.value,
+                        split.key_parts[static_cast<std::size_t>(term.key)], term.value,
                         split.score != 0 ? 100 * static_cast<double>(term.value) / split.score : 0.0);
   text.back() = '.';
   return text;
@@ -117,7 +117,8 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   draw_caption(tr("What the query brings \u00D7 what the key brings"), tr("before the softmax"),
                tr("The residual stream is a sum: the word, its place, what earlier heads and feed-forward networks "
                   "added. With the scales of the layer norms held fast q and k are sums too, and q\u00B7k/\u221Ad_k is "
-                  "the sum of all products (Elhage et al. 2021)."),
+                  "the sum of all products (Elhage et al. 2021). What scores are told of the distance (T5, ALiBi, "
+                  "Shaw) is a column of its own."),
                skin);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
@@ -126,16 +127,17 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   options.high = range;
   options.square = false;
   options.row_labels = split.parts;
-  options.col_labels = split.parts;
+  options.col_labels = split.key_parts;
   options.row_axis = tr("query: ") + word_name(facts, split.question.from);
   options.col_axis = tr("key: ") + word_name(facts, split.question.to) +
                      (split.question.other < 0 ? "" : tr(" less ") + word_name(facts, split.question.other));
   options.zoom = &view.score_zoom;
   options.tooltip = [&](int row, int col) {
     bold_text(trf("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
-                  split.parts[static_cast<std::size_t>(col)]),
+                  split.key_parts[static_cast<std::size_t>(col)]),
               skin);
-    dim_text("(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
+    const bool distance = col == static_cast<int>(split.parts.size());
+    dim_text(distance ? tr("for the distance of the two words") : "(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
     bold_text(trf("{:.4f} of {:.4f}", split.terms.at(row, col), split.score), skin);
   };
   draw_heatmap("terms", split.terms, view.version, {0, 0}, options, context.textures, skin);
@@ -153,7 +155,7 @@ void ask_for_score(WorkspaceContext& context, CircuitView& view) {
 
 std::optional<WorkspaceNumbers> score_numbers(const CircuitView& view) {
   if (!view.score || view.score->terms.empty()) return std::nullopt;
-  return WorkspaceNumbers{view.score->terms, view.score->parts, view.score->parts,
+  return WorkspaceNumbers{view.score->terms, view.score->parts, view.score->key_parts,
                           score_name(view.score->question, view.look->facts)};
 }
 
