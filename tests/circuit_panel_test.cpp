@@ -326,26 +326,24 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
   ASSERT_TRUE(ui.click_text("Why there?", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(std::holds_alternative<ScoreQuestion>(studies().back().question));
-  ScoreSplit split{std::get<ScoreQuestion>(studies().back().question),
-                   "",
-                   {"the word", "L1 H1", "biases"},
-                   {"the word", "L1 H1", "biases"},
-                   Matrix(3, 3),
-                   10};
+  ScoreSplit split{std::get<ScoreQuestion>(studies().back().question), "",           {"the word", "L1 H1", "biases"},
+                   {"the word", "L1 H1", "biases", "the distance"},    Matrix(3, 4), 10};
   EXPECT_EQ(split.question.place, (HeadPlace{AttentionPart::encoder, 0, 1}));
   EXPECT_EQ(split.question.from, 1);
   EXPECT_EQ(split.question.to, 2);
   EXPECT_EQ(split.question.other, -1);
   split.terms.at(1, 0) = 7.5F;
-  split.terms.at(2, 2) = 2.5F;
+  split.terms.at(2, 3) = 2.5F;
   const std::size_t asked = studies().size();
   end(split);
   EXPECT_TRUE(ui.drew("= 10.00, the sum of all cells: L1 H1 × the word 7.50 (75 %)"));
+  EXPECT_TRUE(ui.drew("biases × the distance 2.50 (25 %)"));
   EXPECT_THAT(studies(), SizeIs(asked));
   view.score_wanted->other = 0;
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked + 1));
-  EXPECT_TRUE(circuit_numbers(scope.views));
+  ASSERT_TRUE(circuit_numbers(scope.views));
+  EXPECT_EQ(circuit_numbers(scope.views)->cols, split.key_parts);
 }
 
 TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails) {

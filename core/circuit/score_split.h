@@ -7,8 +7,8 @@
 namespace attnscope {
 
 // The residual stream is a sum, and with the layer norms' scales held fast what a query and a key are made of it stays
-// one (Elhage et al. 2021, A Mathematical Framework for Transformer Circuits). RoPE turns each of its parts alike; what is
-// told of the distance by vectors or biases is a part of the key's own.
+// one (Elhage et al. 2021, A Mathematical Framework for Transformer Circuits). RoPE turns each of its parts alike; what
+// vectors or biases tell of the distance is a part of its own on the key's side.
 ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question);
 
 }  // namespace attnscope
