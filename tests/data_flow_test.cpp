@@ -27,6 +27,8 @@ constexpr Kind kinds[] = {
     {"language_model", [](ModelConfig& c) { c.architecture = "decoder-only", c.norm = "pre"; }},
     {"language_model_untied", [](ModelConfig& c) { c.architecture = "decoder-only", c.tied_embeddings = false; }},
     {"shaw", [](ModelConfig& c) { c.positions = "shaw", c.max_distance = 3; }},
+    {"shaw_grouped",
+     [](ModelConfig& c) { c.positions = "shaw", c.max_distance = 2, c.num_kv_heads = 2, c.scaled_attention = false; }},
     {"t5", [](ModelConfig& c) { c.positions = "t5"; }},
     {"rope", [](ModelConfig& c) { c.positions = "rope", c.norm = "pre"; }},
     {"alibi_unscaled", [](ModelConfig& c) { c.positions = "alibi", c.scaled_attention = false; }},
@@ -96,6 +98,12 @@ const FlowMatrix* find_matrix(const DataFlow& flow, const std::string& name) {
 }
 
 // ---- an operation by its definition, number by number
+
+// clip(distance, −k, k) + k, of 2k + 1 (1803.02155 §3.2).
+int clipped_distance(int distance, int count) {
+  const int k = (count - 1) / 2;
+  return std::max(-k, std::min(distance, k)) + k;
+}
 
 Matrix made_of(const DataFlow& flow, const FlowMatrix& matrix) {
   const auto of = [&](std::size_t i) -> const Matrix& {
@@ -205,6 +213,16 @@ Matrix made_of(const DataFlow& flow, const FlowMatrix& matrix) {
       break;
     case FlowOp::share:
       each([&](int row, int col) { return std::exp(of(0).at(row, col) - of(1).at(row, 0)); });
+      break;
+    case FlowOp::at_distance:
+      each([&](int row, int col) { return of(0).at(row, clipped_distance(col - row, of(0).cols)); });
+      break;
+    case FlowOp::by_distance:
+      std::ranges::fill(made.values, 0.0F);
+      for (int row = 0; row < made.rows; ++row) {
+        for (int col = 0; col < of(0).cols; ++col)
+          made.at(row, clipped_distance(col - row, made.cols)) += of(0).at(row, col);
+      }
       break;
     case FlowOp::given:
     case FlowOp::learned:

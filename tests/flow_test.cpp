@@ -66,7 +66,7 @@ class Flow : public testing::Test {
 // ---- the picture
 
 TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
-  for (const char* title : {"Input embedding", "RoPE", "Self-attention", "Add & norm", "Feed-forward",
+  for (const char* title : {"Input embedding", "Shaw", "Self-attention", "Add & norm", "Feed-forward",
                             "Output embedding", "Masked attention", "Cross-attention", "Linear", "Softmax"}) {
     EXPECT_TRUE(ui.drew(title)) << title;
   }
@@ -79,7 +79,7 @@ TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
   EXPECT_FALSE(ui.drew("Positional encoding"));
   open({.num_decoder_layers = 2, .positions = "sinusoidal"});
   EXPECT_TRUE(ui.drew("Positional encoding"));
-  EXPECT_FALSE(ui.drew("RoPE"));
+  EXPECT_FALSE(ui.drew("Shaw"));
 }
 
 TEST_F(Flow, AClickChoosesABoxAndAsksForItsNumbers) {
@@ -204,6 +204,32 @@ TEST(FlowArithmetic, WritesACellAsTheSumItIs) {
   EXPECT_THAT(flow_arithmetic(flow, 3, 0, 0), testing::HasSubstr("exp(−1.50 − 2.00)"));
 }
 
+// Shaw's vectors, of distances −1, 0 and 1: what is farther counts as the farthest.
+TEST(FlowArithmetic, WritesWhatAKeyGetsForItsDistanceAndADistanceOfTheWeights) {
+  const std::vector<std::string> pieces = {"a", "b", "c"}, distances = {"−1", "0", "+1"};
+  DataFlow flow;
+  const auto add = [&](const char* name, FlowOp op, int operand, const std::vector<std::string>& columns,
+                       const std::vector<float>& values) {
+    FlowMatrix& made = flow.matrices.emplace_back();
+    made.name = name;
+    made.op = op;
+    if (op != FlowOp::given) made.operands = {operand};
+    made.values = Matrix(3, 3);
+    made.values.values = values;
+    made.row_labels = pieces;
+    made.col_labels = columns;
+  };
+  add("q·a^K", FlowOp::given, 0, distances, {0.5, 1, 2, 3, 4, 5, 6, 7, 8});
+  add("bias", FlowOp::at_distance, 0, pieces, {1, 2, 2, 3, 4, 5, 6, 6, 7});
+  add("weights", FlowOp::given, 0, pieces, {0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.25, 0.125, 0.625});
+  add("by distance", FlowOp::by_distance, 2, distances, {0, 0.25, 0.75, 0.25, 0.25, 0.5, 0.375, 0.625, 0});
+  EXPECT_THAT(flow_arithmetic(flow, 1, 0, 2), testing::HasSubstr("q·a^K [a, +1]\n= 2.00"));
+  EXPECT_THAT(flow_arithmetic(flow, 1, 2, 0), testing::HasSubstr("q·a^K [c, −1]\n= 6.00"));
+  EXPECT_THAT(flow_arithmetic(flow, 3, 2, 0), testing::HasSubstr("0.250 (a) + 0.125 (b)\n= 0.375"));
+  EXPECT_THAT(flow_arithmetic(flow, 3, 1, 1), testing::HasSubstr("0.250 (b)\n"));
+  EXPECT_THAT(flow_arithmetic(flow, 3, 0, 0), testing::HasSubstr("no key stands there\n= 0"));
+}
+
 // ---- the soft database
 
 TEST_F(Flow, TheSoftDatabaseAddsUpRowByRow) {
@@ -278,17 +304,23 @@ TEST(SoftLookup, EndsInTheHeadsOutputInWhateverOrder) {
 }
 
 TEST(SoftLookup, AnExactOneGivesTheBestMatchsValue) {
-  Snapshot snapshot = *fixture_snapshot({5, 4, 2, 4});
-  add_inside(snapshot, {AttentionPart::decoder, 0, 0});
-  const HeadInside& head = *snapshot.inside;
-  const HeadStages stages = head_stages(head, head.scaled, model_mask(head));
-  for (int query = 0; query < head.q.rows; ++query) {
-    const SoftLookup lookup = soft_lookup(head, stages, query, true, LookupOrder::as_written);
-    ASSERT_GE(lookup.best, 0);
-    EXPECT_LE(lookup.keys[static_cast<std::size_t>(lookup.best)], query);  // what comes after is hidden
-    EXPECT_EQ(lookup.weights[static_cast<std::size_t>(lookup.best)], 1);
-    for (int col = 0; col < head.v.cols; ++col)
-      EXPECT_EQ(lookup.output[static_cast<std::size_t>(col)], head.v.at(lookup.best, col));
+  for (const char* positions : {"sinusoidal", "shaw"}) {
+    Snapshot snapshot = *fixture_snapshot({5, 4, 2, 4});
+    snapshot.model.positions = positions;
+    add_inside(snapshot, {AttentionPart::decoder, 0, 0});
+    const HeadInside& head = *snapshot.inside;
+    const HeadStages stages = head_stages(head, head.scaled, model_mask(head));
+    for (int query = 0; query < head.q.rows; ++query) {
+      const SoftLookup lookup = soft_lookup(head, stages, query, true, LookupOrder::as_written);
+      ASSERT_GE(lookup.best, 0);
+      EXPECT_LE(lookup.keys[static_cast<std::size_t>(lookup.best)], query);  // what comes after is hidden
+      EXPECT_EQ(lookup.weights[static_cast<std::size_t>(lookup.best)], 1);
+      const int told = head.relative_v.empty() ? -1 : std::max(lookup.best - query, -2) + 2;  // the row of a^V, k = 2
+      for (int col = 0; col < head.v.cols; ++col) {
+        const float vector = told < 0 ? 0 : head.relative_v.at(told, col);
+        EXPECT_EQ(lookup.output[static_cast<std::size_t>(col)], head.v.at(lookup.best, col) + vector) << positions;
+      }
+    }
   }
 }
 

@@ -33,7 +33,7 @@ void add_relative_values(Matrix& output, const Matrix& weights, const Matrix& re
   if (relative_v.empty()) return;
   for (int query = 0; query < weights.rows; ++query) {
     for (int key = 0; key < weights.cols; ++key) {
-      const int row = relative_row(relative_v, query, key);
+      const int row = distance_row(relative_v.rows, query, key);
       for (int col = 0; col < output.cols; ++col)
         output.at(query, col) += weights.at(query, key) * relative_v.at(row, col);
     }
@@ -91,8 +91,8 @@ HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask
   return stages;
 }
 
-int relative_row(const Matrix& relative_v, int query, int key) {
-  const int farthest = relative_v.rows / 2;
+int distance_row(int num_distances, int query, int key) {
+  const int farthest = num_distances / 2;
   return clamped(key - query, -farthest, farthest) + farthest;
 }
 

@@ -44,8 +44,8 @@ struct HeadStages {
 HeadStages head_stages(const HeadInside& head, bool scaled, const CellMask& mask,
                        const Interventions& interventions = {});
 
-// The row of HeadInside::relative_v for a query and a key.
-int relative_row(const Matrix& relative_v, int query, int key);
+// Which of Shaw's vectors, 2k + 1 by distance, a query takes for a key (1803.02155 §3.2).
+int distance_row(int num_distances, int query, int key);
 
 // heads_output with this head's columns replaced by `output`: Q×D.
 Matrix side_by_side(const HeadInside& head, const Matrix& output);

@@ -55,7 +55,7 @@ SoftLookup soft_lookup(const HeadInside& head, const HeadStages& stages, int que
     lookup.weights.push_back(weight);
     for (int col = 0; col < cols; ++col) {
       float value = head.v.at(key, col);
-      if (!head.relative_v.empty()) value += head.relative_v.at(relative_row(head.relative_v, query, key), col);
+      if (!head.relative_v.empty()) value += head.relative_v.at(distance_row(head.relative_v.rows, query, key), col);
       lookup.values.at(row, col) = value;
       sum[static_cast<std::size_t>(col)] += static_cast<double>(weight) * static_cast<double>(value);
       lookup.sums.at(row, col) = static_cast<float>(sum[static_cast<std::size_t>(col)]);

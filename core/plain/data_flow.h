@@ -69,6 +69,8 @@ enum class FlowOp {
   beside,          // operand 0 and operand 1 side by side
   log_sum,         // ln Σ exp over the whole vocabulary, of every row
   share,           // exp(operand 0 − operand 1)
+  at_distance,     // of query i and key j: operand 0, row i, at their distance j − i, farther ones as the farthest
+  by_distance,     // the sums of every row of operand 0 by distance
 };
 
 struct FlowMatrix {

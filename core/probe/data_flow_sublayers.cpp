@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +93,7 @@ void DataFlowBuilder::add_attention() {
   const std::string key_letters = cross ? "S" : length();
   const PositionScheme& scheme = position_scheme(config_.positions);
   const bool rotates = !cross && scheme.form == PositionForm::rotation;
+  const bool by_distance = !cross && scheme.form == PositionForm::vectors;
   torch::Tensor rotations;
   if (rotates) rotations = model_.positions().front().values.slice(0, 0, head.k.rows);
 
@@ -155,12 +158,13 @@ void DataFlowBuilder::add_attention() {
   if (!head.bias.empty()) {
     const torch::Tensor bias =
         torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
-    scored.operands.push_back(add({.name = std::string(scheme.label) + " bias",
-                                   .help = "What tells this head the order of the pieces.",
-                                   .letters = length() + "×" + key_letters,
-                                   .row_labels = queries,
-                                   .col_labels = keys},
-                                  bias));
+    FlowMatrix told{.name = std::string(scheme.label) + " bias",
+                    .help = "What tells this head the order of the pieces.",
+                    .letters = length() + "×" + key_letters,
+                    .row_labels = queries,
+                    .col_labels = keys};
+    if (by_distance) told.op = FlowOp::at_distance, told.operands = {add_scores_by_distance(q, module, scale)};
+    scored.operands.push_back(add(std::move(told), bias));
     scores = scores + bias;
   }
   const int score = add(std::move(scored), scores);
@@ -179,17 +183,18 @@ void DataFlowBuilder::add_attention() {
   begin_section("3  The values, mixed by the weights; all heads together through W_O");
   const torch::Tensor joined =
       torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
-  FlowMatrix mixed{.name = "head",
-                   .help = "Of every query the values, mixed by its weights.",
-                   .letters = length() + "×d",
-                   .op = FlowOp::product,
-                   .operands = {weight, v},
-                   .row_labels = queries};
-  if (!head.relative_v.empty()) {
-    mixed.op = FlowOp::given;  // Shaw's a^V differs from pair to pair
-    mixed.help += " Each value has Shaw's vector of its distance added.";
+  const torch::Tensor own = joined.slice(1, head.place.head * width, (head.place.head + 1) * width);
+  if (by_distance) {
+    add_head_by_distance(weight, v, own, module);
+  } else {
+    add({.name = "head",
+         .help = "Of every query the values, mixed by its weights.",
+         .letters = length() + "×d",
+         .op = FlowOp::product,
+         .operands = {weight, v},
+         .row_labels = queries},
+        own);
   }
-  add(std::move(mixed), joined.slice(1, head.place.head * width, (head.place.head + 1) * width));
   const int all = add({.name = "heads",
                        .help = "All heads side by side (paper §3.2.2).",
                        .letters = length() + "×D",
@@ -199,6 +204,72 @@ void DataFlowBuilder::add_attention() {
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
   at(out).help = "What the attention gives: added to x next.";
+}
+
+// Shaw's vectors, 2k + 1 of them: the last are of keys k pieces on and farther (1803.02155 §3.2).
+int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
+  const torch::Tensor vectors = parameter(parameter_name);
+  const auto farthest = static_cast<int>(vectors.size(0) / 2);
+  const int added = add_learned(name,
+                                "Learned, a row a distance from the query, to the left and to the right; farther "
+                                "keys count as the farthest. The same for all heads of the layer.",
+                                "(2k+1)×d", vectors);
+  for (int distance = -farthest; distance <= farthest; ++distance) {
+    const char* sign = distance < 0 ? "−" : "+";
+    at(added).row_labels.push_back(distance == 0 ? "0" : fmt::format("{}{}", sign, std::abs(distance)));
+  }
+  return added;
+}
+
+// Every query with every distance: what a key gets for standing there (1803.02155 §3.3).
+int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, double scale) {
+  const int vectors = add_distances("a^K", module + "relative_k");
+  return add({.name = scale == 1 ? "q·a^K" : "q·a^K ÷ √d",
+              .help = "How well each query goes with each distance.",
+              .letters = length() + "×(2k+1)",
+              .op = FlowOp::scores,
+              .operands = {q, vectors},
+              .factor = static_cast<float>(scale),
+              .row_labels = at(q).row_labels,
+              .col_labels = at(vectors).row_labels},
+             torch::mm(of(q), of(vectors).t()) * scale);
+}
+
+// Σ_j w_ij (v_j + a^V_ij), the values and, a distance at a time, their vectors (1803.02155, equation 3).
+void DataFlowBuilder::add_head_by_distance(int weights, int v, const torch::Tensor& head, const std::string& module) {
+  const Labels queries = at(weights).row_labels;
+  const AttentionPart stack = decoder() ? AttentionPart::decoder : AttentionPart::encoder;
+  const torch::Tensor distances = model_.relative_positions(stack, head.size(0)).distances.cpu();
+  const int values = add({.name = "values, mixed",
+                          .help = "Of every query the values, mixed by its weights.",
+                          .letters = length() + "×d",
+                          .op = FlowOp::product,
+                          .operands = {weights, v},
+                          .row_labels = queries},
+                         torch::mm(of(weights), of(v).cpu()));
+  const int vectors = add_distances("a^V", module + "relative_v");
+  const int sums = add({.name = "weights by distance",
+                        .help = "How much of its weight each query gives to keys at each distance.",
+                        .letters = length() + "×(2k+1)",
+                        .op = FlowOp::by_distance,
+                        .operands = {weights},
+                        .row_labels = queries,
+                        .col_labels = at(vectors).row_labels},
+                       torch::zeros({head.size(0), of(vectors).size(0)}).scatter_add(1, distances, of(weights)));
+  const int mixed = add({.name = "distances, mixed",
+                         .help = "Of every query the vectors of the distances, mixed by its weights.",
+                         .letters = length() + "×d",
+                         .op = FlowOp::product,
+                         .operands = {sums, vectors},
+                         .row_labels = queries},
+                        torch::mm(of(sums), of(vectors).cpu()));
+  add({.name = "head",
+       .help = "The values and the vectors of their distances, mixed by the same weights.",
+       .letters = length() + "×d",
+       .op = FlowOp::sum,
+       .operands = {values, mixed},
+       .row_labels = queries},
+      head);
 }
 
 void DataFlowBuilder::add_feed_forward() {

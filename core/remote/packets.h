@@ -17,7 +17,7 @@ namespace attnscope {
 // The preamble: these four bytes, then the protocol as four more. Nothing else is believed before it was right.
 inline constexpr std::string_view remote_magic = "attn";
 // Raised whenever a packet or anything in it is told otherwise: both sides must have the same.
-inline constexpr std::uint32_t remote_protocol = 3;
+inline constexpr std::uint32_t remote_protocol = 4;
 
 // No longer packet is read, nor written: what is longer is left out.
 inline constexpr std::size_t largest_greeting = std::size_t{4} << 10;  // before the token was right

@@ -676,7 +676,7 @@ constexpr FlowPart last_of(FlowPart) {
   return FlowPart::probabilities;
 }
 constexpr FlowOp last_of(FlowOp) {
-  return FlowOp::share;
+  return FlowOp::by_distance;
 }
 constexpr Method last_of(Method) {
   return Method::sample;

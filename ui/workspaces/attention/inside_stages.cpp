@@ -181,7 +181,7 @@ std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const
                          const float value_of_key = head.v.at(key, cell.col);
                          if (head.relative_v.empty()) return value_of_key;
                          return value_of_key +
-                                head.relative_v.at(relative_row(head.relative_v, cell.row, key), cell.col);
+                                head.relative_v.at(distance_row(head.relative_v.rows, cell.row, key), cell.col);
                        }};
   const std::string written_sum =
       written(sum, by_weight(weights, cell.row), [&](int key) { return name_of(labels.keys, key); });

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/translation.h"
+#include "measures/head_stages.h"
 #include "workspaces/flow/flow.h"
 
 namespace attnscope {
@@ -107,6 +108,26 @@ std::string rotated_text(const CellText& cell) {
              cell.end());
 }
 
+std::string at_distance_text(const CellText& cell) {
+  const FlowMatrix& told = cell.operand(0);
+  const int distance = distance_row(told.values.cols, cell.row, cell.col);
+  return fmt::format("{} [{}, {}]\n{}", told.name, name_of(told.row_labels, cell.row),
+                     name_of(told.col_labels, distance), cell.end());
+}
+
+std::string by_distance_text(const CellText& cell) {
+  const FlowMatrix& weights = cell.operand(0);
+  std::vector<int> keys;
+  for (int key = 0; key < weights.values.cols; ++key)
+    if (distance_row(cell.matrix.values.cols, cell.row, key) == cell.col) keys.push_back(key);
+  if (keys.empty()) return tr("no key stands there\n") + cell.end();
+  std::string text;
+  for (const int key : keys)
+    text += (text.empty() ? "" : " + ") +
+            fmt::format("{} ({})", short_number(weights.values.at(cell.row, key)), name_of(weights.col_labels, key));
+  return text + "\n" + cell.end();
+}
+
 // One that needs no more than the cells in the same place.
 std::string elementwise_text(const CellText& cell) {
   const std::string a = short_number(cell.same(0));
@@ -173,6 +194,10 @@ std::string text_of(const CellText& cell) {
       return tr("ln Σ exp(logit) over the whole vocabulary\n") + cell.end();
     case FlowOp::share:
       return share_text(cell);
+    case FlowOp::at_distance:
+      return at_distance_text(cell);
+    case FlowOp::by_distance:
+      return by_distance_text(cell);
     default:
       return elementwise_text(cell);
   }
