@@ -50,7 +50,7 @@ constexpr auto labels = std::to_array<Label>({
     {"model.activation", "activation function"},
     {"model.biases", "bias"},
     {"model.positions", "positional encoding"},
-    {"model.max_distance", "positional encoding"},
+    {"model.max_distance", "relative positions"},
     {"model.rope_theta", "rotary positions (RoPE)"},
     {"model.scaled_attention", "scaled dot product"},
     {"model.dropout", "dropout"},

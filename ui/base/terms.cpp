@@ -229,6 +229,10 @@ constexpr std::array terms = {
          "Reads token by token and carries what it remembers in a state (RNN, LSTM, GRU). What came "
          "long ago fades.",
          "h_t = f(x_t, h_{t−1})", "Hochreiter & Schmidhuber 1997; Cho et al. 2014, arXiv 1406.1078", "architecture"},
+    Term{"relative positions",
+         "The order told by learned vectors, one for every distance, farther ones as the farthest: each key and each "
+         "value gets that of its distance from the query. So a query may ask for what stands three words on.",
+         "q_i · (k_j + a_{j−i}) / √d_k", "Shaw et al. 2018, arXiv 1803.02155", "positions"},
     Term{"residual connection",
          "What a sublayer makes is added to what went in, so that nothing is lost on the way and "
          "gradients find back.",

@@ -208,6 +208,14 @@ void draw_alibi(Sheet& sheet) {
   });
 }
 
+void draw_relative(Sheet& sheet) {
+  constexpr int size = 9, farthest = 3;
+  sheet.cells({0.3F, 0, 0.7F, 1}, size, size, [&](int row, int col) {
+    const float distance = static_cast<float>(std::clamp(col - row, -farthest, farthest)) / farthest;
+    return map_color(sheet.theme().diverging, 0.5F + 0.5F * distance);
+  });
+}
+
 // ---- what stands in the layers
 
 void draw_sinusoids(Sheet& sheet) {
@@ -348,11 +356,12 @@ constexpr std::array pictures = {
     Picture{"gate", draw_gate},                       Picture{"kernel regression", draw_kernel},
     Picture{"label smoothing", draw_label_smoothing}, Picture{"layer norm", draw_layer_norm},
     Picture{"look-ahead mask", draw_mask},            Picture{"one-hot vector", draw_one_hot},
-    Picture{"positional encoding", draw_waves},       Picture{"residual connection", draw_residual},
-    Picture{"rotary positions (RoPE)", draw_rotary},  Picture{"sinusoids", draw_sinusoids},
-    Picture{"softmax", draw_softmax},                 Picture{"teacher forcing", draw_teacher_forcing},
-    Picture{"temperature", draw_temperature},         Picture{"top-k", draw_top_k},
-    Picture{"top-p", draw_top_p},                     Picture{"warm-up", draw_warm_up},
+    Picture{"positional encoding", draw_waves},       Picture{"relative positions", draw_relative},
+    Picture{"residual connection", draw_residual},    Picture{"rotary positions (RoPE)", draw_rotary},
+    Picture{"sinusoids", draw_sinusoids},             Picture{"softmax", draw_softmax},
+    Picture{"teacher forcing", draw_teacher_forcing}, Picture{"temperature", draw_temperature},
+    Picture{"top-k", draw_top_k},                     Picture{"top-p", draw_top_p},
+    Picture{"warm-up", draw_warm_up},
 };
 
 const Picture* picture_of(std::string_view term) {
