@@ -100,11 +100,14 @@ std::vector<Term> largest_terms(const Matrix& terms) {
 }
 
 std::string sum_text(const ScoreSplit& split, const TwinFacts& facts) {
-  std::string text = trf("{} = {:.2f}, the sum of all cells:", score_name(split.question, facts), split.score);
-  for (const Term& term : largest_terms(split.terms))
-    text += fmt::format(" {} \u00D7 {} {:.2f} ({:.0f} %);", split.parts[static_cast<std::size_t>(term.query)],
-                        split.key_parts[static_cast<std::size_t>(term.key)], term.value,
-                        split.score != 0 ? 100 * static_cast<double>(term.value) / split.score : 0.0);
+  std::string text =
+      trf("{} = {}, the sum of all cells:", score_name(split.question, facts), number_text(split.score, 2));
+  for (const Term& term : largest_terms(split.terms)) {
+    const double share = split.score != 0 ? 100 * static_cast<double>(term.value) / split.score : 0.0;
+    text += fmt::format(" {} \u00D7 {} {} ({} %);", split.parts[static_cast<std::size_t>(term.query)],
+                        split.key_parts[static_cast<std::size_t>(term.key)],
+                        number_text(static_cast<double>(term.value), 2), number_text(share, 0));
+  }
   text.back() = '.';
   return text;
 }
@@ -138,7 +141,9 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
               skin);
     const bool distance = col == static_cast<int>(split.parts.size());
     dim_text(distance ? tr("for the distance of the two words") : "(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
-    bold_text(trf("{:.4f} of {:.4f}", split.terms.at(row, col), split.score), skin);
+    bold_text(trf("{} of {}", number_text(static_cast<double>(split.terms.at(row, col)), 4),
+                  number_text(split.score, 4)),
+              skin);
   };
   draw_heatmap("terms", split.terms, view.version, {0, 0}, options, context.textures, skin);
 }
