@@ -225,6 +225,9 @@ std::vector<Variant> transformers(const std::string& architecture) {
   all.back().config.num_kv_heads = 1;
   all.back().config.norm_kind = "rms";
   all.back().config.biases = false;
+  all.push_back(transformer(architecture, "shaw", "pre", "swiglu", false));
+  all.back().name += "_grouped";
+  all.back().config.num_kv_heads = 1;
   all.push_back(transformer(architecture, "t5", "pre", "geglu", false));
   all.back().config.d_head = 6;
   all.back().config.tied_inputs = architecture != "decoder-only";

@@ -105,7 +105,7 @@ TEST_F(CompareCommands, ARunIsListedWithWhatItDiffersIn) {
   const auto list = nlohmann::json::parse(said(runs, RunsOptions{folder.string(), true}));
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0]["run"], "both/a");
-  EXPECT_EQ(list[0]["configuration"], nlohmann::json({{"model.positions", "rope"}}));
+  EXPECT_EQ(list[0]["configuration"], nlohmann::json({{"model.positions", "shaw"}}));
   EXPECT_EQ(list[1]["configuration"]["model.positions"], "alibi");
   EXPECT_EQ(list[1]["steps"], 5);
   EXPECT_GT(list[1]["validation_nll"], 0);
@@ -127,7 +127,7 @@ TEST_F(CompareCommands, ARunComparedWithItselfDiffersInNothing) {
 TEST_F(CompareCommands, WhatTwoRunsDifferInIsSaid) {
   said(train, comparing("both", 3));
   const nlohmann::json json = compared("both/a", "both/b");
-  EXPECT_EQ(json["title"], "positions: rope · alibi");
+  EXPECT_EQ(json["title"], "positions: shaw · alibi");
   EXPECT_TRUE(json["same_batches"]);
   EXPECT_GT(json["losses"]["largest_difference"], 0);
   EXPECT_TRUE(json["positions"][0].contains("why_not"));

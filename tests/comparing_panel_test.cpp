@@ -61,7 +61,7 @@ TEST_F(ComparingTest, NothingIsSeenOfItWhileNothingIsCompared) {
 TEST_F(ComparingTest, BothStandSideBySideUnderTheNamesOfWhatTheyDifferIn) {
   begin_comparing(other_run());
   EXPECT_TRUE(ui.drew("Keep A"));
-  EXPECT_TRUE(ui.drew("rope"));
+  EXPECT_TRUE(ui.drew("shaw"));
   EXPECT_TRUE(ui.drew("alibi"));
   EXPECT_TRUE(ui.drew("All heads, A"));
   EXPECT_TRUE(ui.drew("0.000 apart"));
@@ -202,7 +202,7 @@ TEST_F(ComparingTest, OnAProjectorBothAreThere) {
   begin_comparing(other_run());
   scope.presentation = ui.skin.presentation = true;
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("rope"));
+  EXPECT_TRUE(ui.drew("shaw"));
   EXPECT_TRUE(ui.drew("alibi"));
   EXPECT_FALSE(ui.drew("Keep A"));
 }

@@ -92,7 +92,7 @@ TEST(Length, TasksGoOnBeyondTrainingAlsoBeyondTheModelsOwnRoom) {
   const Model model = still(config);
   const LengthLook look = look_at_lengths(*model, letter_tokenizer(), letters(4), {.pairs_a_length = 2}, [](double) {});
   EXPECT_EQ(look.trained, 4);
-  EXPECT_EQ(look.model, "Transformer, rope");
+  EXPECT_EQ(look.model, "Transformer, shaw");
   EXPECT_TRUE(look.problem.empty()) << look.problem;
   ASSERT_EQ(look.points.size(), 11U) << "2 … 12";
   for (const LengthPoint& point : look.points) {

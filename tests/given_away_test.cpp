@@ -127,7 +127,7 @@ TEST_F(GivenAway, WhatFitsNoFamilyIsRefusedWithTheField) {
   EXPECT_THAT(refusal(tiny_config()), testing::AllOf(HasSubstr("marian: model.final_norm is \"true\", not \"false\""),
                                                      HasSubstr("t5: model.norm is \"post\", not \"pre\"")));
   EXPECT_THAT(refusal(shaped("model.final_norm=false")),
-              HasSubstr("marian: model.positions is \"rope\", not \"sinusoidal-halves\""));
+              HasSubstr("marian: model.positions is \"shaw\", not \"sinusoidal-halves\""));
   EXPECT_THAT(refusal(shaped("model.architecture=recurrent")), HasSubstr("model.architecture is \"recurrent\""));
   EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.positions=shaw")), HasSubstr("gpt2: model."));
   // GPT-2 in everything but its pieces.
@@ -154,7 +154,7 @@ const std::vector<std::string>& program_shapes() {
   static const std::vector<std::string> shapes = {
       "corpus.seed=1",
       "model.positions=learned model.initialization=unit model.tied_embeddings=false",
-      "model.positions=shaw model.max_distance=2 model.activation=gelu",
+      "model.positions=shaw model.max_distance=2 model.activation=gelu model.num_kv_heads=1",
       "model.positions=alibi model.norm=pre model.scaled_attention=false",
       "model.positions=t5 model.norm_kind=rms model.output_bias=true model.scaled_output=true",
       "model.positions=rope model.num_heads=4 model.num_kv_heads=2 model.biases=false model.activation=swiglu",

@@ -118,8 +118,9 @@ TEST(Model, ASeedGivesTheWeightsItAlwaysGave) {
   const auto expect_weights = [](bool tied, const std::vector<std::pair<const char*, double>>& last_values,
                                  double next) {
     torch::manual_seed(7);
-    const Model model =
-        make_model({.num_decoder_layers = 2, .d_ff = 512, .initialization = "unit", .tied_embeddings = tied}, 2000);
+    const Model model = make_model(
+        {.num_decoder_layers = 2, .d_ff = 512, .initialization = "unit", .positions = "rope", .tied_embeddings = tied},
+        2000);
     EXPECT_NEAR(torch::rand({1}).item<double>(), next, 1e-6) << "another number of draws";
     const auto parameters = model->named_parameters();
     for (const auto& [name, value] : last_values) {

@@ -75,7 +75,6 @@ TEST(Config, EveryFieldSurvivesJsonAndText) {
       const auto most = static_cast<std::int64_t>(field.limits.max);
       **integer = **integer == most ? static_cast<std::int64_t>(field.limits.min) : most;
     }
-    if (field.key == "model.num_heads") config.model.num_heads = 64;       // RoPE turns pairs of dimensions
     if (field.key == "model.num_kv_heads") config.model.num_kv_heads = 2;  // a divisor of num_heads
     if (auto* const* real = std::get_if<double*>(&value)) **real = (field.limits.min + 2 * field.limits.max) / 3;
     if (auto* const* flag = std::get_if<bool*>(&value)) **flag = !**flag;

@@ -514,6 +514,7 @@ struct PositionsTest : testing::Test {
   UiHarness::Draw draw = ui.in_panel([this] { draw_position_numbers(&snapshot, view, ui.textures, ui.skin); });
 
   void show(Matrix table) {
+    snapshot.model.positions = "sinusoidal";
     snapshot.positions =
         std::make_shared<const std::vector<PositionTable>>(std::vector<PositionTable>{{"", 0, std::move(table)}});
   }

@@ -492,9 +492,9 @@ TEST_F(Shell, FieldsThatAConfigurationHasNoUseForAreHidden) {
 }
 
 TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
-  scope.edited.model.max_distance = 4;  // only Shaw's positions have use for it
+  scope.edited.model.rope_theta = 100;  // only RoPE has use for it
   EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 0);
-  scope.edited.model.positions = "shaw";
+  scope.edited.model.positions = "rope";
   EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 2);
 }
 

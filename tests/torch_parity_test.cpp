@@ -168,6 +168,7 @@ class LayerParity : public testing::TestWithParam<std::tuple<const char*, const 
  protected:
   ModelConfig config() const {
     ModelConfig config = small_config();
+    config.positions = "sinusoidal";  // torch::nn's layers are told nothing of distances
     config.norm = std::get<0>(GetParam());
     config.activation = std::get<1>(GetParam());
     return config;

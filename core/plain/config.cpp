@@ -489,9 +489,6 @@ void check(const Config& config) {
     throw ConfigError(fmt::format("model.num_heads is {}, allowed with {}: an even width d_model / num_heads, not {}",
                                   model.num_heads, positions.name, model.head_width()));
   }
-  if (positions.form == PositionForm::vectors && model.key_heads() != model.num_heads) {
-    throw ConfigError(fmt::format("model.num_kv_heads is {}, allowed with {}: 0", model.num_kv_heads, positions.name));
-  }
 }
 
 nlohmann::json to_json(const Config& config) {

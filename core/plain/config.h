@@ -63,7 +63,7 @@ struct ModelConfig {
   double norm_epsilon = 1e-5;          // added to the variance
   bool final_norm = true;              // once more after the last layer of a stack
   std::string activation = "relu";     // of the feed-forward sublayer (§3.3): see model/feed_forward.h
-  std::string positions = "rope";      // how order is told: see plain/position_schemes.h
+  std::string positions = "shaw";      // how order is told: see plain/position_schemes.h
   std::int64_t max_distance = 16;      // Shaw: farther keys count as this far (1803.02155 §3.2)
   double rope_theta = 10000;           // RoPE: base of the wavelengths (2104.09864 §3.2.2)
   bool scaled_attention = true;        // scores divided by √d_k (§3.2.1)
