@@ -82,6 +82,21 @@ TEST_F(Flow, ThePictureHasABoxASublayerAndAShapeAnArrow) {
   EXPECT_FALSE(ui.drew("Shaw"));
 }
 
+TEST_F(Flow, AColumnOfFewerLayersShowsTheParametersOfItsLast) {
+  open({.num_encoder_layers = 2, .num_decoder_layers = 1});
+  view.layer = 1;
+  auto shown = std::make_shared<Snapshot>(*base);
+  add_data_flow(*shown, FlowWanted{.box = view.box, .layer = 1});
+  auto flow = std::make_shared<DataFlow>(*shown->data_flow);
+  flow->parameters = {{"encoder.layers.1.linear1.weight", {31, 29}}, {"decoder.layers.0.linear1.weight", {7, 101}}};
+  shown->data_flow = flow;
+  shown->request = scope.asked.request + 1;
+  receive(scope, {}, shown);
+  ui.frames(2, draw);
+  EXPECT_TRUE(ui.drew("899"));
+  EXPECT_TRUE(ui.drew("707"));
+}
+
 TEST_F(Flow, AClickChoosesABoxAndAsksForItsNumbers) {
   ASSERT_TRUE(ui.click_text("Cross-attention", draw));
   EXPECT_EQ(view.box, (FlowBox{FlowPart::cross_attention, true}));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -213,11 +212,9 @@ int DataFlowBuilder::add_distances(const std::string& name, const std::string& p
   const int added = add_learned(name,
                                 "Learned, a row a distance from the query, to the left and to the right; farther "
                                 "keys count as the farthest. The same for all heads of the layer.",
-                                "(2k+1)×d", vectors);
-  for (int distance = -farthest; distance <= farthest; ++distance) {
-    const char* sign = distance < 0 ? "−" : "+";
-    at(added).row_labels.push_back(distance == 0 ? "0" : fmt::format("{}{}", sign, std::abs(distance)));
-  }
+                                "R×d", vectors);
+  for (int distance = -farthest; distance <= farthest; ++distance)
+    at(added).row_labels.push_back(fmt::format("{:+}", distance));
   return added;
 }
 
@@ -226,7 +223,7 @@ int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, do
   const int vectors = add_distances("a^K", module + "relative_k");
   return add({.name = scale == 1 ? "q·a^K" : "q·a^K ÷ √d",
               .help = "How well each query goes with each distance.",
-              .letters = length() + "×(2k+1)",
+              .letters = length() + "×R",
               .op = FlowOp::scores,
               .operands = {q, vectors},
               .factor = static_cast<float>(scale),
@@ -250,7 +247,7 @@ void DataFlowBuilder::add_head_by_distance(int weights, int v, const torch::Tens
   const int vectors = add_distances("a^V", module + "relative_v");
   const int sums = add({.name = "weights by distance",
                         .help = "How much of its weight each query gives to keys at each distance.",
-                        .letters = length() + "×(2k+1)",
+                        .letters = length() + "×R",
                         .op = FlowOp::by_distance,
                         .operands = {weights},
                         .row_labels = queries,

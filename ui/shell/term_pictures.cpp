@@ -211,8 +211,8 @@ void draw_alibi(Sheet& sheet) {
 void draw_relative(Sheet& sheet) {
   constexpr int size = 9, farthest = 3;
   sheet.cells({0.3F, 0, 0.7F, 1}, size, size, [&](int row, int col) {
-    const float distance = static_cast<float>(std::clamp(col - row, -farthest, farthest)) / farthest;
-    return map_color(sheet.theme().diverging, 0.5F + 0.5F * distance);
+    const int distance = std::clamp(col - row, -farthest, farthest);
+    return map_color(ColorMap::viridis, static_cast<float>(distance + farthest) / (2 * farthest));
   });
 }
 
@@ -349,18 +349,30 @@ struct Picture {
 };
 
 constexpr std::array pictures = {
-    Picture{"activation function", draw_activations}, Picture{"ALiBi", draw_alibi},
-    Picture{"attention", draw_attention},             Picture{"beam search", draw_beam},
-    Picture{"cosine", draw_cosine},                   Picture{"cross-entropy", draw_cross_entropy},
-    Picture{"dropout", draw_dropout},                 Picture{"entropy", draw_entropy},
-    Picture{"gate", draw_gate},                       Picture{"kernel regression", draw_kernel},
-    Picture{"label smoothing", draw_label_smoothing}, Picture{"layer norm", draw_layer_norm},
-    Picture{"look-ahead mask", draw_mask},            Picture{"one-hot vector", draw_one_hot},
-    Picture{"positional encoding", draw_waves},       Picture{"relative positions", draw_relative},
-    Picture{"residual connection", draw_residual},    Picture{"rotary positions (RoPE)", draw_rotary},
-    Picture{"sinusoids", draw_sinusoids},             Picture{"softmax", draw_softmax},
-    Picture{"teacher forcing", draw_teacher_forcing}, Picture{"temperature", draw_temperature},
-    Picture{"top-k", draw_top_k},                     Picture{"top-p", draw_top_p},
+    Picture{"activation function", draw_activations},
+    Picture{"ALiBi", draw_alibi},
+    Picture{"attention", draw_attention},
+    Picture{"beam search", draw_beam},
+    Picture{"cosine", draw_cosine},
+    Picture{"cross-entropy", draw_cross_entropy},
+    Picture{"dropout", draw_dropout},
+    Picture{"entropy", draw_entropy},
+    Picture{"gate", draw_gate},
+    Picture{"kernel regression", draw_kernel},
+    Picture{"label smoothing", draw_label_smoothing},
+    Picture{"layer norm", draw_layer_norm},
+    Picture{"look-ahead mask", draw_mask},
+    Picture{"one-hot vector", draw_one_hot},
+    Picture{"positional encoding", draw_waves},
+    Picture{"relative positions", draw_relative},
+    Picture{"residual connection", draw_residual},
+    Picture{"rotary positions (RoPE)", draw_rotary},
+    Picture{"sinusoids", draw_sinusoids},
+    Picture{"softmax", draw_softmax},
+    Picture{"teacher forcing", draw_teacher_forcing},
+    Picture{"temperature", draw_temperature},
+    Picture{"top-k", draw_top_k},
+    Picture{"top-p", draw_top_p},
     Picture{"warm-up", draw_warm_up},
 };
 

@@ -73,6 +73,11 @@ class Diagram {
     return snapshot_.data_flow ? std::span<const FlowParameter>(snapshot_.data_flow->parameters)
                                : std::span<const FlowParameter>();
   }
+  // In the chosen layer, or in the last of a column that has fewer.
+  std::int64_t own_parameters_of(const ArchitectureBox& box) const {
+    const auto layers = static_cast<int>(plan_.column(box.box.decoder).layers);
+    return parameters_of(box, clamped(view_.layer, 0, layers - 1), parameters());
+  }
   std::string count_text(const ArchitectureBox& box) const;
   std::string help_of(const ArchitectureBox& box) const;
   Color32 color_of(const ArchitectureBox& box) const;
@@ -156,7 +161,7 @@ Color32 Diagram::color_of(const ArchitectureBox& box) const {
 
 std::string Diagram::count_text(const ArchitectureBox& box) const {
   if (parameters().empty()) return "";
-  const std::int64_t own = parameters_of(box, view_.layer, parameters());
+  const std::int64_t own = own_parameters_of(box);
   if (own > 0) return grouped(own);
   if (box.beside) return box.out;  // what it tells, where nothing is learned
   return shared_parameters_of(box, parameters()) > 0 ? tr("shared") : "0";
@@ -165,7 +170,7 @@ std::string Diagram::count_text(const ArchitectureBox& box) const {
 std::string Diagram::help_of(const ArchitectureBox& box) const {
   std::string text(tr(box.help));
   const std::int64_t shared = shared_parameters_of(box, parameters());
-  const std::int64_t own = parameters_of(box, view_.layer, parameters());
+  const std::int64_t own = own_parameters_of(box);
   text += shared > 0 ? trf("\n{} parameters, shared: counted once, where they are first used.", grouped(shared))
                      : trf("\n{} parameters{}.", grouped(own), box.repeated ? tr(" in each layer") : "");
   text += trf("\nGives {}.\nClick, or the arrow keys: what goes through it.", shape(box.out));
