@@ -93,7 +93,8 @@ TEST_P(Kernels, LinearOfWhatIsNotContiguous) {
 
 struct AttentionCase {
   std::int64_t queries, keys, num_heads, d;
-  bool self, padding, look_ahead, bias, relative;
+  bool self, padding, look_ahead, bias;
+  std::int64_t farthest;  // Shaw's k; 0: without his vectors
 };
 
 void expect_attention(const AttentionCase& c, double p) {
@@ -111,13 +112,12 @@ void expect_attention(const AttentionCase& c, double p) {
     attention.look_ahead = torch::ones({c.queries, c.keys}, torch::kBool).triu(c.keys - c.queries + 1);
   }
   if (c.bias) attention.bias = made({c.num_heads, c.queries, c.keys});
-  if (c.relative) {
-    constexpr std::int64_t farthest = 2;
-    attention.relative_k = made({2 * farthest + 1, c.d});
-    attention.relative_v = made({2 * farthest + 1, c.d});
+  if (c.farthest > 0) {
+    attention.relative_k = made({2 * c.farthest + 1, c.d});
+    attention.relative_v = made({2 * c.farthest + 1, c.d});
     const torch::Tensor keys = torch::arange(c.keys);
     const torch::Tensor queries = keys.slice(0, c.keys - c.queries).unsqueeze(1);
-    attention.distances = (keys - queries).clamp(-farthest, farthest) + farthest;
+    attention.distances = (keys - queries).clamp(-c.farthest, c.farthest) + c.farthest;
   }
   expect_twins(inputs, [&] { return kernels::attend(attention).heads; });
   const kernels::Attended fused = kernels::attend(attention);
@@ -127,13 +127,19 @@ void expect_attention(const AttentionCase& c, double p) {
 
 TEST_P(Kernels, Attention) {
   for (const double p : {0.0, 0.2}) {
-    expect_attention({9, 9, 2, 8, true, false, false, false, false}, p);
-    expect_attention({17, 17, 3, 6, true, true, false, false, false}, p);
-    expect_attention({9, 9, 2, 16, true, true, true, true, false}, p);
-    expect_attention({33, 33, 1, 5, true, false, true, false, true}, p);
-    expect_attention({4, 11, 2, 8, false, true, false, false, false}, p);
-    expect_attention({3, 11, 2, 8, false, false, true, true, true}, p);
-    expect_attention({1, 1, 2, 4, true, false, true, false, true}, p);
+    expect_attention({9, 9, 2, 8, true, false, false, false, 0}, p);
+    expect_attention({17, 17, 3, 6, true, true, false, false, 0}, p);
+    expect_attention({9, 9, 2, 16, true, true, true, true, 0}, p);
+    expect_attention({33, 33, 1, 5, true, false, true, false, 2}, p);
+    expect_attention({9, 9, 2, 8, true, true, false, false, 2}, p);
+    expect_attention({4, 11, 2, 8, false, true, false, false, 0}, p);
+    expect_attention({3, 11, 2, 8, false, false, true, true, 2}, p);
+    expect_attention({1, 1, 2, 4, true, false, true, false, 2}, p);
+    // Farther than any two are apart.
+    expect_attention({9, 9, 2, 8, true, true, false, false, 16}, p);
+    expect_attention({9, 9, 2, 8, true, false, true, false, 16}, p);
+    expect_attention({3, 11, 2, 8, false, false, true, true, 16}, p);
+    expect_attention({1, 1, 2, 4, true, false, false, false, 16}, p);
   }
 }
 

@@ -107,7 +107,8 @@ class Places {
     longest.output_stride = d_model;
     longest.bias_stride = longest.keys;
     longest.scale = static_cast<float>(rule.scale);
-    longest.farthest = num_distances / 2;
+    longest.first_distance = -(num_distances / 2);
+    longest.num_distances = num_distances;
   }
 
   // Rows of weights lie as far apart as the longest pair needs: packed or not, dropout draws the same for each weight.
@@ -116,7 +117,12 @@ class Places {
     shape.queries = queries_.count(pair);
     shape.keys = keys_.count(pair);
     shape.first_visible = look_ahead_ ? shape.keys - shape.queries : shape.keys;
+    if (longest.num_distances > 0) limit_distances(shape);
     return shape;
+  }
+  // One of Shaw's tables from the shape's first distance on; null where there is none.
+  float* table_of(const HeadShape& shape, float* table) const {
+    return table ? table + (shape.first_distance - longest.first_distance) * longest.d : nullptr;
   }
 
   std::int64_t query(std::int64_t pair, std::int64_t head) const {
@@ -146,6 +152,13 @@ class Places {
   HeadShape longest;
 
  private:
+  // To those that are there and not hidden: most tables reach farther than a sentence.
+  void limit_distances(HeadShape& shape) const {
+    const std::int64_t farthest = std::min(longest.num_distances / 2, shape.keys - 1);
+    shape.first_distance = -farthest;
+    shape.num_distances = (look_ahead_ ? 0 : farthest) + farthest + 1;
+  }
+
   std::int64_t num_heads_;
   bool look_ahead_, in_queries_;
   SequenceRows queries_, keys_;
@@ -169,7 +182,9 @@ class Attention : public torch::autograd::Function<Attention> {
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule->num_heads; ++head) {
-        const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
+        HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
+        input.relative_k = places.table_of(shape, data(relative_k));
+        input.relative_v = places.table_of(shape, data(relative_v));
         loops().head_forward(shape, input, rule->dropout, data(weights) + places.weights(pair, head),
                              data(heads) + places.output(pair, head), scratch.data());
       }
@@ -200,15 +215,17 @@ class Attention : public torch::autograd::Function<Attention> {
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule.num_heads; ++head) {
-        const HeadInput input = head_input(places, queries, memory, bias, relative_k, relative_v, padding, pair, head);
+        HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
+        input.relative_k = places.table_of(shape, data(relative_k));
+        input.relative_v = places.table_of(shape, data(relative_v));
         HeadGradients out;
         float* keys = is_there(memory) ? data(memory_gradient) : data(query_gradient);
         out.q = data(query_gradient) + places.query(pair, head);
         out.k = keys + places.key(pair, head);
         out.v = keys + places.value(pair, head);
         if (learns_bias) out.bias = data(bias_gradient) + head * shape.bias_stride * places.longest.queries;
-        out.relative_k = relative_k_gradient.data();
-        out.relative_v = relative_v_gradient.data();
+        out.relative_k = places.table_of(shape, relative_k_gradient.data());
+        out.relative_v = places.table_of(shape, relative_v_gradient.data());
         loops().head_backward(shape, input, rule.dropout, data(weights) + places.weights(pair, head),
                               data(above) + places.output(pair, head), out, scratch.data());
       }
@@ -228,15 +245,12 @@ class Attention : public torch::autograd::Function<Attention> {
   }
 
   static HeadInput head_input(const Places& places, const torch::Tensor& queries, const torch::Tensor& memory,
-                              const torch::Tensor& bias, const torch::Tensor& relative_k,
-                              const torch::Tensor& relative_v, const torch::Tensor& padding, std::int64_t pair,
+                              const torch::Tensor& bias, const torch::Tensor& padding, std::int64_t pair,
                               std::int64_t head) {
     const HeadShape& longest = places.longest;
     HeadInput input = places.input(data(queries), data(memory), pair, head);
     if (is_there(bias)) input.bias = data(bias) + head * longest.queries * longest.bias_stride;
     if (is_there(padding)) input.padding = padding.data_ptr<bool>() + pair * longest.keys;
-    input.relative_k = data(relative_k);
-    input.relative_v = data(relative_v);
     return input;
   }
 };

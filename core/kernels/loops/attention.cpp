@@ -10,10 +10,6 @@ std::int64_t padded(std::int64_t n) {
   return (n + key_padding - 1) / key_padding * key_padding;
 }
 
-std::int64_t num_distances(const HeadShape& shape) {
-  return shape.farthest > 0 ? 2 * shape.farthest + 1 : 0;
-}
-
 // The scratch of one head, cut up.
 struct Scratch {
   float* transposed;   // d×padded_keys, or d×padded distances
@@ -23,7 +19,7 @@ struct Scratch {
   float* hidden;       // padded_keys: 0 or −∞
 
   Scratch(const HeadShape& shape, float* memory) {
-    const std::int64_t columns = padded(num_distances(shape));
+    const std::int64_t columns = padded(shape.num_distances);
     transposed = memory;
     matrix = transposed + shape.d * (columns > shape.padded_keys ? columns : shape.padded_keys);
     mask = matrix + shape.queries * shape.padded_keys;
@@ -35,15 +31,13 @@ struct Scratch {
 // The row of Shaw's tables for query i and key j.
 std::int64_t distance(const HeadShape& shape, std::int64_t i, std::int64_t j) {
   const std::int64_t first_query = shape.keys - shape.queries;  // the queries are the last of the keys
-  const std::int64_t ahead = j - i - first_query;
-  const std::int64_t clipped =
-      ahead < -shape.farthest ? -shape.farthest : (ahead > shape.farthest ? shape.farthest : ahead);
-  return clipped + shape.farthest;
+  const std::int64_t row = j - i - first_query - shape.first_distance, last = shape.num_distances - 1;
+  return row < 0 ? 0 : (row > last ? last : row);
 }
 
 // y (queries×keys) += x (queries×distances), each key taking its own.
 void add_spread(const HeadShape& shape, const float* x, float* y) {
-  const std::int64_t columns = padded(num_distances(shape));
+  const std::int64_t columns = padded(shape.num_distances);
   for (std::int64_t i = 0; i < shape.queries; ++i) {
     for (std::int64_t j = 0; j < shape.keys; ++j)
       y[i * shape.padded_keys + j] += x[i * columns + distance(shape, i, j)];
@@ -52,7 +46,7 @@ void add_spread(const HeadShape& shape, const float* x, float* y) {
 
 // y (queries×distances) = the sums of x (queries×keys) by distance.
 void gather(const HeadShape& shape, const float* x, float* y) {
-  const std::int64_t columns = padded(num_distances(shape));
+  const std::int64_t columns = padded(shape.num_distances);
   for (std::int64_t i = 0; i < shape.queries * columns; ++i) y[i] = 0;
   for (std::int64_t i = 0; i < shape.queries; ++i) {
     for (std::int64_t j = 0; j < shape.keys; ++j)
@@ -63,8 +57,8 @@ void gather(const HeadShape& shape, const float* x, float* y) {
 // matrix += x · (one of Shaw's tables)ᵀ, each key taking its distance's.
 void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* table,
                   const Scratch& scratch) {
-  const std::int64_t columns = padded(num_distances(shape));
-  transpose(num_distances(shape), shape.d, table, shape.d, scratch.transposed, columns);
+  const std::int64_t columns = padded(shape.num_distances);
+  transpose(shape.num_distances, shape.d, table, shape.d, scratch.transposed, columns);
   small_product(shape.queries, columns, shape.d, {x, stride, 1}, scratch.transposed, columns, scratch.by_distance,
                 columns, false);
   add_spread(shape, scratch.by_distance, scratch.matrix);
@@ -100,7 +94,7 @@ void softmax_backward_row(std::int64_t n, const float* p, float* dp) {
 }  // namespace
 
 std::int64_t head_scratch(const HeadShape& shape) {
-  const std::int64_t columns = padded(num_distances(shape));
+  const std::int64_t columns = padded(shape.num_distances);
   const std::int64_t widest = columns > shape.padded_keys ? columns : shape.padded_keys;
   return shape.d * widest + shape.queries * (2 * shape.padded_keys + columns) + shape.padded_keys;
 }
@@ -128,9 +122,9 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
   small_product(shape.queries, shape.d, shape.keys, {kept, keys, 1}, input.v, shape.memory_stride, output,
                 shape.output_stride, false);
   if (!input.relative_v) return;
-  const std::int64_t columns = padded(num_distances(shape));
+  const std::int64_t columns = padded(shape.num_distances);
   gather(shape, kept, scratch.by_distance);
-  small_product(shape.queries, shape.d, num_distances(shape), {scratch.by_distance, columns, 1}, input.relative_v,
+  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.relative_v,
                 shape.d, output, shape.output_stride, true);
 }
 
@@ -138,7 +132,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
                    const float* output_gradient, const HeadGradients& gradients, float* memory) {
   const Scratch scratch(shape, memory);
   const std::int64_t keys = shape.padded_keys;
-  const std::int64_t columns = padded(num_distances(shape));
+  const std::int64_t columns = padded(shape.num_distances);
   const std::int64_t size = shape.queries * keys;
   float* kept = scratch.matrix;
   dropped(rule, input.stream, size, weights, scratch.mask, kept);
@@ -146,7 +140,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
                 shape.memory_stride, false);
   if (gradients.relative_v) {
     gather(shape, kept, scratch.by_distance);
-    small_product(num_distances(shape), shape.d, shape.queries, {scratch.by_distance, 1, columns}, output_gradient,
+    small_product(shape.num_distances, shape.d, shape.queries, {scratch.by_distance, 1, columns}, output_gradient,
                   shape.output_stride, gradients.relative_v, shape.d, true);
   }
 
@@ -172,10 +166,10 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
                 shape.memory_stride, false);
   if (!input.relative_k) return;
   gather(shape, scores, scratch.by_distance);
-  small_product(shape.queries, shape.d, num_distances(shape), {scratch.by_distance, columns, 1}, input.relative_k,
+  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.relative_k,
                 shape.d, gradients.q, shape.query_stride, true);
   if (!gradients.relative_k) return;
-  small_product(num_distances(shape), shape.d, shape.queries, {scratch.by_distance, 1, columns}, input.q,
+  small_product(shape.num_distances, shape.d, shape.queries, {scratch.by_distance, 1, columns}, input.q,
                 shape.query_stride, gradients.relative_k, shape.d, true);
 }
 

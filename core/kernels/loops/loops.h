@@ -32,8 +32,8 @@ struct HeadShape {
   std::int64_t bias_stride = 0;
   float scale = 1;
   std::int64_t first_visible = 0;  // query i sees keys j ≤ i + first_visible; keys if nothing is hidden
-  std::int64_t farthest =
-      0;  // Shaw: distances are clipped to −farthest … farthest; the tables have 2·farthest + 1 rows
+  // Shaw: the rows of the tables are of these distances, from the first on; what lies beyond counts as their ends.
+  std::int64_t first_distance = 0, num_distances = 0;
 };
 
 // What a head reads; null where there is none.
@@ -41,7 +41,7 @@ struct HeadInput {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   const float* bias = nullptr;        // queries×keys, bias_stride apart
   const bool* padding = nullptr;      // keys
-  const float* relative_k = nullptr;  // Shaw's a^K, (2·farthest + 1)×d
+  const float* relative_k = nullptr;  // Shaw's a^K, num_distances×d
   const float* relative_v = nullptr;  // and a^V
   std::uint64_t stream = 0;           // of the dropout, one a head and pair
 };

@@ -74,16 +74,17 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
   const std::string added(bias ? bias->label : "");
+  const std::string divided = head.scaled ? fmt::format("÷ √{}", head.q.cols) : tr("not divided");
   const std::array<std::string, num_stages> titles = {
       "Q" + rotated,
       "K" + rotated,
       "q·k",
       added + tr(" bias"),
-      (head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not divided")) + (bias ? " + " + added : ""),
+      divided + (bias ? " + " + added : ""),  // of the q·k before; cards are narrow
       tr("mask"),
       tr("softmax"),
       "V",
-      head.relative_v.empty() ? tr("weights × V") : trf("weights × (V + {}'s a^V)", added),
+      head.relative_v.empty() ? tr("weights × V") : "w·(V + a^V)",  // Shaw's
       tr("concat"),
       "W_O",
       tr("output")};
