@@ -80,7 +80,7 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
       "K" + rotated,
       "q·k",
       added + tr(" bias"),
-      divided + (bias ? " + " + added : ""),  // of the q·k before; cards are narrow
+      bias ? tr("scores") : divided,  // of the q·k before
       tr("mask"),
       tr("softmax"),
       "V",
