@@ -222,6 +222,18 @@ TEST_F(Inside, EveryStageIsThere) {
     EXPECT_TRUE(ui.drew(title)) << title;
 }
 
+TEST_F(Inside, WhatShawsVectorsAddIsInTheTitles) {
+  ui.io().DisplaySize = {1600, 1600};
+  show(with_inside(encoder_head));
+  EXPECT_TRUE(ui.drew("q·k ÷ "));
+  EXPECT_TRUE(ui.drew("weights × V"));
+  EXPECT_FALSE(ui.drew("Shaw bias"));
+  show(with_inside(encoder_head, "shaw"));
+  EXPECT_TRUE(ui.drew("Shaw bias"));
+  EXPECT_FALSE(ui.drew("q·k ÷ ")) << "nor the bias";
+  EXPECT_TRUE(ui.drew("w·(V + a^V)"));
+}
+
 TEST_F(Inside, ATitleShowsItsStageAlone) {
   ui.io().DisplaySize = {1600, 1600};
   show(with_inside(encoder_head));

@@ -387,10 +387,6 @@ Json score_json(const ScoreSplit& split, const TwinFacts& facts) {
                {"from", word(asked.from)},
                {"to", word(asked.to)}};
   if (asked.other >= 0) json["other"] = word(asked.other);
-  if (!split.problem.empty()) {
-    json["problem"] = split.problem;
-    return json;
-  }
   json["score"] = split.score;
   json["parts"] = split.parts;
   json["key_parts"] = split.key_parts;

@@ -132,7 +132,6 @@ std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, 
 void print_score(const ScoreSplit& split) {
   const HeadPlace& place = split.question.place;
   fmt::print("{} {}: ", part_name(place.part), layer_and_head(place.layer, place.head));
-  if (!split.problem.empty()) return fmt::print("{}\n", split.problem);
   fmt::print("score {:.3f}, the sum of\n{:>16}", split.score, "query \\ key");
   for (const std::string& part : split.key_parts) fmt::print("  {:>14}", part);
   fmt::print("\n");

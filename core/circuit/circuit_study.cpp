@@ -99,7 +99,7 @@ ScoreSplit answer(const CircuitGround& ground, const ScoreQuestion& question, co
   try {
     return split_score(TwinRuns(ground.model, ground.tokenizer, question.twins), question);
   } catch (const NotTwins& problem) {
-    return {.question = question, .problem = problem.what(), .parts = {}, .terms = {}};
+    return {.question = question, .problem = problem.what()};
   }
 }
 

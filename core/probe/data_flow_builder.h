@@ -62,7 +62,7 @@ class DataFlowBuilder {
   void add_attention();
   int add_distances(const std::string& name, const std::string& parameter_name);
   int add_scores_by_distance(int q, const std::string& module, double scale);
-  void add_head_by_distance(int weights, int v, const torch::Tensor& head, const std::string& module);
+  void add_mixed_distances(int values, int weights, const torch::Tensor& head, const std::string& module);
   void add_feed_forward();
   void add_norm(int x, const std::string& parameters);
   void add_sublayer_norm();

@@ -183,17 +183,14 @@ void DataFlowBuilder::add_attention() {
   const torch::Tensor joined =
       torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
   const torch::Tensor own = joined.slice(1, head.place.head * width, (head.place.head + 1) * width);
-  if (by_distance) {
-    add_head_by_distance(weight, v, own, module);
-  } else {
-    add({.name = "head",
-         .help = "Of every query the values, mixed by its weights.",
-         .letters = length() + "×d",
-         .op = FlowOp::product,
-         .operands = {weight, v},
-         .row_labels = queries},
-        own);
-  }
+  const int mixed = add({.name = by_distance ? "values, mixed" : "head",
+                         .help = "Of every query the values, mixed by its weights.",
+                         .letters = length() + "×d",
+                         .op = FlowOp::product,
+                         .operands = {weight, v},
+                         .row_labels = queries},
+                        by_distance ? torch::mm(of(weight), of(v).cpu()) : own);
+  if (by_distance) add_mixed_distances(mixed, weight, own, module);
   const int all = add({.name = "heads",
                        .help = "All heads side by side (paper §3.2.2).",
                        .letters = length() + "×D",
@@ -232,18 +229,12 @@ int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, do
              torch::mm(of(q), of(vectors).t()) * scale);
 }
 
-// Σ_j w_ij (v_j + a^V_ij), the values and, a distance at a time, their vectors (1803.02155, equation 3).
-void DataFlowBuilder::add_head_by_distance(int weights, int v, const torch::Tensor& head, const std::string& module) {
+// Σ_j w_ij (v_j + a^V_ij), the head: to the values the vectors, a distance at a time (1803.02155, equation 3).
+void DataFlowBuilder::add_mixed_distances(int values, int weights, const torch::Tensor& head,
+                                          const std::string& module) {
   const Labels queries = at(weights).row_labels;
   const AttentionPart stack = decoder() ? AttentionPart::decoder : AttentionPart::encoder;
   const torch::Tensor distances = model_.relative_positions(stack, head.size(0)).distances.cpu();
-  const int values = add({.name = "values, mixed",
-                          .help = "Of every query the values, mixed by its weights.",
-                          .letters = length() + "×d",
-                          .op = FlowOp::product,
-                          .operands = {weights, v},
-                          .row_labels = queries},
-                         torch::mm(of(weights), of(v).cpu()));
   const int vectors = add_distances("a^V", module + "relative_v");
   const int sums = add({.name = "weights by distance",
                         .help = "How much of its weight each query gives to keys at each distance.",

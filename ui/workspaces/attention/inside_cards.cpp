@@ -74,13 +74,13 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
   const std::string added(bias ? bias->label : "");
-  const std::string divided = head.scaled ? fmt::format("÷ √{}", head.q.cols) : tr("not divided");
+  const std::string divided = head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not divided");
   const std::array<std::string, num_stages> titles = {
       "Q" + rotated,
       "K" + rotated,
       "q·k",
       added + tr(" bias"),
-      bias ? tr("scores") : divided,  // of the q·k before
+      bias ? tr("scores") : divided,  // with the bias it would be too long for a card
       tr("mask"),
       tr("softmax"),
       "V",
