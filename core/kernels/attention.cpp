@@ -109,6 +109,7 @@ class Places {
     longest.scale = static_cast<float>(rule.scale);
     longest.first_distance = -(num_distances / 2);
     longest.num_distances = num_distances;
+    longest.table_stride = padded(num_distances) + key_padding;  // a shape's distances end anywhere
   }
 
   // Rows of weights lie as far apart as the longest pair needs: packed or not, dropout draws the same for each weight.
@@ -120,9 +121,12 @@ class Places {
     if (longest.num_distances > 0) limit_distances(shape);
     return shape;
   }
-  // One of Shaw's tables from the shape's first distance on; null where there is none.
+  // One of Shaw's tables, or a turned one, from the shape's first distance on; null where there is none.
   float* table_of(const HeadShape& shape, float* table) const {
     return table ? table + (shape.first_distance - longest.first_distance) * longest.d : nullptr;
+  }
+  const float* turned_table_of(const HeadShape& shape, const float* table) const {
+    return table ? table + shape.first_distance - longest.first_distance : nullptr;
   }
 
   std::int64_t query(std::int64_t pair, std::int64_t head) const {
@@ -164,6 +168,14 @@ class Places {
   SequenceRows queries_, keys_;
 };
 
+// One of Shaw's tables, d×table_stride instead of num_distances×d.
+torch::Tensor turned_table(const torch::Tensor& table, const HeadShape& shape) {
+  if (!is_there(table)) return table;
+  torch::Tensor turned = torch::empty({shape.d, shape.table_stride}, table.options());
+  loops().transpose(shape.num_distances, shape.d, data(table), shape.d, data(turned), shape.table_stride);
+  return turned;
+}
+
 class Attention : public torch::autograd::Function<Attention> {
  public:
   static tensor_list forward(AutogradContext* context, const torch::Tensor& given_queries,
@@ -178,13 +190,14 @@ class Attention : public torch::autograd::Function<Attention> {
     torch::Tensor weights =
         torch::empty({places.batch_size, rule->num_heads, longest.queries, longest.padded_keys}, queries.options());
     torch::Tensor heads = torch::empty({queries.size(0), queries.size(1), places.d_model}, queries.options());
+    const torch::Tensor turned_k = turned_table(relative_k, longest);
     std::vector<float> scratch(loops().head_scratch(longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule->num_heads; ++head) {
         HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
-        input.relative_k = places.table_of(shape, data(relative_k));
-        input.relative_v = places.table_of(shape, data(relative_v));
+        input.turned_table = places.turned_table_of(shape, data(turned_k));
+        input.table = places.table_of(shape, data(relative_v));
         loops().head_forward(shape, input, rule->dropout, data(weights) + places.weights(pair, head),
                              data(heads) + places.output(pair, head), scratch.data());
       }
@@ -211,13 +224,14 @@ class Attention : public torch::autograd::Function<Attention> {
     const torch::Tensor bias_gradient = learns_bias ? torch::zeros_like(bias) : torch::Tensor();
     const ParameterGradient relative_k_gradient(relative_k);
     const ParameterGradient relative_v_gradient(relative_v);
+    const torch::Tensor turned_v = turned_table(relative_v, places.longest);
     std::vector<float> scratch(loops().head_scratch(places.longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule.num_heads; ++head) {
         HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
-        input.relative_k = places.table_of(shape, data(relative_k));
-        input.relative_v = places.table_of(shape, data(relative_v));
+        input.turned_table = places.turned_table_of(shape, data(turned_v));
+        input.table = places.table_of(shape, data(relative_k));
         HeadGradients out;
         float* keys = is_there(memory) ? data(memory_gradient) : data(query_gradient);
         out.q = data(query_gradient) + places.query(pair, head);

@@ -12,77 +12,95 @@ std::int64_t padded(std::int64_t n) {
 
 // The scratch of one head, cut up.
 struct Scratch {
-  float* transposed;   // d×padded_keys, or d×padded distances
+  float* transposed;   // d×padded_keys
   float* matrix;       // queries×padded_keys
   float* mask;         // queries×padded_keys
   float* by_distance;  // queries×padded distances
   float* hidden;       // padded_keys: 0 or −∞
 
   Scratch(const HeadShape& shape, float* memory) {
-    const std::int64_t columns = padded(shape.num_distances);
     transposed = memory;
-    matrix = transposed + shape.d * (columns > shape.padded_keys ? columns : shape.padded_keys);
+    matrix = transposed + shape.d * shape.padded_keys;
     mask = matrix + shape.queries * shape.padded_keys;
     by_distance = mask + shape.queries * shape.padded_keys;
-    hidden = by_distance + shape.queries * columns;
+    hidden = by_distance + shape.queries * padded(shape.num_distances);
   }
 };
 
-// The row of Shaw's tables for query i and key j.
-std::int64_t distance(const HeadShape& shape, std::int64_t i, std::int64_t j) {
-  const std::int64_t first_query = shape.keys - shape.queries;  // the queries are the last of the keys
-  const std::int64_t row = j - i - first_query - shape.first_distance, last = shape.num_distances - 1;
-  return row < 0 ? 0 : (row > last ? last : row);
-}
+// Of query i: keys from `begin` to `end` have the rows j + offset of Shaw's tables; those before them count as the
+// first row, those behind as the last.
+struct Run {
+  std::int64_t begin, end, offset;
+
+  Run(const HeadShape& shape, std::int64_t i) {
+    offset = shape.queries - shape.keys - i - shape.first_distance;  // the queries are the last of the keys
+    const auto key = [&](std::int64_t j) { return j < 0 ? 0 : (j > shape.keys ? shape.keys : j); };
+    begin = key(-offset);
+    end = key(shape.num_distances - offset);
+  }
+};
 
 // y (queries×keys) += x (queries×distances), each key taking its own.
 void add_spread(const HeadShape& shape, const float* x, float* y) {
-  const std::int64_t columns = padded(shape.num_distances);
+  const std::int64_t columns = padded(shape.num_distances), last = shape.num_distances - 1;
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    for (std::int64_t j = 0; j < shape.keys; ++j)
-      y[i * shape.padded_keys + j] += x[i * columns + distance(shape, i, j)];
+    const Run run(shape, i);
+    const float* from = x + i * columns;
+    float* to = y + i * shape.padded_keys;
+    for (std::int64_t j = 0; j < run.begin; ++j) to[j] += from[0];
+#pragma omp simd
+    for (std::int64_t j = run.begin; j < run.end; ++j) to[j] += from[j + run.offset];
+    for (std::int64_t j = run.end; j < shape.keys; ++j) to[j] += from[last];
   }
 }
 
 // y (queries×distances) = the sums of x (queries×keys) by distance.
 void gather(const HeadShape& shape, const float* x, float* y) {
-  const std::int64_t columns = padded(shape.num_distances);
-  for (std::int64_t i = 0; i < shape.queries * columns; ++i) y[i] = 0;
+  const std::int64_t columns = padded(shape.num_distances), last = shape.num_distances - 1;
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    for (std::int64_t j = 0; j < shape.keys; ++j)
-      y[i * columns + distance(shape, i, j)] += x[i * shape.padded_keys + j];
+    const Run run(shape, i);
+    const float* from = x + i * shape.padded_keys;
+    float* to = y + i * columns;
+    for (std::int64_t row = 0; row < columns; ++row) to[row] = 0;
+    for (std::int64_t j = 0; j < run.begin; ++j) to[0] += from[j];
+#pragma omp simd
+    for (std::int64_t j = run.begin; j < run.end; ++j) to[j + run.offset] += from[j];
+    for (std::int64_t j = run.end; j < shape.keys; ++j) to[last] += from[j];
   }
 }
 
-// matrix += x · (one of Shaw's tables)ᵀ, each key taking its distance's.
-void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* table,
+// matrix += x · (the turned table), each key taking its distance's.
+void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* turned_table,
                   const Scratch& scratch) {
   const std::int64_t columns = padded(shape.num_distances);
-  transpose(shape.num_distances, shape.d, table, shape.d, scratch.transposed, columns);
-  small_product(shape.queries, columns, shape.d, {x, stride, 1}, scratch.transposed, columns, scratch.by_distance,
+  small_product(shape.queries, columns, shape.d, {x, stride, 1}, turned_table, shape.table_stride, scratch.by_distance,
                 columns, false);
   add_spread(shape, scratch.by_distance, scratch.matrix);
 }
 
 void softmax_row(const HeadShape& shape, const float* bias, const float* hidden, std::int64_t visible, const float* x,
                  float* y) {
-  const auto n = static_cast<std::int32_t>(shape.padded_keys);
-  const auto end = static_cast<std::int32_t>(visible < shape.keys ? visible : shape.keys);
-  const float scale = shape.scale;
-  for (std::int32_t j = 0; j < n; ++j) {
-    const float score = x[j] * scale + hidden[j];
-    y[j] = j < end ? score : minus_infinity;
+  const std::int64_t n = shape.padded_keys;
+  const auto end = static_cast<std::uint32_t>(visible < shape.keys ? visible : shape.keys);
+  const Vector nothing = Vector{} + minus_infinity;
+  Words key = counted(std::make_index_sequence<width>());
+  for (std::int64_t j = 0; j < n; j += width, key += static_cast<std::uint32_t>(width)) {
+    const Vector score = vector_at(x + j) * shape.scale + vector_at(hidden + j);
+    vector_at(y + j) = key < end ? score : nothing;
   }
   if (bias) {
-    for (std::int32_t j = 0; j < end; ++j) y[j] += bias[j];
+    for (std::uint32_t j = 0; j < end; ++j) y[j] += bias[j];
   }
-  float largest = minus_infinity;
-#pragma omp simd reduction(max : largest)
-  for (std::int32_t j = 0; j < n; ++j) largest = y[j] > largest ? y[j] : largest;
-#pragma omp simd
-  for (std::int32_t j = 0; j < n; ++j) y[j] = exponential(y[j] - largest);
-  const float share = 1.0F / sum_of(n, y);
-  for (std::int32_t j = 0; j < n; ++j) y[j] *= share;
+  Vector most = nothing;
+  for (std::int64_t j = 0; j < n; j += width) most = larger(most, vector_at(y + j));
+  const float largest = lanes_largest(most);
+  Vector sums = {};
+  for (std::int64_t j = 0; j < n; j += width) {
+    vector_at(y + j) = exponential(vector_at(y + j) - largest);
+    sums += vector_at(y + j);
+  }
+  const float share = 1.0F / lanes_sum(sums);
+  for (std::int64_t j = 0; j < n; j += width) vector_at(y + j) *= share;
 }
 
 // ds = p ∘ (dp − Σ p dp), the softmax's Jacobian, in place.
@@ -94,9 +112,7 @@ void softmax_backward_row(std::int64_t n, const float* p, float* dp) {
 }  // namespace
 
 std::int64_t head_scratch(const HeadShape& shape) {
-  const std::int64_t columns = padded(shape.num_distances);
-  const std::int64_t widest = columns > shape.padded_keys ? columns : shape.padded_keys;
-  return shape.d * widest + shape.queries * (2 * shape.padded_keys + columns) + shape.padded_keys;
+  return (shape.d + 2 * shape.queries + 1) * shape.padded_keys + shape.queries * padded(shape.num_distances);
 }
 
 void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutRule& rule, float* weights,
@@ -106,7 +122,7 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
   transpose(shape.keys, shape.d, input.k, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {input.q, shape.query_stride, 1}, scratch.transposed, keys,
                 scratch.matrix, keys, false);
-  if (input.relative_k) add_relative(shape, input.q, shape.query_stride, input.relative_k, scratch);
+  if (input.turned_table) add_relative(shape, input.q, shape.query_stride, input.turned_table, scratch);
   for (std::int64_t j = 0; j < keys; ++j) {
     scratch.hidden[j] = j < shape.keys && !(input.padding && input.padding[j]) ? 0.0F : minus_infinity;
   }
@@ -121,11 +137,11 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
   }
   small_product(shape.queries, shape.d, shape.keys, {kept, keys, 1}, input.v, shape.memory_stride, output,
                 shape.output_stride, false);
-  if (!input.relative_v) return;
+  if (!input.table) return;
   const std::int64_t columns = padded(shape.num_distances);
   gather(shape, kept, scratch.by_distance);
-  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.relative_v,
-                shape.d, output, shape.output_stride, true);
+  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.table, shape.d,
+                output, shape.output_stride, true);
 }
 
 void head_backward(const HeadShape& shape, const HeadInput& input, const DropoutRule& rule, const float* weights,
@@ -148,7 +164,7 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   transpose(shape.keys, shape.d, input.v, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {output_gradient, shape.output_stride, 1}, scratch.transposed, keys,
                 scores, keys, false);
-  if (input.relative_v) add_relative(shape, output_gradient, shape.output_stride, input.relative_v, scratch);
+  if (input.turned_table) add_relative(shape, output_gradient, shape.output_stride, input.turned_table, scratch);
   if (rule.threshold > 0) {
     for (std::int64_t i = 0; i < size; ++i) scores[i] *= scratch.mask[i];
   }
@@ -164,10 +180,10 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
                 shape.query_stride, false);
   small_product(shape.keys, shape.d, shape.queries, {scores, 1, keys}, input.q, shape.query_stride, gradients.k,
                 shape.memory_stride, false);
-  if (!input.relative_k) return;
+  if (!input.table) return;
   gather(shape, scores, scratch.by_distance);
-  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.relative_k,
-                shape.d, gradients.q, shape.query_stride, true);
+  small_product(shape.queries, shape.d, shape.num_distances, {scratch.by_distance, columns, 1}, input.table, shape.d,
+                gradients.q, shape.query_stride, true);
   if (!gradients.relative_k) return;
   small_product(shape.num_distances, shape.d, shape.queries, {scratch.by_distance, 1, columns}, input.q,
                 shape.query_stride, gradients.relative_k, shape.d, true);

@@ -7,9 +7,8 @@ constexpr std::int64_t lanes = 16;         // counters in a row, whatever the le
 constexpr std::int64_t draws = 8 * lanes;  // of 16 bits each
 constexpr int num_rounds = 12;             // the fewest that pass BigCrush
 
-// As many of the lanes as a register has, and as many registers of them at a time as hide each other's waiting: four
-// where there are 32 of them.
-typedef std::uint32_t Words __attribute__((vector_size(4 * width), aligned(4), may_alias));
+// A register holds as many of the lanes as it can; as many registers at a time as hide each other's waiting: four where
+// there are 32 of them.
 constexpr int most_together = width == lanes ? 4 : 2;
 
 inline Words rotated(Words x, int bits) {
@@ -67,12 +66,6 @@ struct Threefry {
 // 0 where a draw is below the threshold, else the scale's bits.
 inline Words decided(Words draw, std::uint32_t threshold, std::uint32_t scale) {
   return reinterpret_cast<Words>(draw >= threshold) & scale;
-}
-
-// 0, 1, 2, …
-template <std::size_t... Lanes>
-constexpr Words counted(std::index_sequence<Lanes...>) {
-  return Words{Lanes...};
 }
 
 // The masks of the registers from the `first` on, of all their draws; registers are counted from the block at `begin`.

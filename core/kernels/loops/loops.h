@@ -34,16 +34,18 @@ struct HeadShape {
   std::int64_t first_visible = 0;  // query i sees keys j ≤ i + first_visible; keys if nothing is hidden
   // Shaw: the rows of the tables are of these distances, from the first on; what lies beyond counts as their ends.
   std::int64_t first_distance = 0, num_distances = 0;
+  std::int64_t table_stride = 0;  // of the turned table
 };
 
 // What a head reads; null where there is none.
 struct HeadInput {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const float* bias = nullptr;        // queries×keys, bias_stride apart
-  const bool* padding = nullptr;      // keys
-  const float* relative_k = nullptr;  // Shaw's a^K, num_distances×d
-  const float* relative_v = nullptr;  // and a^V
-  std::uint64_t stream = 0;           // of the dropout, one a head and pair
+  const float* bias = nullptr;    // queries×keys, bias_stride apart
+  const bool* padding = nullptr;  // keys
+  // Of Shaw's a^K and a^V the one that scores are taken with (forward a^K, backward a^V), turned: d rows that may be
+  // read on to the next multiple of key_padding; and the other one, num_distances×d.
+  const float *turned_table = nullptr, *table = nullptr;
+  std::uint64_t stream = 0;  // of the dropout, one a head and pair
 };
 
 // Where the gradients of a head's input go; null where none is wanted. dq, dk and dv are overwritten, the others added

@@ -8,13 +8,13 @@ constexpr int tile_vectors = 2;
 
 // As many rows as fit the registers, b's vectors and one of a's beside them; fewer would wait for each other.
 template <int Vectors>
-constexpr int tile_rows = 12 / Vectors;
+constexpr int tile_rows = (width == 16 ? 24 : 12) / Vectors;
 
 template <int Rows, int Vectors>
 void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, float* c, std::int64_t c_stride,
           bool add) {
   Vector sums[Rows][Vectors];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r) {
     for (int v = 0; v < Vectors; ++v) sums[r][v] = Vector{};
   }
@@ -26,7 +26,7 @@ void tile(std::int64_t depth, Left a, const float* b, std::int64_t b_stride, flo
       for (int v = 0; v < Vectors; ++v) sums[r][v] += factor * row[v];
     }
   }
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r) {
     for (int v = 0; v < Vectors; ++v) {
       Vector& place = vector_at(c + r * c_stride + v * width);

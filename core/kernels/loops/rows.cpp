@@ -34,15 +34,44 @@ void masked_rows(const DropoutRule& rule, std::int64_t rows, std::int64_t column
   }
 }
 
-// y = x + bias for n elements from `begin` on, wherever in their rows they stand.
-void add_bias(std::int64_t begin, std::int64_t n, std::int64_t columns, const float* x, const float* bias, float* y) {
+// The parts of the n elements from `begin` on that lie in one row each: work(first element, its column, count).
+template <typename Work>
+void by_rows(std::int64_t begin, std::int64_t n, std::int64_t columns, Work work) {
   for (std::int64_t i = begin; i < begin + n;) {
-    const std::int64_t first = i % columns;
-    const std::int64_t count = columns - first < begin + n - i ? columns - first : begin + n - i;
-#pragma omp simd
-    for (std::int64_t j = 0; j < count; ++j) y[i + j] = x[i + j] + bias[first + j];
+    const std::int64_t column = i % columns;
+    const std::int64_t count = columns - column < begin + n - i ? columns - column : begin + n - i;
+    work(i, column, count);
     i += count;
   }
+}
+
+// y = activated(x + bias) · mask; null: none of these.
+template <Activation A>
+void activate_part(std::int64_t n, const float* x, const float* bias, const float* mask, float* y) {
+  if (bias && mask) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) y[i] = activated(A, x[i] + bias[i]) * mask[i];
+  } else if (bias) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) y[i] = activated(A, x[i] + bias[i]);
+  } else if (mask) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) y[i] = activated(A, x[i]) * mask[i];
+  } else {
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) y[i] = activated(A, x[i]);
+  }
+}
+
+template <Activation A>
+void activate_all(const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x, const float* bias,
+                  float* y) {
+  masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
+    if (!bias) return activate_part<A>(n, x + begin, nullptr, mask, y + begin);
+    by_rows(begin, n, columns, [&](std::int64_t i, std::int64_t column, std::int64_t count) {
+      activate_part<A>(count, x + i, bias + column, mask ? mask + i - begin : nullptr, y + i);
+    });
+  });
 }
 
 template <typename Slope>
@@ -76,22 +105,9 @@ void add_column_sums(std::int64_t rows, std::int64_t columns, const float* x, fl
 
 void activate(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns, const float* x,
               const float* bias, float* y) {
-  masked_rows(rule, rows, columns, [&](std::int64_t begin, std::int64_t n, const float* mask) {
-    if (bias) add_bias(begin, n, columns, x, bias, y);
-    const float* const from = bias ? y : x;
-    if (activation == Activation::relu) {
-#pragma omp simd
-      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::relu, from[i]);
-    } else if (activation == Activation::gelu) {
-#pragma omp simd
-      for (std::int64_t i = begin; i < begin + n; ++i) y[i] = activated(Activation::gelu, from[i]);
-    } else if (from != y) {
-      std::memcpy(y + begin, from + begin, sizeof(float) * n);
-    }
-    if (!mask) return;
-#pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) y[begin + i] *= mask[i];
-  });
+  if (activation == Activation::relu) return activate_all<Activation::relu>(rule, rows, columns, x, bias, y);
+  if (activation == Activation::gelu) return activate_all<Activation::gelu>(rule, rows, columns, x, bias, y);
+  activate_all<Activation::none>(rule, rows, columns, x, bias, y);
 }
 
 void activate_backward(Activation activation, const DropoutRule& rule, std::int64_t rows, std::int64_t columns,

@@ -3,30 +3,45 @@
 
 namespace attnscope::ATTNSCOPE_LEVEL {
 
+namespace {
+
+struct Sums {
+  float exponentials, values;
+};
+
+// Of x − largest; with `replace`, x becomes its exponential.
+Sums exponentials_and_sum(std::int64_t n, float largest, bool replace, float* x) {
+  Vector exponentials = {}, values = {};
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    const Vector value = vector_at(x + i) - largest;
+    const Vector power = exponential(value);
+    values += value;
+    exponentials += power;
+    if (replace) vector_at(x + i) = power;
+  }
+  Sums sums = {};
+  for (std::int64_t lane = 0; lane < width; ++lane) {  // in this order: losses stay what they have been
+    sums.exponentials += exponentials[lane];
+    sums.values += values[lane];
+  }
+  for (; i < n; ++i) {
+    const float value = x[i] - largest;
+    const float power = exponential(value);
+    sums.values += value;
+    sums.exponentials += power;
+    if (replace) x[i] = power;
+  }
+  return sums;
+}
+
+}  // namespace
+
 float cross_entropy_row(std::int64_t vocab_size, std::int64_t target, float smoothing, bool gradient, float weight,
                         float* logits) {
-  float largest = logits[0];
-#pragma omp simd reduction(max : largest)
-  for (std::int64_t j = 0; j < vocab_size; ++j) largest = logits[j] > largest ? logits[j] : largest;
+  const float largest = largest_of(vocab_size, logits);
   const float own = logits[target] - largest;
-  float exponentials = 0;
-  float sum = 0;
-  if (gradient) {
-#pragma omp simd reduction(+ : exponentials, sum)
-    for (std::int64_t j = 0; j < vocab_size; ++j) {
-      const float x = logits[j] - largest;
-      sum += x;
-      logits[j] = exponential(x);
-      exponentials += logits[j];
-    }
-  } else {
-#pragma omp simd reduction(+ : exponentials, sum)
-    for (std::int64_t j = 0; j < vocab_size; ++j) {
-      const float x = logits[j] - largest;
-      sum += x;
-      exponentials += exponential(x);
-    }
-  }
+  const auto [exponentials, sum] = exponentials_and_sum(vocab_size, largest, gradient, logits);
   const float log_sum = __builtin_logf(exponentials);
   const float spread = smoothing / static_cast<float>(vocab_size);
   if (gradient) {

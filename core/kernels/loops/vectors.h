@@ -21,6 +21,15 @@ constexpr std::int64_t width = 4;
 // As many floats as a register holds, wherever they stand.
 typedef float Vector __attribute__((vector_size(4 * width), aligned(4), may_alias));
 
+// As many words as floats.
+typedef std::uint32_t Words __attribute__((vector_size(4 * width), aligned(4), may_alias));
+
+// 0, 1, 2, …
+template <std::size_t... Lanes>
+constexpr Words counted(std::index_sequence<Lanes...>) {
+  return Words{Lanes...};
+}
+
 inline Vector& vector_at(float* place) {
   return *reinterpret_cast<Vector*>(place);
 }
@@ -35,14 +44,28 @@ inline Vector swapped(Vector x, std::integer_sequence<std::int64_t, Lanes...>) {
   return __builtin_shufflevector(x, x, (Lanes ^ Half)...);
 }
 
-// The sum of the lanes, by halves: compilers that keep to the order of an `omp simd` reduction add them one by one.
-template <std::int64_t Half = width / 2>
-inline float lanes_sum(Vector x) {
+// What `joined` makes of all lanes, by halves: compilers that keep to the order of an `omp simd` reduction take them
+// one by one.
+template <std::int64_t Half = width / 2, typename Join>
+inline float lanes_joined(Vector x, Join joined) {
   if constexpr (Half == 0) {
     return x[0];
   } else {
-    return lanes_sum<Half / 2>(x + swapped<Half>(x, std::make_integer_sequence<std::int64_t, width>()));
+    const Vector other = swapped<Half>(x, std::make_integer_sequence<std::int64_t, width>());
+    return lanes_joined<Half / 2>(joined(x, other), joined);
   }
+}
+
+inline Vector larger(Vector x, Vector y) {
+  return x < y ? y : x;
+}
+
+inline float lanes_sum(Vector x) {
+  return lanes_joined(x, [](Vector a, Vector b) { return a + b; });
+}
+
+inline float lanes_largest(Vector x) {
+  return lanes_joined(x, larger);
 }
 
 // Σ x_i (y_i − middle)
@@ -64,32 +87,56 @@ inline float sum_of(std::int64_t n, const float* x) {
   return sum;
 }
 
+// Several at a time, which do not wait for each other.
+inline float largest_of(std::int64_t n, const float* x) {
+  constexpr std::int64_t together = 4;
+  Vector most[together];
+  for (Vector& each : most) each = Vector{} + x[0];
+  std::int64_t i = 0;
+  for (; i + together * width <= n; i += together * width) {
+    for (std::int64_t k = 0; k < together; ++k) most[k] = larger(most[k], vector_at(x + i + k * width));
+  }
+  float largest = lanes_largest(larger(larger(most[0], most[1]), larger(most[2], most[3])));
+  for (; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
 // A polynomial of x by Horner's rule, its highest coefficient first.
-template <typename... Lower>
-inline float polynomial(float x, float highest, Lower... lower) {
-  float sum = highest;
+template <typename Float, typename... Lower>
+inline Float polynomial(Float x, float highest, Lower... lower) {
+  Float sum = Float{} + highest;
   ((sum = sum * x + lower), ...);
   return sum;
 }
 
-// e^x to 2 units in the last place; 0 below −87.3, where it would leave float's normal numbers. Not-a-number stays it.
-inline float exponential(float x) {
-  constexpr float lowest = -87.3F;
-  constexpr float highest = 88.7F;
-  const float clamped = x < lowest ? lowest : (x > highest ? highest : x);
-  constexpr float round_to_integer = 12582912.0F;  // 1.5 · 2²³: what is added to it loses its fraction
-  const float shifted = clamped * 1.44269504088896341F + round_to_integer;
-  const float n = shifted - round_to_integer;
-  const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts
-  const float p = polynomial(r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
-                             1.6666665459e-1F, 5.0000001201e-1F);
-  const float fraction = p * r * r + r + 1.0F;
+inline std::uint32_t bits_of(float x) {
   std::uint32_t bits = 0;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits + 127U) << 23U;  // the low bits of `shifted` are n
-  float power = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+inline Words bits_of(Vector x) {
+  return reinterpret_cast<Words>(x);
+}
+
+// e^x to 2 units in the last place; 0 below −87.3, where it would leave float's normal numbers. Not-a-number stays it.
+// Of a float, or of every lane of a Vector.
+template <typename Float>
+inline Float exponential(Float x) {
+  const Float lowest = Float{} - 87.3F, highest = Float{} + 88.7F;
+  const Float below = x < lowest ? lowest : x;
+  const Float clamped = below > highest ? highest : below;
+  constexpr float round_to_integer = 12582912.0F;  // 1.5 · 2²³: what is added to it loses its fraction
+  const Float shifted = clamped * 1.44269504088896341F + round_to_integer;
+  const Float n = shifted - round_to_integer;
+  const Float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;  // ln 2 in two parts
+  const Float p = polynomial(r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
+                             1.6666665459e-1F, 5.0000001201e-1F);
+  const Float fraction = p * r * r + r + 1.0F;
+  const auto bits = (bits_of(shifted) + 127U) << 23U;  // the low bits of `shifted` are n
+  Float power;
   std::memcpy(&power, &bits, sizeof power);
-  return x < lowest ? 0.0F : fraction * power;
+  return x < lowest ? Float{} : fraction * power;
 }
 
 inline float sigmoid(float x) {
