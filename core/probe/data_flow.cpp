@@ -183,9 +183,7 @@ void DataFlowBuilder::add_positions() {
                       .letters = by_position                            ? length() + "×d"
                                  : scheme.form == PositionForm::vectors ? "R×d"
                                                                         : "R×H"};
-    if (by_position) matrix.row_labels = pieces();
-    for (std::int64_t row = 0; !by_position && row < table.values.size(0); ++row)
-      matrix.row_labels.push_back(fmt::format("{:+}", table.first + row));
+    matrix.row_labels = by_position ? pieces() : distance_labels(table.first, table.values.size(0));
     add(std::move(matrix), (by_position ? table.values.slice(0, 0, rows) : table.values).detach());
   }
 }

@@ -60,6 +60,8 @@ class DataFlowBuilder {
   void add_positions();
   const SublayerTensors* sublayer();
   void add_attention();
+  // Of distances from a query, from the first on: those to the left are negative.
+  static std::vector<std::string> distance_labels(std::int64_t first, std::int64_t count);
   int add_distances(const std::string& name, const std::string& parameter_name);
   int add_scores_by_distance(int q, const std::string& module, double scale);
   void add_mixed_distances(int values, int weights, const torch::Tensor& head, const std::string& module);

@@ -202,16 +202,21 @@ void DataFlowBuilder::add_attention() {
   at(out).help = "What the attention gives: added to x next.";
 }
 
+Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) {
+  Labels labels;
+  for (std::int64_t distance = first; distance < first + count; ++distance)
+    labels.push_back(distance == 0 ? "0" : fmt::format("{:+}", distance));
+  return labels;
+}
+
 // Shaw's vectors, 2k + 1 of them: the last are of keys k pieces on and farther (1803.02155 §3.2).
 int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
   const torch::Tensor vectors = parameter(parameter_name);
-  const auto farthest = static_cast<int>(vectors.size(0) / 2);
   const int added = add_learned(name,
                                 "Learned, a row a distance from the query, to the left and to the right; farther "
                                 "keys count as the farthest. The same for all heads of the layer.",
                                 "R×d", vectors);
-  for (int distance = -farthest; distance <= farthest; ++distance)
-    at(added).row_labels.push_back(fmt::format("{:+}", distance));
+  at(added).row_labels = distance_labels(-(vectors.size(0) / 2), vectors.size(0));
   return added;
 }
 
