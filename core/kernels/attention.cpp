@@ -168,12 +168,9 @@ class Places {
   SequenceRows queries_, keys_;
 };
 
-// One of Shaw's tables, d×table_stride instead of num_distances×d.
+// One of Shaw's tables, d×table_stride; nothing where there is none.
 torch::Tensor turned_table(const torch::Tensor& table, const HeadShape& shape) {
-  if (!is_there(table)) return table;
-  torch::Tensor turned = torch::empty({shape.d, shape.table_stride}, table.options());
-  loops().transpose(shape.num_distances, shape.d, data(table), shape.d, data(turned), shape.table_stride);
-  return turned;
+  return is_there(table) ? turned(table, shape.table_stride) : table;
 }
 
 class Attention : public torch::autograd::Function<Attention> {

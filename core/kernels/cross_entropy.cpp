@@ -80,8 +80,7 @@ class OrderedWeight {
   OrderedWeight(const torch::Tensor& weight, std::int64_t num_calls) : view_{data(weight), weight.size(1), true} {
     constexpr std::int64_t many = 4;
     if (num_calls < many) return;
-    turned_ = torch::empty({weight.size(1), weight.size(0)});
-    loops().transpose(weight.size(0), weight.size(1), data(weight), weight.size(1), data(turned_), weight.size(0));
+    turned_ = turned(weight, weight.size(0));
     view_ = {data(turned_), weight.size(0)};
   }
 

@@ -6,7 +6,8 @@ namespace {
 // Columns taken together; more would not fit the registers with the rows.
 constexpr int tile_vectors = 2;
 
-// As many rows as fit the registers, b's vectors and one of a's beside them; fewer would wait for each other.
+// As many rows as fit the registers, of which AVX-512 has twice as many, b's vectors and one of a's beside them; fewer
+// would wait for each other.
 template <int Vectors>
 constexpr int tile_rows = (width == 16 ? 24 : 12) / Vectors;
 

@@ -87,7 +87,7 @@ inline float sum_of(std::int64_t n, const float* x) {
   return sum;
 }
 
-// Several at a time, which do not wait for each other.
+// The largest; several registers at a time, which do not wait for each other.
 inline float largest_of(std::int64_t n, const float* x) {
   constexpr std::int64_t together = 4;
   Vector most[together];
