@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <latch>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -125,7 +127,6 @@ class RanksTogether : public testing::Test {
       std::filesystem::temp_directory_path() / ("attnscope-ranks-test-" + std::to_string(::getpid()));
 
   void SetUp() override {
-    std::signal(SIGPIPE, SIG_IGN);  // as `train`, which does not end by it: Gloo may write to a line just closed
     try {
       check_ranks_supported();
     } catch (const RanksError& error) {
@@ -227,6 +228,28 @@ TEST_F(RanksTogether, WaitingCanBeGivenUp) {
   Ranks alone({.rank = 1, .size = 2, .file = file.string()}, [] { throw Cancelled(); });
   EXPECT_THROW(alone.await_first(), Cancelled);
   EXPECT_THROW(alone.meet(), Cancelled);
+}
+
+// The threads of this process that would take the signal.
+std::set<std::string> takers_of(int signal) {
+  std::set<std::string> takers;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const std::uint64_t blocked = std::stoull(line.substr(line.find('\t')), nullptr, 16);
+      if ((blocked >> (signal - 1) & 1U) == 0) takers.insert(thread.path().filename());
+    }
+  }
+  return takers;
+}
+
+TEST_F(RanksTogether, TakeALineThatBreaksForNobodyWhoEndsThem) {
+  const auto ranks = joined(0, 1);
+  const std::set<std::string> before = takers_of(SIGPIPE);
+  EXPECT_FALSE(before.empty());
+  ranks->meet();
+  EXPECT_EQ(takers_of(SIGPIPE), before) << "the threads that write to the others";
 }
 
 TEST_F(RanksTogether, NameTheOneThatIsGone) {

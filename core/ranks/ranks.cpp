@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <numeric>
@@ -107,6 +108,28 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place) {
   return c10::make_intrusive<c10d::PrefixStore>("attnscope" + place.attempt, store);
 }
 
+// While it lives, this thread takes no SIGPIPE, and those that begin never will: Gloo's write to the others without
+// MSG_NOSIGNAL, and a line that breaks there is not that of who reads what this program says.
+class WithoutBrokenPipes {
+ public:
+  WithoutBrokenPipes() {
+    sigemptyset(&broken_pipe_);
+    sigaddset(&broken_pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe_, &before_);
+  }
+  ~WithoutBrokenPipes() {
+    constexpr timespec at_once{};
+    ::sigtimedwait(&broken_pipe_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutBrokenPipes(const WithoutBrokenPipes&) = delete;
+  WithoutBrokenPipes& operator=(const WithoutBrokenPipes&) = delete;
+
+ private:
+  sigset_t broken_pipe_{};
+  sigset_t before_{};
+};
+
 auto device_of(const RankPlace& place, const std::string& address) {
   if (!place.interface.empty()) return c10d::ProcessGroupGloo::createDeviceForInterface(place.interface);
   return address.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
@@ -175,6 +198,7 @@ void Ranks::meet() {
   if (!absent.empty()) {
     throw LostRank(fmt::format("{} did not come within {} minutes", ranks_text(absent), longest_preparation.count()));
   }
+  const WithoutBrokenPipes of_gloo;
   try {
     const auto options = c10d::ProcessGroupGloo::Options::create(longest_wait_);
     options->devices.push_back(device_of(place_, group_->address));
