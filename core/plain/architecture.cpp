@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "plain/position_schemes.h"
+#include "plain/split.h"
 
 namespace attnscope {
 namespace {
@@ -69,16 +70,17 @@ struct SublayerText {
   FlowPart part;
   const char* title;
   const char* help;
-  const char* parameters;  // in a layer
+  const char* parameters;  // in a layer: beginnings of their names
 };
 
 constexpr std::array sublayers = {
     SublayerText{FlowPart::self_norm, FlowPart::self_attention, "Self-attention",
-                 "Every piece looks at every piece of its own sentence, through all heads (paper §3.2).", "self_attn."},
+                 "Every piece looks at every piece of its own sentence, through all heads (paper §3.2).",
+                 "self_attn.in_proj_ self_attn.out_proj."},
     SublayerText{FlowPart::cross_norm, FlowPart::cross_attention, "Cross-attention",
                  "What is written looks at the source: queries from below, keys and values from the encoder (paper "
                  "§3.2.3).",
-                 "multihead_attn."},
+                 "multihead_attn.in_proj_ multihead_attn.out_proj."},
     SublayerText{FlowPart::feed_forward_norm, FlowPart::feed_forward, "Feed-forward",
                  "The same two linear maps for every piece, with an activation between them (paper §3.3).", "linear"},
 };
@@ -105,11 +107,14 @@ ArchitectureBox norm_box(const ModelConfig& model, const SublayerText& text, int
 ArchitectureBox sublayer_box(const SublayerText& text, bool decoder) {
   const std::string stack = decoder ? "decoder" : "encoder";
   const bool masked = decoder && text.part == FlowPart::self_attention;
+  std::vector<std::string> parameters;
+  for (const std::string_view beginning : split(text.parameters, " "))
+    parameters.push_back(fmt::format("{}.layers.{{}}.{}", stack, beginning));
   return {.box = {text.part, decoder},
           .title = masked ? "Masked attention" : text.title,
           .help = masked ? "Every piece looks at itself and at what came before it, through all heads (paper §3.2.3)."
                          : text.help,
-          .parameters = {fmt::format("{}.layers.{{}}.{}", stack, text.parameters)},
+          .parameters = std::move(parameters),
           .out = vectors(decoder),
           .repeated = true,
           .residual = true,
@@ -134,8 +139,10 @@ ArchitectureBox positions_box(const ModelConfig& model, bool decoder) {
                       .out = shape_of(scheme.form, length_of(decoder)),
                       .repeated = !added,
                       .beside = true};
+  const std::string stack = decoder ? "decoder" : "encoder";
   if (added) box.parameters = {decoder ? "target_positions" : "source_positions"};
-  if (scores) box.parameters = {decoder ? "decoder.position_scheme." : "encoder.position_scheme."};
+  if (scores) box.parameters = {stack + ".position_scheme."};
+  if (scheme.form == PositionForm::vectors) box.parameters = {stack + ".layers.{}.self_attn.relative_"};
   return box;
 }
 

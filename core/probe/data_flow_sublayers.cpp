@@ -212,9 +212,12 @@ Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) 
 // Shaw's vectors, 2k + 1 of them: the last are of keys k pieces on and farther (1803.02155 §3.2).
 int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
   const torch::Tensor vectors = parameter(parameter_name);
+  const char* const unseen = decoder() ? " Those to the right are never used: no query sees a later key." : "";
   const int added = add_learned(name,
-                                "Learned, a row a distance from the query, to the left and to the right; farther "
-                                "keys count as the farthest. The same for all heads of the layer.",
+                                fmt::format("Learned, a row a distance from the query, to the left and to the right; "
+                                            "farther keys count as the farthest. The same for all heads of the "
+                                            "layer.{}",
+                                            unseen),
                                 "R×d", vectors);
   at(added).row_labels = distance_labels(-(vectors.size(0) / 2), vectors.size(0));
   return added;
