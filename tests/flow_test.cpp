@@ -387,6 +387,24 @@ TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
   EXPECT_TRUE(ui.drew("pair 2, position 1"));
 }
 
+TEST_F(Flow, TheChosenRowIsWrittenOut) {
+  batch.source.pieces[4] = "▁unmistakably";
+  show(FlowMode::batch);
+  EXPECT_FALSE(ui.drew("unmistakably")) << "its cell is narrower";
+  ui.key(Key::down, draw);
+  EXPECT_TRUE(ui.drew("unmistakably"));
+}
+
+TEST(BatchRows, AreReadAsText) {
+  const BatchSide side{
+      .rows = 2,
+      .cols = 8,
+      .ids = {1, 7, 8, 9, 10, 11, 2, 2, 7, 12, 9, 2, 2, 2, 2, 2},
+      .pieces = {"<s>", "▁The", "▁", "cat", "s", ".", "</s>", "", "▁A", "</s>", "s", "</s>", "", "", "", ""}};
+  EXPECT_EQ(row_text(side, 0), "<s> The cats. </s>");
+  EXPECT_EQ(row_text(side, 1), "A</s>s </s>") << "only an id makes a sign of the end";
+}
+
 TEST_F(Flow, WithoutABatchItSaysWhy) {
   batch = {};
   batch.problem = "There is no batch: the corpus is gone.";

@@ -32,6 +32,10 @@ float share_of(const BatchSide& side) {
   return side.ids.empty() ? 0 : static_cast<float>(padding_of(side)) / static_cast<float>(side.ids.size());
 }
 
+bool is_special(const BatchSide& side, int row, int col) {
+  return side.id(row, col) < 3;
+}
+
 std::string shown_piece(const BatchSide& side, int row, int col) {
   const std::string& piece = side.piece(row, col);
   return piece.empty() ? "<pad>" : std::string(without_mark(piece));
@@ -68,17 +72,23 @@ class Pieces {
   Pieces(const BatchSide& side, BatchView& view, bool target, const Skin& skin)
       : side_(side), view_(view), target_(target), skin_(skin) {}
 
-  void draw(const char* title, const char* letters, const char* help) {
-    const float width = ImGui::GetContentRegionAvail().x;
+  // And the chosen row as it is read: its cells have room for few letters.
+  void draw_heading(const char* title, const char* letters, const char* help) const {
     draw_caption(title, trf("{} = {}×{}, {:.1f} % padding", letters, side_.rows, side_.cols, 100 * share_of(side_)),
                  help, skin_);
+    const std::string text = one_line(row_text(side_, std::min(view_.row, side_.rows - 1)));
+    draw_label(skin_.fonts.small, skin_.theme.text,
+               shortened(skin_.fonts.small, text, ImGui::GetContentRegionAvail().x), skin_);
+    help_tooltip(text, skin_);
+  }
+
+  void draw() {
+    const float width = ImGui::GetContentRegionAvail().x;
     const float cell = clamped(width / static_cast<float>(std::max(1, side_.cols)), skin_.px(9), skin_.px(64));
     const float height = font_size(skin_.fonts.mono_small) + skin_.px(3);
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     const ImVec2 size{cell * static_cast<float>(side_.cols), height * static_cast<float>(side_.rows)};
-    ImGui::PushID(title);
     const bool clicked = ImGui::InvisibleButton("pieces", {std::max(1.0F, size.x), std::max(1.0F, size.y)});
-    ImGui::PopID();
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int row = clamped(static_cast<int>((mouse.y - origin.y) / height), 0, side_.rows - 1);
     const int col = clamped(static_cast<int>((mouse.x - origin.x) / cell), 0, side_.cols - 1);
@@ -114,8 +124,8 @@ class Pieces {
     const int length = side_.length(row);
     for (int col = 0; col < length; ++col) {
       const float x = at.x + cell.x * static_cast<float>(col);
-      const bool special = side_.id(row, col) < 3;
-      paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, special ? skin_.theme.accent : skin_.theme.text,
+      const Color32 color = is_special(side_, row, col) ? skin_.theme.accent : skin_.theme.text;
+      paint.text(font, {x + skin_.px(1), at.y + skin_.px(1)}, color,
                  letters_that_fit(font, shown_piece(side_, row, col), room));
     }
     if (length < side_.cols) {
@@ -451,19 +461,34 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
   float scroll = view.scroll;
   for (const Side& side : sides) {
     if (side.pieces.rows == 0) continue;
-    ImGui::BeginChild(side.title, {0, height}, false, ImGuiWindowFlags_NoNavInputs);
+    Pieces pieces(side.pieces, view, side.target, skin);
+    const float top = ImGui::GetCursorPosY();
+    pieces.draw_heading(side.title, side.letters, side.help);
+    const float rest = std::max(1.0F, height - (ImGui::GetCursorPosY() - top));
+    ImGui::BeginChild(side.title, {0, rest}, false, ImGuiWindowFlags_NoNavInputs);
     if (ImGui::IsWindowHovered()) {
       scroll = ImGui::GetScrollY();
     } else {
       ImGui::SetScrollY(view.scroll);
     }
-    Pieces(side.pieces, view, side.target, skin).draw(side.title, side.letters, side.help);
+    pieces.draw();
     ImGui::EndChild();
   }
   view.scroll = scroll;
 }
 
 }  // namespace
+
+std::string row_text(const BatchSide& side, int row) {
+  std::string text;
+  for (int col = 0; col < side.length(row); ++col) {
+    const std::string& piece = side.piece(row, col);
+    const bool after_special = col > 0 && is_special(side, row, col - 1);
+    if (!text.empty() && (piece.starts_with(word_mark) || after_special || is_special(side, row, col))) text += ' ';
+    if (piece != word_mark) text += without_mark(piece);
+  }
+  return text;
+}
 
 SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs) {
   const double other = label_smoothing / static_cast<double>(num_outputs);

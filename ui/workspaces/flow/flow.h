@@ -56,6 +56,9 @@ struct SmoothedTarget {
 };
 SmoothedTarget smoothed_target(double label_smoothing, std::int64_t num_outputs);
 
+// A row in one piece, as it is read; what begins and ends it stands apart.
+std::string row_text(const BatchSide& side, int row);
+
 // Queries × keys of one row: 0 where the key is seen, else the sum of the masks that hide it.
 inline constexpr int mask_ahead = 1;
 inline constexpr int mask_padding = 2;
