@@ -263,6 +263,19 @@ TEST_P(DataFlowOf, EveryParameterBelongsToOneBoxAndTogetherTheyAreTheModels) {
   EXPECT_EQ(flow.parameters.size(), model->parameters().size());
 }
 
+TEST_P(DataFlowOf, VectorsOfLaterKeysAreSaidToBeUnusedWhereNoneIsSeen) {
+  for (const FlowBox& box : boxes()) {
+    if (box.part != FlowPart::self_attention) continue;
+    const Snapshot snapshot = look(FlowWanted{.box = box});
+    for (const char* name : {"a^K", "a^V"}) {
+      const FlowMatrix* vectors = find_matrix(*snapshot.data_flow, name);
+      EXPECT_EQ(vectors != nullptr, model->config().positions == "shaw");
+      if (vectors == nullptr) continue;
+      EXPECT_EQ(vectors->help.find("never used") != std::string::npos, box.decoder);
+    }
+  }
+}
+
 TEST_P(DataFlowOf, EveryMatrixIsMadeOfThoseBeforeItAsItSays) {
   for (const FlowBox& box : boxes()) {
     for (const int layer : {0, 1}) {

@@ -244,7 +244,7 @@ std::set<std::string> takers_of(int signal) {
   return takers;
 }
 
-TEST_F(RanksTogether, TakeALineThatBreaksForNobodyWhoEndsThem) {
+TEST_F(RanksTogether, WriteInThreadsThatTakeNoBrokenPipe) {
   const auto ranks = joined(0, 1);
   const std::set<std::string> before = takers_of(SIGPIPE);
   EXPECT_FALSE(before.empty());

@@ -121,11 +121,11 @@ class Places {
     if (longest.num_distances > 0) limit_distances(shape);
     return shape;
   }
-  // One of Shaw's tables, or a turned one, from the shape's first distance on; null where there is none.
+  // One of Shaw's tables, or a transposed one, from the shape's first distance on; null where there is none.
   float* table_of(const HeadShape& shape, float* table) const {
     return table ? table + (shape.first_distance - longest.first_distance) * longest.d : nullptr;
   }
-  const float* turned_table_of(const HeadShape& shape, const float* table) const {
+  const float* transposed_table_of(const HeadShape& shape, const float* table) const {
     return table ? table + shape.first_distance - longest.first_distance : nullptr;
   }
 
@@ -169,8 +169,8 @@ class Places {
 };
 
 // One of Shaw's tables, d×table_stride; nothing where there is none.
-torch::Tensor turned_table(const torch::Tensor& table, const HeadShape& shape) {
-  return is_there(table) ? turned(table, shape.table_stride) : table;
+torch::Tensor transposed_table(const torch::Tensor& table, const HeadShape& shape) {
+  return is_there(table) ? transposed(table, shape.table_stride) : table;
 }
 
 class Attention : public torch::autograd::Function<Attention> {
@@ -187,13 +187,13 @@ class Attention : public torch::autograd::Function<Attention> {
     torch::Tensor weights =
         torch::empty({places.batch_size, rule->num_heads, longest.queries, longest.padded_keys}, queries.options());
     torch::Tensor heads = torch::empty({queries.size(0), queries.size(1), places.d_model}, queries.options());
-    const torch::Tensor turned_k = turned_table(relative_k, longest);
+    const torch::Tensor transposed_k = transposed_table(relative_k, longest);
     std::vector<float> scratch(loops().head_scratch(longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule->num_heads; ++head) {
         HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
-        input.turned_table = places.turned_table_of(shape, data(turned_k));
+        input.transposed_table = places.transposed_table_of(shape, data(transposed_k));
         input.table = places.table_of(shape, data(relative_v));
         loops().head_forward(shape, input, rule->dropout, data(weights) + places.weights(pair, head),
                              data(heads) + places.output(pair, head), scratch.data());
@@ -221,13 +221,13 @@ class Attention : public torch::autograd::Function<Attention> {
     const torch::Tensor bias_gradient = learns_bias ? torch::zeros_like(bias) : torch::Tensor();
     const ParameterGradient relative_k_gradient(relative_k);
     const ParameterGradient relative_v_gradient(relative_v);
-    const torch::Tensor turned_v = turned_table(relative_v, places.longest);
+    const torch::Tensor transposed_v = transposed_table(relative_v, places.longest);
     std::vector<float> scratch(loops().head_scratch(places.longest));
     for (std::int64_t pair = 0; pair < places.batch_size; ++pair) {
       const HeadShape shape = places.shape(pair);
       for (std::int64_t head = 0; head < rule.num_heads; ++head) {
         HeadInput input = head_input(places, queries, memory, bias, padding, pair, head);
-        input.turned_table = places.turned_table_of(shape, data(turned_v));
+        input.transposed_table = places.transposed_table_of(shape, data(transposed_v));
         input.table = places.table_of(shape, data(relative_k));
         HeadGradients out;
         float* keys = is_there(memory) ? data(memory_gradient) : data(query_gradient);

@@ -80,14 +80,14 @@ class OrderedWeight {
   OrderedWeight(const torch::Tensor& weight, std::int64_t num_calls) : view_{data(weight), weight.size(1), true} {
     constexpr std::int64_t many = 4;
     if (num_calls < many) return;
-    turned_ = turned(weight, weight.size(0));
-    view_ = {data(turned_), weight.size(0)};
+    transposed_ = transposed(weight, weight.size(0));
+    view_ = {data(transposed_), weight.size(0)};
   }
 
   MatrixView view() const { return view_; }
 
  private:
-  torch::Tensor turned_;
+  torch::Tensor transposed_;
   MatrixView view_;
 };
 

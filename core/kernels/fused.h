@@ -32,11 +32,11 @@ inline std::int64_t num_rows(const torch::Tensor& x) {
   return x.numel() / x.size(-1);
 }
 
-// matrixᵀ, its rows `stride` floats long: 0 where they go on.
-inline torch::Tensor turned(const torch::Tensor& matrix, std::int64_t stride) {
-  torch::Tensor turned = torch::empty({matrix.size(1), stride}, matrix.options());
-  loops().transpose(matrix.size(0), matrix.size(1), data(matrix), matrix.size(1), data(turned), stride);
-  return turned;
+// The matrix transposed, its rows `stride` floats apart; what lies between them is not set.
+inline torch::Tensor transposed(const torch::Tensor& matrix, std::int64_t stride) {
+  torch::Tensor rows = torch::empty({matrix.size(1), stride}, matrix.options());
+  loops().transpose(matrix.size(0), matrix.size(1), data(matrix), matrix.size(1), data(rows), stride);
+  return rows;
 }
 
 void keep_rule(AutogradContext* context, const DropoutRule& rule);

@@ -69,12 +69,12 @@ void gather(const HeadShape& shape, const float* x, float* y) {
   }
 }
 
-// matrix += x · (the turned table), each key taking its distance's.
-void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* turned_table,
+// matrix += x · (the transposed table), each key taking its distance's.
+void add_relative(const HeadShape& shape, const float* x, std::int64_t stride, const float* transposed_table,
                   const Scratch& scratch) {
   const std::int64_t columns = padded(shape.num_distances);
-  small_product(shape.queries, columns, shape.d, {x, stride, 1}, turned_table, shape.table_stride, scratch.by_distance,
-                columns, false);
+  small_product(shape.queries, columns, shape.d, {x, stride, 1}, transposed_table, shape.table_stride,
+                scratch.by_distance, columns, false);
   add_spread(shape, scratch.by_distance, scratch.matrix);
 }
 
@@ -122,7 +122,7 @@ void head_forward(const HeadShape& shape, const HeadInput& input, const DropoutR
   transpose(shape.keys, shape.d, input.k, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {input.q, shape.query_stride, 1}, scratch.transposed, keys,
                 scratch.matrix, keys, false);
-  if (input.turned_table) add_relative(shape, input.q, shape.query_stride, input.turned_table, scratch);
+  if (input.transposed_table) add_relative(shape, input.q, shape.query_stride, input.transposed_table, scratch);
   for (std::int64_t j = 0; j < keys; ++j) {
     scratch.hidden[j] = j < shape.keys && !(input.padding && input.padding[j]) ? 0.0F : minus_infinity;
   }
@@ -164,7 +164,8 @@ void head_backward(const HeadShape& shape, const HeadInput& input, const Dropout
   transpose(shape.keys, shape.d, input.v, shape.memory_stride, scratch.transposed, keys);
   small_product(shape.queries, keys, shape.d, {output_gradient, shape.output_stride, 1}, scratch.transposed, keys,
                 scores, keys, false);
-  if (input.turned_table) add_relative(shape, output_gradient, shape.output_stride, input.turned_table, scratch);
+  if (input.transposed_table)
+    add_relative(shape, output_gradient, shape.output_stride, input.transposed_table, scratch);
   if (rule.threshold > 0) {
     for (std::int64_t i = 0; i < size; ++i) scores[i] *= scratch.mask[i];
   }

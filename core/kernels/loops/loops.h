@@ -34,7 +34,7 @@ struct HeadShape {
   std::int64_t first_visible = 0;  // query i sees keys j ≤ i + first_visible; keys if nothing is hidden
   // Shaw: the rows of the tables are of these distances, from the first on; what lies beyond counts as their ends.
   std::int64_t first_distance = 0, num_distances = 0;
-  std::int64_t table_stride = 0;  // of the turned table
+  std::int64_t table_stride = 0;  // of the transposed table
 };
 
 // What a head reads; null where there is none.
@@ -42,9 +42,9 @@ struct HeadInput {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   const float* bias = nullptr;    // queries×keys, bias_stride apart
   const bool* padding = nullptr;  // keys
-  // Of Shaw's a^K and a^V the one that scores are taken with (forward a^K, backward a^V), turned: d rows that may be
-  // read on to the next multiple of key_padding; and the other one, num_distances×d.
-  const float *turned_table = nullptr, *table = nullptr;
+  // Of Shaw's a^K and a^V the one that scores are taken with (forward a^K, backward a^V), transposed: d rows that may
+  // be read on to the next multiple of key_padding; and the other one, num_distances×d.
+  const float *transposed_table = nullptr, *table = nullptr;
   std::uint64_t stream = 0;  // of the dropout, one a head and pair
 };
 
