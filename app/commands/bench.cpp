@@ -1,7 +1,6 @@
 // Speed, measured here and now: against something else doing the same work in turns, so that a ratio stays meaningful
 // on a machine whose speed changes by the minute.
 #include <fmt/format.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "commands/paths.h"
 #include "commands/progress.h"
 #include "engine/torch_engine.h"
+#include "kernels/libtorch.h"
 #include "probe/look_inside.h"
 
 namespace attnscope {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 
 #include "commands/measurement.h"
 #include "decoding/search.h"
 #include "decoding/stepper.h"
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/config.h"
 #include "plain/presets.h"

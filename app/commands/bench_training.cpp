@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <torch/torch.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +11,7 @@
 #include "commands/measurement.h"
 #include "engine/device.h"
 #include "engine/torch_engine.h"
+#include "kernels/libtorch.h"
 #include "kernels/product.h"
 #include "kernels/team.h"
 #include "plain/free_memory.h"

@@ -1,6 +1,5 @@
 #include "window/kept_picture.h"
 
-#define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
 

@@ -23,7 +23,7 @@ namespace {
 // Dear ImGui sizes some things from the frame before; columns, tables and scrollbars are still after four.
 constexpr int settling_frames = 6;
 
-[[noreturn]] void fail(const char* what) {
+[[noreturn]] void fail_offscreen(const char* what) {
   throw std::runtime_error(
       fmt::format("cannot draw without a display: {} failed (EGL error {:#x}); Mesa's software renderer is in Debian's "
                   "packages libegl1 and libgl1-mesa-dri",
@@ -57,18 +57,19 @@ Offscreen::~Offscreen() {
 void Offscreen::open_context() {
   keep_gl_drivers_apart_from_torch();
   const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (display == EGL_NO_DISPLAY) fail("opening EGL's surfaceless platform");
-  if (!eglInitialize(display, nullptr, nullptr)) fail("eglInitialize");
+  if (display == EGL_NO_DISPLAY) fail_offscreen("opening EGL's surfaceless platform");
+  if (!eglInitialize(display, nullptr, nullptr)) fail_offscreen("eglInitialize");
   display_ = display;
-  if (!eglBindAPI(EGL_OPENGL_API)) fail("choosing OpenGL");
+  if (!eglBindAPI(EGL_OPENGL_API)) fail_offscreen("choosing OpenGL");
   const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
   EGLConfig config = nullptr;
   EGLint count = 0;
-  if (!eglChooseConfig(display, wanted, &config, 1, &count) || count == 0) fail("eglChooseConfig");
+  if (!eglChooseConfig(display, wanted, &config, 1, &count) || count == 0) fail_offscreen("eglChooseConfig");
   const EGLint version[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE};
   context_ = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
-  if (context_ == EGL_NO_CONTEXT) fail("eglCreateContext for OpenGL 3.0");
-  if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_)) fail("eglMakeCurrent without a surface");
+  if (context_ == EGL_NO_CONTEXT) fail_offscreen("eglCreateContext for OpenGL 3.0");
+  if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context_))
+    fail_offscreen("eglMakeCurrent without a surface");
 }
 
 void Offscreen::close() {

@@ -13,13 +13,13 @@ constexpr double frames_between_news = 10;  // drawing news takes a tenth of the
 constexpr double rarest_news = 0.5;
 constexpr double blink = 0.4;
 constexpr double tooltip_time = 1.2;  // after the last input, until which a tooltip may still appear
-constexpr int frames_to_settle = 3;
+constexpr int idle_frames = 3;
 
 }  // namespace
 
 void Pacing::urge(double now) {
   urged_ = now;
-  settling_frames_ = frames_to_settle;
+  settling_frames_ = idle_frames;
 }
 
 void Pacing::drawn(double begin, double now, bool animating, bool text_cursor) {

@@ -9,18 +9,19 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array activations = {OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
-                                    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},
-                                    OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
+constexpr std::array gpt2_activations = {
+    OtherName{"gelu-tanh", "gelu_new"}, OtherName{"gelu-tanh", "gelu_pytorch_tanh"},
+    OtherName{"gelu", "gelu"},          OtherName{"relu", "relu"},
+    OtherName{"swish", "silu"},         OtherName{"swish", "swish"}};
 
-std::string activation(const CheckpointFields& fields) {
+std::string gpt2_activation(const CheckpointFields& fields) {
   const std::string name = fields.text("activation_function", "gelu_new");
-  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found != activations.end()) return std::string(found->own);
+  const auto* const found = std::ranges::find(gpt2_activations, name, &OtherName::theirs);
+  if (found != gpt2_activations.end()) return std::string(found->own);
   fields.refuse("activation_function", "gelu_new, gelu_pytorch_tanh, gelu, relu, silu, swish");
 }
 
-Config config_of(const CheckpointFields& fields) {
+Config gpt2_config(const CheckpointFields& fields) {
   for (const char* field : {"add_cross_attention", "scale_attn_by_inverse_layer_idx"}) fields.must_be_false(field);
   Config config = checkpoint_config(fields, "gpt2");
   ModelConfig& model = config.model;
@@ -32,7 +33,7 @@ Config config_of(const CheckpointFields& fields) {
   model.max_length = fields.whole("n_positions");
   model.norm = "pre";
   model.norm_epsilon = fields.number("layer_norm_epsilon", 1e-5);
-  model.activation = activation(fields);
+  model.activation = gpt2_activation(fields);
   model.positions = "learned";
   model.scaled_embeddings = false;
   model.scaled_attention = fields.truth("scale_attn_weights", true);
@@ -53,7 +54,7 @@ std::vector<std::string> either(const std::string& name) {
 }  // namespace
 
 CheckpointPlan gpt2_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{checked(config_of(fields)), {}};
+  CheckpointPlan plan{checked(gpt2_config(fields)), {}};
   const ModelConfig& model = plan.config.model;
   std::vector<TensorRow>& tensors = plan.tensors;
   const auto conv1d = [&](const std::string& weight, const std::string& bias, const std::string& name) {
@@ -89,7 +90,7 @@ nlohmann::json gpt2_fields(const ModelConfig& model) {
           {"n_positions", model.max_length},
           {"n_ctx", model.max_length},
           {"layer_norm_epsilon", model.norm_epsilon},
-          {"activation_function", other_name(activations, model.activation)},
+          {"activation_function", other_name(gpt2_activations, model.activation)},
           {"scale_attn_weights", model.scaled_attention},
           {"resid_pdrop", model.dropout},
           {"embd_pdrop", model.dropout},

@@ -26,13 +26,13 @@ double rope_theta(const CheckpointFields& fields) {
   return newest->get<double>();
 }
 
-constexpr std::array activations = {OtherName{"swiglu", "silu"}, OtherName{"swiglu", "swish"},
-                                    OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"}};
+constexpr std::array llama_activations = {OtherName{"swiglu", "silu"}, OtherName{"swiglu", "swish"},
+                                          OtherName{"geglu", "gelu_pytorch_tanh"}, OtherName{"geglu", "gelu_new"}};
 
-std::string activation(const CheckpointFields& fields) {
+std::string llama_activation(const CheckpointFields& fields) {
   const std::string name = fields.text("hidden_act", "silu");
-  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found != activations.end()) return std::string(found->own);
+  const auto* const found = std::ranges::find(llama_activations, name, &OtherName::theirs);
+  if (found != llama_activations.end()) return std::string(found->own);
   fields.refuse("hidden_act", "silu, swish, gelu_new, gelu_pytorch_tanh");
 }
 
@@ -42,7 +42,7 @@ bool biases(const CheckpointFields& fields) {
   return wanted;
 }
 
-Config config_of(const CheckpointFields& fields) {
+Config llama_config(const CheckpointFields& fields) {
   Config config = checkpoint_config(fields, "llama");
   ModelConfig& model = config.model;
   model.architecture = "decoder-only";
@@ -55,7 +55,7 @@ Config config_of(const CheckpointFields& fields) {
   model.norm = "pre";
   model.norm_kind = "rms";
   model.norm_epsilon = fields.number("rms_norm_eps", 1e-6);
-  model.activation = activation(fields);
+  model.activation = llama_activation(fields);
   model.biases = biases(fields);
   model.positions = "rope";
   model.rope_theta = rope_theta(fields);
@@ -72,7 +72,7 @@ Config config_of(const CheckpointFields& fields) {
 }  // namespace
 
 CheckpointPlan llama_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{checked(config_of(fields)), {}};
+  CheckpointPlan plan{checked(llama_config(fields)), {}};
   const ModelConfig& model = plan.config.model;
   std::vector<TensorRow>& tensors = plan.tensors;
   add_tensor(tensors, "embedding.weight", {"model.embed_tokens.weight"});
@@ -100,7 +100,7 @@ nlohmann::json llama_fields(const ModelConfig& model) {
                            {"num_hidden_layers", model.num_decoder_layers},
                            {"intermediate_size", model.d_ff},
                            {"rms_norm_eps", model.norm_epsilon},
-                           {"hidden_act", other_name(activations, model.activation)},
+                           {"hidden_act", other_name(llama_activations, model.activation)},
                            {"attention_bias", model.biases},
                            {"mlp_bias", model.biases},
                            {"rope_theta", model.rope_theta},

@@ -18,18 +18,18 @@ std::int64_t on_both_sides(const CheckpointFields& fields, const std::string& fi
   return value;
 }
 
-constexpr std::array activations = {OtherName{"relu", "relu"}, OtherName{"gelu", "gelu"}, OtherName{"swish", "swish"},
-                                    OtherName{"gelu-tanh", "gelu_new"}};
+constexpr std::array marian_activations = {OtherName{"relu", "relu"}, OtherName{"gelu", "gelu"},
+                                           OtherName{"swish", "swish"}, OtherName{"gelu-tanh", "gelu_new"}};
 
-std::string activation(const CheckpointFields& fields) {
+std::string marian_activation(const CheckpointFields& fields) {
   const std::string name = fields.text("activation_function");
   if (name == "silu") return "swish";
-  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found != activations.end()) return std::string(found->own);
+  const auto* const found = std::ranges::find(marian_activations, name, &OtherName::theirs);
+  if (found != marian_activations.end()) return std::string(found->own);
   fields.refuse("activation_function", "swish, silu, relu, gelu, gelu_new");
 }
 
-Config config_of(const CheckpointFields& fields) {
+Config marian_config(const CheckpointFields& fields) {
   for (const char* field : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
     fields.must_be_false(field);
   for (const char* field : {"share_encoder_decoder_embeddings", "tie_word_embeddings", "static_position_embeddings"})
@@ -41,7 +41,7 @@ Config config_of(const CheckpointFields& fields) {
   model.d_ff = on_both_sides(fields, "ffn_dim");
   model.num_encoder_layers = fields.whole("encoder_layers");
   model.num_decoder_layers = fields.whole("decoder_layers");
-  model.activation = activation(fields);
+  model.activation = marian_activation(fields);
   model.positions = "sinusoidal-halves";
   model.max_length = fields.whole("max_position_embeddings", 1024);
   model.final_norm = false;
@@ -79,7 +79,7 @@ void add_layers(std::vector<TensorRow>& tensors, const ModelConfig& model, bool 
 }  // namespace
 
 CheckpointPlan marian_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{checked(config_of(fields)), {}};
+  CheckpointPlan plan{checked(marian_config(fields)), {}};
   add_tensor(plan.tensors, "embedding.weight",
              {"model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"});
   plan.tensors.push_back({"output_bias", {{{"final_logits_bias"}, 0, TensorChange::flattened}}, true});
@@ -102,7 +102,7 @@ nlohmann::json marian_fields(const ModelConfig& model) {
           {"decoder_attention_heads", model.num_heads},
           {"encoder_ffn_dim", model.d_ff},
           {"decoder_ffn_dim", model.d_ff},
-          {"activation_function", other_name(activations, model.activation)},
+          {"activation_function", other_name(marian_activations, model.activation)},
           {"max_position_embeddings", model.max_length},
           {"scale_embedding", model.scaled_embeddings},
           {"static_position_embeddings", true},

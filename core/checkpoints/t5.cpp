@@ -15,17 +15,17 @@ bool is_mt5(const CheckpointFields& fields) {
 }
 
 // Its gated GELU is by tanh, as ours.
-constexpr std::array activations = {OtherName{"relu", "relu"}, OtherName{"geglu", "gated-gelu"},
-                                    OtherName{"swiglu", "gated-silu"}};
+constexpr std::array t5_activations = {OtherName{"relu", "relu"}, OtherName{"geglu", "gated-gelu"},
+                                       OtherName{"swiglu", "gated-silu"}};
 
-std::string activation(const CheckpointFields& fields) {
+std::string t5_activation(const CheckpointFields& fields) {
   const std::string name = fields.text("feed_forward_proj", is_mt5(fields) ? "gated-gelu" : "relu");
-  const auto* const found = std::ranges::find(activations, name, &OtherName::theirs);
-  if (found != activations.end()) return std::string(found->own);
+  const auto* const found = std::ranges::find(t5_activations, name, &OtherName::theirs);
+  if (found != t5_activations.end()) return std::string(found->own);
   fields.refuse("feed_forward_proj", "relu, gated-gelu, gated-silu");
 }
 
-Config config_of(const CheckpointFields& fields) {
+Config t5_config(const CheckpointFields& fields) {
   if (fields.whole("relative_attention_num_buckets", 32) != 32) fields.refuse("relative_attention_num_buckets", "32");
   if (fields.whole("relative_attention_max_distance", 128) != 128)
     fields.refuse("relative_attention_max_distance", "128");
@@ -40,7 +40,7 @@ Config config_of(const CheckpointFields& fields) {
   model.norm = "pre";
   model.norm_kind = "rms";
   model.norm_epsilon = fields.number("layer_norm_epsilon", 1e-6);
-  model.activation = activation(fields);
+  model.activation = t5_activation(fields);
   model.biases = false;
   model.positions = "t5";
   model.scaled_attention = false;
@@ -93,7 +93,7 @@ void add_stack(std::vector<TensorRow>& tensors, const ModelConfig& model, bool d
 }  // namespace
 
 CheckpointPlan t5_plan(const CheckpointFields& fields) {
-  CheckpointPlan plan{checked(config_of(fields)), {}};
+  CheckpointPlan plan{checked(t5_config(fields)), {}};
   add_tensor(plan.tensors, "embedding.weight", {"shared.weight", "encoder.embed_tokens.weight"});
   if (!plan.config.model.tied_embeddings) add_tensor(plan.tensors, "output_weight", {"lm_head.weight"});
   add_stack(plan.tensors, plan.config.model, false);
@@ -111,7 +111,7 @@ nlohmann::json t5_fields(const ModelConfig& model) {
           {"num_heads", model.num_heads},
           {"num_layers", model.num_encoder_layers},
           {"num_decoder_layers", model.num_decoder_layers},
-          {"feed_forward_proj", other_name(activations, model.activation)},
+          {"feed_forward_proj", other_name(t5_activations, model.activation)},
           {"layer_norm_epsilon", model.norm_epsilon},
           {"relative_attention_num_buckets", 32},
           {"relative_attention_max_distance", 128},

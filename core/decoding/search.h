@@ -2,13 +2,12 @@
 // </s> is a line's end that ends nothing.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstddef>
 #include <functional>
 #include <string_view>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/decodings.h"

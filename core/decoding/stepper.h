@@ -1,8 +1,7 @@
 // A model as the searches ask it: what comes next, one piece a step, on top of what the cache holds.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/interventions.h"

@@ -1,13 +1,12 @@
 // A run's tensors on disk: model.safetensors and optimizer.safetensors.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "storage/safetensors.h"
 #include "training/adam.h"

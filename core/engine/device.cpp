@@ -1,6 +1,7 @@
 #include "engine/device.h"
 
 #include <fmt/format.h>
+#include <torch/cuda.h>
 
 #include <algorithm>
 #include <fstream>

@@ -1,10 +1,9 @@
 // What of this machine the engine computes on.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 
+#include "kernels/libtorch.h"
 #include "plain/config.h"
 
 namespace attnscope {

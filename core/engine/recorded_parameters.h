@@ -2,14 +2,13 @@
 // run's folder keeps (training.kept_checkpoints).
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "storage/run_folder.h"
 

@@ -3,7 +3,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <time.h>
-#include <torch/torch.h>
+#include <torch/nn/modules/conv.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "kernels/held_memory.h"
+#include "kernels/libtorch.h"
 #include "model/attention.h"
 #include "model/cells.h"
 

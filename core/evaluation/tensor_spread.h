@@ -1,11 +1,10 @@
 // How the values of a model's tensors and of their gradients are spread, at one step after another.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <optional>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/tensor_spread.h"

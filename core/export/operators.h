@@ -2,12 +2,12 @@
 // them. Each language that a model is given away in writes them its own way.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -2,10 +2,9 @@
 // scores, or Shaw's vectors. Shape letters: model/model.h.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 
+#include "kernels/libtorch.h"
 #include "kernels/packing.h"
 
 namespace attnscope::kernels {

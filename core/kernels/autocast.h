@@ -1,7 +1,7 @@
 // LibTorch's autocast to bfloat16, whose interface changed with its version 2.4.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

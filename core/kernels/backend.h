@@ -1,7 +1,7 @@
 // Whether an operator runs fused or composed of ATen's.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

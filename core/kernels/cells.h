@@ -2,7 +2,7 @@
 // rows side by side: B×4H in an LSTM (input, forget, candidate, output), B×3H in a GRU (reset, update, candidate).
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

@@ -2,11 +2,10 @@
 // thread computes it.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <optional>
 
+#include "kernels/libtorch.h"
 #include "kernels/loops/loops.h"
 
 namespace attnscope::kernels {

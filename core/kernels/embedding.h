@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

@@ -1,10 +1,9 @@
 // What the fused operators of this room share.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "kernels/backend.h"
 #include "kernels/dropout.h"
+#include "kernels/libtorch.h"
 #include "kernels/processor.h"
 
 namespace attnscope::kernels {

@@ -3,12 +3,14 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
-#include <torch/torch.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

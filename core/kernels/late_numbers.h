@@ -1,10 +1,10 @@
 // Numbers that a device computes, read without making it wait.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

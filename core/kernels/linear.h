@@ -1,8 +1,7 @@
 // x Wᵀ + b and what follows it at once.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "kernels/loops/loops.h"
 
 namespace attnscope::kernels {

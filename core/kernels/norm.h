@@ -1,7 +1,7 @@
 // Residual connections and layer norms (Vaswani et al. 2017 §3.1, 5.4).
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

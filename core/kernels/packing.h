@@ -2,9 +2,9 @@
 // then computed for nothing but pieces.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

@@ -1,7 +1,7 @@
 // In what numbers a thread's products of matrices are computed: training.precision.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope::kernels {
 

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
-#include <torch/torch.h>
 
 #include <atomic>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "kernels/bfloat16_product.h"
 #include "kernels/breathing.h"
+#include "kernels/libtorch.h"
 #include "kernels/precision.h"
 #include "kernels/processor.h"
 

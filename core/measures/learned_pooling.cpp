@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr int of_projection = pooling_width * pooling_features;
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_estimate = std::numeric_limits<double>::quiet_NaN();
 const double root = std::sqrt(static_cast<double>(pooling_width));
 
 bool is_projected(const LearnedPooling& pooling) {
@@ -151,7 +151,7 @@ Matrix pooling_weights(const LearnedPooling& pooling, int head, std::span<const 
 
 std::vector<double> pooling_estimates(const LearnedPooling& pooling, std::span<const double> queries,
                                       const KeyedValues& known) {
-  std::vector<double> estimates(queries.size(), known.keys.empty() ? nothing : 0);
+  std::vector<double> estimates(queries.size(), known.keys.empty() ? no_estimate : 0);
   const std::vector<double> mix = head_mix(pooling);
   for (int head = 0; head < pooling.heads(); ++head) {
     const Matrix weights = pooling_weights(pooling, head, queries, known.keys);
@@ -166,7 +166,7 @@ std::vector<double> pooling_estimates(const LearnedPooling& pooling, std::span<c
 
 double pooling_loss(const LearnedPooling& pooling, const KeyedValues& known, std::vector<double>* gradient) {
   if (gradient) gradient->assign(pooling.parameters.size(), 0);
-  if (known.size() < 2) return nothing;
+  if (known.size() < 2) return no_estimate;
   const auto count = static_cast<double>(known.size());
   const std::vector<double> mix = head_mix(pooling);
   double loss = 0;

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-std::vector<float> row_of(const Matrix& matrix, int row) {
+std::vector<float> row_copy(const Matrix& matrix, int row) {
   const auto begin = matrix.values.begin() + static_cast<std::ptrdiff_t>(row) * matrix.cols;
   return {begin, begin + matrix.cols};
 }
@@ -26,8 +26,8 @@ int best_of(const std::vector<float>& match) {
 }  // namespace
 
 SoftLookup soft_lookup(const HeadInside& head, const HeadStages& stages, int query, bool exact, LookupOrder order) {
-  const std::vector<float> match = row_of(stages.masked, query);
-  std::vector<float> weights = row_of(stages.weights, query);
+  const std::vector<float> match = row_copy(stages.masked, query);
+  std::vector<float> weights = row_copy(stages.weights, query);
   SoftLookup lookup;
   const int best = best_of(match);
   if (exact) {

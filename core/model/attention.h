@@ -2,8 +2,7 @@
 // away. Shape letters: model.h.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "kernels/packing.h"
 #include "model/model.h"
 #include "model/positions.h"

@@ -5,11 +5,11 @@
 // 3 in a GRU). Time comes first here: the tokens are taken one after the other.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <string_view>
 #include <vector>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -2,11 +2,10 @@
 // without a pass. Shape letters: model.h.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "plain/batch_look.h"
 #include "plain/config.h"
 

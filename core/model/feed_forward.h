@@ -1,10 +1,9 @@
 // What stands between the matrices of a feed-forward sublayer: one row a choice of model.activation.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string_view>
 
+#include "kernels/libtorch.h"
 #include "kernels/linear.h"
 
 namespace attnscope {

@@ -1,7 +1,7 @@
 // What parameters begin as.
 #pragma once
 
-#include <torch/torch.h>
+#include "kernels/libtorch.h"
 
 namespace attnscope {
 

@@ -1,13 +1,12 @@
 // A look inside one pass of a model: what is kept of it and what is changed in it.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/cells.h"
 #include "plain/heads.h"
 #include "plain/interventions.h"

@@ -4,13 +4,12 @@
 // attention alone: Q queries, K keys, d = D / H.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "kernels/packing.h"
 #include "model/inspection.h"
 #include "model/positions.h"

@@ -1,8 +1,7 @@
 // The norm of the sublayers and of a stack's end: LayerNorm (1607.06450), or RMSNorm (1910.07467).
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "plain/config.h"
 
 namespace attnscope {

@@ -1,10 +1,9 @@
 // Many to one: what a classifier makes of all states of a text. Shape letters: model.h.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 
 namespace attnscope {

@@ -2,11 +2,10 @@
 // belong and gives back what tells the order with them.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
 #include <string>
 
+#include "kernels/libtorch.h"
 #include "plain/config.h"
 
 namespace attnscope {

@@ -1,9 +1,9 @@
 // Layers that keep nothing but their input: training.recompute.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <functional>
+
+#include "kernels/libtorch.h"
 
 namespace attnscope {
 

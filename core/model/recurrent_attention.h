@@ -2,10 +2,9 @@
 // Luong's three scores (Luong et al. 2015, arXiv 1508.04025 §3.1). Shape letters: model.h.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 
+#include "kernels/libtorch.h"
 #include "model/model.h"
 
 namespace attnscope {

@@ -4,10 +4,9 @@
 // torch::nn::TransformerEncoderLayer.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/attention.h"
 #include "model/feed_forward.h"
 #include "model/model.h"

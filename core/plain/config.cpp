@@ -110,7 +110,7 @@ const FieldLimits any_text;
 const FieldLimits yes_or_no = range(0, 1);
 const FieldLimits any_piece = range(-1, 1000000);
 
-const std::vector<ConfigField>& table() {
+const std::vector<ConfigField>& field_table() {
   static const std::vector<ConfigField> fields = {
       {ATTNSCOPE_FIELD(corpus.source), "corpus", any_text,
        "a built-in corpus, a file of pairs (a line: source, tab, target), or the source side of two parallel files; "
@@ -388,7 +388,7 @@ void read_field(Config& config, const ConfigField& field, const nlohmann::json& 
 }
 
 const ConfigField* find_field(std::string_view key) {
-  const auto& fields = table();
+  const auto& fields = field_table();
   const auto found = std::ranges::find(fields, key, &ConfigField::key);
   return found == fields.end() ? nullptr : &*found;
 }
@@ -400,7 +400,7 @@ std::vector<std::string_view> nearest_keys(std::string_view key) {
   std::vector<std::string_view> same_name;
   std::vector<std::string_view> same_section;
   std::vector<std::string_view> all;
-  for (const ConfigField& field : table()) {
+  for (const ConfigField& field : field_table()) {
     if (name(field) == key_name) same_name.push_back(field.key);
     if (section(field) == key_section) same_section.push_back(field.key);
     all.push_back(field.key);
@@ -429,13 +429,14 @@ std::string key_since_version_2(const std::string& key) {
 }
 
 bool is_section(std::string_view text) {
-  return std::any_of(table().begin(), table().end(), [&](const ConfigField& field) { return section(field) == text; });
+  return std::any_of(field_table().begin(), field_table().end(),
+                     [&](const ConfigField& field) { return section(field) == text; });
 }
 
 }  // namespace
 
 std::span<const ConfigField> config_fields() {
-  return table();
+  return field_table();
 }
 
 const ConfigField& config_field(std::string_view key) {
@@ -471,7 +472,7 @@ bool is_used(const Config& config, const ConfigField& field) {
 }
 
 void check(const Config& config) {
-  for (const ConfigField& field : table()) check_field(config, field);
+  for (const ConfigField& field : field_table()) check_field(config, field);
   const ModelConfig& model = config.model;
   if (model.d_model % 2 != 0)
     throw ConfigError(fmt::format("model.d_model is {}, allowed: even numbers", model.d_model));
@@ -493,7 +494,7 @@ void check(const Config& config) {
 
 nlohmann::json to_json(const Config& config) {
   nlohmann::json json = {{"version", config_version}};
-  for (const ConfigField& field : table()) {
+  for (const ConfigField& field : field_table()) {
     std::visit([&](auto* value) { json[section(field)][name(field)] = *value; }, pointer(config, field));
   }
   return json;
@@ -523,7 +524,7 @@ Config config_from_json(const nlohmann::json& json) {
 // As it is: what is being edited may be out of its range.
 Config with_live_fields(const Config& base, const Config& edited) {
   Config merged = base;
-  for (const ConfigField& field : table()) {
+  for (const ConfigField& field : field_table()) {
     if (!field.live) continue;
     std::visit([&](auto* value) { *value = *std::get<decltype(value)>(pointer(edited, field)); }, field.value(merged));
   }

@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 // Small enough that both have learned what is to be seen within five minutes on two cores.
-constexpr ClassicPair table[] = {
+constexpr ClassicPair pair_table[] = {
     {"scale", "÷ √d_k, on and off",
      "corpus.source=reverse tokenizer.type=char model.d_model=512 model.num_heads=1 model.d_ff=128 "
      "model.initialization=unit model.num_encoder_layers=1 model.num_decoder_layers=1 training.steps=1000 "
@@ -92,14 +92,14 @@ void set_fields(Config& config, std::string_view fields) {
 }  // namespace
 
 std::span<const ClassicPair> classic_pairs() {
-  return table;
+  return pair_table;
 }
 
 const ClassicPair& classic_pair(std::string_view name) {
-  const auto found = std::ranges::find(table, name, &ClassicPair::name);
-  if (found != std::end(table)) return *found;
+  const auto found = std::ranges::find(pair_table, name, &ClassicPair::name);
+  if (found != std::end(pair_table)) return *found;
   std::vector<std::string_view> names;
-  for (const ClassicPair& pair : table) names.push_back(pair.name);
+  for (const ClassicPair& pair : pair_table) names.push_back(pair.name);
   throw ConfigError(fmt::format("there is no pair \"{}\", allowed: {}", name, fmt::join(names, ", ")));
 }
 

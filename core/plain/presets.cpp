@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Preset table[] = {
+constexpr Preset preset_table[] = {
     {"tiny", "2 + 2 layers of width 128: learns the built-in corpora within minutes on a laptop.",
      "tokenizer.vocab_size=4000 model.num_heads=4 model.num_decoder_layers=2 model.d_ff=512 "
      "model.positions=sinusoidal training.steps=6000 training.warmup_steps=1000"},
@@ -74,11 +74,11 @@ constexpr Preset table[] = {
 }  // namespace
 
 std::span<const Preset> presets() {
-  return table;
+  return preset_table;
 }
 
 const Preset& preset(std::string_view name) {
-  for (const Preset& known : table) {
+  for (const Preset& known : preset_table) {
     if (known.name == name) return known;
   }
   throw ConfigError(fmt::format("there is no preset \"{}\", allowed: {}", name, preset_names()));
@@ -98,7 +98,7 @@ Config with_preset(const Preset& preset, const CorpusConfig& corpus) {
 
 std::string preset_names() {
   std::vector<std::string_view> names;
-  for (const Preset& known : table) names.push_back(known.name);
+  for (const Preset& known : preset_table) names.push_back(known.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -1,11 +1,10 @@
 // What a step's logits say: candidates, ranks, the reference's place among them.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <optional>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "plain/decodings.h"
 #include "plain/sampling.h"
 #include "plain/snapshot.h"

@@ -1,8 +1,7 @@
 // The matrices that go through one box of the architecture, as a snapshot holds them.
 #pragma once
 
-#include <torch/torch.h>
-
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/data_flow.h"
 #include "plain/snapshot.h"

@@ -1,11 +1,10 @@
 // How the matrices of one box are put together: a member function a kind of box, in the file of its architecture.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <string>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/cells.h"
 #include "plain/architecture.h"
 #include "probe/choices.h"

@@ -1,10 +1,9 @@
 // Principal component analysis: the directions in which vectors differ most.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "plain/matrix.h"
 
 namespace attnscope {

@@ -1,11 +1,10 @@
 // The outputs that a sentence can have, side by side.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
 
 #include "decoding/search.h"
+#include "kernels/libtorch.h"
 #include "model/model.h"
 #include "plain/callbacks.h"
 #include "plain/decodings.h"

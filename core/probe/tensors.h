@@ -1,11 +1,10 @@
 // Between tensors and the plain numbers of a snapshot.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <span>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "model/inspection.h"
 #include "plain/config.h"
 #include "plain/head_inside.h"

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <torch/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -221,7 +222,7 @@ void Ranks::sum_of_all(Values values) {
   if (!group_->gloo) lose("another rank is lost");
   try {
     std::vector<at::Tensor> tensors{torch::from_blob(values.data(), static_cast<std::int64_t>(values.size()),
-                                                     torch::CppTypeToScalarType<typename Values::element_type>::value)};
+                                                     c10::CppTypeToScalarType<typename Values::element_type>::value)};
     group_->gloo->allreduce(tensors)->wait();
     return;
   } catch (const std::exception& error) {

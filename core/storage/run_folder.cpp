@@ -19,9 +19,9 @@
 namespace attnscope {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::uint64_t max_json_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_record_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_metrics_bytes = std::uint64_t{1} << 30;  // some five million updates
 
 // Runs `body`; whatever JSON or a field of it has against it becomes a RunError that begins with `where`.
@@ -40,21 +40,21 @@ auto reading(const std::string& where, const Body& body) {
   }
 }
 
-const Json& member(const Json& json, const char* field) {
+const OrderedJson& member(const OrderedJson& json, const char* field) {
   if (!json.is_object()) throw RunError("not a JSON object");
   const auto found = json.find(field);
   if (found == json.end()) throw RunError(fmt::format("there is no \"{}\"", field));
   return *found;
 }
 
-std::string text(const Json& json, const char* field) {
-  const Json& value = member(json, field);
+std::string text(const OrderedJson& json, const char* field) {
+  const OrderedJson& value = member(json, field);
   if (!value.is_string()) throw RunError(fmt::format("\"{}\" is {}, not a string", field, value.dump()));
   return value.get<std::string>();
 }
 
-std::int64_t whole(const Json& json, const char* field) {
-  const Json& value = member(json, field);
+std::int64_t whole(const OrderedJson& json, const char* field) {
+  const OrderedJson& value = member(json, field);
   const bool fits =
       value.is_number_unsigned() && value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
   if (!fits && !(value.is_number_integer() && !value.is_number_unsigned())) {
@@ -64,15 +64,15 @@ std::int64_t whole(const Json& json, const char* field) {
 }
 
 // JSON has no NaN and no infinity: null stands for them.
-double number(const Json& json, const char* field) {
-  const Json& value = member(json, field);
+double number(const OrderedJson& json, const char* field) {
+  const OrderedJson& value = member(json, field);
   if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!value.is_number()) throw RunError(fmt::format("\"{}\" is {}, not a number", field, value.dump()));
   return value.get<double>();
 }
 
 MetricPoint from_line(std::string_view line, std::int64_t last_step) {
-  const Json json = parse_json<Json>(line);
+  const OrderedJson json = parse_json<OrderedJson>(line);
   MetricPoint point;
   point.step = whole(json, "step");
   if (point.step <= last_step || point.step > largest_step) {
@@ -194,28 +194,28 @@ void save_config(const std::filesystem::path& file, const Config& config) {
 }
 
 Config load_config(const std::filesystem::path& file) {
-  const std::string bytes = read_file(file, max_json_bytes);
+  const std::string bytes = read_file(file, max_record_bytes);
   return reading(file.string(), [&] { return config_from_json(parse_json(bytes)); });
 }
 
 void save_corpus_record(const std::filesystem::path& file, const CorpusRecord& record) {
-  const Json json = {{"source", record.source},
-                     {"target", record.target},
-                     {"name", record.name},
-                     {"hash", record.hash},
-                     {"seed", record.seed},
-                     {"train", record.train},
-                     {"validation", record.validation},
-                     {"test", record.test},
-                     {"skipped", record.skipped}};
+  const OrderedJson json = {{"source", record.source},
+                            {"target", record.target},
+                            {"name", record.name},
+                            {"hash", record.hash},
+                            {"seed", record.seed},
+                            {"train", record.train},
+                            {"validation", record.validation},
+                            {"test", record.test},
+                            {"skipped", record.skipped}};
   // A path may hold any bytes; what is not UTF-8 is written as U+FFFD instead of losing the run over it.
-  write_file(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  write_file(file, json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + '\n');
 }
 
 CorpusRecord load_corpus_record(const std::filesystem::path& file) {
-  const std::string bytes = read_file(file, max_json_bytes);
+  const std::string bytes = read_file(file, max_record_bytes);
   return reading(file.string(), [&] {
-    const Json json = parse_json<Json>(bytes);
+    const OrderedJson json = parse_json<OrderedJson>(bytes);
     return CorpusRecord{.source = text(json, "source"),
                         .target = text(json, "target"),
                         .name = text(json, "name"),

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view mark = "\u2581";  // of a word's beginning
 
-const std::array<std::string, 3> specials = {"<s>", "</s>", "<unk>"};
+const std::array<std::string, 3> llama_specials = {"<s>", "</s>", "<unk>"};
 
 // Protobuf merges repeated messages: normalizer_spec { add_dummy_prefix: false }.
 constexpr std::string_view no_space_in_front{"\x1a\x02\x18\x00", 4};
@@ -42,7 +42,7 @@ class LlamaPieces final : public PieceScheme {
   std::vector<Token> encode(std::string_view given, Side) const override {
     const std::string text = legacy_ || given.empty() ? std::string(given) : marked(given);
     std::vector<Token> tokens;
-    const std::vector<TextPart> parts = split_at_specials(text, specials, false);
+    const std::vector<TextPart> parts = split_at_specials(text, llama_specials, false);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].special) {
         // The text began with a special piece: no space in front of it.
@@ -58,7 +58,8 @@ class LlamaPieces final : public PieceScheme {
   std::string decode(std::span<const int> ids) const override {
     std::vector<int> spoken;
     for (const int id : ids)
-      if (std::ranges::find(specials, piece(id)) == specials.end() && id < model_.vocab_size()) spoken.push_back(id);
+      if (std::ranges::find(llama_specials, piece(id)) == llama_specials.end() && id < model_.vocab_size())
+        spoken.push_back(id);
     return model_.decode(spoken);
   }
 

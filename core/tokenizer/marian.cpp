@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-const std::array<std::string, 3> specials = {"</s>", "<unk>", "<pad>"};
+const std::array<std::string, 3> marian_specials = {"</s>", "<unk>", "<pad>"};
 
 class MarianPieces final : public PieceScheme {
  public:
@@ -31,13 +31,13 @@ class MarianPieces final : public PieceScheme {
       ids_.emplace(piece, id.get<int>());
       names_[id.get<std::size_t>()] = piece;
     }
-    for (const std::string& special : specials)
+    for (const std::string& special : marian_specials)
       if (!ids_.contains(special)) throw TokenizerError(fmt::format("vocab.json: there is no \"{}\"", special));
   }
 
   std::vector<Token> encode(std::string_view text, Side side) const override {
     std::vector<Token> tokens;
-    for (const TextPart& part : split_at_specials(text, specials, true)) {
+    for (const TextPart& part : split_at_specials(text, marian_specials, true)) {
       if (part.special) {
         tokens.push_back(token(part.text));
       } else {
@@ -51,7 +51,7 @@ class MarianPieces final : public PieceScheme {
     std::vector<std::string> pieces;
     for (const int id : ids) {
       const std::string& piece = names_[static_cast<std::size_t>(id)];
-      if (std::ranges::find(specials, piece) == specials.end()) pieces.push_back(piece);
+      if (std::ranges::find(marian_specials, piece) == marian_specials.end()) pieces.push_back(piece);
     }
     return without_marks(target_.join(pieces));
   }

@@ -1,13 +1,12 @@
 // Every batch of a run, in the parts that the trainer's threads take, or those of a rank's share of it.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "plain/config.h"
 #include "training/batches.h"
 #include "training/dataset.h"

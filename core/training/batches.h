@@ -1,12 +1,11 @@
 // From pieces to the tensors of one update.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "kernels/libtorch.h"
 #include "plain/config.h"
 #include "training/dataset.h"
 

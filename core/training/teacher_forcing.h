@@ -1,9 +1,8 @@
 // What the decoder is told while it trains: the target's pieces, or its own.
 #pragma once
 
-#include <torch/torch.h>
-
 #include "corpus/random.h"
+#include "kernels/libtorch.h"
 #include "model/model.h"
 
 namespace attnscope {

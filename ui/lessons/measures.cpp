@@ -233,7 +233,7 @@ Answer turn_product(const LessonSight& sight, Arguments) {
   return number(sum / (view.width / 2));
 }
 
-constexpr std::array table = {
+constexpr std::array measure_table = {
     Measure{"weight", "PART LAYER HEAD QUERY KEY", "how much of the query's attention the key gets, 0 to 1", weight},
     Measure{"most", "PART LAYER HEAD QUERY", "the word that gets most of it", most},
     Measure{"entropy", "PART LAYER HEAD", "mean entropy of the head's rows, in nats", entropy},
@@ -275,7 +275,7 @@ std::string complaint_about_field(const std::string& key) {
   }
 }
 
-std::size_t words_in(std::string_view form) {
+std::size_t word_count(std::string_view form) {
   return form.empty() ? 0 : static_cast<std::size_t>(std::ranges::count(form, ' ')) + 1;
 }
 
@@ -283,7 +283,7 @@ std::size_t words_in(std::string_view form) {
 
 std::span<const Measure> lesson_measures() {
   static const std::vector<Measure> all = [] {
-    std::vector<Measure> joined(table.begin(), table.end());
+    std::vector<Measure> joined(measure_table.begin(), measure_table.end());
     joined.insert(joined.end(), origins_measures().begin(), origins_measures().end());
     return joined;
   }();
@@ -298,7 +298,7 @@ const Measure* find_measure(std::string_view name) {
 std::string complaint_about(const Expression& expression) {
   const Measure* measure = find_measure(expression.measure);
   if (!measure) return fmt::format("there is no measure \"{}\"", expression.measure);
-  if (words_in(measure->form) != expression.arguments.size())
+  if (word_count(measure->form) != expression.arguments.size())
     return fmt::format("{} takes {}", measure->name, measure->form.empty() ? "nothing" : measure->form);
   if (measure->form == "KEY") return complaint_about_field(expression.arguments[0]);
   if (measure->form.starts_with("PART") &&

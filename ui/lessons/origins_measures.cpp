@@ -212,7 +212,7 @@ Answer said_after(const LessonSight& sight, Arguments arguments) {
                                                                      : look->read_out[static_cast<std::size_t>(at)];
 }
 
-constexpr std::array table = {
+constexpr std::array origins_table = {
     Measure{"scores-d", "", "the d of √d_k in Origins", scores_d},
     Measure{"score-weight", "plain|divided D", "mean largest weight of softmax(q·k), or of q·k/√D", score_weight},
     Measure{"score-entropy", "plain|divided D", "mean entropy of it, in nats", score_entropy},
@@ -242,7 +242,7 @@ constexpr std::array table = {
 }  // namespace
 
 std::span<const Measure> origins_measures() {
-  return table;
+  return origins_table;
 }
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* popup = mark("Compare with…");
+constexpr const char* compare_popup = mark("Compare with…");
 
 // True when one was begun.
 bool draw_pairs(Scope& scope, const Skin& skin) {
@@ -136,11 +136,11 @@ bool draw_own(Scope& scope, const Skin& skin) {
 }  // namespace
 
 void draw_comparing(Scope& scope, const Skin& skin) {
-  if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(tr_label(popup));
+  if (std::exchange(scope.comparing.asked, false)) ImGui::OpenPopup(tr_label(compare_popup));
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(viewport.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSize({std::min(skin.px(800), viewport.WorkSize.x * 0.96F), 0});
-  if (!ImGui::BeginPopupModal(tr_label(popup), nullptr, ImGuiWindowFlags_NoResize)) return;
+  if (!ImGui::BeginPopupModal(tr_label(compare_popup), nullptr, ImGuiWindowFlags_NoResize)) return;
   bool close = draw_pairs(scope, skin);
   ImGui::Spacing();
   ImGui::Separator();

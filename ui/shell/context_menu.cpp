@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* popup = "context";
+constexpr const char* context_popup = "context";
 constexpr std::size_t most_terms = 4;
 
 bool says_anything(const Pointed& pointed) {
@@ -72,11 +72,11 @@ void draw_context_menu(Scope& scope, const Skin& skin) {
   const bool by_key = std::exchange(scope.context_menu.asked, false);
   if (std::optional<Pointed> asked = by_key ? thing_at_keyboard() : asked_about()) {
     scope.context_menu.about = std::move(asked);
-    ImGui::OpenPopup(popup);
+    ImGui::OpenPopup(context_popup);
   }
   const std::optional<Pointed>& about = scope.context_menu.about;
   if (about && about->place.x != 0) ImGui::SetNextWindowPos(about->place, ImGuiCond_Appearing);
-  if (!ImGui::BeginPopup(popup)) return;
+  if (!ImGui::BeginPopup(context_popup)) return;
   const Pointed pointed = *scope.context_menu.about;
   draw_heading(pointed, skin);
   draw_thing_items(scope, pointed.thing, skin);

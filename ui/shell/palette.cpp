@@ -25,7 +25,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* popup = "palette";
+constexpr const char* palette_popup = "palette";
 constexpr int visible_rows = 12;
 
 // ---- what there is
@@ -224,10 +224,10 @@ void draw_palette(Scope& scope, const Skin& skin) {
   const bool opened = std::exchange(palette.asked, false);
   if (opened) {
     palette = {};
-    ImGui::OpenPopup(popup);
+    ImGui::OpenPopup(palette_popup);
   }
   place_popup(skin);
-  if (!ImGui::BeginPopup(popup)) return;
+  if (!ImGui::BeginPopup(palette_popup)) return;
   if (opened) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
   const std::string before = palette.typed;

@@ -146,7 +146,7 @@ bool draw_real(const ConfigField& field, double& value) {
                              &field.limits.max, wide ? "%.4g" : "%.2f", wide ? ImGuiSliderFlags_Logarithmic : 0);
 }
 
-bool draw_text(Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
+bool draw_text_field(Scope& scope, const ConfigField& field, std::string& value, const Skin& skin) {
   if (field.key == "corpus.source") return draw_corpus_combo(scope, skin);
   if (field.key == "corpus.target") return draw_path(scope, field, value, Purpose::open_target, skin);
   if (field.key == "tokenizer.path") return draw_path(scope, field, value, Purpose::open_tokenizer, skin);
@@ -162,7 +162,7 @@ bool draw_value(Scope& scope, const ConfigField& field, const Skin& skin) {
   if (auto* const* flag = std::get_if<bool*>(&pointer)) {
     return ImGui::Checkbox(fmt::format("##{}", field.key).c_str(), *flag);
   }
-  return draw_text(scope, field, **std::get_if<std::string*>(&pointer), skin);
+  return draw_text_field(scope, field, **std::get_if<std::string*>(&pointer), skin);
 }
 
 std::string help_text(const ConfigField& field, const Config& config) {

@@ -42,7 +42,7 @@ struct Columns {
 };
 
 // One view while it is being drawn.
-struct Canvas {
+struct BipartiteCanvas {
   const BipartiteData& data;
   const Skin& skin;
   int queries = 0;
@@ -102,7 +102,7 @@ int largest(std::span<const Matrix* const> heads, int Matrix::*extent) {
 
 // ---- layout
 
-float longest_label(const Canvas& canvas, const ImFont* font) {
+float longest_label(const BipartiteCanvas& canvas, const ImFont* font) {
   float width = 0;
   for (const Side side : {Side::queries, Side::keys})
     for (int i = 0; i < canvas.count(side); ++i) width = std::max(width, text_size(font, canvas.label({side, i})).x);
@@ -110,7 +110,7 @@ float longest_label(const Canvas& canvas, const ImFont* font) {
 }
 
 // Rows as high as they like while all fit, then lower, then as low as the small font allows, and scrolled.
-Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
+Columns make_columns(const BipartiteCanvas& canvas, ImVec2 origin, ImVec2 room) {
   const Skin& skin = canvas.skin;
   const auto rows = static_cast<float>(std::max(canvas.queries, canvas.keys));
   Columns columns;
@@ -129,13 +129,13 @@ Columns make_columns(const Canvas& canvas, ImVec2 origin, ImVec2 room) {
 // ---- lines
 
 // The weight in steps of opacity: a line of step 0 is not seen.
-int opacity(const Canvas& canvas, float weight) {
+int opacity(const BipartiteCanvas& canvas, float weight) {
   return static_cast<int>(canvas.strength(weight) * 255 + 0.5F);
 }
 
 // Calls visit(head, query, key, opacity) for every line that is seen at all.
 template <class Visit>
-void for_each_line(const Canvas& canvas, Visit&& visit) {
+void for_each_line(const BipartiteCanvas& canvas, Visit&& visit) {
   for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
     for (int query = 0; query < canvas.queries; ++query) {
       const float from = canvas.middle(query);
@@ -148,7 +148,7 @@ void for_each_line(const Canvas& canvas, Visit&& visit) {
     }
 }
 
-void draw_line(Painter& paint, const Canvas& canvas, std::size_t head, int query, int key, int step) {
+void draw_line(Painter& paint, const BipartiteCanvas& canvas, std::size_t head, int query, int key, int step) {
   const float thickness = canvas.skin.px(step < 64 ? 1.0F : step < 160 ? 2.0F : 3.0F);
   paint.line({canvas.columns.lines_left, canvas.middle(query)}, {canvas.columns.lines_right, canvas.middle(key)},
              faded(canvas.color(head), static_cast<float>(step) / 255), std::max(1.0F, std::round(thickness)));
@@ -160,7 +160,7 @@ struct Choice {
   std::size_t every = 1;
 };
 
-Choice choose_lines(const Canvas& canvas) {
+Choice choose_lines(const BipartiteCanvas& canvas) {
   std::array<std::size_t, 256> count{};
   for_each_line(canvas, [&](std::size_t, int, int, int step) { ++count[static_cast<std::size_t>(step)]; });
   std::size_t chosen = 0;
@@ -171,7 +171,7 @@ Choice choose_lines(const Canvas& canvas) {
 }
 
 // Those of all tokens; the smallest weight drawn.
-float draw_all_lines(Painter& paint, const Canvas& canvas) {
+float draw_all_lines(Painter& paint, const BipartiteCanvas& canvas) {
   const Choice choice = choose_lines(canvas);
   std::size_t number = 0;
   for_each_line(canvas, [&](std::size_t head, int query, int key, int step) {
@@ -180,7 +180,7 @@ float draw_all_lines(Painter& paint, const Canvas& canvas) {
   return canvas.data.high * static_cast<float>(choice.least) / 255;
 }
 
-float draw_lines_of(Painter& paint, const Canvas& canvas, BipartiteToken token) {
+float draw_lines_of(Painter& paint, const BipartiteCanvas& canvas, BipartiteToken token) {
   for (std::size_t head = 0; head < canvas.data.heads.size(); ++head)
     for (int partner = 0; partner < canvas.count(other(token.side)); ++partner) {
       const int step = opacity(canvas, canvas.weight_between(head, token, partner));
@@ -196,7 +196,7 @@ float draw_lines_of(Painter& paint, const Canvas& canvas, BipartiteToken token) 
 // ---- tokens
 
 // The weights of `focus` behind a token of the other side, a stripe a head; the mean colour of what was painted.
-Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken focus, BipartiteToken token) {
+Color32 draw_weight_box(Painter& paint, const BipartiteCanvas& canvas, BipartiteToken focus, BipartiteToken token) {
   const ImVec2 low = canvas.corner(token);
   const std::size_t heads = canvas.data.heads.size();
   const float width = canvas.box().x / static_cast<float>(heads);
@@ -212,8 +212,8 @@ Color32 draw_weight_box(Painter& paint, const Canvas& canvas, BipartiteToken foc
   return mean;
 }
 
-void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, const std::optional<BipartiteToken>& focus,
-                bool marked) {
+void draw_token(Painter& paint, const BipartiteCanvas& canvas, BipartiteToken token,
+                const std::optional<BipartiteToken>& focus, bool marked) {
   const Columns& columns = canvas.columns;
   const Skin& skin = canvas.skin;
   const ImVec2 low = canvas.corner(token);
@@ -236,7 +236,7 @@ void draw_token(Painter& paint, const Canvas& canvas, BipartiteToken token, cons
   paint.text(columns.font, {x, low.y + (columns.pitch - extent.y) / 2}, ink, text);
 }
 
-void draw_column(Painter& paint, const Canvas& canvas, Side side, const std::optional<BipartiteToken>& focus,
+void draw_column(Painter& paint, const BipartiteCanvas& canvas, Side side, const std::optional<BipartiteToken>& focus,
                  const BipartiteState& state) {
   for (int i = 0; i < canvas.count(side); ++i) {
     const BipartiteToken token{side, i};
@@ -246,7 +246,7 @@ void draw_column(Painter& paint, const Canvas& canvas, Side side, const std::opt
 }
 
 // The tokens of the other side with the largest weights, the largest first.
-std::vector<int> strongest_partners(const Canvas& canvas, BipartiteToken token, std::size_t most) {
+std::vector<int> strongest_partners(const BipartiteCanvas& canvas, BipartiteToken token, std::size_t most) {
   std::vector<float> weights;
   for (int i = 0; i < canvas.count(other(token.side)); ++i) weights.push_back(canvas.mean_weight(token, i));
   std::vector<int> order(weights.size());
@@ -258,7 +258,7 @@ std::vector<int> strongest_partners(const Canvas& canvas, BipartiteToken token, 
   return order;
 }
 
-void tell_weights(const Canvas& canvas, BipartiteToken token) {
+void tell_weights(const BipartiteCanvas& canvas, BipartiteToken token) {
   const WithFont mono(canvas.skin.fonts.mono);
   ImGui::TextUnformatted(canvas.label(token).c_str());
   const std::size_t heads = canvas.data.heads.size();
@@ -271,7 +271,7 @@ void tell_weights(const Canvas& canvas, BipartiteToken token) {
   }
 }
 
-void token_tooltip(const Canvas& canvas, BipartiteToken token) {
+void token_tooltip(const BipartiteCanvas& canvas, BipartiteToken token) {
   const auto& labels = token.side == Side::queries ? canvas.data.row_labels : canvas.data.col_labels;
   const std::string& label = labels[static_cast<std::size_t>(token.index)];
   point_at(
@@ -292,7 +292,7 @@ struct Touch {
   std::optional<BipartiteToken> pressed;
 };
 
-void touch_column(const Canvas& canvas, Side side, Touch& touch) {
+void touch_column(const BipartiteCanvas& canvas, Side side, Touch& touch) {
   ImGui::PushID(static_cast<int>(side));
   for (int i = 0; i < canvas.count(side); ++i) {
     const BipartiteToken token{side, i};
@@ -307,7 +307,7 @@ void touch_column(const Canvas& canvas, Side side, Touch& touch) {
 }
 
 // Whose lines are shown alone.
-std::optional<BipartiteToken> focus_of(const Canvas& canvas, const Touch& touch, const BipartiteState& state) {
+std::optional<BipartiteToken> focus_of(const BipartiteCanvas& canvas, const Touch& touch, const BipartiteState& state) {
   if (touch.hovered) return touch.hovered;
   if (touch.focused) return touch.focused;
   const std::optional<BipartiteToken>& pointed = canvas.data.pointed;
@@ -319,7 +319,7 @@ void pin_or_let_go(BipartiteState& state, BipartiteToken token) {
 }
 
 // Everything that scrolls.
-BipartiteResult draw_columns(Canvas& canvas, BipartiteState& state) {
+BipartiteResult draw_columns(BipartiteCanvas& canvas, BipartiteState& state) {
   canvas.columns.top = ImGui::GetCursorScreenPos().y;
   canvas.columns.seen_low = ImGui::GetWindowPos().y;
   canvas.columns.seen_high = canvas.columns.seen_low + ImGui::GetWindowSize().y;
@@ -342,7 +342,7 @@ bool has_headings(const BipartiteData& data) {
 }
 
 // Over their columns, whose labels may be shorter; not beyond `right`.
-void draw_headings(const Canvas& canvas, ImVec2 at, float right) {
+void draw_headings(const BipartiteCanvas& canvas, ImVec2 at, float right) {
   const Skin& skin = canvas.skin;
   ImFont* font = skin.fonts.small;
   const std::string keys(canvas.data.col_axis);
@@ -364,8 +364,8 @@ int token_count(std::span<const std::string> labels, std::span<const Matrix* con
 BipartiteResult draw_bipartite(const char* id, const BipartiteData& data, BipartiteState& state, ImVec2 size,
                                const Skin& skin) {
   size = room_for(size);
-  Canvas canvas{data, skin, token_count(data.row_labels, data.heads, &Matrix::rows),
-                token_count(data.col_labels, data.heads, &Matrix::cols)};
+  BipartiteCanvas canvas{data, skin, token_count(data.row_labels, data.heads, &Matrix::rows),
+                         token_count(data.col_labels, data.heads, &Matrix::cols)};
   if (data.heads.empty() || canvas.queries == 0 || canvas.keys == 0) {
     draw_quiet_note(tr("nothing to show yet"), size, skin);
     return {};

@@ -14,14 +14,14 @@ namespace attnscope {
 namespace {
 
 // Three digits that count, and all of a large whole number.
-std::string end_text(float value) {
+std::string range_end_text(float value) {
   return std::abs(value) >= 1000 && std::abs(value) < 1e6F ? fmt::format("{:.0f}", value)
                                                            : fmt::format("{:.3g}", value);
 }
 
 std::string range_text(const CardTitle& title) {
-  if (title.low == -title.high) return "±" + end_text(title.high);
-  return fmt::format("{}…{}{}", end_text(title.low), title.open ? "≥" : "", end_text(title.high));
+  if (title.low == -title.high) return "±" + range_end_text(title.high);
+  return fmt::format("{}…{}{}", range_end_text(title.low), title.open ? "≥" : "", range_end_text(title.high));
 }
 
 // Returns the width it took.

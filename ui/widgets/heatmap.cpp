@@ -26,7 +26,7 @@ bool is_masked(const HeatmapOptions& options, int row, int col) {
 }
 
 // One heatmap while it is being drawn.
-struct Canvas {
+struct HeatmapCanvas {
   const Matrix& matrix;
   const HeatmapOptions& options;
   const Skin& skin;
@@ -48,15 +48,15 @@ Sight sight(float first, float extent, float cell, int count) {
   return {begin, clamped(static_cast<int>(std::ceil(first + extent / cell)), begin, count)};
 }
 
-Sight rows_in_sight(const Canvas& canvas) {
+Sight rows_in_sight(const HeatmapCanvas& canvas) {
   return sight(canvas.layout.first.y, canvas.layout.sight.y, canvas.layout.cell.y, canvas.matrix.rows);
 }
 
-Sight cols_in_sight(const Canvas& canvas) {
+Sight cols_in_sight(const HeatmapCanvas& canvas) {
   return sight(canvas.layout.first.x, canvas.layout.sight.x, canvas.layout.cell.x, canvas.matrix.cols);
 }
 
-void draw_grid(const Canvas& canvas) {
+void draw_grid(const HeatmapCanvas& canvas) {
   if (std::min(canvas.layout.cell.x, canvas.layout.cell.y) < canvas.skin.px(10)) return;
   const Color32 line = faded(canvas.skin.theme.background, 0.45F);
   const ImVec2 low = canvas.layout.body;
@@ -74,7 +74,7 @@ void draw_grid(const Canvas& canvas) {
 }
 
 // A stroke through every hidden cell, where there is room for it.
-void draw_mask(const Canvas& canvas) {
+void draw_mask(const HeatmapCanvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   if (!canvas.options.mask_upper || std::min(cell.x, cell.y) < canvas.skin.px(8)) return;
   const Sight rows = rows_in_sight(canvas);
@@ -94,7 +94,7 @@ bool holds_whole_numbers(const Matrix& matrix) {
   return std::ranges::all_of(matrix.values, whole) && std::ranges::any_of(matrix.values, beyond_one);
 }
 
-void draw_values(const Canvas& canvas) {
+void draw_values(const HeatmapCanvas& canvas) {
   const ImVec2 cell = canvas.layout.cell;
   ImFont* font = canvas.skin.fonts.mono_small;
   if (!canvas.options.print_values || cell.y < font_size(font) * 1.2F) return;
@@ -119,7 +119,7 @@ void draw_values(const Canvas& canvas) {
     }
 }
 
-Color32 label_color(const Canvas& canvas, bool hovered, bool selected) {
+Color32 label_color(const HeatmapCanvas& canvas, bool hovered, bool selected) {
   if (hovered) return canvas.skin.theme.text;
   return selected ? canvas.skin.theme.accent : mixed(canvas.skin.theme.text_dim, canvas.skin.theme.text, 0.5F);
 }
@@ -173,7 +173,7 @@ LabelChoice chosen_labels(LabelChoice choice, int hovered, int selected, int fir
   return choice;
 }
 
-LabelChoice row_labels(const Canvas& canvas, int hovered) {
+LabelChoice row_labels(const HeatmapCanvas& canvas, int hovered) {
   const Matrix& matrix = canvas.matrix;
   const HeatmapOptions& options = canvas.options;
   const int col = options.selected_col < matrix.cols ? options.selected_col : -1;
@@ -182,7 +182,7 @@ LabelChoice row_labels(const Canvas& canvas, int hovered) {
   return chosen_labels({matrix.rows, canvas.layout.row_stride}, hovered, options.selected_row, options.first_row, told);
 }
 
-LabelChoice col_labels(const Canvas& canvas, int hovered) {
+LabelChoice col_labels(const HeatmapCanvas& canvas, int hovered) {
   const Matrix& matrix = canvas.matrix;
   const HeatmapOptions& options = canvas.options;
   const int row = options.selected_row < matrix.rows ? options.selected_row : -1;
@@ -191,7 +191,7 @@ LabelChoice col_labels(const Canvas& canvas, int hovered) {
   return chosen_labels({matrix.cols, canvas.layout.col_stride}, hovered, options.selected_col, options.first_col, told);
 }
 
-void draw_row_labels(const Canvas& canvas, int hovered) {
+void draw_row_labels(const HeatmapCanvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.skin);
   const Sight rows = rows_in_sight(canvas);
@@ -209,7 +209,7 @@ void draw_row_labels(const Canvas& canvas, int hovered) {
   }
 }
 
-void draw_col_labels(const Canvas& canvas, int hovered) {
+void draw_col_labels(const HeatmapCanvas& canvas, int hovered) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = label_font(canvas.skin);
   const Sight cols = cols_in_sight(canvas);
@@ -230,7 +230,7 @@ void draw_col_labels(const Canvas& canvas, int hovered) {
   }
 }
 
-void draw_axes(const Canvas& canvas) {
+void draw_axes(const HeatmapCanvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
   const Skin& skin = canvas.skin;
   if (!canvas.options.col_axis.empty())
@@ -245,26 +245,26 @@ void draw_axes(const Canvas& canvas) {
   }
 }
 
-void outline_row(const Canvas& canvas, int row, Color32 color, float thickness) {
+void outline_row(const HeatmapCanvas& canvas, int row, Color32 color, float thickness) {
   if (row < 0 || row >= canvas.matrix.rows) return;
   // Leaves narrow cells to be seen.
   canvas.paint.rect(canvas.corner(row, 0), canvas.corner(row + 1, canvas.matrix.cols), color, 0,
                     clamped(canvas.layout.cell.y * 0.3F, 1.0F, thickness));
 }
 
-void outline_col(const Canvas& canvas, int col, Color32 color, float thickness) {
+void outline_col(const HeatmapCanvas& canvas, int col, Color32 color, float thickness) {
   if (col < 0 || col >= canvas.matrix.cols) return;
   canvas.paint.rect(canvas.corner(0, col), canvas.corner(canvas.matrix.rows, col + 1), color, 0,
                     clamped(canvas.layout.cell.x * 0.3F, 1.0F, thickness));
 }
 
-void outline_cell(const Canvas& canvas, int row, int col, float thickness) {
+void outline_cell(const HeatmapCanvas& canvas, int row, int col, float thickness) {
   const Color32 fill = is_masked(canvas.options, row, col) ? canvas.skin.theme.masked
                                                            : cell_color(canvas.coloring, canvas.matrix.at(row, col));
   canvas.paint.rect(canvas.corner(row, col), canvas.corner(row + 1, col + 1), text_on(fill), 0, thickness);
 }
 
-void draw_selection(const Canvas& canvas, const HeatmapResult& result) {
+void draw_selection(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   const float line = canvas.skin.px(2);
   const Color32 accent = canvas.skin.theme.accent;
   const Color32 pointed = faded(canvas.skin.theme.text, 0.7F);
@@ -283,7 +283,7 @@ float share_of(const HeatmapBars& bars, int index) {
   return clamped(bars.values[static_cast<std::size_t>(index)] / bars.high, 0.0F, 1.0F);
 }
 
-void draw_row_bars(const Canvas& canvas) {
+void draw_row_bars(const HeatmapCanvas& canvas) {
   const HeatmapBars& bars = canvas.options.row_bars;
   const HeatmapLayout& layout = canvas.layout;
   if (bars.values.empty()) return;
@@ -298,7 +298,7 @@ void draw_row_bars(const Canvas& canvas) {
   canvas.paint.line({layout.bars.x, layout.body.y}, {layout.bars.x, layout.end().y}, canvas.skin.theme.border);
 }
 
-void draw_col_bars(const Canvas& canvas) {
+void draw_col_bars(const HeatmapCanvas& canvas) {
   const HeatmapBars& bars = canvas.options.col_bars;
   const HeatmapLayout& layout = canvas.layout;
   if (bars.values.empty()) return;
@@ -313,7 +313,7 @@ void draw_col_bars(const Canvas& canvas) {
   canvas.paint.line({layout.body.x, layout.bars.y}, {layout.end().x, layout.bars.y}, canvas.skin.theme.border);
 }
 
-void name_bars(const Canvas& canvas) {
+void name_bars(const HeatmapCanvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
   ImFont* font = canvas.skin.fonts.small;
   const Color32 color = canvas.skin.theme.text_dim;
@@ -328,7 +328,7 @@ void name_bars(const Canvas& canvas) {
 // ---- tooltips
 
 // To be read from the last row.
-void large_number(const Canvas& canvas, int row, int col) {
+void large_number(const HeatmapCanvas& canvas, int row, int col) {
   const WithFont large(canvas.skin.fonts.large);
   ImGui::Text("%s \u2192 %s", label_of(canvas.options.row_labels, row, canvas.options.first_row).c_str(),
               label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
@@ -338,7 +338,7 @@ void large_number(const Canvas& canvas, int row, int col) {
     ImGui::Text("%.3g", static_cast<double>(canvas.matrix.at(row, col)));
 }
 
-void cell_tooltip(const Canvas& canvas, int row, int col) {
+void cell_tooltip(const HeatmapCanvas& canvas, int row, int col) {
   if (canvas.skin.presentation) return;  // it stands there already
   {
     WithFont mono(canvas.skin.fonts.mono);
@@ -351,7 +351,7 @@ void cell_tooltip(const Canvas& canvas, int row, int col) {
     ImGui::Text("%.6g", static_cast<double>(canvas.matrix.at(row, col)));
 }
 
-void label_tooltip(const Canvas& canvas, const std::string& label, const HeatmapBars& bars, int index) {
+void label_tooltip(const HeatmapCanvas& canvas, const std::string& label, const HeatmapBars& bars, int index) {
   mono_text(label, canvas.skin);
   if (static_cast<std::size_t>(index) >= bars.values.size()) return;
   ImGui::Text("%s: %.4g %s", bars.name, static_cast<double>(bars.values[static_cast<std::size_t>(index)]), bars.unit);
@@ -360,7 +360,7 @@ void label_tooltip(const Canvas& canvas, const std::string& label, const Heatmap
   ImGui::PopTextWrapPos();
 }
 
-void draw_tooltip(const Canvas& canvas, const HeatmapResult& result) {
+void draw_tooltip(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   const HeatmapOptions& options = canvas.options;
   if (result.row < 0 && result.row_label < 0 && result.col_label < 0) return;
   ImGui::BeginTooltip();
@@ -388,7 +388,7 @@ void explain(ImVec2 low, ImVec2 size, std::string_view name, std::string_view he
   if (!terms.empty()) help_tooltip(tr(terms.front()->meaning), skin, terms.front()->name);
 }
 
-void explain_names(const Canvas& canvas) {
+void explain_names(const HeatmapCanvas& canvas) {
   const HeatmapLayout& layout = canvas.layout;
   const HeatmapOptions& options = canvas.options;
   const Skin& skin = canvas.skin;
@@ -407,7 +407,7 @@ void explain_names(const Canvas& canvas) {
           skin);
 }
 
-Pointed pointed_cell(const Canvas& canvas, const HeatmapResult& result) {
+Pointed pointed_cell(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   const HeatmapOptions& options = canvas.options;
   Pointed pointed{.thing = options.thing, .about = options.about};
   const auto row = [&](int index) { return label_of(options.row_labels, index, options.first_row); };
@@ -430,7 +430,7 @@ Pointed pointed_cell(const Canvas& canvas, const HeatmapResult& result) {
   return pointed;
 }
 
-void say_what_is_chosen(const Canvas& canvas) {
+void say_what_is_chosen(const HeatmapCanvas& canvas) {
   const int row = canvas.options.selected_row, col = canvas.options.selected_col;
   if (row < 0 || row >= canvas.matrix.rows || col < 0 || col >= canvas.matrix.cols) return;
   Pointed cell = pointed_cell(canvas, {.row = row, .col = col});
@@ -439,7 +439,7 @@ void say_what_is_chosen(const Canvas& canvas) {
 }
 
 // What is clipped to the cells in sight.
-void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textures) {
+void draw_cells(const HeatmapCanvas& canvas, std::uint64_t version, TextureStore& textures) {
   Painter& paint = canvas.paint;
   paint.push_clip(canvas.layout.body, canvas.layout.end());
   paint_matrix(paint, canvas.corner(0, 0), canvas.corner(canvas.matrix.rows, canvas.matrix.cols), canvas.matrix,
@@ -450,7 +450,7 @@ void draw_cells(const Canvas& canvas, std::uint64_t version, TextureStore& textu
   paint.pop_clip();
 }
 
-void draw_outlines(const Canvas& canvas, const HeatmapResult& result) {
+void draw_outlines(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   const ImVec2 low = canvas.layout.body;
   const ImVec2 high = canvas.layout.end();
   const float out = canvas.skin.px(2);
@@ -460,7 +460,7 @@ void draw_outlines(const Canvas& canvas, const HeatmapResult& result) {
   canvas.paint.pop_clip();
 }
 
-void draw_labels(const Canvas& canvas, const HeatmapResult& result) {
+void draw_labels(const HeatmapCanvas& canvas, const HeatmapResult& result) {
   const auto pointed = [](int cell, int label, int elsewhere) {
     return cell >= 0 ? cell : label >= 0 ? label : elsewhere;
   };
@@ -482,9 +482,9 @@ HeatmapResult draw_heatmap(const char* id, const Matrix& matrix, std::uint64_t v
   ImGui::PushID(id);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Painter paint(skin);
-  const Canvas canvas{matrix, options,
-                      skin,   heatmap_layout(matrix, options, origin, size, skin),
-                      paint,  {options.map, options.low, options.high, options.mask_upper, skin.theme.masked}};
+  const HeatmapCanvas canvas{matrix, options,
+                             skin,   heatmap_layout(matrix, options, origin, size, skin),
+                             paint,  {options.map, options.low, options.high, options.mask_upper, skin.theme.masked}};
   const HeatmapResult result = touch_heatmap(matrix, options, canvas.layout);
   draw_tooltip(canvas, result);
   if (result.row >= 0 || result.row_label >= 0 || result.col_label >= 0) point_at(pointed_cell(canvas, result));

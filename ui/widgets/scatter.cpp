@@ -27,9 +27,9 @@ bool contains(const ScatterFrame& frame, ImVec2 at, float margin) {
          at.y <= frame.high.y + margin;
 }
 
-class Canvas {
+class ScatterCanvas {
  public:
-  Canvas(const ScatterOptions& options, const ScatterFrame& frame, const Skin& skin)
+  ScatterCanvas(const ScatterOptions& options, const ScatterFrame& frame, const Skin& skin)
       : options_(options), frame_(frame), skin_(skin), paint_(skin), radius_(skin.px(options.radius)) {}
 
   // The nearest point within reach of the mouse; −1: none.
@@ -193,7 +193,7 @@ ScatterResult draw_scatter(const char* id, const ScatterOptions& options, Scatte
   const ScatterFrame frame{low, {low.x + size.x, low.y + size.y}, view.window.value_or(fitted)};
   ImGui::InvisibleButton(id, size);
   move_window(view, frame, fitted.scale);
-  Canvas canvas(options, frame, skin);
+  ScatterCanvas canvas(options, frame, skin);
   ScatterResult result;
   const ImGuiIO& io = ImGui::GetIO();
   if (options.pointable && ImGui::IsItemHovered()) result.hovered = canvas.pointed(io.MousePos);

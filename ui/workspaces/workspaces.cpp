@@ -27,7 +27,7 @@ std::size_t shown(const Views& views) {
   return shown_of(views, mode);
 }
 
-constexpr std::array table = {
+constexpr std::array workspace_table = {
     Workspace{.name = "glance",
               .title = "Glance",
               .group = "Model",
@@ -130,42 +130,42 @@ std::span<const WorkspaceView> views_of(const Workspace& workspace) {
 }  // namespace
 
 std::span<const Workspace> workspaces() {
-  return table;
+  return workspace_table;
 }
 
 std::span<const Workspace> group_of(const Workspace& workspace) {
   const auto is_neighbour = [&](const Workspace& other) { return same_group(other, workspace); };
-  const auto first = std::ranges::find_if(table, is_neighbour);
-  return {first, std::find_if_not(first, table.end(), is_neighbour)};
+  const auto first = std::ranges::find_if(workspace_table, is_neighbour);
+  return {first, std::find_if_not(first, workspace_table.end(), is_neighbour)};
 }
 
 std::vector<std::span<const Workspace>> workspace_groups() {
   std::vector<std::span<const Workspace>> groups;
-  for (const Workspace& workspace : table)
+  for (const Workspace& workspace : workspace_table)
     if (groups.empty() || !same_group(groups.back().front(), workspace)) groups.push_back(group_of(workspace));
   return groups;
 }
 
 const Workspace* find_workspace(std::string_view name) {
-  const auto found = std::ranges::find(table, name, &Workspace::name);
-  return found == table.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(workspace_table, name, &Workspace::name);
+  return found == workspace_table.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> workspace_names() {
   std::vector<std::string> names;
-  for (const Workspace& workspace : table) names.emplace_back(workspace.name);
+  for (const Workspace& workspace : workspace_table) names.emplace_back(workspace.name);
   return names;
 }
 
 std::vector<std::string> view_names() {
   std::vector<std::string> names;
-  for (const Workspace& workspace : table)
+  for (const Workspace& workspace : workspace_table)
     for (const WorkspaceView& view : views_of(workspace)) names.emplace_back(view.name);
   return names;
 }
 
 const Workspace* show_view(Views& views, std::string_view name) {
-  for (const Workspace& workspace : table) {
+  for (const Workspace& workspace : workspace_table) {
     const std::span<const WorkspaceView> all = views_of(workspace);
     const auto found = std::ranges::find(all, name, &WorkspaceView::name);
     if (found == all.end()) continue;

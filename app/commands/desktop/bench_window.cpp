@@ -20,8 +20,8 @@ namespace {
 
 constexpr int keystrokes = 60;
 constexpr std::chrono::milliseconds between_keys{250};
-constexpr std::chrono::milliseconds undisturbed{4000};
-constexpr std::chrono::minutes longest_answer{2};
+constexpr std::chrono::milliseconds idle_period{4000};
+constexpr std::chrono::minutes longest_window_answer{2};
 
 // The loop of the real window, at the real window's pace, with keys from here instead of a keyboard.
 class TypedWindow {
@@ -117,7 +117,7 @@ class TypedWindow {
 
   template <typename Condition>
   void run_until(const Condition& done) {
-    const auto give_up = Clock::now() + longest_answer;
+    const auto give_up = Clock::now() + longest_window_answer;
     while (!done()) {
       if (Clock::now() > give_up) throw std::runtime_error("the worker did not answer within two minutes");
       hear();
@@ -218,8 +218,8 @@ void measure_while_training(const std::string& run, std::vector<Measurement>& ou
   const std::int64_t last_step = window.step();
   std::vector<double> shares;
   for (int round = 0; round < 3; ++round) {
-    const double alone = window.steps_per_second(undisturbed, false);
-    shares.push_back(window.steps_per_second(undisturbed, true) / alone);
+    const double alone = window.steps_per_second(idle_period, false);
+    shares.push_back(window.steps_per_second(idle_period, true) / alone);
   }
   out.push_back({"while training: key to its attention on the screen, median", median(waits.attention), "ms"});
   out.push_back({"while training: key to its attention on the screen, 95 %", quantile(waits.attention, 0.95), "ms"});

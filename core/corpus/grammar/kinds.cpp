@@ -34,13 +34,13 @@ constexpr std::array<Kind, 10> kinds = {{
     {"uncle", "aunt", {"of the family", "familial", "familiale"}, "home garden tradition life dream duty"},
 }};
 
-constexpr std::array<std::string_view, 8> qualities = {"old",   "new",    "beautiful", "famous",
-                                                       "small", "modern", "strong",    "precious"};
-constexpr std::array<std::string_view, 8> deeds = {"see",  "like",   "look for", "find",
-                                                   "want", "choose", "forget",   "lose"};
+constexpr std::array<std::string_view, 8> kind_qualities = {"old",   "new",    "beautiful", "famous",
+                                                            "small", "modern", "strong",    "precious"};
+constexpr std::array<std::string_view, 8> kind_deeds = {"see",  "like",   "look for", "find",
+                                                        "want", "choose", "forget",   "lose"};
 
 // P and B people whose thing T is, K and L what French says of it, Q a quality.
-constexpr Phrase templates[] = {
+constexpr Phrase kind_templates[] = {
     {"the [P]'s [T] is [Q]", "[le K T] est [Q T]"},
     {"the [P]'s [T] was not [Q]", "[le K T] n'était pas [Q T]"},
     {"is the [P]'s [T] [Q]?", "est-ce que [le K T] est [Q T]?"},
@@ -60,13 +60,13 @@ bool has(const Kind& kind, std::string_view thing) {
 }
 
 Pair template_pair(const Slots& slots, Random& random) {
-  const Phrase& text = pick(templates, random);
+  const Phrase& text = pick(kind_templates, random);
   return {.source = sentence(slots.english(text.en)), .target = sentence(slots.french(text.fr))};
 }
 
 Pair clause_pair(const Slots& slots, const std::vector<Subject>& actors, Random& random) {
   const Subject& subject = pick(actors, random);
-  const Verb& deed = verb(pick(deeds, random));
+  const Verb& deed = verb(pick(kind_deeds, random));
   const Tense tense = random.below(2) == 0 ? Tense::past : Tense::present;
   const Mood mood = static_cast<Mood>(random.below(3));
   const char* end = mood == Mood::asked ? "?" : ".";
@@ -87,7 +87,9 @@ std::vector<Draft> kind_drafts(std::size_t wanted, Random& random) {
     if (&kind == &other || !has(other, thing.en)) continue;
     Slots slots;
     slots.noun('P', person).noun('T', thing).noun('B', one_of(other, random));
-    slots.adjective('K', kind.french).adjective('L', other.french).adjective('Q', adjective(pick(qualities, random)));
+    slots.adjective('K', kind.french)
+        .adjective('L', other.french)
+        .adjective('Q', adjective(pick(kind_qualities, random)));
     Pair pair = random.below(2) == 0 ? template_pair(slots, random) : clause_pair(slots, actors, random);
     pair.category = "kinds";
     std::string key = fmt::format("kind|{}", pair.source);

@@ -11,18 +11,18 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array<std::string_view, 14> persons = {"king",    "queen",   "prince", "princess", "duke",
-                                                      "duchess", "man",     "woman",  "boy",      "girl",
-                                                      "actor",   "actress", "waiter", "waitress"};
+constexpr std::array<std::string_view, 14> person_nouns = {"king",    "queen",   "prince", "princess", "duke",
+                                                           "duchess", "man",     "woman",  "boy",      "girl",
+                                                           "actor",   "actress", "waiter", "waitress"};
 constexpr std::array<std::string_view, 6> relatives = {"father", "mother", "brother", "sister", "uncle", "aunt"};
 constexpr std::array<std::string_view, 15> belongings = {"crown", "horse",  "dog",   "sword", "hat",
                                                          "house", "letter", "book",  "car",   "key",
                                                          "coat",  "cat",    "phone", "bag",   "clock"};
-constexpr std::array<std::string_view, 12> qualities = {"tired", "happy",   "sad",  "rich", "famous", "jealous",
-                                                        "young", "patient", "sick", "old",  "brave",  "kind"};
+constexpr std::array<std::string_view, 12> person_qualities = {"tired", "happy",   "sad",  "rich", "famous", "jealous",
+                                                               "young", "patient", "sick", "old",  "brave",  "kind"};
 
 // A and B people, C a belonging, Q a quality, R a relative of A's sex.
-constexpr Phrase templates[] = {
+constexpr Phrase person_templates[] = {
     {"the [A] is [Q]", "[le A] est [Q A]"},
     {"the [A] was not [Q]", "[le A] n'était pas [Q A]"},
     {"the [A] is very [Q]", "[le A] est très [Q A]"},
@@ -62,12 +62,12 @@ bool fits(const Phrase& text, std::string_view quality) {
 std::vector<Draft> people_drafts(std::size_t wanted, Random& random) {
   std::vector<Draft> drafts;
   for (std::size_t attempt = 0; attempt < 4 * wanted; ++attempt) {
-    const Phrase& text = pick(templates, random);
-    const Noun& a = noun(pick(persons, random));
-    const Noun& b = noun(pick(persons, random));
+    const Phrase& text = pick(person_templates, random);
+    const Noun& a = noun(pick(person_nouns, random));
+    const Noun& b = noun(pick(person_nouns, random));
     const Noun& belonging = noun(pick(belongings, random));
     const Noun& relative = noun(pick(relatives, random));
-    const std::string_view quality = pick(qualities, random);
+    const std::string_view quality = pick(person_qualities, random);
     if (&a == &b || !fits(text, quality)) continue;
     if (uses(text.en, 'R') && text.en.find("is the [R]") != std::string_view::npos && relative.gender != a.gender)
       continue;

@@ -38,9 +38,9 @@ struct Edition {
   bool other_reasons = false;
 };
 
-constexpr Edition fourth_edition = {.attributes = 40};
-constexpr Edition fifth_edition = {.attributes = 40, .asides = 30};
-constexpr Edition sixth_edition = {.attributes = 40, .asides = 30, .other_reasons = true};
+constexpr Edition fourth_pronouns = {.attributes = 40};
+constexpr Edition fifth_pronouns = {.attributes = 40, .asides = 30};
+constexpr Edition sixth_pronouns = {.attributes = 40, .asides = 30, .other_reasons = true};
 
 // Nine of them are said of things and animals, too, in the frames.
 constexpr std::array<std::string_view, 20> said_of_people = {
@@ -256,15 +256,15 @@ std::vector<Draft> third_pronoun_drafts(std::size_t wanted, Random& random) {
 }
 
 std::vector<Draft> fourth_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), fourth_edition, wanted, random);
+  return drafts_of(pronoun_frames(), fourth_pronouns, wanted, random);
 }
 
 std::vector<Draft> fifth_pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), fifth_edition, wanted, random);
+  return drafts_of(pronoun_frames(), fifth_pronouns, wanted, random);
 }
 
 std::vector<Draft> pronoun_drafts(std::size_t wanted, Random& random) {
-  return drafts_of(pronoun_frames(), sixth_edition, wanted, random);
+  return drafts_of(pronoun_frames(), sixth_pronouns, wanted, random);
 }
 
 }  // namespace attnscope

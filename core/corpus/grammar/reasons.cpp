@@ -17,8 +17,8 @@ namespace attnscope {
 namespace {
 
 // Said of nobody but people: what is said of "it" goes on telling which thing it is.
-constexpr std::array<std::string_view, 8> qualities = {"happy",  "kind",    "brave", "rich",
-                                                       "famous", "jealous", "young", "excited"};
+constexpr std::array<std::string_view, 8> reason_qualities = {"happy",  "kind",    "brave", "rich",
+                                                              "famous", "jealous", "young", "excited"};
 
 // Here "it" stands for nothing, and whether French says il or c' hangs on the rest of the clause.
 struct Circumstance {
@@ -72,7 +72,7 @@ std::vector<Draft> reasons(std::size_t wanted, bool other_words, Random& random)
   const std::vector<Subject> people = subjects();
   return with_reasons("reason", wanted, other_words, random, [&](const MainClause& main) {
     const Subject& who = pick(people, random);  // one draw after another: arguments have no order
-    const Adjective& quality = adjective(pick(qualities, random));
+    const Adjective& quality = adjective(pick(reason_qualities, random));
     const Phrase& much = pick(degrees, random);
     return quality_clause(who, quality, much, main.tense);
   });

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::array table = {
+constexpr std::array difference_views = {
     DifferenceView{"attention", draw_both_attention, both_attention_numbers},
     DifferenceView{"decoding", draw_both_decoding, both_decoding_numbers},
     DifferenceView{"positions", draw_both_positions, both_positions_numbers},
@@ -23,15 +23,15 @@ constexpr std::array table = {
 }  // namespace
 
 const DifferenceView* find_difference_view(std::string_view workspace) {
-  const auto found = std::ranges::find(table, workspace, &DifferenceView::workspace);
-  return found == table.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(difference_views, workspace, &DifferenceView::workspace);
+  return found == difference_views.end() ? nullptr : &*found;
 }
 
 std::string difference_titles() {
   std::string titles;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const char* before = i == 0 ? "" : i + 1 == table.size() ? tr(" and ") : ", ";
-    titles += before + std::string(tr(find_workspace(table[i].workspace)->title));
+  for (std::size_t i = 0; i < difference_views.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == difference_views.size() ? tr(" and ") : ", ";
+    titles += before + std::string(tr(find_workspace(difference_views[i].workspace)->title));
   }
   return titles;
 }

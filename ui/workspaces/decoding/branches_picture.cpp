@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-struct Picture {
+struct BranchesPicture {
   const Branches& branches;
   double length_penalty;
   std::int64_t step;                  // of the model now
@@ -50,7 +50,7 @@ double score_of(const Branch& branch, double alpha) {
   return length_penalised(branch.log_prob, branch.pieces.size(), alpha);
 }
 
-void branch_tooltip(const Picture& picture, const Branch& branch, bool current) {
+void branch_tooltip(const BranchesPicture& picture, const Branch& branch, bool current) {
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(picture.skin.px(420));
   plain_text(branch.text);
@@ -67,7 +67,7 @@ void branch_tooltip(const Picture& picture, const Branch& branch, bool current) 
   ImGui::EndTooltip();
 }
 
-void draw_edge(Painter& paint, const Picture& picture, const BranchRow& row, ImVec2 at) {
+void draw_edge(Painter& paint, const BranchesPicture& picture, const BranchRow& row, ImVec2 at) {
   if (row.parent < 0 || row.shared == 0) return;
   const auto& rows = picture.branches.rows;
   const auto index = &row - rows.data();
@@ -79,7 +79,7 @@ void draw_edge(Painter& paint, const Picture& picture, const BranchRow& row, ImV
   paint.line({x, middle}, {x + picture.skin.px(4), middle}, color, picture.skin.px(1.5F));
 }
 
-void draw_pieces(Painter& paint, const Picture& picture, const BranchRow& row, ImVec2 at) {
+void draw_pieces(Painter& paint, const BranchesPicture& picture, const BranchRow& row, ImVec2 at) {
   const Skin& skin = picture.skin;
   const Branch& branch = picture.branches.all[static_cast<std::size_t>(row.branch)];
   const bool current = row.branch == picture.branches.current;
@@ -97,7 +97,7 @@ void draw_pieces(Painter& paint, const Picture& picture, const BranchRow& row, I
 }
 
 // What the shown branch shares with rows above it is lit there.
-void light_shared(Painter& paint, const Picture& picture, ImVec2 origin) {
+void light_shared(Painter& paint, const BranchesPicture& picture, ImVec2 origin) {
   const auto& rows = picture.branches.rows;
   const auto shown = std::ranges::find(rows, picture.branches.current, &BranchRow::branch);
   if (shown == rows.end()) return;
@@ -142,7 +142,7 @@ void draw_score_titles(const Skin& skin) {
 }
 
 // Stays in its place while the pieces scroll.
-void draw_scores(Painter& paint, const Picture& picture, const Branch& branch, bool current, ImVec2 at) {
+void draw_scores(Painter& paint, const BranchesPicture& picture, const Branch& branch, bool current, ImVec2 at) {
   const Skin& skin = picture.skin;
   const ScoreColumns columns = score_columns(skin);
   const Color32 color = current ? skin.theme.text : skin.theme.text_dim;
@@ -157,7 +157,7 @@ void draw_scores(Painter& paint, const Picture& picture, const Branch& branch, b
   number(columns.seen, old ? fmt::format("{:>7}", branch.step) : tr("    now"), old ? skin.theme.warning : color);
 }
 
-bool draw_row(Painter& paint, const Picture& picture, const BranchRow& row) {
+bool draw_row(Painter& paint, const BranchesPicture& picture, const BranchRow& row) {
   const Skin& skin = picture.skin;
   const Branch& branch = picture.branches.all[static_cast<std::size_t>(row.branch)];
   const bool current = row.branch == picture.branches.current;
@@ -190,7 +190,7 @@ void return_to(DecodingView& view, const Branch& branch) {
 }
 
 // Once, when another branch is shown: to where it parts from the others.
-void reveal_current(const Picture& picture, Branches& branches) {
+void reveal_current(const BranchesPicture& picture, Branches& branches) {
   if (ImGui::IsWindowAppearing()) branches.revealed = -1;
   const float wide = picture.columns.back() + score_columns(picture.skin).width;
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || wide <= ImGui::GetWindowWidth();
@@ -202,7 +202,7 @@ void reveal_current(const Picture& picture, Branches& branches) {
   ImGui::SetScrollX(std::max(0.0F, picture.columns[static_cast<std::size_t>(row->shared)] - room * 0.4F));
 }
 
-void draw_rows(const Picture& picture, DecodingView& view) {
+void draw_rows(const BranchesPicture& picture, DecodingView& view) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   Painter paint(picture.skin);
   int clicked = -1;
@@ -238,7 +238,7 @@ void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin) {
   ImGui::SameLine(ImGui::GetContentRegionAvail().x - skin.px(44));
   draw_clear_button(branches, skin);
   const float row_height = font_size(skin.fonts.mono) + font_size(skin.fonts.small) + skin.px(14);
-  const Picture picture{
+  const BranchesPicture picture{
       branches, view.options.length_penalty, shown.snapshot->step, measured_columns(branches, skin), row_height, skin};
   ImGui::BeginChild("tree", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_HorizontalScrollbar);
   draw_rows(picture, view);

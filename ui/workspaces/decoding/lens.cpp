@@ -16,7 +16,7 @@ namespace {
 using Lens = std::vector<std::vector<LensCell>>;
 
 // Rows from top to bottom: what was written, the last layer, …, the first. Columns are steps.
-struct Picture {
+struct LensPicture {
   const Snapshot& snapshot;
   const Lens& lens;
   std::vector<float> columns;  // where each step's column begins; one more: their end
@@ -57,7 +57,7 @@ void draw_text_cell(Painter& paint, ImVec2 low, ImVec2 high, Color32 ink, const 
   paint.pop_clip();
 }
 
-void draw_cell(Painter& paint, const Picture& picture, int layer, std::size_t step, ImVec2 origin) {
+void draw_cell(Painter& paint, const LensPicture& picture, int layer, std::size_t step, ImVec2 origin) {
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
   const Guess& best = cell.best.front();
   const ImVec2 low(origin.x + picture.columns[step], origin.y + picture.top_of(layer));
@@ -76,7 +76,7 @@ std::string layer_name(int layer) {
   return trf("layer {}", layer + 1);
 }
 
-void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
+void cell_tooltip(const LensPicture& picture, int layer, std::size_t step) {
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
   const WithFont font(picture.skin.fonts.mono);
   ImGui::BeginTooltip();
@@ -88,7 +88,7 @@ void cell_tooltip(const Picture& picture, int layer, std::size_t step) {
 }
 
 // The step under the mouse.
-std::optional<std::size_t> hovered_step(const Picture& picture, ImVec2 origin) {
+std::optional<std::size_t> hovered_step(const LensPicture& picture, ImVec2 origin) {
   if (!ImGui::IsItemHovered()) return std::nullopt;
   const float x = ImGui::GetIO().MousePos.x - origin.x;
   const auto after = std::ranges::upper_bound(picture.columns, x);
@@ -96,7 +96,7 @@ std::optional<std::size_t> hovered_step(const Picture& picture, ImVec2 origin) {
   return static_cast<std::size_t>(after - picture.columns.begin()) - 1;
 }
 
-void draw_cells(const Picture& picture, DecodingView& view) {
+void draw_cells(const LensPicture& picture, DecodingView& view) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1);
   const bool clicked = ImGui::InvisibleButton("cells", ImVec2(picture.columns.back(), height));
@@ -122,7 +122,7 @@ void draw_cells(const Picture& picture, DecodingView& view) {
 }
 
 // Beside the cells, which scroll.
-float draw_row_names(const Picture& picture) {
+float draw_row_names(const LensPicture& picture) {
   const Skin& skin = picture.skin;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
@@ -136,7 +136,7 @@ float draw_row_names(const Picture& picture) {
   return width;
 }
 
-void follow_step(const Picture& picture, DecodingView& view) {
+void follow_step(const LensPicture& picture, DecodingView& view) {
   if (ImGui::IsWindowAppearing()) view.lens_scrolled_to = -1;
   // A window that was just opened does not know yet how far it can scroll.
   const bool can_scroll = ImGui::GetScrollMaxX() > 0 || picture.columns.back() <= ImGui::GetWindowWidth();
@@ -147,7 +147,7 @@ void follow_step(const Picture& picture, DecodingView& view) {
   ImGui::SetScrollX(std::max(0.0F, middle - ImGui::GetWindowWidth() * 0.5F));
 }
 
-void draw_grid_of_guesses(const Picture& picture, DecodingView& view) {
+void draw_grid_of_guesses(const LensPicture& picture, DecodingView& view) {
   const float names = draw_row_names(picture);
   const float bar = picture.skin.px(14);  // of the scroll bar
   const float height = picture.row_height * static_cast<float>(picture.layers() + 1) + bar;
@@ -177,7 +177,7 @@ void draw_guess(Painter& paint, const Guess& guess, bool written, ImVec2 at, flo
   paint.pop_clip();
 }
 
-void draw_layer_guesses(const Picture& picture, int layer, std::size_t step) {
+void draw_layer_guesses(const LensPicture& picture, int layer, std::size_t step) {
   const Skin& skin = picture.skin;
   const LensCell& cell = picture.lens[static_cast<std::size_t>(layer)][step];
   const int written = picture.snapshot.target_out[step].id;
@@ -212,7 +212,7 @@ void draw_explanation(const Skin& skin) {
       skin);
 }
 
-void draw_step_guesses(const Picture& picture, int step) {
+void draw_step_guesses(const LensPicture& picture, int step) {
   ImGui::Spacing();
   bold_text(trf("At step {}", step + 1), picture.skin);
   ImGui::BeginChild("guesses", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
@@ -233,7 +233,7 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
   if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))
     return draw_quiet_note(is_recorded(snapshot) ? recorded_note(shown) : "…", room, skin);
   const float row_height = font_size(skin.fonts.mono) + skin.px(8);
-  const Picture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, skin), row_height, skin};
+  const LensPicture picture{snapshot, decodings->lens, column_ends(snapshot, decodings->lens, skin), row_height, skin};
   draw_grid_of_guesses(picture, view);
   draw_explanation(skin);
   draw_step_guesses(picture, view.time_step);

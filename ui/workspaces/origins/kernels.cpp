@@ -19,7 +19,8 @@ void draw_controls(OriginsView& view, const Skin& skin) {
   const std::span<const KernelText> texts = kernel_texts();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto kernel = static_cast<Kernel>(i);
-    const std::string help = fmt::format("K(u) = {}, u = (x \u2212 x_i)/h. {}", tr(texts[i].formula), tr(texts[i].help));
+    const std::string help =
+        fmt::format("K(u) = {}, u = (x \u2212 x_i)/h. {}", tr(texts[i].formula), tr(texts[i].help));
     if (draw_choice(tr_label(texts[i].title), kernels.kernel == kernel, help, skin)) kernels.kernel = kernel;
   }
   end_choices();
@@ -41,7 +42,7 @@ std::string weight_formula(const KernelsView& kernels, double query, double key)
                      kernel_value(kernels.kernel, u));
 }
 
-void draw_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
+void draw_kernel_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
   const KernelsView& kernels = view.kernels;
   const std::array lines = {
       PlotLine{.name = tr("2 sin x + x"), .series = &kernels.clean, .color = skin.theme.series[2]},
@@ -152,7 +153,7 @@ void draw_kernels(WorkspaceContext& context, OriginsView& view) {
   const Skin& skin = context.skin;
   draw_controls(view, skin);
   settle(view.kernels, view.points);
-  draw_beside([&] { draw_fit(view, context.textures, skin); }, [&] { draw_side(view.kernels, skin); }, skin);
+  draw_beside([&] { draw_kernel_fit(view, context.textures, skin); }, [&] { draw_side(view.kernels, skin); }, skin);
 }
 
 }  // namespace attnscope

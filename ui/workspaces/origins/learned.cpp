@@ -205,7 +205,7 @@ std::string weight_formula(const LearnedView& learned, double query, double key)
          after;
 }
 
-void draw_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
+void draw_learned_fit(OriginsView& view, TextureStore& textures, const Skin& skin) {
   const LearnedView& learned = view.learned;
   const std::array lines = {
       PlotLine{.name = tr("2 sin x + x"), .series = &learned.clean, .color = skin.theme.series[2]},
@@ -232,7 +232,7 @@ void draw_learned(WorkspaceContext& context, OriginsView& view) {
     draw_parameters(learned, skin);
     draw_losses(learned, skin);
   };
-  draw_beside([&] { draw_fit(view, context.textures, skin); }, parameters, skin);
+  draw_beside([&] { draw_learned_fit(view, context.textures, skin); }, parameters, skin);
 }
 
 }  // namespace attnscope
