@@ -58,7 +58,7 @@ CLI::Validator at_least(std::int64_t least) {
       [=](const std::string& text) {
         std::int64_t value = 0;
         const bool read = CLI::detail::lexical_cast(text, value);
-        return read && value >= least ? "" : fmt::format("{} is not a whole number from {} on", text, least);
+        return read && value >= least ? "" : fmt::format("{} is not a whole number of at least {}", text, least);
       },
       fmt::format("from {}", least), "at least");
 }
@@ -79,7 +79,7 @@ const CLI::Validator address_form(
 const CLI::Validator picture_name(
     [](std::string& name) -> std::string {
       if (name.ends_with(".png") || name.ends_with(".svg") || name.ends_with(".html")) return "";
-      return fmt::format("{}: pictures are .png or .svg, handouts .html", name);
+      return fmt::format("{}: a picture must end in .png or .svg, a handout in .html", name);
     },
     "", "picture");
 
@@ -88,7 +88,7 @@ CLI::App* add_command(CLI::App& app, Run& run, Options& options, int (*command)(
                       const std::string& name, const std::string& description) {
   CLI::App* sub = app.add_subcommand(name, description);
   sub->callback([&run, &options, command] { run = [&options, command] { return command(options); }; });
-  sub->add_flag("-q,--quiet", quiet, "Say on stderr only what went wrong");
+  sub->add_flag("-q,--quiet", quiet, "Print only errors on stderr");
   return sub;
 }
 
@@ -105,262 +105,279 @@ CLI::Option* add_list(CLI::App* sub, const char* name, const char* form, std::ve
 }
 
 CLI::Option* add_run(CLI::App* sub, std::string& run) {
-  return add_option(sub, "--run", "RUN", run, "A run's folder")->required();
+  return add_option(sub, "--run", "RUN", run, "Folder of the run")->required();
 }
 
 CLI::Option* add_target(CLI::App* sub, std::string& target) {
-  const char* help = "The target side, when --corpus is one of two parallel files";
+  const char* help = "Target side, if --corpus is one of two parallel files";
   return add_option(sub, "--target", "FILE", target, help)->needs("--corpus");
 }
 
 void add_train(CLI::App& app, Run& run, TrainOptions& o) {
-  CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and keep the run in a folder");
+  CLI::App* sub = add_command(app, run, o, train, "train", "Train a model and save the run in a folder");
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
-             "A built-in corpus by name, a TSV file (source, tab, target), or the source side; for a language model "
-             "any text");
+             "Built-in corpus by name, TSV file (source, tab, target), or source side of two parallel files; for a "
+             "language model, any text");
   add_target(sub, o.target);
-  add_option(sub, "--out", "RUN", o.out, "The run's folder")->required();
+  add_option(sub, "--out", "RUN", o.out, "Folder of the run")->required();
   CLI::Option* config = add_option(sub, "--config", "FILE", o.config_file, "A config.json to start from");
-  add_option(sub, "--preset", "NAME", o.preset, "A named configuration to start from: " + preset_names())
-      ->excludes(config);
+  add_option(sub, "--preset", "NAME", o.preset, "Preset to start from: " + preset_names())->excludes(config);
   add_option(sub, "--from", "RUN", o.from,
-             "A run, or another program's checkpoint, to train on: its weights, tokenizer and configuration; it stays "
-             "as it is")
+             "Run or other program's checkpoint to fine-tune: its weights, tokenizer and configuration are used; the "
+             "folder is not changed")
       ->excludes(config)
       ->excludes(sub->get_option("--preset"));
   add_list(sub, "--set", "KEY=VALUE", o.set,
-           "One field of the configuration, such as model.d_model=64; may be given again");
+           "One field of the configuration, such as model.d_model=64; may be repeated");
   std::vector<std::string> pairs;
   for (const ClassicPair& pair : classic_pairs()) pairs.emplace_back(pair.name);
-  sub->add_option("--pair", o.pair, "Two runs of a classic comparison, in lockstep as with --compare")
+  sub->add_option("--pair", o.pair, "Train the two runs of a classic comparison in lockstep, as with --compare")
       ->check(CLI::IsMember(pairs))
       ->excludes(config)
       ->excludes(sub->get_option("--from"));
   add_list(sub, "--compare", "KEY=VALUE", o.compare,
-           "Train a second run in lockstep, like the first but for this field; may be given again. --out then holds "
-           "both, a/ and b/, and comparison.json");
+           "Train a second run in lockstep that differs only in this field; may be repeated. --out then holds both "
+           "runs, a/ and b/, and comparison.json");
   add_list(sub, "--pin", "TEXT", o.pin,
-           "A sentence to look at every training.history_interval updates, kept with the run; may be given again");
-  sub->add_flag("--show-pinned", o.show_pinned,
-                "At every validation, say what the model writes for the pinned sentences");
-  sub->add_option("--steps", o.steps, "Optimizer updates")->check(at_least(1));
-  sub->add_option("--seed", o.seed, "Seed of weights, batch order and dropout")->check(at_least(0));
-  sub->add_option("--device", o.device, "Where to compute")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  sub->add_option("--threads", o.threads, "CPU threads, kept with the run; 0: as the configuration says")
+           "Sentence to record every training.history_interval steps; saved with the run; may be repeated");
+  sub->add_flag("--show-pinned", o.show_pinned, "Print the output for the pinned sentences at every validation");
+  sub->add_option("--steps", o.steps, "Number of training steps")->check(at_least(1));
+  sub->add_option("--seed", o.seed, "Seed for initialization, batch order and dropout")->check(at_least(0));
+  sub->add_option("--device", o.device, "Device to train on")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  sub->add_option("--threads", o.threads, "Number of CPU threads, saved with the run; 0: as in the configuration")
       ->check(CLI::Range(0, 256));
   sub->add_option("--ranks", o.ranks,
-                  "Train in so many processes here, each with its share of every batch and, unless --threads says, of "
-                  "the cores; RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment make it one of those "
-                  "on several machines")
+                  "Train in this many processes on this machine. Each takes its share of every batch and, unless "
+                  "--threads is given, of the cores. To train on several machines, set RANK, WORLD_SIZE, MASTER_ADDR "
+                  "and MASTER_PORT in the environment")
       ->check(CLI::Range(1, 256));
-  sub->add_option("--minutes", o.minutes, "Stop after this long; 0: no limit")->check(within(0, 1e6));
-  sub->add_flag("--resume", o.resume, "Go on from the run that is in --out");
-  sub->add_flag("--no-optimizer", o.no_optimizer, "Leave the optimizer's state out of the finished run");
-  sub->add_flag("--json", o.json, "One JSON object an update on stdout");
-  CLI::Option* serve =
-      add_option(sub, "--serve", "[HOST:]PORT", o.serve,
-                 "Let windows watch it with attnscope attach; without HOST those of this machine. PORT 0: "
-                 "a free one, which is said")
-          ->check(address_form)
-          ->excludes(sub->get_option("--show-pinned"));
-  sub->add_flag("--allow-control", o.allow_control,
-                "Who watches may train, pause, step, pin and change the live fields")
+  sub->add_option("--minutes", o.minutes, "Stop after this many minutes; 0: no limit")->check(within(0, 1e6));
+  sub->add_flag("--resume", o.resume, "Continue the run in --out");
+  sub->add_flag("--no-optimizer", o.no_optimizer, "Save the finished run without the optimizer state");
+  sub->add_flag("--json", o.json, "Print one JSON object per step on stdout");
+  CLI::Option* serve = add_option(sub, "--serve", "[HOST:]PORT", o.serve,
+                                  "Let windows watch the training with attnscope attach; without HOST, only windows on "
+                                  "this machine. With PORT 0, a free port is chosen and printed")
+                           ->check(address_form)
+                           ->excludes(sub->get_option("--show-pinned"));
+  sub->add_flag(
+         "--allow-control", o.allow_control,
+         "Attached windows may train, pause, step, pin, and change the fields that can be changed while training")
       ->needs(serve);
 }
 
 void add_runs(CLI::App& app, Run& run, RunsOptions& o) {
-  CLI::App* sub = add_command(app, run, o, runs, "runs", "List the runs in a folder: what they differ in, and losses");
-  add_option(sub, "FOLDER", "", o.folder, "Where they are, or folders with them")->required();
-  sub->add_flag("--json", o.json, "As a JSON list");
+  CLI::App* sub = add_command(app, run, o, runs, "runs",
+                              "List the runs in a folder: the fields in which they differ, and their losses");
+  add_option(sub, "FOLDER", "", o.folder, "Folder of runs, searched recursively")->required();
+  sub->add_flag("--json", o.json, "Print a JSON list");
 }
 
 void add_compare(CLI::App& app, Run& run, CompareOptions& o) {
-  CLI::App* sub = add_command(app, run, o, compare, "compare",
-                              "Two runs side by side: configuration, losses, scores, and a sentence in both");
-  CLI::Option* a = add_option(sub, "--a", "RUN", o.a, "A run's folder");
-  CLI::Option* b = add_option(sub, "--b", "RUN", o.b, "Another's")->needs(a);
+  CLI::App* sub =
+      add_command(app, run, o, compare, "compare",
+                  "Compare two runs: configuration, losses, scores, and attention and output for a sentence");
+  CLI::Option* a = add_option(sub, "--a", "RUN", o.a, "Folder of the run");
+  CLI::Option* b = add_option(sub, "--b", "RUN", o.b, "Folder of the other run")->needs(a);
   a->needs(b);
-  CLI::Option* both = add_option(sub, "--comparison", "FOLDER", o.comparison, "Or a saved comparison")->excludes(a);
+  CLI::Option* both =
+      add_option(sub, "--comparison", "FOLDER", o.comparison, "Saved comparison, instead of --a and --b")->excludes(a);
   sub->callback([&run, &o, a, both] {
     if (a->count() + both->count() == 0) throw CLI::RequiredError("--a and --b, or --comparison");
     run = [&o] { return compare(o); };
   });
-  add_option(sub, "--corpus", "FILE|NAME", o.corpus, "What both are scored on; left out: the test part of their own");
-  add_option(sub, "--source", "TEXT", o.source, "The sentence that is looked at");
-  add_option(sub, "--limit", "N", o.limit, "Pairs at most, spread evenly")->check(CLI::PositiveNumber);
-  sub->add_flag("--json", o.json, "As one JSON object");
+  add_option(sub, "--corpus", "FILE|NAME", o.corpus, "Corpus to score both on; default: the test part of their own");
+  add_option(sub, "--source", "TEXT", o.source, "Sentence to compare");
+  add_option(sub, "--limit", "N", o.limit, "Maximum number of pairs, sampled evenly")->check(CLI::PositiveNumber);
+  sub->add_flag("--json", o.json, "Print one JSON object");
 }
 
 void add_sampling(CLI::App* sub, CLI::Option* beam, TranslateOptions& o) {
   const auto add = [&](const char* name, auto& value, const char* help) {
     return sub->add_option(name, value, help)->each([&o](const std::string&) { o.sample = true; })->excludes(beam);
   };
-  sub->add_flag("--sample", o.sample, "Draw every piece instead of taking the best; the options below imply it")
+  sub->add_flag("--sample", o.sample,
+                "Sample every token instead of taking the most probable one; implied by the options below")
       ->excludes(beam);
-  add("--temperature", o.sampling.temperature, "Logits are divided by it; 0: always the best piece");
-  add("--top-k", o.sampling.top_k, "Draw from so many most probable pieces; 0: all");
-  add("--top-p", o.sampling.top_p, "Draw from the fewest pieces that are so probable together; 1: all");
-  add("--seed", o.sampling.seed, "The same seed and lines give the same text");
-  add("--samples", o.samples, "So many of each line, in its JSON object")->check(CLI::Range(1, 1000));
+  add("--temperature", o.sampling.temperature,
+      "Divide the logits by this temperature; 0: always take the most probable token");
+  add("--top-k", o.sampling.top_k, "Sample from this many of the most probable tokens; 0: all");
+  add("--top-p", o.sampling.top_p, "Sample from the smallest set of tokens whose probabilities sum to this; 1: all");
+  add("--seed", o.sampling.seed, "Random seed: the same seed and input lines give the same text");
+  add("--samples", o.samples, "Number of samples per line, all in its JSON object")->check(CLI::Range(1, 1000));
 }
 
 void add_average(CLI::App* sub, std::int64_t& average) {
   add_option(sub, "--average", "K", average,
-             "Use the mean of the last K weights that training.kept_checkpoints kept; 1: the last")
+             "Average the weights of the last K checkpoints saved by training.kept_checkpoints; 1: only the last")
       ->check(CLI::Range(1, 100));
 }
 
 void add_translate(CLI::App& app, Run& run, TranslateOptions& o) {
-  CLI::App* sub = add_command(app, run, o, translate, "translate",
-                              "Translate the lines of stdin to stdout; a language model continues each (generate)");
+  CLI::App* sub =
+      add_command(app, run, o, translate, "translate",
+                  "Translate the lines of stdin to stdout; a language model continues each line (generate)");
   sub->alias("generate");
   add_run(sub, o.run);
   CLI::Option* beam = sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
-  sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalisation")->check(within(0, 5));
-  sub->add_option("--limit", o.limit, "Pieces at most; 0: source + 50, a language model's context")->check(at_least(0));
+  sub->add_option("--length-penalty", o.length_penalty, "Exponent of the length normalization")->check(within(0, 5));
+  sub->add_option("--limit", o.limit, "Maximum number of tokens; 0: source length + 50, or a language model's context")
+      ->check(at_least(0));
   add_sampling(sub, beam, o);
-  CLI::Option* json = sub->add_flag("--json", o.json, "One JSON object a line, with scores, pieces and all hypotheses");
+  CLI::Option* json =
+      sub->add_flag("--json", o.json, "Print one JSON object per line, with scores, tokens and all hypotheses");
   sub->get_option("--samples")->needs(json);
-  sub->add_flag("--tree", o.tree, "In it every hypothesis that the beam considered, and where it was pruned")
+  sub->add_flag("--tree", o.tree, "Add to the JSON every hypothesis that the beam considered, and where it was pruned")
       ->needs(json);
-  sub->add_flag("--attention", o.attention, "In it every layer's and head's cross-attention (language model: self)")
+  sub->add_flag("--attention", o.attention,
+                "Add to the JSON the cross-attention of every layer and head (language model: self-attention)")
       ->needs(json);
   add_average(sub, o.average);
 }
 
 void add_evaluate(CLI::App& app, Run& run, EvaluateOptions& o) {
   CLI::App* sub = add_command(app, run, o, evaluate, "evaluate",
-                              "Loss, perplexity, BLEU and exact match on pairs; bits per character of text");
+                              "Loss, perplexity, BLEU and exact match on pairs; bits per character on text");
   add_run(sub, o.run);
   add_option(sub, "--corpus", "FILE|NAME", o.corpus,
-             "A built-in corpus or a file, all of it unless the run was trained on it; left out: the run's own");
+             "Built-in corpus or file; evaluated in full unless the run was trained on it. Default: the run's own");
   add_target(sub, o.target);
-  sub->add_option("--split", o.split, "Which part; left out: test of the run's own corpus, all of another")
+  sub->add_option("--split", o.split, "Part of the corpus; default: test for the run's own corpus, all for any other")
       ->check(CLI::IsMember({"test", "validation", "all"}));
-  sub->add_option("--limit", o.limit, "Pairs at most, spread evenly; 0: all")->check(at_least(0));
+  sub->add_option("--limit", o.limit, "Maximum number of pairs, sampled evenly; 0: all")->check(at_least(0));
   sub->add_option("--beam", o.beam, "Beam width; 1: greedy")->check(CLI::Range(1, 64));
   add_average(sub, o.average);
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 void add_attend(CLI::App& app, Run& run, AttendOptions& o, bool& json) {
-  CLI::App* sub =
-      add_command(app, run, o, attend, "attend", "Every layer's and head's weights for a sentence, as JSON or CSV");
+  CLI::App* sub = add_command(app, run, o, attend, "attend",
+                              "Attention weights of every layer and head for a sentence, as JSON or CSV");
   add_run(sub, o.run);
   add_option(sub, "--source", "TEXT", o.source, "The sentence, or a language model's prompt")->required();
-  add_option(sub, "--target", "TEXT", o.target, "What to write instead of the model's own output");
-  sub->add_option("--format", o.format, "Everything as JSON, or one map as CSV")->check(CLI::IsMember({"json", "csv"}));
-  sub->add_flag("--json", json, "As --format json")->excludes("--format");
-  sub->add_option("--part", o.part, "Which map, for CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
-  sub->add_option("--layer", o.layer, "Its layer, from 1")->check(at_least(1));
-  sub->add_option("--head", o.head, "Its head, from 1")->check(at_least(1));
+  add_option(sub, "--target", "TEXT", o.target, "Target text to use instead of the model's own output");
+  sub->add_option("--format", o.format, "json: everything; csv: one attention map")
+      ->check(CLI::IsMember({"json", "csv"}));
+  sub->add_flag("--json", json, "Same as --format json")->excludes("--format");
+  sub->add_option("--part", o.part, "Attention to write as CSV")->check(CLI::IsMember({"encoder", "decoder", "cross"}));
+  sub->add_option("--layer", o.layer, "Layer to write as CSV, from 1")->check(at_least(1));
+  sub->add_option("--head", o.head, "Head to write as CSV, from 1")->check(at_least(1));
   add_list(sub, "--off", "PART.LAYER.HEAD", o.interventions.heads_off,
-           "Switch a head off; may be given again, as the others below");
+           "Switch a head off (zero ablation); may be repeated, like the options below");
   add_list(sub, "--off-layer", "encoder.LAYER|decoder.LAYER", o.interventions.layers_off,
-           "Let a layer pass its input on unchanged");
+           "Skip a layer: it passes its input through unchanged");
   add_list(sub, "--force", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.forced,
-           "Let a query look only at one key, both counted from 0 as in the JSON");
-  add_list(sub, "--hide", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.hidden, "Hide a key from a query");
+           "Make a query attend to one key only; both are counted from 0, as in the JSON");
+  add_list(sub, "--hide", "PART.LAYER.HEAD:QUERY->KEY", o.interventions.hidden, "Mask a key for a query");
   sub->add_option("--divide", o.interventions.divided,
-                  "Divide scores by \u221Ad_k (true), or do not (false), however the model was trained");
+                  "Divide scores by \u221Ad_k (true) or not (false), however the model was trained");
   add_list(sub, "--replace", "source.POSITION=TEXT|target.POSITION=TEXT", o.interventions.replaced,
-           "Embed another piece at a position, counted from 0");
+           "Replace the token at a position, counted from 0");
 }
 
 void add_explain(CLI::App& app, Run& run, ExplainOptions& o) {
-  CLI::App* sub = add_command(app, run, o, explain, "explain",
-                              "Which heads, at which words, carry the difference between two sentences: the circuit");
+  CLI::App* sub =
+      add_command(app, run, o, explain, "explain",
+                  "Find the circuit: which heads, at which words, carry the difference between two sentences");
   add_run(sub, o.run);
   add_option(sub, "--clean", "TEXT", o.clean, "The sentence, or a language model's prompt");
-  add_option(sub, "--corrupted", "TEXT", o.corrupted, "Its twin, of as many pieces, that differs in a word");
+  add_option(sub, "--corrupted", "TEXT", o.corrupted,
+             "The corrupted sentence: same number of tokens, one word changed");
   add_option(sub, "--between", "WORD,WORD", o.between,
-             "The two outputs whose odds are asked for; left out: those at which the two translations part");
-  CLI::Option* corpus =
-      sub->add_flag("--corpus", o.corpus, "Counted over all pairs of the run's corpus that are like this one");
-  add_option(sub, "--pairs", "FILE", o.pairs, "Counted over these pairs: clean, tab, corrupted a line")
+             "The two output words whose log-odds are compared; default: those at which the two outputs first diverge");
+  CLI::Option* corpus = sub->add_flag("--corpus", o.corpus, "Evaluate all similar pairs of the run's corpus");
+  add_option(sub, "--pairs", "FILE", o.pairs, "Evaluate these pairs: one per line, clean, tab, corrupted")
       ->excludes(corpus);
-  add_option(sub, "--at", "WORD,…", o.at, "The figures are of these words; left out: of the circuit's");
+  add_option(sub, "--at", "WORD,…", o.at, "Words to patch for the figures; default: the words of the circuit");
   add_option(sub, "--exchange", "WORD,WORD", o.exchange,
-             "The two words whose weights the figures exchange; left out: those that turn most");
+             "The two words whose attention weights are swapped; default: those that flip the most answers");
   add_option(sub, "--score", "FROM,TO[,OTHER]", o.score,
-             "Why the circuit's heads look there: the score of FROM's query with TO's key, less that with OTHER's, as "
-             "the sum of what each part of the two words brings");
+             "Decompose the attention scores of the circuit's heads: the score of FROM's query with TO's key, minus "
+             "that with OTHER's, as a sum over the components of the two words");
   sub->add_flag("--formation", o.formation,
-                "What each part of it moved, of this pair, at the steps whose weights the run keeps");
-  CLI::Option* attribution = sub->add_flag("--attribution", o.attribution,
-                                           "Instead, of the sentence alone: what one piece written comes from, by head "
-                                           "and layer and by the pieces read");
+                "Effect of each part of the circuit on this pair, at the steps whose weights were saved");
+  CLI::Option* attribution = sub->add_flag(
+      "--attribution", o.attribution,
+      "Instead, attribute one output token of the --clean sentence to heads and layers and to the input tokens");
   add_option(sub, "--token", "N", o.token,
-             "Which of the pieces written, counted from 0; left out: the last that is more than a sign")
+             "Index of the output token, from 0; default: the last token that is not punctuation")
       ->needs(attribution)
       ->check(CLI::NonNegativeNumber);
-  sub->add_flag("--json", o.json, "One JSON object on stdout, with every map and figure");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout, with every map and figure");
 }
 
 void add_cost(CLI::App& app, Run& run, CostOptions& o) {
-  CLI::App* sub = add_command(app, run, o, cost, "cost",
-                              "Self-attention, recurrence and convolution, measured by length (paper table 1)");
-  add_option(sub, "--run", "RUN", o.run, "Folder of the run whose width, heads and cell are measured");
-  add_list(sub, "--set", "KEY=VALUE", o.set, "Another width, cell, …: model.d_model=512");
-  add_option(sub, "--longest", "N", o.longest, "Pieces of the longest sentence, doubled from 16 on")
+  CLI::App* sub =
+      add_command(app, run, o, cost, "cost",
+                  "Measure the cost of self-attention, recurrence and convolution by sequence length (paper table 1)");
+  add_option(sub, "--run", "RUN", o.run, "Folder of the run whose width, heads and cell are used");
+  add_list(sub, "--set", "KEY=VALUE", o.set, "Another width, cell, …, such as model.d_model=512; may be repeated");
+  add_option(sub, "--longest", "N", o.longest, "Longest sequence, in tokens; lengths double from 16")
       ->check(CLI::Range(16, 65536));
-  add_option(sub, "--seconds", "S", o.seconds, "For all together, at most")->check(within(1, 3600));
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
+  add_option(sub, "--seconds", "S", o.seconds, "Time limit for the whole measurement, in seconds")
+      ->check(within(1, 3600));
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 void add_heads(CLI::App& app, Run& run, HeadsOptions& o) {
-  CLI::App* sub =
-      add_command(app, run, o, heads, "heads", "What a run loses without each head, and without more and more of them");
+  CLI::App* sub = add_command(
+      app, run, o, heads, "heads",
+      "Head importance: how much the held-out loss increases when each head, and growing sets of heads, are ablated");
   add_run(sub, o.run);
-  sub->add_flag("--recorded", o.recorded, "At every step whose weights the run keeps, over a few batches of its pairs");
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
+  sub->add_flag("--recorded", o.recorded, "Measure at every step whose weights were saved, on a few batches");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 void add_tensors(CLI::App& app, Run& run, TensorsOptions& o) {
   CLI::App* sub = add_command(app, run, o, tensors, "tensors",
-                              "How weights, gradients, updates and activations are spread, tensor by tensor");
+                              "Distributions of weights, gradients, updates and activations, tensor by tensor");
   add_run(sub, o.run);
-  add_option(sub, "--text", "TEXT", o.text, "Whose activations; empty: none");
-  sub->add_flag("--json", o.json, "One JSON object on stdout, with every recorded step and histogram");
+  add_option(sub, "--text", "TEXT", o.text, "Sentence whose activations are measured; empty: none");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout, with every recorded step and histogram");
 }
 
 void add_length(CLI::App& app, Run& run, LengthOptions& o) {
-  CLI::App* sub =
-      add_command(app, run, o, length, "length", "How well a run does by the length of sentences, beyond training too");
+  CLI::App* sub = add_command(app, run, o, length, "length",
+                              "Loss and exact match by sentence length, including lengths beyond training");
   add_run(sub, o.run);
-  add_option(sub, "--pairs", "N", o.pairs, "Of each length, at most")->check(CLI::Range(1, 5000));
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
+  add_option(sub, "--pairs", "N", o.pairs, "Maximum number of pairs per length")->check(CLI::Range(1, 5000));
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 void add_embeddings(CLI::App& app, Run& run, EmbeddingsOptions& o) {
   CLI::App* sub =
       add_command(app, run, o, embeddings, "embeddings",
-                  "What a run's embeddings hold: neighbours, analogies, senses; without them all an overview");
+                  "Embeddings of a run: neighbors, analogies and word senses; without options, an overview");
   add_run(sub, o.run);
-  sub->add_option("--table", o.table, "Which matrix; those that are tied are one")
+  sub->add_option("--table", o.table, "Embedding matrix; tied matrices are the same")
       ->check(CLI::IsMember({"source", "target", "output"}));
-  add_option(sub, "--analogy", "\"B - A + C\"", o.analogy, "What is to C as B is to A");
-  add_option(sub, "--neighbours", "WORD", o.neighbours, "The nearest pieces, and at the first recorded step");
-  add_option(sub, "--senses", "WORD", o.senses, "Its senses in the corpus, and how far each layer tells them apart");
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
+  add_option(sub, "--analogy", "\"B - A + C\"", o.analogy, "Find the token that is to C as B is to A");
+  add_option(sub, "--neighbours", "WORD", o.neighbours, "Nearest tokens of a word, now and at the first recorded step");
+  add_option(sub, "--senses", "WORD", o.senses,
+             "Senses of a word in the corpus, and how well each layer separates them");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
 }
 
 void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
-  CLI::App* sub = add_command(app, run, o, bench, "bench", "Measure training, probing, decoding and frames here");
-  sub->add_flag("--json", o.json, "One JSON object on stdout");
-  auto* training = sub->add_flag("--training", o.training_alone, "Training alone");
-  sub->add_option("--threads", o.threads, "CPU threads of the training that is measured; 0: all cores")
+  CLI::App* sub = add_command(app, run, o, bench, "bench",
+                              "Benchmark training, forward passes, decoding and frame times on this machine");
+  sub->add_flag("--json", o.json, "Print one JSON object on stdout");
+  auto* training = sub->add_flag("--training", o.training_alone, "Benchmark only training");
+  sub->add_option("--threads", o.threads, "Number of CPU threads for training; 0: all cores")
       ->check(CLI::Range(0, 256));
-  auto* device = sub->add_option("--device", o.device, "Training on this device alone; else on all there are")
-                     ->check(CLI::IsMember({"cpu", "cuda"}));
-  auto* growth = sub->add_flag("--growth", o.growth, "How updates and decoding grow with each size, alone");
+  auto* device =
+      sub->add_option("--device", o.device, "Benchmark training on this device only; default: on all available devices")
+          ->check(CLI::IsMember({"cpu", "cuda"}));
+  auto* growth =
+      sub->add_flag("--growth", o.growth, "Benchmark only how training steps and decoding scale with each size");
   growth->excludes(training)->excludes(device);
-  auto* memory = sub->add_flag("--memory", o.memory, "What a large model's training holds, by setting, alone");
+  auto* memory =
+      sub->add_flag("--memory", o.memory, "Benchmark only the memory that training a large model needs, by setting");
   memory->excludes(training)->excludes(device)->excludes(growth);
-  sub->add_option("--peer", o.peer, "What training is measured against, for this command itself")
+  sub->add_option("--peer", o.peer, "Internal: run the process that training is compared with")
       ->check(CLI::Range(0, 9))
       ->group("");
-  add_option(sub, "--run", "RUN", o.run, "How long this run or checkpoint takes to be opened and looked at, alone")
+  add_option(sub, "--run", "RUN", o.run, "Benchmark only how long this run or checkpoint takes to open and to run")
       ->excludes(training)
       ->excludes(device)
       ->excludes(growth)
@@ -368,28 +385,28 @@ void add_bench(CLI::App& app, Run& run, BenchOptions& o) {
 }
 
 void add_export(CLI::App& app, Run& run, ExportOptions& o) {
-  CLI::App* sub = add_command(app, run, o, export_run, "export", "Write a run as what other programs read");
+  CLI::App* sub = add_command(app, run, o, export_run, "export", "Export a run for other programs");
   add_run(sub, o.run);
   sub->add_option("--format", o.format,
-                  "hf: a folder as HuggingFace's transformers has Marian, T5, GPT-2 and Llama; onnx: model.onnx; "
-                  "torchscript: model.pt; "
-                  "tensorboard: curves, histograms, attention and embeddings")
+                  "hf: a folder for Hugging Face transformers (Marian, T5, GPT-2 or Llama); onnx: model.onnx; "
+                  "torchscript: model.pt; tensorboard: curves, histograms, attention and embeddings")
       ->required()
       ->check(CLI::IsMember({"hf", "onnx", "torchscript", "tensorboard"}));
-  add_option(sub, "--source", "TEXT", o.source, "tensorboard: whose attention is drawn, if the run pins no sentence");
+  add_option(sub, "--source", "TEXT", o.source,
+             "tensorboard: sentence whose attention is drawn, if the run has no pinned sentence");
   add_average(sub, o.average);
-  add_option(sub, "FOLDER", "", o.folder, "A new folder, or an empty one")->required();
+  add_option(sub, "FOLDER", "", o.folder, "New or empty folder")->required();
 }
 
 void add_names(CLI::App& app, Run& run, NamesOptions& o, int (*command)(const NamesOptions&), const char* name,
                const char* help) {
   CLI::App* sub = add_command(app, run, o, command, name, help);
-  sub->add_flag("--json", o.json, "One JSON array on stdout");
+  sub->add_flag("--json", o.json, "Print one JSON array on stdout");
 }
 
 void add_completion(CLI::App& app, Run& run, std::string& shell) {
-  CLI::App* sub = app.add_subcommand("completion", "Print the script by which a shell completes all this");
-  add_option(sub, "SHELL", "", shell, "Whose")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  CLI::App* sub = app.add_subcommand("completion", "Print the completion script for a shell");
+  add_option(sub, "SHELL", "", shell, "Shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   sub->callback([&app, &run, &shell] {
     run = [&app, &shell] {
       fmt::print("{}", completion_script(app, shell));
@@ -406,63 +423,63 @@ void set_size(ScreenshotOptions& o, const std::string& text) {
   const bool read = std::sscanf(text.c_str(), "%5dx%5d%n", &o.width, &o.height, &used) == 2;
   if (!read || used != static_cast<int>(text.size()) || o.width < 320 || o.width > 8192 || o.height < 240 ||
       o.height > 8192) {
-    throw CLI::ValidationError("--size", "'" + text + "' is not WIDTHxHEIGHT within 320x240 and 8192x8192");
+    throw CLI::ValidationError("--size", "'" + text + "' is not WIDTHxHEIGHT between 320x240 and 8192x8192");
   }
 }
 
 void add_screenshot(CLI::App& app, Run& run, ScreenshotOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, screenshot, "screenshot", "Draw the whole window into a PNG or SVG, without a display");
-  add_option(sub, "--run", "RUN", o.run, "A run's folder; left out: the one that came with the program");
-  sub->add_option("--workspace", o.workspace, "What it shows")->check(CLI::IsMember(workspace_names()));
-  sub->add_option("--view", o.view, "Level or mode of a workspace, and that workspace")
+      add_command(app, run, o, screenshot, "screenshot", "Draw the whole window to a PNG or SVG, without a display");
+  add_option(sub, "--run", "RUN", o.run, "Folder of the run; default: the one that ships with the program");
+  sub->add_option("--workspace", o.workspace, "Workspace to show")->check(CLI::IsMember(workspace_names()));
+  sub->add_option("--view", o.view, "Level or mode of a workspace; also selects that workspace")
       ->check(CLI::IsMember(view_names()));
-  add_option(sub, "--reference", "TEXT", o.reference, "What the sentence should become");
-  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "The sentence in the sentence bar");
+  add_option(sub, "--reference", "TEXT", o.reference, "Reference translation of the sentence");
+  CLI::Option* source = add_option(sub, "--source", "TEXT", o.source, "Sentence in the sentence bar");
   add_option(sub, "--pin-step", "STEP", o.pin_step,
-             "Show what was recorded nearest to that step; the run must have the sentence pinned")
+             "Show the recording nearest to this step; the sentence must be pinned in the run")
       ->check(at_least(0));
   sub->add_option_function<std::string>(
-         "--size", [&o](const std::string& text) { set_size(o, text); }, "In pixels (default 1600x1000)")
+         "--size", [&o](const std::string& text) { set_size(o, text); }, "Size in pixels (default 1600x1000)")
       ->type_name("WxH");
-  sub->add_option("--scale", o.scale, "Size of text and controls")->check(within(0.5, 4));
-  sub->add_option("--theme", o.theme, "Colours")->check(CLI::IsMember({"dark", "light"}));
+  sub->add_option("--scale", o.scale, "Scale of text and controls")->check(within(0.5, 4));
+  sub->add_option("--theme", o.theme, "Color theme")->check(CLI::IsMember({"dark", "light"}));
   const auto densities = density_names();
-  sub->add_option("--density", o.density, "How much stands in the window")
+  sub->add_option("--density", o.density, "How much the window shows")
       ->check(CLI::IsMember(std::vector<std::string>(densities.begin(), densities.end())));
-  sub->add_flag("--presentation", o.presentation, "As F11 shows it: for projectors");
-  sub->add_option("--side", o.side, "Of a saved comparison, which --run may also be: one of its runs, or A - B")
+  sub->add_flag("--presentation", o.presentation, "Presentation mode (F11), for projectors");
+  sub->add_option("--side", o.side, "For a saved comparison (--run accepts one): one of its runs, or A - B")
       ->check(CLI::IsMember(std::vector<std::string>(side_names.begin(), side_names.end())));
-  CLI::Option* lesson = add_option(sub, "--lesson", "NAME", o.lesson, "Begin that lesson, which brings its sentence");
-  add_option(sub, "--part", "N", o.part, "Of the lesson: 1 question, 2 prediction, 3 touch, 4 check, 5 why")
+  CLI::Option* lesson = add_option(sub, "--lesson", "NAME", o.lesson, "Start this lesson, with its own sentence");
+  add_option(sub, "--part", "N", o.part, "Part of the lesson: 1 question, 2 prediction, 3 try it, 4 check, 5 why")
       ->check(CLI::Range(1, 5))
       ->needs(lesson);
-  sub->add_option("--language", o.language, "Of window and lessons; left out: the system's")
+  sub->add_option("--language", o.language, "Language of window and lessons; default: the system's")
       ->check(CLI::IsMember({"en", "fr"}));
   sub->callback([&run, &o, source, lesson] {
     if (source->count() + lesson->count() == 0) throw CLI::RequiredError("--source");
     run = [&o] { return screenshot(o); };
   });
-  sub->add_flag("--svg", o.svg, "As SVG, whatever the file is called");
+  sub->add_flag("--svg", o.svg, "Write SVG, whatever the file name");
   add_option(sub, "--out", "FILE", o.out,
-             "The picture: a PNG, or an SVG if it is called so; as NAME.html a handout, the lesson and the picture")
+             "Output file: .png or .svg for a picture, .html for a handout with the lesson and the picture")
       ->required()
       ->check(picture_name);
 }
 
 void add_attach(CLI::App& app, Run& run, WindowOptions& o) {
   CLI::App* sub =
-      add_command(app, run, o, window, "attach", "Open the window on a run that trains elsewhere with --serve");
+      add_command(app, run, o, window, "attach", "Open the window on a run that is training elsewhere with --serve");
   add_option(
       sub, "ADDRESS", "HOST:PORT", o.station,
-      "Where: as train --serve says it; without HOST this machine. The token asked for there is in ATTNSCOPE_TOKEN")
+      "Address printed by train --serve; without HOST, this machine. If it requires a token, set ATTNSCOPE_TOKEN")
       ->required()
       ->check(address_form);
 }
 
 void add_lessons(CLI::App& app, Run& run, LessonsOptions& o) {
-  CLI::App* sub = add_command(app, run, o, lessons, "lessons", "List the lessons, or check one that you write");
-  add_list(sub, "--check", "FILE", o.check, "What is wrong with it, by line; may be given again");
+  CLI::App* sub = add_command(app, run, o, lessons, "lessons", "List the lessons, or check lessons that you write");
+  add_list(sub, "--check", "FILE", o.check, "Lesson to check: prints its errors by line; may be repeated");
 }
 
 int open_window(const WindowOptions& options) {
@@ -472,7 +489,7 @@ int open_window(const WindowOptions& options) {
 #else
 
 constexpr const char* no_window =
-    "attnscope: this program was built without its window (ATTNSCOPE_GUI=OFF); the commands are in attnscope --help\n";
+    "attnscope: this build has no window (ATTNSCOPE_GUI=OFF); attnscope --help lists the commands\n";
 
 int open_window(const WindowOptions&) {
   std::fputs(no_window, stderr);
@@ -517,17 +534,17 @@ std::string message_of(const CLI::App* app, const CLI::Error& error) {
   std::string what = error.what();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
     const std::vector<std::string> extras = app->remaining(true);
-    if (!extras.empty()) what = fmt::format("not expected: {}", fmt::join(extras, " "));
+    if (!extras.empty()) what = fmt::format("unexpected: {}", fmt::join(extras, " "));
   }
   const auto chosen = app->get_subcommands();
   const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-  return fmt::format("attnscope: {}\n(attnscope {}--help has all that there is)\n", what, command);
+  return fmt::format("attnscope: {}\n(see attnscope {}--help)\n", what, command);
 }
 
 int run_program(int argc, char** argv) {
   CLI::App app(
-      "An oscilloscope for attention: train a small Transformer and watch it think.\n"
-      "Without a command it opens the window.",
+      "An oscilloscope for attention: train a small Transformer and watch it work.\nWithout a command, attnscope opens "
+      "its window.",
       "attnscope");
   app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
   app.require_subcommand(0, 1);
@@ -536,7 +553,7 @@ int run_program(int argc, char** argv) {
   WindowOptions window_options;
   Run run = [&] { return open_window(window_options); };
   app.add_option("path,--run", window_options.path,
-                 "What the window opens: a run's folder, a saved view (NAME.attnscope), or a text to train on")
+                 "File to open in the window: a run's folder, a saved view (NAME.attnscope), or a text to train on")
       ->type_name("RUN|FILE");
   app.failure_message(message_of);
   TrainOptions train_options;
@@ -576,9 +593,9 @@ int run_program(int argc, char** argv) {
   add_attach(app, run, attach_options);
   add_lessons(app, run, lessons_options);
   add_export(app, run, export_options);
-  add_names(app, run, names_options, fields, "fields", "The configuration's fields, as --set takes them");
-  add_names(app, run, names_options, presets, "presets", "The named configurations, as --preset takes them");
-  add_names(app, run, names_options, corpora, "corpora", "The built-in corpora, as --corpus takes them");
+  add_names(app, run, names_options, fields, "fields", "List the configuration fields for --set");
+  add_names(app, run, names_options, presets, "presets", "List the named configurations for --preset");
+  add_names(app, run, names_options, corpora, "corpora", "List the built-in corpora for --corpus");
   add_completion(app, run, completion_shell);
 
   try {

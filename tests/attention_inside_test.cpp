@@ -211,7 +211,7 @@ TEST_F(Inside, TheLevelAsksForTheHeadThatIsSelectedAndWaitsForIt) {
   select(attention, {AttentionPart::encoder, 0, 0});
   ui.frames(2, draw);
   EXPECT_EQ(scope.asked.inside, (HeadPlace{AttentionPart::encoder, 0, 0}));
-  EXPECT_TRUE(ui.drew("looking"));
+  EXPECT_TRUE(ui.drew("computing"));
   EXPECT_FALSE(ui.drew("softmax"));
 }
 
@@ -267,12 +267,12 @@ TEST_F(Inside, AClickOnTheMaskHidesACellAndAnotherShowsItAgain) {
   ui.click(*at, draw);
   EXPECT_TRUE(numbers().mask.at(2, 1));
   EXPECT_EQ(numbers().stages.weights.at(2, 1), 0);
-  EXPECT_TRUE(ui.drew("What if"));
+  EXPECT_TRUE(ui.drew("What-if for this head only"));
   const auto there = find_cell(2, 1);  // the bar that lists it has moved the picture
   ASSERT_TRUE(there);
   ui.click(*there, draw);
   EXPECT_TRUE(attention.interventions.hidden.empty()) << "the model's again";
-  EXPECT_FALSE(ui.drew("What if"));
+  EXPECT_FALSE(ui.drew("What-if for this head only"));
 }
 
 TEST_F(Inside, DraggingHidesEveryCellOnTheWay) {
@@ -297,7 +297,7 @@ TEST_F(Inside, ButtonsSetWholeMasks) {
   ASSERT_TRUE(ui.click_text("Look-ahead", draw));
   EXPECT_FALSE(numbers().what_if) << "that is the model's in the decoder";
   ASSERT_TRUE(ui.click_text("None", draw));
-  ASSERT_TRUE(ui.click_text("Model's", draw));
+  ASSERT_TRUE(ui.click_text("Original", draw));
   EXPECT_FALSE(numbers().what_if);
 }
 
@@ -349,10 +349,10 @@ TEST_F(Inside, WhatTheDecoderHasNotWrittenIsShownToTheNumbersAlone) {
 
 TEST_F(Inside, DividingIsComparedSideBySide) {
   show(with_inside(encoder_head));
-  EXPECT_FALSE(ui.drew("not divided"));
+  EXPECT_FALSE(ui.drew("not scaled"));
   ASSERT_TRUE(ui.click_text("Compare", draw));
   EXPECT_TRUE(attention.inside.compare);
-  EXPECT_TRUE(ui.drew("not divided"));
+  EXPECT_TRUE(ui.drew("not scaled"));
   EXPECT_TRUE(ui.find_text("mean entropy", 1));
   EXPECT_TRUE(ui.find_text("softmax gradient", 1));
 }
@@ -408,7 +408,7 @@ class Sublayers : public Inside {
 TEST_F(Sublayers, TheLevelAsksForTheFlowAndWaitsForIt) {
   show(fixture_snapshot({5, 6, 2, 4}), AttentionLevel::sublayers);
   EXPECT_TRUE(scope.asked.sublayers);
-  EXPECT_TRUE(ui.drew("looking"));
+  EXPECT_TRUE(ui.drew("computing"));
 }
 
 TEST_F(Sublayers, EverySublayerHasItsRowAndTheNormItsName) {

@@ -57,7 +57,7 @@ class InterventionsTest : public testing::Test {
 TEST_F(InterventionsTest, WithoutAnyThereIsOneButton) {
   show(untouched);
   EXPECT_TRUE(ui.drew("Intervene"));
-  EXPECT_FALSE(ui.drew("Back to the plain model"));
+  EXPECT_FALSE(ui.drew("Back to the unmodified model"));
   EXPECT_FALSE(ui.drew("largest change"));
 }
 
@@ -157,18 +157,18 @@ TEST_F(InterventionsTest, ClearAllTakesEverythingBack) {
   interventions().heads_off = {head};
   interventions().forced = {{head, 1, 0}};
   show(changed_look(untouched, interventions()));
-  // "Back to the plain model", and "Plain model" where there is little room.
-  ASSERT_TRUE(ui.click_text("lain model", draw));
+  // "Back to the unmodified model", and "Unmodified model" where there is little room.
+  ASSERT_TRUE(ui.click_text("nmodified model", draw));
   EXPECT_TRUE(interventions().empty());
-  EXPECT_FALSE(ui.drew("lain model"));
+  EXPECT_FALSE(ui.drew("nmodified model"));
 }
 
 TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
   interventions().heads_off = {head};
   show(changed_look(untouched, interventions()));
-  EXPECT_TRUE(ui.drew("then"));
+  EXPECT_TRUE(ui.drew("before"));
   EXPECT_TRUE(ui.drew("autre"));
-  EXPECT_TRUE(ui.drew("untouched output"));
+  EXPECT_TRUE(ui.drew("original output"));
   EXPECT_TRUE(ui.drew("largest change"));
   ASSERT_TRUE(ui.click_text("Encoder, layer 1, head 2", draw));
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 0, 1}));
@@ -179,7 +179,7 @@ TEST_F(InterventionsTest, WhatCameOfItIsShownBesideTheUntouchedOutput) {
 TEST_F(InterventionsTest, TheAnswerIsWaitedFor) {
   interventions().heads_off = {head};
   show(untouched);
-  EXPECT_TRUE(ui.drew("looking"));
+  EXPECT_TRUE(ui.drew("computing"));
 }
 
 class RecurrentInterventions : public InterventionsTest, public testing::WithParamInterface<const char*> {};

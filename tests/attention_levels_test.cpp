@@ -89,7 +89,7 @@ class ModelLevel : public Levels {
 
 TEST_F(ModelLevel, ShowsEveryPartWithItsLayersAndHeads) {
   for (const char* name : {"Encoder", "Decoder", "Cross", "H4", "L2"}) EXPECT_TRUE(ui.drew(name)) << name;
-  EXPECT_FALSE(ui.drew("looks at"));
+  EXPECT_FALSE(ui.drew("attends to"));
   EXPECT_THAT(ui.textures.pictures, SizeIs(testing::Ge(24U)));
 }
 
@@ -146,7 +146,7 @@ TEST_F(ModelLevel, SortsByEntropyAndTheOtherWayRound) {
   click("by entropy");
   EXPECT_TRUE(view.reversed);
   EXPECT_EQ(view.ranking.heads.back().place, sharpest);
-  click("by place");
+  click("by layer");
   EXPECT_THAT(view.ranking.heads, IsEmpty());
 }
 
@@ -160,7 +160,7 @@ TEST_F(ModelLevel, SortsByDistance) {
 
 TEST_F(ModelLevel, SortsByTheAttentionToTheSelectedPiece) {
   click("by attention to");
-  EXPECT_TRUE(ui.drew("Select a piece first"));
+  EXPECT_TRUE(ui.drew("Select a token first: click one at the level"));
   view.pinned_col = 1;
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("by attention to animal"));
@@ -256,7 +256,7 @@ TEST_F(Levels, AClickOnACellChoosesItsQueryAndKeyAndASecondLetsGo) {
   ASSERT_TRUE(view.pinned_row && view.pinned_col);
   EXPECT_EQ(*view.pinned_row, 8);
   const int col = *view.pinned_col;
-  EXPECT_TRUE(ui.drew("street looks at"));
+  EXPECT_TRUE(ui.drew("street attends to"));
   ui.click({cell.x + 60, cell.y}, draw);
   EXPECT_EQ(view.pinned_row, 8);
   EXPECT_GT(*view.pinned_col, col);
@@ -444,7 +444,7 @@ TEST_F(Levels, WordsMergePiecesAndKeepTheSelection) {
   click("Words");
   EXPECT_TRUE(view.words);
   EXPECT_EQ(view.map.map.cols, static_cast<int>(spaced_words_of(cut->source).size()));
-  EXPECT_TRUE(ui.drew("animal looks at"));
+  EXPECT_TRUE(ui.drew("animal attends to"));
   EXPECT_NEAR(view.map.map.at(1, 1),
               (map(1, 0).at(1, 1) + map(1, 0).at(1, 2) + map(1, 0).at(2, 1) + map(1, 0).at(2, 2)) / 2, 1e-6);
   for (const float entropy : view.map.entropies) EXPECT_GT(entropy, 0);

@@ -208,7 +208,7 @@ TEST(Attribution, OneSentenceSaysWhatAgrees) {
   look.gradient_input = {4, 1, 2, 3};
   look.heads = {{{AttentionPart::cross, 0, 0}, {0.7, 0.1, 0.1, 0.1}, {}}};
   const std::string sentence = attribution_sentence(look, 0);
-  EXPECT_THAT(sentence, HasSubstr("\u201Ccat\u201D moves log p(il) most, by +3.000"));
+  EXPECT_THAT(sentence, HasSubstr("\u201Ccat\u201D changes log p(il) most, by +3.000"));
   EXPECT_THAT(sentence, HasSubstr("integrated gradients 1.00, weights -0.77, gradient \u00D7 input -1.00"));
 }
 

@@ -120,7 +120,8 @@ constexpr std::array with_model = {
 TEST_F(ChaptersPanel, WithoutARunEachSaysWhatToDo) {
   for (const OriginsMode mode : with_model) {
     show(mode);
-    EXPECT_TRUE(ui.drew("No run is open")) << static_cast<int>(mode);
+    // "No run is open. Open …", and what the view would show before it: ", but no run is open. Open …".
+    EXPECT_TRUE(ui.drew("o run is open. Open ")) << static_cast<int>(mode);
   }
 }
 
@@ -128,7 +129,7 @@ TEST_F(ChaptersPanel, ATransformerHasNoCell) {
   receive_model(ModelConfig());
   for (const OriginsMode mode : {OriginsMode::cell, OriginsMode::state_attention, OriginsMode::bottleneck}) {
     show(mode);
-    EXPECT_TRUE(ui.drew("choose the architecture recurrent"));
+    EXPECT_TRUE(ui.drew("Choose the architecture recurrent in Setup"));
     EXPECT_TRUE(scope.asked.recurrent);
   }
 }
@@ -137,15 +138,15 @@ TEST_F(ChaptersPanel, UnitsStandInTheOrderOfWhatTheyRemember) {
   receive_model(recurrent_model("bahdanau"));
   show(OriginsMode::cell);
   EXPECT_EQ(view.recurrent.order, (std::vector<int>{1, 0}));
-  for (const char* text : {"forget gate f", "memory cell c", "state h", "Unit 1 at", "A step keeps 0.900"})
+  for (const char* text : {"forget gate f", "memory cell c", "state h", "Unit 1 at", "Each step retains 0.900"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_FLOAT_EQ(view.recurrent.maps[1].values.at(0, 0), 0.9F);
   ui.key(Key::down, draw);
   EXPECT_TRUE(ui.drew("Unit 0 at"));
-  EXPECT_TRUE(ui.drew("A step keeps 0.500"));
+  EXPECT_TRUE(ui.drew("Each step retains 0.500"));
   ui.key(Key::right, draw);
   EXPECT_EQ(view.recurrent.piece, 1);
-  ASSERT_TRUE(ui.click_text("as they are", draw));
+  ASSERT_TRUE(ui.click_text("in order", draw));
   ui.frames(2, draw);
   EXPECT_EQ(view.recurrent.order, (std::vector<int>{0, 1}));
   ASSERT_TRUE(ui.click_text("decoder", draw));
@@ -155,13 +156,13 @@ TEST_F(ChaptersPanel, UnitsStandInTheOrderOfWhatTheyRemember) {
 TEST_F(ChaptersPanel, AttentionOverStatesOrWhyNot) {
   receive_model(recurrent_model("bahdanau"));
   show(OriginsMode::state_attention);
-  for (const char* text : {"energies e", "weights a", "context c", "before the piece"})
+  for (const char* text : {"energies e", "weights a", "context c", "state before the token"})
     EXPECT_TRUE(ui.drew(text)) << text;
   receive_model(recurrent_model("none"), false);
   show(OriginsMode::state_attention);
   EXPECT_TRUE(ui.drew("This network has no attention"));
   show(OriginsMode::bottleneck);
-  EXPECT_TRUE(ui.drew("Had the encoder stopped earlier"));
+  EXPECT_TRUE(ui.drew("If the encoder stopped here"));
   EXPECT_TRUE(ui.drew("le chat"));
 }
 
@@ -201,9 +202,9 @@ TEST_F(ChaptersPanel, GradientsAreAskedForOnceAndDrawn) {
   EXPECT_EQ(view.gradients.lines.size(), 4U);
   EXPECT_FALSE(ui.drew("Gradient by layer"));
   GradientLook empty = gradient_look(*scope.complete.snapshot, false);
-  empty.problem = "Nothing is written of this sentence.";
+  empty.problem = "The model generated no output for this sentence.";
   answer(empty);
-  EXPECT_TRUE(ui.drew("Nothing is written of this sentence."));
+  EXPECT_TRUE(ui.drew("The model generated no output for this sentence."));
 }
 
 TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
@@ -217,16 +218,16 @@ TEST_F(ChaptersPanel, CostIsDrawnWithItsTable) {
       curve.points.push_back({n, static_cast<double>(n), static_cast<double>(n), static_cast<double>(n)});
     look.curves.push_back(curve);
   }
-  look.curves[2].ended = "the budget of 30 s is spent";
+  look.curves[2].ended = "the time limit of 30 s is reached";
   answer(look);
   for (const char* text :
-       {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution ends there", "d_model 128"})
+       {"self-attention", "recurrent (lstm)", "log_k n", "1.00", "convolution stops there", "d_model 128"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.cost.axis.marker, 256);
-  EXPECT_FALSE(ui.drew("Other work"));
+  EXPECT_FALSE(ui.drew("Other programs"));
   look.processor_share = 0.6;
   answer(look);
-  EXPECT_TRUE(ui.drew("Other work had the processor for 40 % of the time"));
+  EXPECT_TRUE(ui.drew("Other programs used the processor 40 % of the time"));
   scope.layout.setup_open = scope.layout.curves_open = true;
   ui.frames(3, draw);
   for (const char* name : {"4nd\u00B2 + 2n\u00B2d", "knd\u00B2"})
@@ -243,7 +244,8 @@ TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
   look.trained = 12;
   look.points = {{10, 4, 4, {1, 10}}, {20, 4, 1, {20, 10}}};
   answer(look);
-  for (const char* text : {"up to 12 words", "Exactly right", "Loss, nats a piece"}) EXPECT_TRUE(ui.drew(text)) << text;
+  for (const char* text : {"up to 12 words", "Exact matches, %", "Loss, nats per token"})
+    EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(view.lengths.exact.back().y, (std::vector<double>{100, 25}));
   answer(look);
   EXPECT_EQ(view.lengths.looks.size(), 1U) << "the same run anew";
@@ -251,7 +253,7 @@ TEST_F(ChaptersPanel, LengthsOfOtherRunsStayBesideTheNewest) {
   look.model = "Transformer, rope";
   answer(look);
   EXPECT_EQ(view.lengths.looks.size(), 2U);
-  ASSERT_TRUE(ui.click_text("Forget other runs", draw));
+  ASSERT_TRUE(ui.click_text("Clear other runs", draw));
   ui.frames(2, draw);
   ASSERT_EQ(view.lengths.looks.size(), 1U);
   EXPECT_EQ(view.lengths.looks.front().model, "Transformer, rope");
@@ -285,9 +287,9 @@ TEST_F(ChaptersPanel, AClassifierShowsItsLabelsAndItsConfusion) {
   show(OriginsMode::classes);
   ASSERT_EQ(scope.studies, 1U) << "the held-out texts, once";
   EXPECT_TRUE(ui.drew("Classifying the held-out texts"));
-  EXPECT_TRUE(ui.drew("by the pooling"));
+  EXPECT_TRUE(ui.drew("by pooling weight"));
   answer(three_classes());
-  for (const char* text : {"85.0 % right", "85.6 % balanced", "largest class: 50.0 %", "complaint"})
+  for (const char* text : {"Accuracy 85.0 %", "balanced 85.6 %", "largest class: 50.0 %", "complaint"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_EQ(scope.studies, 1U);
   EXPECT_FLOAT_EQ(view.classes.shares.at(2, 0), 2.0F / 6);
@@ -312,22 +314,22 @@ TEST_F(ChaptersPanel, WhereTheLastStateAloneCountsPiecesAreColouredByGradient) {
   look.plain.encoder.pieces = pieces_of(scope.complete.snapshot->source);
   look.plain.encoder.norms = counted(2, static_cast<int>(look.plain.encoder.pieces.size()), 0.1F, 0.1F);
   answer(look);
-  EXPECT_FALSE(ui.drew("Following the gradient back"));
+  EXPECT_FALSE(ui.drew("Computing the gradients"));
   show(OriginsMode::through_time);
-  EXPECT_TRUE(ui.drew("by each piece"));
+  EXPECT_TRUE(ui.drew("at each token"));
 }
 
 TEST_F(ChaptersPanel, OneLabelAndAThousandAreDrawn) {
   receive_model(classifier_model("transformer", "mean", 1));
   show(OriginsMode::classes);
-  EXPECT_TRUE(ui.drew("There is one label only"));
+  EXPECT_TRUE(ui.drew("There is only one label"));
   Evaluation scores;
   scores.pairs = 1000;
   for (int i = 0; i < 1000; ++i) scores.confusion.labels.push_back("class " + std::to_string(i));
   scores.confusion.counts.assign(1000 * 1000, 0);
   for (std::size_t i = 0; i < 1000; ++i) scores.confusion.counts[i * 1001] = 1;
   answer(scores);
-  EXPECT_TRUE(ui.drew("100.0 % right"));
+  EXPECT_TRUE(ui.drew("Accuracy 100.0 %"));
   EXPECT_TRUE(ui.drew("1 000 texts"));
 }
 
@@ -336,7 +338,7 @@ TEST_F(ChaptersPanel, WhatWritesPieceByPieceSaysWhyAClassifierDoesNot) {
   for (const char* workspace : {"decoding", "circuit"}) {
     scope.layout.workspace = find_workspace(workspace);
     ui.frames(2, draw);
-    EXPECT_TRUE(ui.drew("it names a label")) << workspace;
+    EXPECT_TRUE(ui.drew("a classifier predicts one label")) << workspace;
   }
 }
 
@@ -344,7 +346,7 @@ TEST_F(ChaptersPanel, TheTabsStandInOneRow) {
   receive_model(ModelConfig());
   scope.layout.setup_open = scope.layout.curves_open = true;
   show(OriginsMode::kernels);
-  const auto first = ui.find_text("Kernels"), last = ui.find_text("To one");
+  const auto first = ui.find_text("Kernels"), last = ui.find_text("Classifier");
   ASSERT_TRUE(first && last);
   EXPECT_EQ(first->y, last->y);
 }
@@ -370,17 +372,16 @@ TEST_F(ChaptersPanel, ShuffledWordsStandBesideTheSentence) {
   add("the cat sat", "le chat", -0.5);
   add("sat the cat", "assis", -9);
   answer(look);
-  for (const char* text : {"sat the cat", "assis", "un chien", "not told the order"})
-    EXPECT_TRUE(ui.drew(text)) << text;
+  for (const char* text : {"sat the cat", "assis", "un chien", "without positions"}) EXPECT_TRUE(ui.drew(text)) << text;
   const auto numbers = scope.layout.workspace->numbers(scope.views);
   ASSERT_TRUE(numbers);
   EXPECT_EQ(numbers->matrix.at(1, 0), -9);
-  ASSERT_TRUE(ui.click_text("told the order, everywhere", draw));
+  ASSERT_TRUE(ui.click_text("positional encoding on (all views)", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(scope.asked.interventions.no_positions);
   ui.key(Key::home, draw);
   EXPECT_EQ(scope.studies, 2U) << "shuffled anew";
-  look.problem = "There is nothing to shuffle: type two words or more.";
+  look.problem = "There is nothing to shuffle: type at least two words.";
   answer(look);
   EXPECT_TRUE(ui.drew("nothing to shuffle"));
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -51,6 +52,19 @@ class CircuitPanel : public testing::Test {
     ui.frames(3, draw);
   }
 
+  // Of the tab in the line of "By position": "Circuit" is the name of the workspace, too.
+  bool click_tab(std::string_view title) {
+    ui.frame(draw);
+    const auto first = ui.find_text("By position");
+    for (int nth = 0; first && ui.find_text(title, nth); ++nth) {
+      const ImVec2 at = *ui.find_text(title, nth);
+      if (at.x < first->x || at.y < first->y - 4 || at.y > first->y + 4) continue;
+      ui.click(at, draw);
+      return true;
+    }
+    return false;
+  }
+
   std::shared_ptr<Snapshot> snapshot;
   Scope scope;
   CircuitView& view = scope.views.of<CircuitView>();
@@ -63,7 +77,7 @@ TEST_F(CircuitPanel, AsksOnceForTheSentenceTyped) {
   const auto asked = std::get<CircuitStudy>(studies().front().question).question;
   EXPECT_EQ(asked.clean, snapshot->source_text);
   EXPECT_EQ(asked.corrupted, "");  // whoever knows the corpus offers one
-  EXPECT_TRUE(ui.drew("Looking for what tells"));
+  EXPECT_TRUE(ui.drew("Comparing the sentence with a contrast sentence"));
   ui.frames(5, draw);
   EXPECT_THAT(studies(), SizeIs(1));
 }
@@ -98,7 +112,7 @@ TEST_F(CircuitPanel, AsksNothingWhileItIsClosed) {
 
 TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   end(fixture_look(snapshot->source_text));
-  for (const char* text : {"parce qu'elle", "7.25", "after layer 1", "as embedded", "take from", "0.25"})
+  for (const char* text : {"parce qu'elle", "7.25", "after layer 1", "before layer 1", "Patch from", "0.25"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_TRUE(scope.toasts.empty());
   ASSERT_TRUE(ui.click_text("zebra", draw));
@@ -110,7 +124,7 @@ TEST_F(CircuitPanel, ShowsThePlaceAndTriesAWordThatIsClicked) {
   EXPECT_THAT(run.changes[0].positions, ElementsAre(1));
   end(Trial{view.look->question, run, "parce qu'elle a tourn\u00E9", -3, 0.7});
   EXPECT_TRUE(ui.drew("parce qu'elle a tourn\u00E9"));
-  EXPECT_TRUE(ui.drew("turned, 0.70"));
+  EXPECT_TRUE(ui.drew("flipped, 0.70"));
   ui.key(Key::backspace, draw);
   EXPECT_TRUE(view.put.empty());
   EXPECT_FALSE(view.trial);
@@ -120,7 +134,7 @@ TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
   end(fixture_look(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   EXPECT_TRUE(ui.drew("L1 H2"));
-  EXPECT_TRUE(ui.drew("Decoys: L1 H1 looks from"));
+  EXPECT_TRUE(ui.drew("Decoys, strong attention with little effect: L1 H1 attends from"));
   ASSERT_TRUE(ui.click_text("cross-attention", draw));
   EXPECT_EQ(view.rows.cols, 2);
   ui.frames(2, draw);
@@ -129,20 +143,20 @@ TEST_F(CircuitPanel, TheHeadsNameTheDecoy) {
 
 TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("The circuit", draw));
+  ASSERT_TRUE(click_tab("Circuit"));
   ui.frames(3, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   EXPECT_TRUE(std::holds_alternative<CorpusCircuitStudy>(studies().back().question));
   EXPECT_TRUE(ui.drew("counting over the corpus"));
-  for (const char* text : {"il | elle", "head 2", "put in: 2 of 2 turn, 0.93", "cut: 0 of 2, 0.12",
-                           "exchange: 2 of 2, 0.50", "looks 0.97, moves 0.01"})
+  for (const char* text : {"il | elle", "head 2", "patched: 2 of 2 flip, 0.93", "zero ablation: 0 of 2, 0.12",
+                           "swap: 2 of 2, 0.50", "attention 0.97, effect 0.01"})
     EXPECT_TRUE(ui.drew(text)) << text;
   CorpusCircuit counted;
   counted.question = view.look->question;
   counted.tried = 58;
   counted.found = fixture_circuit(view.look->facts.words, 32);
   end(counted);
-  EXPECT_TRUE(ui.drew("Counted over 32 pairs"));
+  EXPECT_TRUE(ui.drew("Counted in both directions over 32 similar pairs"));
   const auto tried = [&](const char* button) {
     EXPECT_TRUE(ui.click_text(button, draw)) << button;
     const ChangedRun run = std::get<TrialStudy>(studies().back().question).run;
@@ -151,9 +165,9 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
     EXPECT_THAT(run.changes[0].heads, ElementsAre(1));
     return run.changes[0];
   };
-  EXPECT_EQ(tried("put in: 2").kind, ChangeKind::twin);
-  EXPECT_EQ(tried("cut: 0").kind, ChangeKind::zero);
-  const Change exchange = tried("exchange: 2");
+  EXPECT_EQ(tried("patched: 2").kind, ChangeKind::twin);
+  EXPECT_EQ(tried("zero ablation: 0").kind, ChangeKind::zero);
+  const Change exchange = tried("swap: 2");
   EXPECT_EQ(exchange.kind, ChangeKind::exchange);
   EXPECT_THAT(exchange.one, ElementsAre(0));
   EXPECT_THAT(exchange.other, ElementsAre(2));
@@ -162,7 +176,7 @@ TEST_F(CircuitPanel, ThePictureCountsOverTheCorpus) {
 // The edge from "tired" up to "zebra", the label of whose head stands in its middle.
 TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("The circuit", draw));
+  ASSERT_TRUE(click_tab("Circuit"));
   ui.frames(3, draw);
   scope.commands.clear();
   receive(scope, {StudyEnded{scope.studies, nullptr}}, nullptr);
@@ -173,8 +187,9 @@ TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
     ui.frames(2, draw);
   };
   open();
-  for (const char* text : {"put in from the other sentence", "cut", "point it at"}) EXPECT_TRUE(ui.drew(text)) << text;
-  ASSERT_TRUE(ui.click_text("put in from the other sentence", draw));
+  for (const char* text : {"patched from the other sentence", "zero ablation", "redirect to"})
+    EXPECT_TRUE(ui.drew(text)) << text;
+  ASSERT_TRUE(ui.click_text("patched from the other sentence", draw));
   ASSERT_THAT(studies(), SizeIs(1));
   EXPECT_EQ(std::get<TrialStudy>(studies().back().question).run.changes[0].kind, ChangeKind::twin);
 
@@ -183,7 +198,7 @@ TEST_F(CircuitPanel, AnEdgeIsCutAndPointedElsewhere) {
   open();
   EXPECT_EQ(view.menu_hop, 0);
   EXPECT_EQ(view.menu_word, 2);
-  ASSERT_TRUE(ui.click_text("point it at", draw));
+  ASSERT_TRUE(ui.click_text("redirect to", draw));
   ui.frames(3, draw);
   const ImRect menu = ImGui::GetCurrentContext()->OpenPopupStack.back().Window->Rect();
   std::optional<ImVec2> word;
@@ -208,7 +223,7 @@ TEST(WordsBetween, AreTwoOrNone) {
 
 TEST_F(CircuitPanel, AnyTwoWordsCanBeAskedFor) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("where they part", draw));
+  ASSERT_TRUE(ui.click_text("first divergence", draw));
   ui.type("la", draw);
   ui.key(Key::enter, draw);
   EXPECT_THAT(studies(), SizeIs(1));  // one word alone
@@ -235,21 +250,21 @@ TEST_F(CircuitPanel, TheHeadsMapHasTheFeedForwardsToo) {
 TEST_F(CircuitPanel, AnExchangeIsAskedForAndShown) {
   end(fixture_look(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
-  ASSERT_TRUE(ui.click_text("itself, two words exchanged", draw));
+  ASSERT_TRUE(ui.click_text("Swapped attention", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<SweepQuestion>(studies().back().question));
   const std::size_t asked = studies().size();
   const SweepQuestion question = std::get<SweepQuestion>(studies().back().question);
   EXPECT_THAT(question.one, ElementsAre(0));
   EXPECT_THAT(question.other, ElementsAre(1));
-  EXPECT_TRUE(ui.drew("Changing one head after another"));
+  EXPECT_TRUE(ui.drew("Patching one head after another"));
   end(SweepLook{
       question, "", {fixture_sweep(Twin::clean, question, 0.3F), fixture_sweep(Twin::corrupted, question, 0.6F)}});
   ASSERT_EQ(view.rows.rows, 2);  // heads alone have weights
   EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.3F);
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked));
-  ASSERT_TRUE(ui.click_text("sentence into twin", draw));
+  ASSERT_TRUE(ui.click_text("Clean → corrupted (denoising)", draw));
   EXPECT_FLOAT_EQ(view.rows.at(0, 1), 0.6F);
   EXPECT_TRUE(circuit_numbers(scope.views));
 }
@@ -258,17 +273,17 @@ TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
   end(fixture_look(snapshot->source_text));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   ui.frames(2, draw);
-  ASSERT_TRUE(ui.click_text("any way", draw));
+  ASSERT_TRUE(ui.click_text("all paths", draw));
   ui.frames(2, draw);
-  ASSERT_TRUE(ui.click_text("straight to decoder layer 1 cross-attention", draw));
+  ASSERT_TRUE(ui.click_text("direct path to decoder layer 1 cross-attention", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<SweepQuestion>(studies().back().question));
   const SweepQuestion question = std::get<SweepQuestion>(studies().back().question);
   EXPECT_EQ(question.end, (PathEnd{AttentionPart::cross, 0, {0}, {1}}));
   end(SweepLook{
       question, "", {fixture_sweep(Twin::clean, question, 0.4F), fixture_sweep(Twin::corrupted, question, 0.2F)}});
-  EXPECT_TRUE(ui.drew("embedded"));
-  EXPECT_EQ(row_name(view.row_places.front(), view.look->facts), "embedded");
+  EXPECT_TRUE(ui.drew("embedding"));
+  EXPECT_EQ(row_name(view.row_places.front(), view.look->facts), "embedding");
   EXPECT_FLOAT_EQ(view.rows.at(0, 0), 0.4F);
   const std::size_t asked = studies().size();
   ASSERT_TRUE(ui.click_text("L1 H2", draw));  // what a path alone makes be written is not defined
@@ -277,10 +292,10 @@ TEST_F(CircuitPanel, AlongAPathOnlyWhatGoesStraightCounts) {
 
 TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Importance", draw));
+  ASSERT_TRUE(ui.click_text("Head importance", draw));
   ui.frames(2, draw);
   receive(scope, {StudyEnded{studies().back().study, nullptr}}, nullptr);
-  ASSERT_TRUE(ui.click_text("over the training", draw));
+  ASSERT_TRUE(ui.click_text("over training", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<HeadsHistoryQuestion>(studies().back().question));
   HeadsHistory history;
@@ -293,13 +308,13 @@ TEST_F(CircuitPanel, WhichHeadsMatterOverTheTraining) {
   }
   const std::size_t asked = studies().size();
   end(history);
-  for (const char* text : {"encoder L1 H1", "700 held-out pieces, 3 recorded steps", "step 200"})
+  for (const char* text : {"encoder L1 H1", "700 held-out tokens, 3 recorded steps", "step 200"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_FLOAT_EQ(view.history.at(0, 2), 300);
   EXPECT_FLOAT_EQ(circuit_numbers(scope.views)->matrix.at(0, 1), 200);
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked));
-  ASSERT_TRUE(ui.click_text("again", draw));
+  ASSERT_TRUE(ui.click_text("Recompute", draw));
   ui.frames(2, draw);
   EXPECT_THAT(studies(), SizeIs(asked + 1));
 }
@@ -312,7 +327,7 @@ TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
   end(look);
   ASSERT_TRUE(ui.click_text("Heads", draw));
   EXPECT_FLOAT_EQ(view.rows.at(1, 1), 0.75F);
-  ASSERT_TRUE(ui.click_text("its mean", draw));
+  ASSERT_TRUE(ui.click_text("Mean ablation", draw));
   EXPECT_FLOAT_EQ(view.rows.at(1, 1), 0.5F);
   ui.frames(2, draw);
   ASSERT_TRUE(ui.click_text("L1 H2", draw));
@@ -323,11 +338,11 @@ TEST_F(CircuitPanel, AHeadsOutputIsReplacedByWhatIsChosen) {
 
 TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Why there?", draw));
+  ASSERT_TRUE(ui.click_text("Score decomposition", draw));
   ui.frames(2, draw);
   ASSERT_TRUE(std::holds_alternative<ScoreQuestion>(studies().back().question));
-  ScoreSplit split{std::get<ScoreQuestion>(studies().back().question), "",           {"the word", "L1 H1", "biases"},
-                   {"the word", "L1 H1", "biases", "the distance"},    Matrix(3, 4), 10};
+  ScoreSplit split{std::get<ScoreQuestion>(studies().back().question), "",           {"embedding", "L1 H1", "biases"},
+                   {"embedding", "L1 H1", "biases", "distance"},       Matrix(3, 4), 10};
   EXPECT_EQ(split.question.place, (HeadPlace{AttentionPart::encoder, 0, 1}));
   EXPECT_EQ(split.question.from, 1);
   EXPECT_EQ(split.question.to, 2);
@@ -336,8 +351,8 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
   split.terms.at(2, 3) = 2.5F;
   const std::size_t asked = studies().size();
   end(split);
-  EXPECT_TRUE(ui.drew("= 10.00, the sum of all cells: L1 H1 × the word 7.50 (75 %)"));
-  EXPECT_TRUE(ui.drew("biases × the distance 2.50 (25 %)"));
+  EXPECT_TRUE(ui.drew("= 10.00, the sum of all cells: L1 H1 × embedding 7.50 (75 %)"));
+  EXPECT_TRUE(ui.drew("biases × distance 2.50 (25 %)"));
   EXPECT_THAT(studies(), SizeIs(asked));
   view.score_wanted->other = 0;
   ui.frames(3, draw);
@@ -348,7 +363,7 @@ TEST_F(CircuitPanel, WhyThereIsAskedOfTheCircuitsHeadAndOfWhatIsChosen) {
 
 TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Importance", draw));
+  ASSERT_TRUE(ui.click_text("Head importance", draw));
   ui.frames(3, draw);
   ASSERT_TRUE(std::holds_alternative<HeadsQuestion>(studies().back().question));
   const std::size_t asked = studies().size();
@@ -359,8 +374,9 @@ TEST_F(CircuitPanel, WhichHeadsMatterIsMeasuredOnceARunAndBarredOnTheThumbnails)
   end(look);
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(asked));
-  EXPECT_TRUE(ui.drew("encoder L1 H1 matters most: without it a piece costs 0.250 nats more than 0.500. 1 of 2 heads"));
-  EXPECT_TRUE(ui.drew("to 1.00 (Spearman)"));
+  EXPECT_TRUE(
+      ui.drew("encoder L1 H1 matters most: without it the loss per token is 0.250 nats above 0.500. 1 of 2 heads"));
+  EXPECT_TRUE(ui.drew("Rank correlation with the gradient-based estimate: 1.00 (Spearman)"));
   EXPECT_EQ(view.importance.at(0, 0), 250);
   EXPECT_EQ(circuit_numbers(scope.views)->matrix.at(1, 0), -0.0625F);
   EXPECT_THAT(scope.views.of<AttentionView>().importance, SizeIs(2));
@@ -390,30 +406,30 @@ TEST_F(CircuitPanel, ARecurrentNetworkHasStatesAndOneAttention) {
     sweep.cross_rows.front().effects.resize(static_cast<std::size_t>(sweep.cross_rows.front().cols));
   }
   end(std::move(look));
-  EXPECT_TRUE(ui.drew("the state after a word holds"));
+  EXPECT_TRUE(ui.drew("Effect of patching the state after each word"));
   EXPECT_TRUE(ui.drew("decoder's states"));
   ASSERT_TRUE(ui.click_text("Heads", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("attention"));
   EXPECT_FALSE(ui.drew("cross-attention")) << "there is nothing to choose among";
-  EXPECT_FALSE(ui.drew("any way")) << "no path leads past the states";
-  ASSERT_TRUE(ui.click_text("The circuit", draw));
+  EXPECT_FALSE(ui.drew("all paths")) << "no path leads past the states";
+  ASSERT_TRUE(click_tab("Circuit"));
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("cross-attention, head 1"));
-  ASSERT_TRUE(ui.click_text("Why there?", draw));
+  ASSERT_TRUE(ui.click_text("Score decomposition", draw));
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("No head reads the difference from another word"));
+  EXPECT_TRUE(ui.drew("No head carries the difference from another word"));
 }
 
 TEST_F(CircuitPanel, SaysWhyThereIsNone) {
   CircuitLook look = fixture_look(snapshot->source_text);
-  look.problem = "There is no circuit: the model writes the same for both sentences.";
+  look.problem = "No circuit found: the model gives the same output for both sentences.";
   end(look);
-  EXPECT_TRUE(ui.drew("writes the same for both"));
-  for (const char* mode : {"Heads", "The circuit"}) {
-    ASSERT_TRUE(ui.click_text(mode, draw));
+  EXPECT_TRUE(ui.drew("the model gives the same output for both"));
+  for (const char* mode : {"Heads", "Circuit"}) {
+    ASSERT_TRUE(click_tab(mode));
     ui.frames(2, draw);
-    EXPECT_TRUE(ui.drew("writes the same for both")) << mode;
+    EXPECT_TRUE(ui.drew("the model gives the same output for both")) << mode;
   }
   EXPECT_THAT(studies(), SizeIs(1));
   EXPECT_FALSE(circuit_numbers(scope.views));
@@ -422,15 +438,15 @@ TEST_F(CircuitPanel, SaysWhyThereIsNone) {
 TEST_F(CircuitPanel, ASearchGivenUpCanBeBegunAgain) {
   receive(scope, {StudyEnded{studies().back().study, nullptr}}, nullptr);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("Nothing was looked for"));
+  EXPECT_TRUE(ui.drew("Not computed yet. Click Recompute to find the words and heads"));
   EXPECT_THAT(studies(), SizeIs(1));
-  ASSERT_TRUE(ui.click_text("again", draw));
+  ASSERT_TRUE(ui.click_text("Recompute", draw));
   EXPECT_THAT(studies(), SizeIs(2));
 }
 
 TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Since when?", draw));
+  ASSERT_TRUE(ui.click_text("Over training", draw));
   ui.frames(2, draw);
   ASSERT_THAT(studies(), SizeIs(2));
   const FormationStudy asked = std::get<FormationStudy>(studies().back().question);
@@ -439,9 +455,9 @@ TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
   Formation formation{asked.question, asked.circuit, {}};
   formation.points = {{100, 0.2, {0.1, 0, 0.1}}, {200, 5, {4, 0.5, 2}}, {400, 8, {7.5, 6, 3}}};
   end(formation);
-  EXPECT_TRUE(ui.drew("by step 200: the whole difference"));
+  EXPECT_TRUE(ui.drew("by step 200: total difference"));
   EXPECT_TRUE(ui.drew("by step 400: encoder layer 1"));
-  EXPECT_TRUE(ui.drew("Moved, nats"));
+  EXPECT_TRUE(ui.drew("Effect, nats"));
   ui.frames(4, draw);
   EXPECT_THAT(studies(), SizeIs(2));
   const auto numbers = circuit_numbers(scope.views);
@@ -452,11 +468,11 @@ TEST_F(CircuitPanel, WhenItFormedIsAskedOnceAndDrawn) {
 
 TEST_F(CircuitPanel, WithoutRecordedWeightsNobodyKnowsWhenItFormed) {
   end(fixture_look(snapshot->source_text));
-  ASSERT_TRUE(ui.click_text("Since when?", draw));
+  ASSERT_TRUE(ui.click_text("Over training", draw));
   ui.frames(2, draw);
   Formation formation{view.look->question, view.look->found, {{400, 8, {7.5, 6, 3}}}};
   end(formation);
-  EXPECT_TRUE(ui.drew("No earlier weights were recorded"));
+  EXPECT_TRUE(ui.drew("no earlier weights were recorded"));
 }
 
 TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
@@ -467,13 +483,13 @@ TEST_F(CircuitPanel, AnAnswerIsTakenApartWithoutATwin) {
   const auto asked = std::get<AttributionQuestion>(studies().back().question);
   // Of the piece at which the sentence and its twin part.
   EXPECT_EQ(asked, (AttributionQuestion{snapshot->source_text, 1}));
-  EXPECT_TRUE(ui.drew("Taking the answer apart"));
+  EXPECT_TRUE(ui.drew("Decomposing the output"));
   end(fixture_attribution(asked));
   // The head that adds most is the one whose weights are shown.
-  for (const char* text : {"embedding 0.5", "feed-forward", "cross 2", "weights of cross layer 1 head 2", "rollout",
-                           "moves log p(il) most, by -3.500"})
+  for (const char* text : {"embedding 0.5", "feed-forward", "cross 2", "attention of cross layer 1 head 2", "rollout",
+                           "changes log p(il) most, by -3.500"})
     EXPECT_TRUE(ui.drew(text)) << text;
-  EXPECT_FALSE(ui.drew("take from"));
+  EXPECT_FALSE(ui.drew("Patch from"));
   ui.frames(3, draw);
   EXPECT_THAT(studies(), SizeIs(2));
   const auto numbers = circuit_numbers(scope.views);

@@ -55,7 +55,7 @@ std::vector<ModelConfig> all_kinds() {
 }
 
 std::string name_of(const ModelConfig& config) {
-  return config.reader + ", " + config.pooling + (config.bidirectional ? ", both ways" : "");
+  return config.reader + ", " + config.pooling + (config.bidirectional ? ", bidirectional" : "");
 }
 
 torch::Tensor started(std::int64_t rows) {

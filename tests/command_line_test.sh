@@ -2,7 +2,7 @@
 # What the command line says and how it ends: command_line_test.sh PROGRAM. Drives the program as people do.
 set -uo pipefail
 program="$(realpath "$1")"
-readme="$(dirname "$(realpath "$0")")/../README.md"
+formats="$(dirname "$(realpath "$0")")/../assets/manual/files.md"
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 failures=0
@@ -23,16 +23,16 @@ expect() {
 # ---- words that are not known
 expect 2 "attnscope: trian: no such command, file or folder; did you mean train?" trian
 expect 2 "attnscope: qwertyuiop: no such command, file or folder" qwertyuiop
-expect 2 "not expected: one two" train --out "$folder/run" one two
-expect 2 "not expected: --runn" cost --runn "$folder/run"
+expect 2 "unexpected: one two" train --out "$folder/run" one two
+expect 2 "unexpected: --runn" cost --runn "$folder/run"
 
 # ---- numbers
-expect 2 "--steps: 0 is not a whole number from 1 on" train --out "$folder/run" --steps 0
-expect 2 "--steps: abc is not a whole number from 1 on" train --out "$folder/run" --steps abc
+expect 2 "--steps: 0 is not a whole number of at least 1" train --out "$folder/run" --steps 0
+expect 2 "--steps: abc is not a whole number of at least 1" train --out "$folder/run" --steps abc
 expect 2 "--beam" translate --run "$folder/run" --beam 0
 
 # ---- files
-expect 2 "pictures are .png or .svg" screenshot --source a --out "$folder/a.jpg"
+expect 2 "a picture must end in .png or .svg" screenshot --source a --out "$folder/a.jpg"
 expect 1 "$folder/none" translate --run "$folder/none"
 expect 1 "no such file" train --corpus "$folder/none.tsv" --out "$folder/run"
 [ ! -e "$folder/run" ] || { echo "FAILED: a training that failed left its folder"; failures=$((failures + 1)); }
@@ -44,7 +44,7 @@ mkdir "$folder/copy"
 
 # ---- every field of what a run is made of is described
 for key in $(grep -oh '"[a-z_]*":' "$folder/copied/metrics.jsonl" "$folder/copied/corpus.json" | tr -d '":' | sort -u); do
-  grep -q "^|.*\`$key\`.* |" "$readme" || { echo "FAILED: $key is not described in README.md"; failures=$((failures + 1)); }
+  grep -q "^|.*\`$key\`.* |" "$formats" || { echo "FAILED: $key is not described in assets/manual/files.md"; failures=$((failures + 1)); }
 done
 
 # ---- help and lists

@@ -127,14 +127,14 @@ TEST_F(CompareCommands, ARunComparedWithItselfDiffersInNothing) {
 TEST_F(CompareCommands, WhatTwoRunsDifferInIsSaid) {
   said(train, comparing("both", 3));
   const nlohmann::json json = compared("both/a", "both/b");
-  EXPECT_EQ(json["title"], "positions: shaw · alibi");
+  EXPECT_EQ(json["title"], "Positions: shaw · alibi");
   EXPECT_TRUE(json["same_batches"]);
   EXPECT_GT(json["losses"]["largest_difference"], 0);
   EXPECT_TRUE(json["positions"][0].contains("why_not"));
   CompareOptions options;
   options.comparison = (folder / "both").string();
   options.source = "a b c d";
-  EXPECT_THAT(said(compare, options), testing::HasSubstr("A writes: "));
+  EXPECT_THAT(said(compare, options), testing::HasSubstr("Output of A: "));
 }
 
 TEST_F(CompareCommands, ArchitecturesAndTokenizersThatDifferAreComparedAsFarAsTheyCanBe) {

@@ -64,7 +64,7 @@ TEST_F(ComparingTest, BothStandSideBySideUnderTheNamesOfWhatTheyDifferIn) {
   EXPECT_TRUE(ui.drew("shaw"));
   EXPECT_TRUE(ui.drew("alibi"));
   EXPECT_TRUE(ui.drew("All heads, A"));
-  EXPECT_TRUE(ui.drew("0.000 apart"));
+  EXPECT_TRUE(ui.drew("distance 0.000"));
 }
 
 TEST_F(ComparingTest, ItBeginsWhereBothCanBeSeen) {
@@ -78,7 +78,7 @@ TEST_F(ComparingTest, EveryWorkspaceShowsASideOrSaysWhyNot) {
   begin_comparing(other_run());
   for (const Workspace& workspace : workspaces()) {
     show_workspace_named(workspace.name);
-    EXPECT_EQ(ui.drew("Of this, choose A or B above"), find_difference_view(workspace.name) == nullptr)
+    EXPECT_EQ(ui.drew("In this workspace, choose A or B above"), find_difference_view(workspace.name) == nullptr)
         << workspace.name;
   }
   show_side(scope, RunSide::b);
@@ -98,14 +98,14 @@ TEST_F(ComparingTest, WhereTheOutputsPartIsSaid) {
   look->output_text += " elle";
   receive(scope, {}, nullptr, look);
   show_workspace_named("decoding");
-  EXPECT_TRUE(ui.drew("They part at piece 3"));
-  EXPECT_TRUE(ui.drew("B writes elle (p = 0.750, not among the candidates of A)"));
+  EXPECT_TRUE(ui.drew("First divergence at token 3"));
+  EXPECT_TRUE(ui.drew("B generates elle (p = 0.750, not among the candidates of A)"));
 }
 
 TEST_F(ComparingTest, TablesOfPositionsOfOneKindAreSubtracted) {
   begin_comparing(other_run());
   show_workspace_named("positions");
-  EXPECT_TRUE(ui.drew("How far the heads of self-attention look"));
+  EXPECT_TRUE(ui.drew("Mean distance between a query and what it attends to"));
 }
 
 TEST_F(ComparingTest, CurvesOfBothAndTheirDifferenceAreDrawnAndCopied) {
@@ -123,7 +123,7 @@ TEST_F(ComparingTest, TheNumbersTakenAwayAreTheDifference) {
 TEST_F(ComparingTest, OneThatIsBehindIsSaidToCatchUp) {
   begin_comparing(other_run());
   receive(scope, {OfOther{Status{Activity::paused, 5, "CPU"}}}, nullptr);
-  EXPECT_EQ(comparison_note(scope), "B is 15 updates behind: Train lets it catch up first.");
+  EXPECT_EQ(comparison_note(scope), "B is 15 steps behind; Train will bring it level first.");
 }
 
 TEST_F(ComparingTest, WhatIsNotTrainedOnTheSameIsSaid) {
@@ -148,7 +148,7 @@ TEST_F(ComparingTest, AClassicPairBeginsBothAnewAndTrains) {
 TEST_F(ComparingTest, ASideThatIsNotYetLookedAtIsNotSaidToHaveNoAttention) {
   Snapshot bare;
   bare.model.architecture = "recurrent";
-  EXPECT_EQ(why_no_map(bare, "B", {AttentionPart::cross, 0, 0}), "B has not been looked at yet.");
+  EXPECT_EQ(why_no_map(bare, "B", {AttentionPart::cross, 0, 0}), "B has not been evaluated yet.");
   bare.model.attention = "none";
   EXPECT_EQ(why_no_map(bare, "B", {AttentionPart::cross, 0, 0}), "B has no attention.");
 }
@@ -157,12 +157,12 @@ TEST_F(ComparingTest, EveryFieldCanBeGivenAnotherValue) {
   scope.layout.setup_open = false;  // which has them all, too
   find_action("compare").act(scope);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("small letters"));
+  EXPECT_TRUE(ui.drew("Lowercase"));
   scope.comparing.filter = "norm";
   scope.comparing.b.model.norm = "pre";
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("layer norm: post"));
-  EXPECT_FALSE(ui.drew("small letters"));
+  EXPECT_TRUE(ui.drew("Layer norm: post"));
+  EXPECT_FALSE(ui.drew("Lowercase"));
 }
 
 TEST_F(ComparingTest, ASavedRunIsChosenInTheBrowser) {
@@ -195,7 +195,7 @@ TEST_F(ComparingTest, AnotherSentenceWithOtherPiecesSaysWhyThereIsNoDifference) 
     for (Matrix& map : layer) map = Matrix(map.rows - 1, map.cols - 1);
   receive(scope, {}, nullptr, look);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("Their tokenizers cut the sentence into other pieces"));
+  EXPECT_TRUE(ui.drew("The two tokenizers split the sentence differently"));
 }
 
 TEST_F(ComparingTest, OnAProjectorBothAreThere) {

@@ -17,7 +17,7 @@ TEST(Differences, AreNamedAsTheSetupColumnNamesThem) {
   const auto found = differences(with("model.positions", "rope"), with("model.positions", "alibi"));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().key, "model.positions");
-  EXPECT_EQ(title_of(found), "positions: rope · alibi");
+  EXPECT_EQ(title_of(found), "Positions: rope · alibi");
   EXPECT_EQ(name_of_a(found), "rope");
   EXPECT_EQ(name_of_b(found), "alibi");
 }
@@ -41,7 +41,7 @@ TEST(Differences, OfTheSameThereAreNone) {
 
 TEST(OtherBatches, AreSaidInOneSentence) {
   EXPECT_EQ(other_batches(with("model.positions", "rope"), {}), "");
-  EXPECT_THAT(other_batches(with("training.seed", "2"), {}), testing::HasSubstr("seed differs, 2 and 1"));
+  EXPECT_THAT(other_batches(with("training.seed", "2"), {}), testing::HasSubstr("differ in “Seed” (2 and 1)"));
   EXPECT_THAT(other_batches(with("corpus.source", "copy"), {}), testing::HasSubstr("corpora"));
   EXPECT_THAT(other_batches(with("tokenizer.vocab_size", "100"), {}), testing::HasSubstr("tokenizers"));
 }

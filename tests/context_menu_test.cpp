@@ -86,7 +86,7 @@ TEST_F(RightButton, SwitchesTheHeadOffAndOn) {
 TEST_F(RightButton, HidesTheKeyFromEveryQueryThatSeesIt) {
   right_click(cell());
   const int key = *view().pinned_col;
-  ASSERT_TRUE(ui.click_text("Hide this key", draw));
+  ASSERT_TRUE(ui.click_text("Mask this key", draw));
   ui.frames(2, draw);
   ASSERT_EQ(view().interventions.hidden.size(), 1U);
   const HiddenKeys& hidden = view().interventions.hidden[0];
@@ -118,7 +118,7 @@ TEST_F(RightButton, LeadsToTheGlossary) {
   const auto tab = ui.find_text("Decoding");
   ASSERT_TRUE(tab);
   right_click(*tab);
-  ASSERT_TRUE(ui.click_text("What is that: decoding", draw));
+  ASSERT_TRUE(ui.click_text("Explain: decoding", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(scope.glossary.open);
 }
@@ -127,7 +127,7 @@ TEST_F(RightButton, HasAKeyThatAsksAboutTheChosenCell) {
   ui.move({5, 5}, draw);
   ui.key(Key::f10, draw, {.shift = true});
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Hide this key")) << "no cell is chosen";
+  EXPECT_FALSE(ui.drew("Mask this key")) << "no cell is chosen";
   view().pinned_row = 1;
   view().pinned_col = 2;
   ui.frames(2, draw);
@@ -135,7 +135,7 @@ TEST_F(RightButton, HasAKeyThatAsksAboutTheChosenCell) {
   ASSERT_TRUE(chosen);
   ui.key(Key::f10, draw, {.shift = true});
   ui.frames(2, draw);
-  const auto item = ui.find_text("Hide this key");
+  const auto item = ui.find_text("Mask this key");
   ASSERT_TRUE(item);
   EXPECT_GT(item->x, chosen->place.x);
   EXPECT_GT(item->y, chosen->place.y);
@@ -155,7 +155,7 @@ TEST_F(RightButton, HasAKeyThatAsksAboutTheControlThatTheKeyboardIsAt) {
   const std::string name(terms_of(*focused_thing()).front()->name);
   ui.key(Key::f10, draw, {.shift = true});
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("What is that: " + name)) << name;
+  EXPECT_TRUE(ui.drew("Explain: " + name)) << name;
 }
 
 TEST_F(RightButton, IsNotAskedByADrag) {
@@ -173,7 +173,7 @@ TEST_F(RightButton, SaysWhyAnActionCannotBeDone) {
   view().part = AttentionPart::encoder;
   view().pinned_col.reset();
   EXPECT_FALSE(applies(find_action("hide-key"), scope));
-  EXPECT_THAT(find_action("hide-key").help(scope), testing::HasSubstr("Choose a key first"));
+  EXPECT_THAT(find_action("hide-key").help(scope), testing::HasSubstr("Select a key first"));
 }
 
 }  // namespace

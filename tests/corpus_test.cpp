@@ -643,7 +643,7 @@ TEST_F(Files, NamesEveryUnusableLine) {
   EXPECT_THAT(reasons[4], HasSubstr("source"));
   EXPECT_THAT(reasons[5], HasSubstr("target"));
   for (const int line : {6, 7, 8, 14}) EXPECT_THAT(reasons[line], HasSubstr("UTF-8")) << line;
-  EXPECT_THAT(reasons[9], HasSubstr("NUL"));
+  EXPECT_THAT(reasons[9], HasSubstr("null byte"));
   EXPECT_THAT(reasons[10], HasSubstr("longer than 10000 bytes"));
   EXPECT_THAT(reasons[11], HasSubstr("earlier"));
   EXPECT_THAT(all_pairs(corpus), SizeIs(3));
@@ -841,7 +841,7 @@ TEST_F(TextFiles, AreReadWithoutTheLinesThatAreNoText) {
   ASSERT_THAT(corpus.report.examples, SizeIs(3));
   EXPECT_EQ(corpus.report.examples[0].line, 2);
   EXPECT_THAT(corpus.report.examples[0].reason, HasSubstr("UTF-8"));
-  EXPECT_THAT(corpus.report.examples[1].reason, HasSubstr("NUL"));
+  EXPECT_THAT(corpus.report.examples[1].reason, HasSubstr("null byte"));
   EXPECT_EQ(corpus.report.examples[2].line, 4);
 }
 
@@ -857,7 +857,7 @@ TEST_F(TextFiles, AreRefusedWhenTheyAreNoText) {
   while (binary.size() < 100'000) binary += static_cast<char>(random.below(256));
   EXPECT_THAT(refusal_as_text(write("picture.png", binary)), AllOf(HasSubstr("picture.png"), HasSubstr("not text")));
   EXPECT_THAT(refusal_as_text(write("utf16.txt", std::string("a\0b\0\n\0c\0", 8))),
-              AllOf(HasSubstr("not text"), HasSubstr("line 1"), HasSubstr("NUL")));
+              AllOf(HasSubstr("not text"), HasSubstr("line 1"), HasSubstr("null byte")));
 }
 
 TEST_F(TextFiles, AreRefusedWhenTheyAreTooLarge) {

@@ -48,7 +48,7 @@ TEST(Cost, EndsWhereABudgetIsSpentAndCanBeGivenUp) {
   const CostLook none = measure_costs(small_config(), {.longest = 64, .seconds = 0}, [](double) {});
   for (const CostCurve& curve : none.curves) {
     EXPECT_TRUE(curve.points.empty());
-    EXPECT_THAT(curve.ended, HasSubstr("budget"));
+    EXPECT_THAT(curve.ended, HasSubstr("time limit of 0 s"));
   }
   const CostLook small = measure_costs(small_config(), {.longest = 256, .megabytes = 1}, [](double) {});
   EXPECT_THAT(small.curves[0].ended, HasSubstr("MB"));

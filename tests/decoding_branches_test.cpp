@@ -208,7 +208,7 @@ TEST_F(DrawnBranches, AClickReturnsToABranch) {
   const auto second = ui.find_text("text 66");
   ASSERT_TRUE(second);
   ui.move(*second, draw);
-  EXPECT_TRUE(ui.drew("log p = -2.0794 over 3 pieces, of which 2 were given"));
+  EXPECT_TRUE(ui.drew("log p = -2.0794 over 3 tokens, 2 of them forced"));
   ui.click(*second, draw);
   EXPECT_THAT(decoding.prefix_ids, ElementsAre(1, 5));
   ASSERT_FALSE(scope.commands.empty());

@@ -69,7 +69,7 @@ TEST_F(Readings, MarkTheBestBleu) {
 
 TEST_F(Readings, TellTheArithmeticOfAScoreAndWhatWasCut) {
   show({5, 3, 0, false});
-  EXPECT_TRUE(ui.drew("stopped at the limit of 5 pieces"));
+  EXPECT_TRUE(ui.drew("stopped at the limit of 5 tokens"));
   const auto heading = ui.find_text("score");
   const auto row = ui.find_text("beam 1");
   ASSERT_TRUE(heading && row);
@@ -137,7 +137,7 @@ TEST_F(Forcing, SaysHowToGiveAReference) {
 
 TEST_F(Forcing, SumsUpTheReference) {
   show(with_gold(2));
-  EXPECT_TRUE(ui.drew("They part at step 3"));
+  EXPECT_TRUE(ui.drew("First divergence at step 3"));
   const double sum = 5 * std::log(0.5) + std::log(0.125);
   EXPECT_TRUE(ui.drew(std::to_string(-sum).substr(0, 4)));  // Σ log p
   EXPECT_TRUE(ui.drew(number_text(std::exp(-sum / 6))));    // perplexity
@@ -146,7 +146,7 @@ TEST_F(Forcing, SumsUpTheReference) {
 
 TEST_F(Forcing, SaysWhenBothAreTheSame) {
   show(with_gold(-1));
-  EXPECT_TRUE(ui.drew("It writes the reference by itself"));
+  EXPECT_TRUE(ui.drew("The free-running output is the reference"));
 }
 
 TEST_F(Forcing, AClickGoesToTheStep) {
@@ -166,7 +166,7 @@ TEST_F(Forcing, IsAlignedBehindAPrompt) {
   add_gold(*snapshot, snapshot->target_out[first], 0.5F);
   add_gold(*snapshot, {777, "▁other"}, 0.25F);
   show(snapshot);
-  EXPECT_TRUE(ui.drew("They part at step 2"));
+  EXPECT_TRUE(ui.drew("First divergence at step 2"));
   const auto at = ui.find_text("other");
   ASSERT_TRUE(at);
   ui.click(*at, draw);
@@ -178,8 +178,8 @@ TEST_F(Forcing, ComparesWithTheUntouchedModelWhenNothingElseIsKnown) {
   snapshot->untouched = fixture_snapshot({4, 6, 2, 2});
   snapshot->target_out[3] = {888, "▁changed"};
   show(snapshot);
-  EXPECT_TRUE(ui.drew("untouched model's output"));
-  EXPECT_TRUE(ui.drew("They part at step 4"));
+  EXPECT_TRUE(ui.drew("original model's output"));
+  EXPECT_TRUE(ui.drew("First divergence at step 4"));
 }
 
 TEST_F(Forcing, TakesWhatIsImpossible) {
@@ -187,7 +187,7 @@ TEST_F(Forcing, TakesWhatIsImpossible) {
   for (GoldStep& step : snapshot->gold) step.probability = 0;
   for (int i = 0; i < 40; ++i) add_gold(*snapshot, {777, "▁other"}, 0);
   show(snapshot);
-  EXPECT_TRUE(ui.drew("They part at step 3"));
+  EXPECT_TRUE(ui.drew("First divergence at step 3"));
 }
 
 }  // namespace

@@ -131,8 +131,8 @@ TEST(NarrowDecoding, TheFieldsStandBeneathEachOtherWhereOneLineHasNoRoom) {
   std::string reference;
   const auto snapshot = fixture_snapshot({5, 6, 2, 4});
   ui.frames(2, ui.in_panel([&] { draw_beginning_and_reference(*snapshot, view, reference, ui.skin); }));
-  const auto button = ui.find_text("Let go");
-  const auto label = ui.find_text("Should become");
+  const auto button = ui.find_text("Clear prefix");
+  const auto label = ui.find_text("Reference");
   ASSERT_TRUE(button && label);
   EXPECT_GT(label->y, button->y + 20);
 }
@@ -198,11 +198,11 @@ TEST_F(DecodingSteps, WhatIsCutAwayStaysVisible) {
   for (DecodingStep& step : cut->decoding) step = step_of(made_logits(), view().options.sampling);
   show(cut);
   for (const Candidate& candidate : snapshot().decoding[0].candidates) EXPECT_TRUE(ui.drew(bare(candidate.token)));
-  EXPECT_EQ(count("cut"), 7);
+  EXPECT_EQ(count("removed"), 7);
   const auto at = ui.find_text(bare(snapshot().decoding[0].candidates[5].token));
   ASSERT_TRUE(at);
   ui.move(*at, draw);
-  EXPECT_TRUE(ui.drew("cut by top-k"));
+  EXPECT_TRUE(ui.drew("removed by top-k"));
   EXPECT_TRUE(ui.drew("exp(logit)"));
 }
 
@@ -211,7 +211,7 @@ TEST_F(DecodingSteps, TheRestOfTheVocabularyIsCountedOnceItIsKnown) {
   auto whole = fixture_snapshot({5, 6, 2, 4});
   whole->decodings = made_decodings(*whole);
   show(whole);
-  EXPECT_TRUE(ui.drew("other 1883"));
+  EXPECT_TRUE(ui.drew("1883 others"));
   EXPECT_TRUE(ui.drew("sum1.0001.0001.000"));
 }
 
@@ -283,7 +283,7 @@ TEST_F(DecodingSteps, LettingGoFreesTheOutput) {
   view().prefix_ids = {11};
   ui.frames(2, draw);
   ASSERT_EQ(asked().prefix, "Le");
-  ASSERT_TRUE(ui.click_text("Let go", draw));
+  ASSERT_TRUE(ui.click_text("Clear prefix", draw));
   EXPECT_EQ(asked().prefix, "");
   EXPECT_THAT(asked().prefix_ids, IsEmpty());
 }
@@ -293,7 +293,7 @@ TEST_F(DecodingSteps, ThePrefixIsTypedWhateverItIs) {
   auto steered = fixture_snapshot({5, 6, 2, 4});
   steered->forced = steered->prefix = 2;
   show(steered);
-  const auto label = ui.find_text("Begins with");
+  const auto label = ui.find_text("Forced prefix");
   ASSERT_TRUE(label);
   std::optional<ImVec2> field;  // says what was chosen
   for (int i = 0; i < count("out1"); ++i) {
@@ -307,7 +307,7 @@ TEST_F(DecodingSteps, ThePrefixIsTypedWhateverItIs) {
   EXPECT_THAT(asked().prefix, HasSubstr("中文"));
   EXPECT_GT(asked().prefix.size(), 3000u);
   EXPECT_THAT(asked().prefix_ids, IsEmpty());
-  EXPECT_TRUE(ui.drew("Let go"));
+  EXPECT_TRUE(ui.drew("Clear prefix"));
 }
 
 TEST_F(DecodingSteps, GivenPiecesAreSaidToBeGiven) {
@@ -315,10 +315,10 @@ TEST_F(DecodingSteps, GivenPiecesAreSaidToBeGiven) {
   steered->forced = steered->prefix = 2;
   show(steered);
   go(1);
-  EXPECT_TRUE(ui.drew("Given"));
-  EXPECT_TRUE(ui.drew("underlined: given"));
+  EXPECT_TRUE(ui.drew("Forced"));
+  EXPECT_TRUE(ui.drew("underlined: forced"));
   go(2);
-  EXPECT_TRUE(ui.drew("Writes"));
+  EXPECT_TRUE(ui.drew("Generates"));
 }
 
 TEST_F(DecodingSteps, APromptCannotBeSteeredButWhatFollowsItCan) {
@@ -341,7 +341,7 @@ TEST_F(DecodingSteps, TheLimitIsSaid) {
   auto stopped = fixture_snapshot({5, 6, 2, 4});
   stopped->stopped_at_limit = true;
   show(stopped);
-  EXPECT_TRUE(ui.drew("stopped at the limit of 6 pieces"));
+  EXPECT_TRUE(ui.drew("stopped at the limit of 6 tokens"));
 }
 
 // ---- the options
@@ -400,14 +400,14 @@ TEST_F(DecodingOptionsPopup, TheButtonNamesWhatIsInForce) {
 // ---- the reference
 
 TEST_F(DecodingSteps, TheReferenceComesFromTheCorpusAndCanBeTyped) {
-  EXPECT_TRUE(ui.drew("not known"));
+  EXPECT_TRUE(ui.drew("optional"));
   set_sentence(scope, "The cat sleeps.");
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Le chat dort."));
   EXPECT_EQ(asked().reference, "Le chat dort.");
   set_sentence(scope, "Nothing of the corpus");
   ui.frames(2, draw);
-  ASSERT_TRUE(ui.click_text("not known", draw));
+  ASSERT_TRUE(ui.click_text("optional", draw));
   ui.type("Rien", draw);
   EXPECT_EQ(asked().reference, "Rien");
 }
@@ -421,7 +421,7 @@ TEST_F(DecodingSteps, TheReferencesRankIsShown) {
   EXPECT_TRUE(ui.drew("rank 4, p = 0.0123"));
   EXPECT_EQ(count("Rien rank 4"), 2);
   go(1);
-  EXPECT_TRUE(ui.drew("reference: nothing at this place"));
+  EXPECT_TRUE(ui.drew("reference: no token at this position"));
 }
 
 // ---- what comes later
@@ -491,7 +491,7 @@ TEST_F(DecodingSteps, ARecurrentModelSaysWhyItHasNoLens) {
   recurrent->decodings = made_decodings(*recurrent);
   show(recurrent);
   ASSERT_TRUE(ui.click_text("Logit lens", draw));
-  EXPECT_TRUE(ui.drew("not a stack of layers"));
+  EXPECT_TRUE(ui.drew("The logit lens needs a stack of layers"));
 }
 
 TEST_F(DecodingSteps, ADecodingsLensOfAnotherLengthIsNotDrawn) {

@@ -142,13 +142,13 @@ TEST_F(BeamTree, PointingAtANodeTellsItsArithmetic) {
   EXPECT_TRUE(ui.drew("0.100 + log " + std::to_string(std::exp(found->log_prob)).substr(0, 5)));
   EXPECT_TRUE(ui.drew(number_text(-found->total)));
   EXPECT_TRUE(ui.drew(score_arithmetic(found->total, 2, 0.6).substr(0, 30)));
-  EXPECT_TRUE(ui.drew("pruned: the beam was full") || ui.drew("kept: among the best"));
+  EXPECT_TRUE(ui.drew("pruned: the beam was full") || ui.drew("retained: among the best"));
 }
 
 TEST_F(BeamTree, TheScoresNameTheBest) {
   show({5, 3, 2});
   ASSERT_GT(decoding.tree.scores.size(), 2U);
-  const auto title = ui.find_text("Score by step");
+  const auto title = ui.find_text("Score by decoding step");
   const auto best = ui.find_text("best", 1);  // the first one is in the tree's key
   ASSERT_TRUE(title && best);
   EXPECT_GT(best->y, title->y - 4);
@@ -172,7 +172,7 @@ TEST_F(BeamTree, SteeringMakesTheOutputBeginWithWhatIsLookedAt) {
   show({5, 3, 2});
   decoding.prefix = "typed";
   ui.frames(2, draw);
-  click("Steer this way");
+  click("Force this prefix");
   EXPECT_EQ(decoding.prefix_ids, decodings().hypothesis.ids);
   EXPECT_TRUE(decoding.prefix.empty());
   EXPECT_EQ(decoding.mode, DecodingMode::tree);

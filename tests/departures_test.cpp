@@ -95,19 +95,19 @@ constexpr std::array kinds = {
     std::pair{DepartureKind::head_off, "encoder L2 H3 off"},
     std::pair{DepartureKind::layer_off, "decoder L1 off"},
     std::pair{DepartureKind::forced_attention, "encoder L2 H3: src2 → src1"},
-    std::pair{DepartureKind::replaced_token, "src2 read as “dog”"},
+    std::pair{DepartureKind::replaced_token, "src2 replaced by “dog”"},
     std::pair{DepartureKind::hidden_keys, "encoder L2 H3 masked"},
     std::pair{DepartureKind::other_scale, "scores not divided by √d_k"},
     std::pair{DepartureKind::no_residuals, "no residual connections"},
-    std::pair{DepartureKind::no_positions, "not told the order"},
-    std::pair{DepartureKind::prefix, "begins with “zq”"},
-    std::pair{DepartureKind::lifted_mask, "mask lifted"},
+    std::pair{DepartureKind::no_positions, "without positions"},
+    std::pair{DepartureKind::prefix, "output starts with “zq”"},
+    std::pair{DepartureKind::lifted_mask, "mask removed"},
     std::pair{DepartureKind::recorded_step, "recorded step 400"},
 };
 
 TEST_F(DeparturesTest, ThePlainModelHasNoBar) {
   EXPECT_TRUE(list().empty());
-  EXPECT_FALSE(ui.drew("Back to the plain model"));
+  EXPECT_FALSE(ui.drew("Back to the unmodified model"));
 }
 
 TEST_F(DeparturesTest, EachIsSaidInEveryWorkspaceAndItsCrossTakesJustItBack) {
@@ -132,10 +132,10 @@ TEST_F(DeparturesTest, OneButtonTakesAllBackAndThePlainModelIsAsked) {
   ui.frames(2, draw);
   EXPECT_FALSE(scope.asked.interventions.empty());
   EXPECT_EQ(scope.asked.prefix, "zq");
-  ASSERT_TRUE(ui.click_text("Back to the plain model", draw));
+  ASSERT_TRUE(ui.click_text("Back to the unmodified model", draw));
   ui.frames(2, draw);
   EXPECT_TRUE(list().empty());
-  EXPECT_FALSE(ui.drew("Back to the plain model"));
+  EXPECT_FALSE(ui.drew("Back to the unmodified model"));
   EXPECT_TRUE(scope.asked.interventions.empty());
   EXPECT_EQ(scope.asked.prefix, "");
   EXPECT_FALSE(scope.timeline.past.snapshot);
@@ -168,8 +168,8 @@ TEST(Listed, PiecesThatAreNotThereAreNumbered) {
   departures.prefix_ids = {4};
   const std::vector<Departure> list = listed(departures, nullptr);
   ASSERT_EQ(list.size(), 2U);
-  EXPECT_EQ(list[0].text, "encoder L2 H3: piece 8 → piece 1");
-  EXPECT_EQ(list[1].text, "begins with piece 1");
+  EXPECT_EQ(list[0].text, "encoder L2 H3: token 8 → token 1");
+  EXPECT_EQ(list[1].text, "output starts with token 1");
 }
 
 }  // namespace

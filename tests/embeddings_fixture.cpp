@@ -44,7 +44,7 @@ std::shared_ptr<SenseLook> fixture_senses(const std::string& word) {
   auto look = std::make_shared<SenseLook>();
   look->word = word;
   look->piece = "▁" + word;
-  look->grouped_by = "the sense, told by the translation";
+  look->grouped_by = "sense, known from the translation";
   look->groups = {"banque", "rive"};
   look->suggestions = {"it", "bank", "bat"};
   constexpr int sentences = 40;

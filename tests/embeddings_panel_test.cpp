@@ -58,24 +58,24 @@ TEST_F(EmbeddingsPanel, ShowsTheKingHisNeighboursAndTheAnalogyFirst) {
   EXPECT_EQ(scope.asked.embeddings->chosen, "king");
   EXPECT_THAT(scope.asked.embeddings->analogy, ElementsAre("man", "king", "woman"));
   for (const char* text :
-       {"king", "0.875", "0.500", "neighbours by cosine", "0.750", "axis 1:", "masculine in French", "not told"})
+       {"king", "0.875", "0.500", "neighbors by cosine", "0.750", "axis 1:", "masculine in French", "unlabeled"})
     EXPECT_TRUE(ui.drew(text)) << text;
 }
 
 TEST_F(EmbeddingsPanel, WithoutLookOrMapItSaysWhy) {
   show(nullptr);
-  EXPECT_TRUE(ui.drew("Looking at the embeddings"));
+  EXPECT_TRUE(ui.drew("Reading the embeddings"));
   auto broken = fixture_embeddings();
   broken->map = nullptr;
-  broken->problem = "The matrix of step 7 holds numbers that are not finite.";
+  broken->problem = "The embedding matrix at step 7 contains numbers that are not finite.";
   show(broken);
   EXPECT_TRUE(ui.drew("not finite"));
   auto unknown = fixture_embeddings();
   unknown->chosen = -1;
   unknown->neighbours = {};
-  unknown->chosen_problem = "The vocabulary has no piece \"qwerty\".";
+  unknown->chosen_problem = "The vocabulary has no token \"qwerty\".";
   show(unknown);
-  EXPECT_TRUE(ui.drew("has no piece"));
+  EXPECT_TRUE(ui.drew("has no token"));
 }
 
 TEST_F(EmbeddingsPanel, AClickOnANeighbourChoosesIt) {
@@ -151,13 +151,13 @@ TEST_F(EmbeddingsPanel, AnEarlierListStandsBesideThePresentOne) {
 TEST_F(EmbeddingsPanel, TsneIsAStudyWhoseMapIsShownWhenItEnds) {
   show(fixture_embeddings());
   ASSERT_TRUE(ui.click_text("t-SNE", draw));
-  EXPECT_TRUE(ui.drew("t-SNE takes some seconds"));
-  ASSERT_TRUE(ui.click_text("Place the pieces", draw));
+  EXPECT_TRUE(ui.drew("It takes some seconds and runs in the background"));
+  ASSERT_TRUE(ui.click_text("Compute t-SNE", draw));
   ASSERT_EQ(posted<StartStudy>(scope).size(), 1U);
   const auto asked = posted<StartStudy>(scope).front();
   EXPECT_EQ(std::get<TsneStudy>(asked.question).perplexity, 30);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Placing the pieces by t-SNE"));
+  EXPECT_TRUE(ui.drew("Computing t-SNE of the tokens"));
   TsneMap map{.ids = {0, 1, 5}, .points = Matrix(3, 2), .first_kl = 3, .kl = 1.25F};
   map.points.values = {0, 0, 1, 1, 2, 0};
   receive(scope, {StudyEnded{asked.study, std::make_shared<const StudyResult>(StudyResult{1, 20, map})}}, nullptr);
@@ -205,17 +205,17 @@ TEST_F(EmbeddingsPanel, OneHotStandsBesideLearned) {
 TEST_F(EmbeddingsPanel, SensesAreLayersWithTheirSeparation) {
   view.mode = EmbeddingsMode::senses;
   show(nullptr, nullptr);
-  EXPECT_TRUE(ui.drew("Looking through the corpus"));
+  EXPECT_TRUE(ui.drew("Searching the corpus"));
   view.senses.word = "bank";
   show(nullptr, fixture_senses());
   for (const char* text :
        {"embedding + position", "layer 2", "separation 0.000", "separation 0.750", "banque (20)", "40 sentences"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_TRUE(ui.drew("axis 1: 60 %"));
-  EXPECT_FALSE(ui.drew("all in one place"));
+  EXPECT_FALSE(ui.drew("all at one point"));
   ASSERT_TRUE(ui.click_text("bat", draw));
   EXPECT_EQ(posted<Probe>(scope).back().senses, "bat");
-  EXPECT_TRUE(ui.drew("Looking through the corpus")) << "the answer is of another word";
+  EXPECT_TRUE(ui.drew("Searching the corpus")) << "the answer is of another word";
   auto none = std::make_shared<SenseLook>();
   none->word = "bat";
   none->problem = "The corpus has no sentence with \"bat\".";
@@ -232,7 +232,7 @@ TEST_F(EmbeddingsPanel, OfOneVectorNoShareOfVarianceIsNamed) {
   senses->layers[0].points = Matrix(senses->layers[0].points.rows, 2);
   senses->layers[0].shares = {0, 0};
   show(nullptr, senses);
-  EXPECT_TRUE(ui.drew("all in one place"));
+  EXPECT_TRUE(ui.drew("all at one point"));
   EXPECT_FALSE(ui.drew("axis"));
 }
 

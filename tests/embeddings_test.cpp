@@ -296,8 +296,8 @@ TEST_F(EmbeddingsCommand, PrintsWhatWasAsked) {
 }
 
 TEST_F(EmbeddingsCommand, RefusesWhatItCannotRead) {
-  EXPECT_THAT(refusal({.analogy = "a b c"}), HasSubstr("is not of the form \"king - man + woman\""));
-  EXPECT_THAT(refusal({.analogy = "a - b + c d"}), HasSubstr("is not of the form"));
+  EXPECT_THAT(refusal({.analogy = "a b c"}), HasSubstr("does not have the form \"king - man + woman\""));
+  EXPECT_THAT(refusal({.analogy = "a - b + c d"}), HasSubstr("does not have the form"));
   EXPECT_THAT(refusal({.analogy = "a - b + qwerty"}), HasSubstr("--analogy: \"qwerty\""));
   EXPECT_THAT(refusal({.neighbours = "qwerty"}), HasSubstr("--neighbours: \"qwerty\""));
   EXPECT_THAT(refusal({.senses = "qwerty"}), HasSubstr("--senses: The corpus has no sentence"));

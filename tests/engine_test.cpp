@@ -353,7 +353,7 @@ TEST_F(RunOnDisk, ACorpusThatIsGoneIsSaidWhenItIsRead) {
   EXPECT_TRUE(engine.open_model(folder.string()).warnings.empty());
   const CorpusRead read = engine.read_corpus({});
   ASSERT_EQ(read.warnings.size(), 1U);
-  EXPECT_THAT(read.warnings[0], testing::HasSubstr("can be looked at, but not trained"));
+  EXPECT_THAT(read.warnings[0], testing::HasSubstr("can be inspected, but not trained"));
   EXPECT_TRUE(read.examples.empty());
   EXPECT_THROW(engine.train_step({}), CorpusError);
 }

@@ -135,14 +135,14 @@ TEST_F(ExportTest, WhatIsThereIsAskedAbout) {
   const std::vector<DirectoryEntry> there = {{"mine.csv", false, false, 10}};
   save_as("Numbers as CSV", "mine.csv", there);
   EXPECT_TRUE(posted<WriteFile>(scope).empty());
-  EXPECT_TRUE(ui.drew("This file is there already"));
+  EXPECT_TRUE(ui.drew("This file already exists"));
   ASSERT_TRUE(ui.click_text("Keep it", draw));
   EXPECT_TRUE(posted<WriteFile>(scope).empty());
-  EXPECT_FALSE(ui.drew("This file is there already"));
+  EXPECT_FALSE(ui.drew("This file already exists"));
   scope.commands.clear();
   save_as("Numbers as CSV", "mine", there);
   ASSERT_TRUE(ui.click_text("Replace", draw) && ui.find_text("x") != std::nullopt);
-  for (int nth = 0; nth < 4 && posted<WriteFile>(scope).empty(); ++nth) {  // "Replace what is there?" is the title
+  for (int nth = 0; nth < 4 && posted<WriteFile>(scope).empty(); ++nth) {  // "Replace the existing file?" is the title
     const auto button = ui.find_text("Replace", nth);
     if (button) ui.click(*button, draw);
   }
@@ -169,12 +169,12 @@ TEST_F(ExportTest, NumbersAreCopied) {
 TEST_F(ExportTest, TheKeyOpensTheMenu) {
   ui.key(Key::e, draw, {.ctrl = true});
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Picture of the workspace as SVG"));
+  EXPECT_TRUE(ui.drew("Picture as SVG"));
   EXPECT_TRUE(ui.drew("Film as numbered PNGs"));
 }
 
 TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
-  save_as("Picture of the workspace as PNG", "mine.png");
+  save_as("Picture as PNG", "mine.png");
   EXPECT_TRUE(animating(scope));
   const auto order = next_picture(scope);
   ASSERT_TRUE(order);
@@ -191,7 +191,7 @@ TEST_F(ExportTest, APictureIsTakenOfTheNextFrameAndOfNoOther) {
 TEST_F(ExportTest, APictureIsCopiedInsteadOfWritten) {
   ui.key(Key::e, draw, {.ctrl = true});
   ui.frames(2, draw);
-  ASSERT_TRUE(ui.click_text("Copy the picture", draw));
+  ASSERT_TRUE(ui.click_text("Copy picture", draw));
   const auto order = next_picture(scope);
   ASSERT_TRUE(order);
   EXPECT_TRUE(scope.exports.captioned);
@@ -214,7 +214,7 @@ TEST_F(ExportTest, NothingLiesOverAPicture) {
 }
 
 TEST_F(ExportTest, APictureOfTheWorkspaceSaysWhatItIsOf) {
-  save_as("Picture of the workspace as PNG", "mine.png");
+  save_as("Picture as PNG", "mine.png");
   ASSERT_TRUE(next_picture(scope));
   const std::string step = fmt::format("step{}", scope.complete.snapshot->step);
   ui.frame(draw);
@@ -246,7 +246,7 @@ TEST_F(ExportTest, AFilmHasAPictureOfEveryFrame) {
   EXPECT_FALSE(scope.exports.film);
   EXPECT_FALSE(scope.timeline.past.snapshot);
   ASSERT_EQ(scope.toasts.size(), 1U);
-  EXPECT_EQ(scope.toasts[0].message.text, "Wrote 5 pictures to /data/film");
+  EXPECT_EQ(scope.toasts[0].message.text, "Saved 5 pictures in /data/film");
 }
 
 TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
@@ -258,7 +258,7 @@ TEST_F(ExportTest, AFilmCanBeStoppedAndEndsAtAnError) {
   EXPECT_FALSE(next_picture(scope));
   receive(scope, {FileWritten{"/data/film/film-00001.png", ""}}, nullptr);
   EXPECT_FALSE(scope.exports.film);
-  EXPECT_EQ(scope.toasts.back().message.text, "Wrote 1 picture to /data/film");
+  EXPECT_EQ(scope.toasts.back().message.text, "Saved 1 picture in /data/film");
 
   order_film(scope, "/full/film", false);
   deliver(scope, *next_picture(scope), "png");

@@ -86,8 +86,8 @@ BatchLook fixture_batch() {
   batch.label_smoothing = 0.1;
   batch.num_outputs = 10;
   batch.dropout = 0.5;
-  batch.dropout_places = {{"embedding of the source", false},
-                          {"decoder layer 1: weights of cross-attention", true, DropoutPlace::Columns::source}};
+  batch.dropout_places = {{"source embedding", false},
+                          {"decoder layer 1: cross-attention weights", true, DropoutPlace::Columns::source}};
   batch.kept = Matrix(4, width);
   for (std::size_t i = 0; i < batch.kept.values.size(); i += 2) batch.kept.values[i] = 2;
   return batch;

@@ -102,7 +102,7 @@ TEST_F(Flow, AClickChoosesABoxAndAsksForItsNumbers) {
   EXPECT_EQ(view.box, (FlowBox{FlowPart::cross_attention, true}));
   ASSERT_TRUE(scope.asked.data_flow);
   EXPECT_EQ(scope.asked.data_flow->box, view.box);
-  EXPECT_TRUE(ui.drew("looking"));
+  EXPECT_TRUE(ui.drew("computing"));
   answer(base);
   EXPECT_TRUE(ui.drew("A second section"));
   EXPECT_TRUE(ui.drew("decoder, layer 1"));
@@ -159,7 +159,7 @@ TEST_F(Flow, EveryArchitectureHasItsPictureAndAllOfItsBoxesCanBeChosen) {
         select_box(view, box.box);
         answer(base);
         EXPECT_EQ(view.box, box.box);
-        EXPECT_FALSE(ui.drew("looking")) << box.title << " of " << model.architecture;
+        EXPECT_FALSE(ui.drew("computing")) << box.title << " of " << model.architecture;
       }
     }
     EXPECT_EQ(ui.drew("Input embedding"), true);
@@ -192,7 +192,7 @@ TEST_F(Flow, RecordedStepsSayThatTheyHoldNone) {
   recorded->request = 0;
   receive(scope, {}, recorded);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+  EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
 }
 
 TEST_F(Flow, TheMatrixShownLargeIsWrittenAsCsv) {
@@ -242,7 +242,7 @@ TEST(FlowArithmetic, WritesWhatAKeyGetsForItsDistanceAndADistanceOfTheWeights) {
   EXPECT_THAT(flow_arithmetic(flow, 1, 2, 0), testing::HasSubstr("q·a^K [c, −1]\n= 6.00"));
   EXPECT_THAT(flow_arithmetic(flow, 3, 2, 0), testing::HasSubstr("0.250 (a) + 0.125 (b)\n= 0.375"));
   EXPECT_THAT(flow_arithmetic(flow, 3, 1, 1), testing::HasSubstr("0.250 (b)\n"));
-  EXPECT_THAT(flow_arithmetic(flow, 3, 0, 0), testing::HasSubstr("no key stands there\n= 0"));
+  EXPECT_THAT(flow_arithmetic(flow, 3, 0, 0), testing::HasSubstr("no key at this distance\n= 0"));
 }
 
 // ---- the soft database
@@ -251,7 +251,7 @@ TEST_F(Flow, TheSoftDatabaseAddsUpRowByRow) {
   show(FlowMode::lookup);
   EXPECT_EQ(view.box, (FlowBox{FlowPart::self_attention, false}));  // an attention, whatever box was chosen
   EXPECT_TRUE(ui.drew("key"));
-  EXPECT_TRUE(ui.drew("soft: every value a little"));
+  EXPECT_TRUE(ui.drew("soft: weighted mean of all values"));
   const auto rows = static_cast<int>(base->source.size());
   ASSERT_EQ(static_cast<int>(view.lookup.shown.keys.size()), rows);
   ui.key(Key::up, draw);
@@ -286,7 +286,7 @@ TEST_F(Flow, WithoutKeysAndValuesTheSoftDatabaseSaysWhy) {
     model.attention = attention;
     view.mode = FlowMode::lookup;
     open(model);
-    EXPECT_TRUE(ui.drew(std::string(attention) == "none" ? "nothing is looked up" : "keys and values at once"));
+    EXPECT_TRUE(ui.drew(std::string(attention) == "none" ? "this model has no attention" : "keys and values at once"));
   }
 }
 
@@ -345,12 +345,12 @@ TEST_F(Flow, TheBatchShowsPiecesPaddingAndShares) {
   show(FlowMode::batch);
   ASSERT_TRUE(scope.asked.batch);
   EXPECT_FALSE(scope.asked.data_flow);
-  EXPECT_TRUE(ui.drew("batch of update 13"));
+  EXPECT_TRUE(ui.drew("batch of step 13"));
   EXPECT_TRUE(ui.drew("B×S=3×4,25.0%padding"));
   EXPECT_TRUE(ui.drew("B×T=3×3,33.3%padding"));
   EXPECT_TRUE(ui.drew("12.5%"));
   EXPECT_TRUE(ui.drew("37.5%"));
-  EXPECT_TRUE(ui.drew("50.0% of its numbers are 0"));
+  EXPECT_TRUE(ui.drew("50.0% of the values are 0"));
   ASSERT_TRUE(ui.click_text("part 2 of 2", draw));
   EXPECT_EQ(scope.asked.batch->part, 1);
 }
@@ -358,8 +358,8 @@ TEST_F(Flow, TheBatchShowsPiecesPaddingAndShares) {
 TEST_F(Flow, TheZerosOfAnyPlaceAreAskedForAndLabelledByHeadAndPiece) {
   show(FlowMode::batch);
   EXPECT_EQ(scope.asked.batch->dropout_place, 0);
-  ASSERT_TRUE(ui.click_text("embedding of the source", draw));
-  ASSERT_TRUE(ui.click_text("weights of cross-attention", draw));
+  ASSERT_TRUE(ui.click_text("source embedding", draw));
+  ASSERT_TRUE(ui.click_text("cross-attention weights", draw));
   EXPECT_EQ(scope.asked.batch->dropout_place, 1);
   batch.asked.dropout_place = 1;
   batch.kept = Matrix(2 * 3, 4);  // two heads, three pieces, four keys
@@ -371,8 +371,8 @@ TEST_F(Flow, TheZerosOfAnyPlaceAreAskedForAndLabelledByHeadAndPiece) {
 TEST_F(Flow, ZerosThatAGraphicsCardDrawsAreNotShown) {
   batch.dropout_places.clear();
   show(FlowMode::batch);
-  EXPECT_TRUE(ui.drew("A graphics card draws them within its own operators"));
-  EXPECT_FALSE(ui.drew("of its numbers are 0"));
+  EXPECT_TRUE(ui.drew("Not available: a graphics card draws its dropout masks inside its own operators"));
+  EXPECT_FALSE(ui.drew("of the values are 0"));
 }
 
 TEST_F(Flow, KeysAndClicksChooseAPositionOfTheTarget) {
@@ -407,7 +407,7 @@ TEST(BatchRows, AreReadAsText) {
 
 TEST_F(Flow, WithoutABatchItSaysWhy) {
   batch = {};
-  batch.problem = "There is no batch: the corpus is gone.";
+  batch.problem = "No batch can be shown: the corpus is gone.";
   show(FlowMode::batch);
   EXPECT_TRUE(ui.drew("the corpus is gone"));
 }
@@ -503,7 +503,7 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
     return found;
   };
   ASSERT_EQ(studies().size(), 1U);
-  EXPECT_TRUE(ui.drew("Looking at every tensor"));
+  EXPECT_TRUE(ui.drew("Measuring every tensor"));
   const auto asked = std::get<TensorsQuestion>(studies().back().question);
   EXPECT_EQ(asked.text, base->source_text);
   const auto result = std::make_shared<const StudyResult>(StudyResult{scope.run.run, 300, fixture_tensors(asked)});
@@ -511,7 +511,7 @@ TEST_F(Flow, TensorsAreAskedForOnceAndShown) {
   ui.frames(3, draw);
   EXPECT_EQ(studies().size(), 1U);
   for (const char* text : {"embedding.weight", "encoder.0.linear1.weight", "10 × 10", "norm 30",
-                           "an update changes it by 0.2 %", "Histogram at step 300", "hidden units: 0 for every piece"})
+                           "one step changes it by 0.2 %", "Histogram at step 300", "hidden units: 0 for every token"})
     EXPECT_TRUE(ui.drew(text)) << text;
 
   ui.key(Key::down, draw);
@@ -542,7 +542,7 @@ TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
   view.spread.asked_run = scope.run.run;
   take_tensors(view.spread, look, scope.run.run, 300);
   ui.frames(3, draw);
-  ASSERT_TRUE(ui.click_text("part of a name", draw));
+  ASSERT_TRUE(ui.click_text("filter by name", draw));
   ui.type("linear", draw);
   ui.frames(2, draw);
   EXPECT_THAT(matching_tensors(view.spread), testing::ElementsAre(1, 2));
@@ -554,7 +554,7 @@ TEST_F(Flow, TensorsAreFoundByAPartOfTheirNames) {
   EXPECT_EQ(view.spread.parameter, 2);
   ui.type("xyz", draw);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("None has that in its name"));
+  EXPECT_TRUE(ui.drew("No name contains this text"));
   move_in_spreads(view.spread, -1, -1);
   EXPECT_EQ(view.spread.parameter, 2);
   ui.key(Key::enter, draw);
@@ -573,9 +573,9 @@ TEST_F(Flow, TensorsGivenUpCanBeAskedForAgainAndAnotherRunsAreNotShown) {
   };
   receive(scope, {StudyEnded{last().study, nullptr}}, nullptr);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("Nothing was looked at"));
+  EXPECT_TRUE(ui.drew("Not computed yet. Click Recompute to measure every tensor"));
   const std::uint64_t given_up = last().study;
-  ASSERT_TRUE(ui.click_text("again", draw));
+  ASSERT_TRUE(ui.click_text("Recompute", draw));
   ui.frames(2, draw);
   EXPECT_GT(last().study, given_up);
   const auto result = [&](std::uint64_t run) {
@@ -592,7 +592,7 @@ TEST_F(Flow, TensorsGivenUpCanBeAskedForAgainAndAnotherRunsAreNotShown) {
   auto snapshot = std::make_shared<Snapshot>(*base);
   snapshot->run = other.run;
   answer(snapshot);
-  EXPECT_TRUE(ui.drew("Looking at every tensor"));
+  EXPECT_TRUE(ui.drew("Measuring every tensor"));
   EXPECT_FALSE(ui.drew("embedding.weight"));
 }
 

@@ -133,7 +133,7 @@ TEST_F(GivenAway, WhatFitsNoFamilyIsRefusedWithTheField) {
   // GPT-2 in everything but its pieces.
   EXPECT_THAT(refusal(shaped("model.architecture=decoder-only model.norm=pre model.activation=gelu-tanh "
                              "model.positions=learned model.scaled_embeddings=false")),
-              HasSubstr("tokenizer.family is \"sentencepiece\": a folder of gpt2 cannot hold such a tokenizer"));
+              HasSubstr("tokenizer.family is \"sentencepiece\": a checkpoint of gpt2 cannot contain such a tokenizer"));
 }
 
 TEST_F(GivenAway, NobodysFileIsReplaced) {

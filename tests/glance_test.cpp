@@ -49,9 +49,9 @@ class GlanceWindow : public testing::Test {
 TEST_F(GlanceWindow, SaysWhereItLooksAndWhatWasWrittenOfBoth) {
   EXPECT_EQ(attention.place(), (HeadPlace{AttentionPart::encoder, 1, 2}));
   const std::string drawn = ui.drawn_text();  // the built-in font has no “ and ”
-  EXPECT_THAT(drawn, HasSubstr("?it?looksat?animal?most:1.00"));
-  EXPECT_THAT(drawn, HasSubstr("Itiswritten?il?."));
-  EXPECT_THAT(drawn, HasSubstr("?animal?iswritten?animal?."));
+  EXPECT_THAT(drawn, HasSubstr("?it?attendsmostto?animal?(apartfromitself):weight1.00."));
+  EXPECT_THAT(drawn, HasSubstr("Itwasattendedtomostwhen?il?wasgenerated."));
+  EXPECT_THAT(drawn, HasSubstr("?animal?wasattendedtomostwhen?animal?wasgenerated."));
   EXPECT_THAT(drawn, HasSubstr("didn't")) << "set as it is read";
   EXPECT_FALSE(ui.drew("Corpus")) << "neither setup …";
   EXPECT_FALSE(ui.drew("Learning rate")) << "… nor curves";
@@ -69,8 +69,9 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
   receive(scope, {}, snapshot);
   ui.frames(2, draw);
   const std::string drawn = ui.drawn_text();
-  EXPECT_THAT(drawn, HasSubstr("Itiswritten?qu'il?.")) << "the sign between two words with them";
-  EXPECT_THAT(drawn, HasSubstr("?animal?iswritten?L'animal?."));
+  EXPECT_THAT(drawn, HasSubstr("Itwasattendedtomostwhen?qu'il?wasgenerated."))
+      << "the sign between two words with them";
+  EXPECT_THAT(drawn, HasSubstr("?animal?wasattendedtomostwhen?L'animal?wasgenerated."));
 
   for (auto& layer : snapshot->cross)
     for (Matrix& head : layer) {
@@ -81,7 +82,8 @@ TEST_F(GlanceWindow, WhatWasWrittenStandsAsInTheText) {
   apart->request = 3;
   receive(scope, {}, apart);
   ui.frames(2, draw);
-  EXPECT_THAT(ui.drawn_text(), HasSubstr("?animal?iswritten?L?était?.")) << "others stand between";
+  EXPECT_THAT(ui.drawn_text(), HasSubstr("?animal?wasattendedtomostwhen?L?était?wasgenerated."))
+      << "others stand between";
 }
 
 TEST_F(GlanceWindow, TheInvitationChangesTheWord) {
@@ -96,7 +98,7 @@ TEST_F(GlanceWindow, AWordThatIsClickedStaysAndKeysMoveOn) {
   ui.click(*in_picture, draw);
   EXPECT_EQ(attention.pinned_row, street);
   ui.move({2, 2}, draw);
-  EXPECT_THAT(ui.drawn_text(), HasSubstr("?street?looksat"));
+  EXPECT_THAT(ui.drawn_text(), HasSubstr("?street?attendsmostto"));
   ui.key(Key::right, draw);
   EXPECT_EQ(attention.pinned_row, street + 1);
   ui.key(Key::up, draw);
@@ -113,9 +115,9 @@ TEST_F(GlanceWindow, EveryKindOfModelIsDrawnOrSaysWhyNot) {
     receive(scope, {}, snapshot_of_model(model, ++request));
     ui.frames(2, draw);
     if (model.is_recurrent())
-      EXPECT_TRUE(ui.drew("do not look at one another"));
+      EXPECT_TRUE(ui.drew("which a recurrent network does not have"));
     else
-      EXPECT_TRUE(ui.drew("Where each word looks")) << model.architecture << " " << model.positions;
+      EXPECT_TRUE(ui.drew("Attention of each word: ")) << model.architecture << " " << model.positions;
   }
 }
 
@@ -128,7 +130,7 @@ TEST_F(GlanceWindow, AWordWithoutPieceIsTold) {
   ASSERT_TRUE(in_picture);
   ui.move(*in_picture, draw);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("reads <unk>"));
+  EXPECT_TRUE(ui.drew("the model reads <unk>"));
 }
 
 TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldAndTheNearestOffered) {
@@ -140,8 +142,8 @@ TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldAndTheNearestOffered) {
   ASSERT_TRUE(in_picture);
   ui.move(*in_picture, draw);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Training never saw"));
-  EXPECT_TRUE(ui.drew("straight, strait"));
+  EXPECT_TRUE(ui.drew("is not in the training data"));
+  EXPECT_TRUE(ui.drew("Similar spellings in the data: straight, strait"));
   ASSERT_TRUE(ui.click_text("Change", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
 }
@@ -152,14 +154,14 @@ TEST_F(GlanceWindow, AWordThatTrainingNeverSawIsToldBesideThePieces) {
   snapshot->unseen = {{animal, animal + 1, "animal", {}}};
   receive(scope, {}, snapshot);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("never seen: animal"));
+  EXPECT_TRUE(ui.drew("not in the training data: animal"));
   EXPECT_FALSE(ui.drew("straight")) << "nothing is near";
 
   auto with = animal_snapshot(3);
   with->unseen = {{animal, animal + 1, "animal", {}}, {street, street + 1, "street", {"straight"}}};
   receive(scope, {}, with);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("never seen: street"));
+  EXPECT_TRUE(ui.drew("not in the training data: street"));
   ASSERT_TRUE(ui.click_text("straight", draw));
   EXPECT_EQ(scope.layout.sentence, "The animal didn't cross the straight because it was too tired.");
 }
@@ -170,14 +172,14 @@ TEST_F(GlanceWindow, ALongSentenceLeavesNoWordOut) {
   ui.frames(2, draw);
   EXPECT_EQ(scope.views.of<GlanceView>().made.text.words.size(), 120U);
   ui.wheel({640, 400}, -500, draw);
-  EXPECT_TRUE(ui.drew("most:")) << "scrolled to";
+  EXPECT_TRUE(ui.drew("attends most to")) << "scrolled to";
 }
 
 TEST(TellingExchange, IsOfAWholeWord) {
-  EXPECT_EQ(telling_exchange("It was too wide.")->sentence, "It was too tired.");
-  EXPECT_EQ(telling_exchange("tired")->to, "wide");
-  EXPECT_FALSE(telling_exchange("He retired; a widely read man."));
-  EXPECT_FALSE(telling_exchange(""));
+  EXPECT_EQ(suggested_change("It was too wide.")->sentence, "It was too tired.");
+  EXPECT_EQ(suggested_change("tired")->to, "wide");
+  EXPECT_FALSE(suggested_change("He retired; a widely read man."));
+  EXPECT_FALSE(suggested_change(""));
 }
 
 // ---- how much stands in the window
@@ -187,10 +189,10 @@ TEST_F(GlanceWindow, ADensityBringsItsColumnsAndSettings) {
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("Corpus"));
   EXPECT_TRUE(ui.drew("Loss"));
-  EXPECT_FALSE(ui.drew("held out")) << "not among the first to be changed";
+  EXPECT_FALSE(ui.drew("Held-out split")) << "not among the first to be changed";
   set_density(scope.layout, Density::everything);
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("held out"));
+  EXPECT_TRUE(ui.drew("Held-out split"));
 }
 
 TEST_F(GlanceWindow, ASettingThatIsAskedForIsThere) {

@@ -163,15 +163,15 @@ TEST_F(GlossaryWindow, ThePaletteKnowsEveryTermAndEscapeCloses) {
   ui.type("perplexity", draw);
   ui.key(Key::enter, draw);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("Among how many"));
+  EXPECT_TRUE(ui.drew("The number of equally likely tokens"));
   ui.key(Key::escape, draw);
   ui.frames(2, draw);
   EXPECT_FALSE(scope.glossary.open);
-  EXPECT_FALSE(ui.drew("Among how many"));
+  EXPECT_FALSE(ui.drew("The number of equally likely tokens"));
 }
 
 TEST_F(GlossaryWindow, F1OpensWhatTheMouseIsOver) {
-  const auto at = ui.find_text("held out");
+  const auto at = ui.find_text("Held-out split");
   ASSERT_TRUE(at);
   ui.move(*at, draw);
   ui.frames(60, draw);

@@ -105,7 +105,7 @@ TEST(HeadImportance, OfALanguageModelAndOfNoHeads) {
 
   config.model.architecture = "recurrent";
   engine.reset(config, {});
-  EXPECT_THAT(look_of(engine).problem, HasSubstr("no heads"));
+  EXPECT_THAT(look_of(engine).problem, HasSubstr("no heads to ablate"));
 }
 
 TEST(HeadImportance, OverTheTrainingIsThatOfEveryRecordedStep) {

@@ -462,8 +462,7 @@ TEST_F(HistoryFile, RefusesSentencesAndStepsThatAreTooManyOrTwiceOrBackwards) {
                 for (int i = 0; i < 10'000; ++i) json["sentences"][0]["frames"].push_back({{"step", i}});
               }),
               HasSubstr("10002 frames"));
-  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][0]["text"] = sentence; }),
-              HasSubstr("is given twice"));
+  EXPECT_THAT(refusal_of_json([](auto& json) { json["sentences"][0]["text"] = sentence; }), HasSubstr("appears twice"));
   for (const std::int64_t step : {std::int64_t{-1}, std::int64_t{50}, std::numeric_limits<std::int64_t>::min()}) {
     EXPECT_THAT(refusal_of_json([&](auto& json) { json["sentences"][1]["frames"][0]["step"] = step; }),
                 AnyOf(HasSubstr("after step"), HasSubstr("there is no")));
@@ -483,7 +482,7 @@ TEST_F(HistoryFile, RefusesNumbersThatDoNotFitTogether) {
   EXPECT_THAT(refusal_of_tensor("1/0/cross", [](TensorBytes& tensor) { tensor.dtype = Dtype::I32; }),
               HasSubstr("cross is I32, not F32"));
   EXPECT_THAT(refusal_of_tensor("1/0/cross", [](TensorBytes& tensor) { set_first(tensor, std::nanf("")); }),
-              HasSubstr("cross holds what is not a number"));
+              HasSubstr("cross contains a value that is not finite"));
   for (const std::int32_t index : {-1, 1000, std::numeric_limits<std::int32_t>::min()}) {
     for (const char* name : {"1/0/source", "1/0/target_in", "1/0/candidates"}) {
       EXPECT_THAT(refusal_of_tensor(name, [&](TensorBytes& tensor) { set_first(tensor, index); }),
@@ -505,7 +504,7 @@ TEST_F(HistoryFile, RefusesFramesOfAnotherModel) {
   model.num_heads = 8;
   EXPECT_THAT(refusal([](Safetensors&) {}), HasSubstr("not [2, 8, 3, 3]"));
   model.architecture = "decoder-only";
-  EXPECT_THAT(refusal([](Safetensors&) {}), HasSubstr("a source of 3 pieces in a model that is decoder-only"));
+  EXPECT_THAT(refusal([](Safetensors&) {}), HasSubstr("a source of 3 tokens in a model that is decoder-only"));
 }
 
 }  // namespace

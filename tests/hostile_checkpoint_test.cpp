@@ -97,7 +97,7 @@ void add_fields(const Family& family, std::vector<Case>& cases) {
          copy.remove("generation_config.json");
          copy.set(family.end, 99999);
        },
-       "piece 99999 lies outside the vocabulary"});
+       "token 99999 lies outside the vocabulary"});
   add(with_text("generation_config.json", "{", "generation_config.json"));
   add(with_text("generation_config.json", R"({"eos_token_id": [1, 2]})", "\"eos_token_id\" is [1,2]"));
   if (family.name == std::string("marian"))
@@ -134,13 +134,13 @@ void add_tensors(const Family& family, std::vector<Case>& cases) {
         of + " has shape [0]"));
     add(with_tensor(
         name + " whole numbers", name,
-        [](TensorBytes& it) { it.dtype = size_of(it.dtype) == 4 ? Dtype::I32 : Dtype::I16; }, of + " holds I"));
+        [](TensorBytes& it) { it.dtype = size_of(it.dtype) == 4 ? Dtype::I32 : Dtype::I16; }, of + " contains I"));
     add(with_tensor(
         name + " NaN", name, [](TensorBytes& it) { make_infinite(it, true); },
-        of + " holds a value that is not finite"));
+        of + " contains a value that is not finite"));
     add(with_tensor(
         name + " infinite", name, [](TensorBytes& it) { make_infinite(it, false); },
-        of + " holds a value that is not finite"));
+        of + " contains a value that is not finite"));
   }
 }
 
@@ -190,10 +190,10 @@ void add_files(std::vector<Case>& cases) {
       "two.safetensors");
   spoil_index(
       "a shard elsewhere", [](CheckpointCopy&, Json& index) { index["weight_map"]["a"] = "../a.safetensors"; },
-      "\"a\" lies in \"../a.safetensors\", not in a file of the folder");
+      "\"a\" is in \"../a.safetensors\", which is not a file of this folder");
   spoil_index(
       "a shard that is a number", [](CheckpointCopy&, Json& index) { index["weight_map"]["a"] = 3; },
-      "\"a\" lies in 3");
+      "\"a\" is in 3, which is not a file of this folder");
   spoil_index(
       "no weight_map", [](CheckpointCopy&, Json& index) { index.erase("weight_map"); }, "there is no \"weight_map\"");
   spoil_index(
@@ -205,7 +205,7 @@ void add_files(std::vector<Case>& cases) {
         fs::copy_file(copy.folder / "one.safetensors", copy.folder / "two.safetensors",
                       fs::copy_options::overwrite_existing);
       },
-      "is in another file too");
+      "also appears in another file");
 }
 
 void add_tokenizer(const Family& family, std::vector<Case>& cases) {
@@ -226,7 +226,7 @@ std::vector<Case> peculiar(const std::string& family) {
   if (family == "marian") {
     return {with_text("tokenizer_config.json", R"({"separate_vocabs": true})", "separate_vocabs is true"),
             with_text("tokenizer_config.json", R"({"separate_vocabs": 1})", "\"separate_vocabs\" is 1"),
-            with_text("vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": -2})", "\"<pad>\" has the number -2"),
+            with_text("vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": -2})", "\"<pad>\" has the id -2"),
             with_field("share_encoder_decoder_embeddings", false, "\"share_encoder_decoder_embeddings\" is false"),
             with_field("normalize_before", true, "\"normalize_before\" is true"),
             with_field("activation_function", "mish", "\"activation_function\" is \"mish\""),
@@ -235,7 +235,7 @@ std::vector<Case> peculiar(const std::string& family) {
   }
   if (family == "t5") {
     return {with_text("tokenizer_config.json", R"({"extra_ids": -1})", "\"extra_ids\" is -1"),
-            with_text("tokenizer_config.json", R"({"extra_ids": 900})", "900 extra pieces"),
+            with_text("tokenizer_config.json", R"({"extra_ids": 900})", "900 extra tokens"),
             with_field("feed_forward_proj", "gated-relu", "\"feed_forward_proj\" is \"gated-relu\""),
             with_field("relative_attention_num_buckets", 16, "\"relative_attention_num_buckets\" is 16"),
             with_field("relative_attention_max_distance", 64, "\"relative_attention_max_distance\" is 64"),
@@ -248,7 +248,7 @@ std::vector<Case> peculiar(const std::string& family) {
             with_field("activation_function", "tanh", "\"activation_function\" is \"tanh\""),
             with_field("n_inner", 40, "has shape"),
             with_field("n_positions", 64, "tensor transformer.wpe.weight"),
-            with_text("merges.txt", "x y z\n", "merges.txt, line 1: \"x y z\" gives no piece"),
+            with_text("merges.txt", "x y z\n", "merges.txt, line 1: \"x y z\" gives no token"),
             with_text("vocab.json", R"({"a": 0})", "vocab.json: there is no"),
             with_text("tokenizer_config.json", R"({"add_prefix_space": "no"})", "\"add_prefix_space\" is \"no\"")};
   }
@@ -283,14 +283,14 @@ std::vector<Case> peculiar(const std::string& family) {
   spoil("/model/type", "Unigram", "tokenizer.json: \"model.type\" is \"Unigram\"");
   spoil("/model/byte_fallback", true, "tokenizer.json: \"model.byte_fallback\" is true");
   spoil("/model/vocab", Json::array(), "tokenizer.json: there is no vocabulary");
-  spoil("/model/vocab/!", 100000, "tokenizer.json: \"!\" has the number 100000");
+  spoil("/model/vocab/!", 100000, "tokenizer.json: \"!\" has the id 100000");
   spoil("/model/merges/0", 7, "tokenizer.json: \"model.merges\" is 7");
   spoil("/model/merges", nullptr, "tokenizer.json: \"model.merges\" is null");
   spoil("/added_tokens/0", "<s>", "tokenizer.json: \"added_tokens\" is \"<s>\"");
   spoil("/added_tokens", "<s>", "tokenizer.json: \"added_tokens\" is \"<s>\"");
   cases.push_back(with_text("tokenizer_config.json", R"({"eos_token": 5})", "\"eos_token\" is 5"));
   cases.push_back(with_text("tokenizer_config.json", R"({"eos_token": "<end>"})", "there is no \"<end>\""));
-  cases.push_back(with_text("tokenizer_config.json", "{}", "the tokenizer ends a text with piece"));
+  cases.push_back(with_text("tokenizer_config.json", "{}", "the tokenizer ends a text with token"));
   return cases;
 }
 

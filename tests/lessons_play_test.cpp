@@ -119,7 +119,7 @@ class LessonsOnTheShippedRun : public testing::Test {
     EXPECT_TRUE(verdict) << lesson().name;
     if (expectation && verdict) {
       EXPECT_EQ(ui.drew("As you predicted."), verdict->right) << lesson().name;
-      EXPECT_EQ(ui.drew("Not as you predicted."), !verdict->right) << lesson().name;
+      EXPECT_EQ(ui.drew("Not what you predicted."), !verdict->right) << lesson().name;
     }
     EXPECT_EQ(filled(scope, lesson().found.in(Language::english)).find("…"), std::string::npos) << lesson().name;
     EXPECT_EQ(filled(scope, lesson().found.in(Language::french)).find("…"), std::string::npos) << lesson().name;

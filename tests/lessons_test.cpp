@@ -98,26 +98,29 @@ TEST(LessonText, AMistakeIsNamedWithItsLine) {
   };
   const Mistake mistakes[] = {
       {"show: kernels", "show: kernel", "x.lesson:8: there is no view \"kernel\""},
-      {"width: 0.5", "width: 0", "x.lesson:9: 0 is not from 0.05 to 20"},
-      {"width: 0.5", "width: 1 2", "x.lesson:9: 1 number(s) wanted"},
-      {"width: 0.5", "widht: 0.5", "x.lesson:9: \"widht\" is nothing that [start] has"},
-      {"lit: workspace", "lit: moon", "x.lesson:10: \"moon\" is no anchor: sentence, workspace, tabs, setup, curves"},
-      {"[question]", "[question", "x.lesson:12: a heading ends with ]"},
-      {"  wide?", "wide?", "x.lesson:14: neither \"key: value\" nor \"[part]\""},
+      {"width: 0.5", "width: 0", "x.lesson:9: 0 is out of range, allowed: 0.05 to 20"},
+      {"width: 0.5", "width: 1 2", "x.lesson:9: expected 1 number(s)"},
+      {"width: 0.5", "widht: 0.5", "x.lesson:9: unknown key \"widht\" in [start]"},
+      {"lit: workspace", "lit: moon",
+       "x.lesson:10: there is no anchor \"moon\", allowed: sentence, workspace, tabs, setup, curves"},
+      {"[question]", "[question", "x.lesson:12: a heading must end with ]"},
+      {"  wide?", "wide?", "x.lesson:14: expected \"key: value\" or \"[section]\""},
       {"en: Is {kernel-width @ start}", "en: Is {kernel-widht}", "x.lesson:13: there is no measure \"kernel-widht\""},
       {"en: Is {kernel-width @ start}", "en: Is {kernel-width 2}", "x.lesson:13: kernel-width takes nothing"},
       {"en: Is {kernel-width @ start}", "en: Is {", "x.lesson:13: { without }"},
       {"en: Is {kernel-width @ start}", "en: Is {}", "x.lesson:13: a measure is missing"},
-      {"kind: choose", "kind: guess", "x.lesson:18: \"guess\" is no kind: choose, mark, number, order or curve"},
-      {"kind: choose", "kind: curve", "x.lesson:1: the curve's axis up has no fr"},
+      {"kind: choose", "kind: guess",
+       "x.lesson:18: there is no kind \"guess\", allowed: choose, mark, number, order, curve"},
+      {"kind: choose", "kind: curve", "x.lesson:1: the curve's vertical axis has no fr"},
       {"kind: choose", "kind: mark", "x.lesson:1: [prediction] has no \"value\" to compare with"},
       {"@ start < 1", "@ start ~ 1",
-       "x.lesson:23: a condition is \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces"},
-      {"@ start < 1", "@ begin < 1", "x.lesson:1: \"kernel-width\" is asked for at \"begin\", which is no step"},
+       "x.lesson:23: a condition must be \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces"},
+      {"@ start < 1", "@ begin < 1",
+       "x.lesson:1: \"kernel-width\" is asked for at \"begin\", but there is no step of that name"},
       {"title.fr: Un exemple\n", "", "x.lesson:1: the title has no fr"},
-      {"[why]", "[reason]", "x.lesson:1: there is no [why]"},
+      {"[why]", "[reason]", "x.lesson:1: the section [why] is missing"},
       {"fr: Parce que.", "en: Again.", "x.lesson:41: a second \"en\""},
-      {"source: Watson 1964", "source: \xff", "x.lesson:43: bytes that are no text (UTF-8)"},
+      {"source: Watson 1964", "source: \xff", "x.lesson:43: the line contains bytes that are not UTF-8 text"},
   };
   for (const Mistake& mistake : mistakes)
     EXPECT_THAT(complaints(with(mistake.from, mistake.to)), Contains(mistake.complaint)) << mistake.to;
@@ -138,7 +141,7 @@ TEST(LessonText, AnyBytesAreAnsweredWithFileAndLine) {
     for (const std::string& complaint : complaints(text)) ASSERT_TRUE(complaint.starts_with("x.lesson:")) << complaint;
   }
   EXPECT_THAT(complaints(std::string(most_lesson_bytes + 1, 'a')), testing::SizeIs(1));
-  EXPECT_THAT(complaints(""), Contains("x.lesson:1: there is no [question]"));
+  EXPECT_THAT(complaints(""), Contains("x.lesson:1: the section [question] is missing"));
 }
 
 TEST(LessonText, BothLanguagesOfWhatShipsComputeTheSame) {
@@ -178,8 +181,8 @@ TEST(LessonMeasures, AreOfTheLook) {
   EXPECT_FALSE(measured(read_expression("weight encoder 2 3 it elephant"), sight));
 }
 
-TEST(LessonMeasures, AreAllInTheReadme) {
-  std::ifstream in(std::filesystem::path(ATTNSCOPE_TEST_DATA) / "../../README.md");
+TEST(LessonMeasures, AreAllInTheManual) {
+  std::ifstream in(std::filesystem::path(ATTNSCOPE_TEST_DATA) / "../../assets/manual/lesson-format.md");
   std::stringstream readme;
   readme << in.rdbuf();
   for (const Measure& measure : lesson_measures())
@@ -330,7 +333,7 @@ TEST_F(LessonWindow, IsPlayedToItsEndWithKeysAndClicks) {
   page(true);
   EXPECT_TRUE(ui.drew("Narrow indeed")) << "the prediction stays visible";
   page(true);
-  EXPECT_TRUE(ui.drew("still to be done")) << "skipped through";
+  EXPECT_TRUE(ui.drew("Complete this step first")) << "skipped through";
   page(false);
   width() = 3;  // as the panel's slider does
   settle();
@@ -352,7 +355,7 @@ TEST_F(LessonWindow, AWrongPredictionIsToldSo) {
   ASSERT_TRUE(ui.click_text("Do it for me", draw));
   settle();
   page(true);
-  EXPECT_TRUE(ui.drew("Not as you predicted."));
+  EXPECT_TRUE(ui.drew("Not what you predicted."));
 }
 
 TEST_F(LessonWindow, IsLeftResumedAndRestarted) {

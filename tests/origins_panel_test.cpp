@@ -48,8 +48,8 @@ class OriginsPanel : public testing::Test {
 
 TEST_F(OriginsPanel, NeedsNoModel) {
   show(OriginsMode::kernels);
-  for (const char* text : {"40 points", "Epanechikov", "error on clean points", "bias²", "variance", "Errors over the width",
-                           "average pooling: the widest kernel", "estimate", "query x"})
+  for (const char* text : {"40 points", "Epanechnikov", "error on clean points", "bias²", "variance",
+                           "Error by kernel width", "average pooling: the widest kernel", "estimate", "query x"})
     EXPECT_TRUE(ui.drew(text)) << text;
   EXPECT_FALSE(ui.drew("Opening the run"));
 }
@@ -57,7 +57,7 @@ TEST_F(OriginsPanel, NeedsNoModel) {
 TEST_F(OriginsPanel, PointsAreAddedDraggedAndRemovedByTheMouse) {
   show(OriginsMode::kernels);
   keep({});
-  EXPECT_TRUE(ui.drew("There is no point: click"));
+  EXPECT_TRUE(ui.drew("There are no points. Click"));
   const ImVec2 first = in_picture(200, 100), second = in_picture(300, 150);
   ui.click(first, draw);
   ui.click(second, draw);
@@ -128,7 +128,7 @@ TEST_F(OriginsPanel, HostileValuesAreDrawn) {
 TEST_F(OriginsPanel, TheWidthIsLearnedBeforeTheEyes) {
   show(OriginsMode::learned);
   for (const char* text :
-       {"all queries at once: softmax(QK", "2 learned width", "1 parameter learned", "w = 0.500", "0 updates"})
+       {"all queries at once: softmax(QK", "2 learned width", "1 learned parameter", "w = 0.500", "0 steps"})
     EXPECT_TRUE(ui.drew(text)) << text;
   const double before = view.learned.loss;
   ui.key(Key::enter, draw);
@@ -149,16 +149,16 @@ TEST_F(OriginsPanel, EveryStepIsTheFormulaChangedInOnePlace) {
   show(OriginsMode::learned);
   ASSERT_TRUE(ui.click_text("3 learned q and k", draw));
   EXPECT_EQ(view.learned.step, PoolingStep::projections);
-  EXPECT_TRUE(ui.drew("12 parameters learned"));
+  EXPECT_TRUE(ui.drew("12 learned parameters"));
   EXPECT_TRUE(ui.drew("W_Q"));
   ASSERT_TRUE(ui.click_text("4 several heads", draw));
-  EXPECT_TRUE(ui.drew("39 parameters learned"));
+  EXPECT_TRUE(ui.drew("39 learned parameters"));
   ui.key(Key::down, draw);
   EXPECT_EQ(view.learned.head, 1);
   ui.key(Key::end, draw);
   EXPECT_EQ(view.learned.updates, 1);
   ASSERT_TRUE(ui.click_text("1 kernel", draw));
-  EXPECT_TRUE(ui.drew("no parameters learned"));
+  EXPECT_TRUE(ui.drew("no learned parameters"));
   ui.key(Key::enter, draw);
   EXPECT_FALSE(view.learned.learning) << "nothing to learn";
 }
@@ -168,7 +168,7 @@ TEST_F(OriginsPanel, WithOnePointNothingIsLearned) {
   keep({{1}, {1}});
   ui.key(Key::enter, draw);
   EXPECT_FALSE(view.learned.learning);
-  EXPECT_TRUE(ui.drew("two points are needed"));
+  EXPECT_TRUE(ui.drew("needs two points"));
 }
 
 TEST_F(OriginsPanel, ScoresAreShownWithTheirVariance) {
@@ -179,13 +179,13 @@ TEST_F(OriginsPanel, ScoresAreShownWithTheirVariance) {
   for (const double density : view.scaling.histogram.y) bars += density;
   EXPECT_NEAR(bars * (view.scaling.histogram.x[1] - view.scaling.histogram.x[0]), 1, 0.01);
   const double variance = view.scaling.scores.variance;
-  ASSERT_TRUE(ui.click_text("Draw anew", draw));
+  ASSERT_TRUE(ui.click_text("Draw again", draw));
   EXPECT_NE(view.scaling.scores.variance, variance);
 }
 
 TEST_F(OriginsPanel, TheDivisionIsSwitchedOffInTheModel) {
   show(OriginsMode::scaling);
-  EXPECT_TRUE(ui.drew("No model has looked at a sentence yet"));
+  EXPECT_TRUE(ui.drew("No sentence has been evaluated yet"));
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
   auto untouched = fixture_snapshot({}, scope.asked.request);
   const auto two_pieces = [](float p) { return std::vector<GoldStep>{{{5, "a"}, p, 1, {}}, {{6, "b"}, p, 1, {}}}; };
@@ -202,8 +202,8 @@ TEST_F(OriginsPanel, TheDivisionIsSwitchedOffInTheModel) {
   receive(scope, {}, changed);
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("loss 0.693")) << "ln 2";
-  EXPECT_TRUE(ui.drew("1.386 nats a piece")) << "ln 4";
-  EXPECT_TRUE(ui.drew("Plain model") || ui.drew("Back to the plain model"));
+  EXPECT_TRUE(ui.drew("1.386 nats per token")) << "ln 4";
+  EXPECT_TRUE(ui.drew("Unmodified model") || ui.drew("Back to the unmodified model"));
   ASSERT_TRUE(ui.click_text("scores divided by", draw));
   EXPECT_TRUE(scope.views.of<AttentionView>().interventions.empty());
 }
@@ -214,13 +214,13 @@ TEST_F(OriginsPanel, ARecurrentModelHasNoDivision) {
   receive(scope, {fixture_run(20), Status{Activity::paused, 20, "CPU"}}, nullptr);
   receive(scope, {}, snapshot_of_model(recurrent, scope.asked.request));
   show(OriginsMode::scaling);
-  EXPECT_TRUE(ui.drew("attention is not divided"));
+  EXPECT_TRUE(ui.drew("attention is not divided by"));
   EXPECT_FALSE(ui.drew("scores divided by"));
 }
 
 TEST_F(OriginsPanel, TheLearningRateIsDrawnBeforeAnyTraining) {
   show(OriginsMode::schedule);
-  EXPECT_TRUE(ui.drew("up to 0.000699 at update 4 000")) << "1/√(512 · 4000)";
+  EXPECT_TRUE(ui.drew("peak 0.000699 at step 4 000")) << "1/√(512 · 4000)";
   EXPECT_FALSE(ui.drew("this run"));
   const ScheduleView& schedule = view.schedule;
   EXPECT_NEAR(rate_at(schedule, 1), std::pow(512, -0.5) * std::pow(4000, -1.5), 1e-15);
@@ -244,7 +244,7 @@ TEST_F(OriginsPanel, TheRunsOwnRateLiesOverIt) {
   EXPECT_EQ(view.schedule.warmup, 50);
   EXPECT_TRUE(ui.drew("this run"));
   ui.key(Key::right, draw);
-  ASSERT_TRUE(ui.click_text("As the run", draw));
+  ASSERT_TRUE(ui.click_text("Use run's values", draw));
   EXPECT_EQ(view.schedule.warmup, 50);
 }
 

@@ -112,10 +112,10 @@ TEST_F(PaletteWindow, ADialogThatItOpensStaysOpen) {
   ui.type("compare with", draw);
   ui.key(Key::enter, draw);
   ui.frames(5, draw);
-  EXPECT_TRUE(ui.drew("A begins anew, too"));
+  EXPECT_TRUE(ui.drew("Restart A as well"));
   ui.key(Key::escape, draw);
   ui.frames(3, draw);
-  EXPECT_FALSE(ui.drew("A begins anew, too"));
+  EXPECT_FALSE(ui.drew("Restart A as well"));
 }
 
 TEST_F(PaletteWindow, WhatDoesNotApplyIsNotDone) {

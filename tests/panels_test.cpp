@@ -130,14 +130,14 @@ TEST_F(Panels, ArrowKeysGoFromHeadToHeadThroughTheParts) {
 
 TEST_F(Panels, AClickOnARowKeepsItsListOfWeights) {
   show(small);
-  EXPECT_TRUE(ui.drew("out3 looks at"));  // the last word, until one is chosen
+  EXPECT_TRUE(ui.drew("out3 attends to"));  // the last word, until one is chosen
   // A row of the cross map is named by the word being written; the first out2 is the translation in the sentence bar.
   const auto label = ui.find_text("out2", 1);
   ASSERT_TRUE(label);
   ui.click(ImVec2(label->x + 60, label->y), draw);
   ASSERT_EQ(attention.pinned_row, 1);
   ui.move(ImVec2(5, 5), draw);
-  EXPECT_TRUE(ui.drew("out2 looks at"));
+  EXPECT_TRUE(ui.drew("out2 attends to"));
   ui.key(Key::page_down, draw);
   EXPECT_EQ(attention.pinned_row, 2);
   ui.key(Key::escape, draw);
@@ -154,7 +154,7 @@ TEST_F(Panels, ThePronounsRowAndHeadAreShownFirst) {
   const auto place = telling_head(snapshot);
   ASSERT_TRUE(place);
   EXPECT_EQ(*place, (HeadPlace{attention.part, attention.layer, attention.head}));
-  EXPECT_TRUE(ui.drew("it looks at"));
+  EXPECT_TRUE(ui.drew("it attends to"));
   EXPECT_FALSE(attention.pinned_row);
 
   // Chosen once: what the user looks at stays with the next sentence.
@@ -327,10 +327,10 @@ TEST_F(Architectures, ALanguageModelHasOneGroupOfHeadsAndAPrompt) {
   open(language_model());
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("masked self-attention"));
-  EXPECT_FALSE(ui.drew("decoder over source"));
+  EXPECT_FALSE(ui.drew("decoder to source"));
   EXPECT_EQ(attention.part, AttentionPart::decoder);
   EXPECT_TRUE(ui.drew("Decoder, layer 2, head 1"));
-  EXPECT_TRUE(ui.drew("out2 looks at"));  // the prompt's last piece
+  EXPECT_TRUE(ui.drew("out2 attends to"));  // the prompt's last piece
   EXPECT_TRUE(ui.drew("Prompt"));
   EXPECT_FALSE(ui.drew("Sentence"));
   EXPECT_TRUE(ui.drew("out3 out4"));
@@ -349,11 +349,11 @@ TEST_F(Architectures, TheDecodingOfAPromptBeginsAfterIt) {
   scope.layout.workspace = find_workspace("decoding");
   ui.frames(3, draw);
   EXPECT_EQ(decoding.time_step, 2);
-  EXPECT_TRUE(ui.drew("Writes"));
-  EXPECT_TRUE(ui.drew("Every head over the text"));
-  EXPECT_FALSE(ui.drew("Every head over the source"));
+  EXPECT_TRUE(ui.drew("Generates"));
+  EXPECT_TRUE(ui.drew("Attention of every head to the text"));
+  EXPECT_FALSE(ui.drew("Attention of every head to the source"));
   ui.key(Key::left, draw);
-  EXPECT_TRUE(ui.drew("Given"));
+  EXPECT_TRUE(ui.drew("Forced"));
   open(ModelConfig());
   ui.frames(3, draw);
   EXPECT_EQ(decoding.time_step, 0);
@@ -375,7 +375,7 @@ TEST_F(Architectures, WithoutAttentionTheBottleneckIsExplained) {
   for (const Workspace* workspace : {find_workspace("attention"), find_workspace("decoding")}) {
     scope.layout.workspace = workspace;
     ui.frames(3, draw);
-    EXPECT_TRUE(ui.drew("No attention: the whole sentence passes through")) << workspace->name;
+    EXPECT_TRUE(ui.drew("This model has no attention: the whole sentence passes through")) << workspace->name;
     EXPECT_TRUE(ui.drew("128 numbers"));
   }
 }
@@ -388,12 +388,12 @@ TEST_F(Architectures, EveryWayToTellTheOrderSaysWhatItIs) {
     open(model);
     ui.frames(3, draw);
     const bool nothing = scheme.form == PositionForm::none;
-    EXPECT_TRUE(ui.drew(nothing ? "told nothing of the order" : scheme.heading))
+    EXPECT_TRUE(ui.drew(nothing ? "This model has no positional encoding" : scheme.heading))
         << scheme.name << ": " << ui.drawn_text();
   }
   open(recurrent("bahdanau"));
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("order is the order of reading"));
+  EXPECT_TRUE(ui.drew("it reads one token after another, so the order is implicit"));
 }
 
 TEST_F(Architectures, TheTableOfPositionsIsChosen) {

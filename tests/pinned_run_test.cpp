@@ -203,7 +203,8 @@ TEST_F(PinnedRun, ABrokenHistoryIsSaidAndTheRunOpens) {
   fs::resize_file(RunFolder{run}.history(), 1000);
   const RunOpened opened = engine.open_run(run.string(), {});
   ASSERT_EQ(opened.warnings.size(), 1u);
-  EXPECT_THAT(opened.warnings[0], HasSubstr("without its pinned sentences"));
+  EXPECT_THAT(opened.warnings[0],
+              HasSubstr("The pinned sentences could not be read, so the run was opened without them"));
   EXPECT_THAT(opened.warnings[0], HasSubstr("history.safetensors"));
   EXPECT_THAT(opened.pinned, IsEmpty());
   engine.train_step({});

@@ -55,7 +55,7 @@ TEST(Error, IsWhatAConfigurationIsRefusedWith) {
   json["model"]["d_model"] = std::string(10'000'000, 'x');
   EXPECT_THAT([&] { config_from_json(json); },
               ThrowsMessage<ConfigError>(
-                  AllOf(HasSubstr("model.d_model is \"xx"), HasSubstr("it should be"),
+                  AllOf(HasSubstr("model.d_model is \"xx"), HasSubstr("but must be"),
                         ResultOf([](const std::string& text) { return text.size(); }, Lt(longest_message + 10)))));
 }
 
@@ -108,7 +108,7 @@ TEST(Config, RefusalsNameFieldValueAndRange) {
     return [&config, key, text] { set_field(config, key, text); };
   };
   EXPECT_THAT(setting("model.d_model", "4"), ThrowsMessage<ConfigError>("model.d_model is 4, allowed: 8 to 8192"));
-  EXPECT_THAT(setting("model.d_model", "12.5"), ThrowsMessage<ConfigError>(HasSubstr("a whole number, 8 to 8192")));
+  EXPECT_THAT(setting("model.d_model", "12.5"), ThrowsMessage<ConfigError>(HasSubstr("an integer, 8 to 8192")));
   EXPECT_THAT(setting("model.dropout", "nan"), ThrowsMessage<ConfigError>(HasSubstr("allowed: 0 to 0.9")));
   EXPECT_THAT(setting("model.dropout", ""), ThrowsMessage<ConfigError>(HasSubstr("\"\"")));
   EXPECT_THAT(setting("model.dropout", "0.1x"), ThrowsMessage<ConfigError>(HasSubstr("\"0.1x\"")));
@@ -155,7 +155,7 @@ TEST(Config, JsonThatIsNotAConfigurationIsRefused) {
   EXPECT_THAT(refusal(R"({"version":4})"), HasSubstr("version is 4, allowed: 1, 2, 3"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"width":64}})"), HasSubstr("model.width"));
   EXPECT_THAT(refusal(R"({"version":1,"modle":{}})"), HasSubstr("modle"));
-  EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], it should be an object"));
+  EXPECT_THAT(refusal(R"({"version":1,"model":[]})"), HasSubstr("model is [], but must be an object"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":"64"}})"), HasSubstr("whole number"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"d_model":64.0}})"), HasSubstr("whole number"));
   EXPECT_THAT(refusal(R"({"version":1,"model":{"tied_embeddings":1}})"), HasSubstr("true or false"));

@@ -309,7 +309,7 @@ TEST_F(PlotTest, legend_click_switches_off_and_double_click_solos) {
   EXPECT_THAT(view.hidden, IsEmpty());
   ui.click(fall_entry, draw);
   ui.click(*ui.find_text("rise"), draw);
-  EXPECT_TRUE(ui.drew("all lines are switched off"));
+  EXPECT_TRUE(ui.drew("all curves are hidden"));
 }
 
 TEST_F(PlotTest, hidden_lines_do_not_count_in_the_fit) {
@@ -522,9 +522,9 @@ struct PositionsTest : testing::Test {
 
 TEST_F(PositionsTest, says_so_when_there_is_nothing) {
   ui.panel([&] { draw_position_numbers(nullptr, view, ui.textures, ui.skin); });
-  EXPECT_TRUE(ui.drew("Positions appear with the first sentence"));
+  EXPECT_TRUE(ui.drew("This view shows the positional encoding"));
   ui.frame(draw);
-  EXPECT_TRUE(ui.drew("This look brought no positions"));
+  EXPECT_TRUE(ui.drew("This forward pass has no position vectors"));
 }
 
 TEST_F(PositionsTest, small_and_large_matrices_are_uploaded_once) {

@@ -98,7 +98,7 @@ TEST(Locality, IsTheMeanDistanceOfALayersHeads) {
 
 TEST_F(PositionsPanel, VectorsTurnWithoutAModel) {
   show(PositionsMode::turning);
-  for (const char* text : {"query at m", "key at n", "What q·k becomes of the distance", "distance |m"})
+  for (const char* text : {"query at m", "key at n", "q·k by distance", "distance |m"})
     EXPECT_TRUE(ui.drew(text)) << text;
   ui.key(Key::right, draw);
   ui.key(Key::down, draw);
@@ -135,7 +135,7 @@ TEST_F(PositionsPanel, HowLocalHeadsLook) {
 TEST_F(PositionsPanel, OnePieceHasNowhereElseToLook) {
   receive_snapshot(fixture_snapshot({.source = 1, .target = 1}));
   show(PositionsMode::locality);
-  EXPECT_TRUE(ui.drew("type a longer sentence"));
+  EXPECT_TRUE(ui.drew("self-attention needs at least two tokens"));
   EXPECT_FALSE(find_workspace("positions")->numbers(scope.views));
 }
 
@@ -145,7 +145,7 @@ TEST_F(PositionsPanel, ARecurrentNetworkHasNoDistances) {
   receive_snapshot(snapshot_of_model(recurrent));
   for (const PositionsMode mode : {PositionsMode::turning, PositionsMode::wavelengths}) show(mode);
   show(PositionsMode::locality);
-  EXPECT_TRUE(ui.drew("A recurrent network has no self-attention"));
+  EXPECT_TRUE(ui.drew("a recurrent network has no self-attention"));
 }
 
 TEST_F(PositionsPanel, NoNumbersAreDrawnToo) {

@@ -257,11 +257,11 @@ TEST_F(BrokenFolder, NamesTheField) {
                          {"tie_word_embeddings", false, "\"tie_word_embeddings\" is false"},
                          {"scale_embedding", 1, "\"scale_embedding\" is 1, not true or false"},
                          {"vocab_size", 8, "tokenizer.vocab_size is 8"},
-                         {"vocab_size", 40, "piece"},
-                         {"pad_token_id", 5000, "piece 5000 lies outside the vocabulary"},
+                         {"vocab_size", 40, "token 75 lies outside the vocabulary of 40"},
+                         {"pad_token_id", 5000, "token 5000 lies outside the vocabulary"},
                          {"decoder_start_token_id", "<pad>", "\"decoder_start_token_id\" is \"<pad>\""},
                          {"eos_token_id", Json::array({0, 1}), "\"eos_token_id\" is [0,1]"},
-                         {"eos_token_id", 1, "the tokenizer ends a text with piece 0, the model with piece 1"},
+                         {"eos_token_id", 1, "the tokenizer ends a text with token 0, the model with token 1"},
                          {"bad_words_ids", Json::array({Json::array({1, 2})}), "\"bad_words_ids\" is [[1,2]]"},
                          {"bad_words_ids", 3, "\"bad_words_ids\" is 3"},
                          {"max_position_embeddings", 1000000, "model.max_length is 1000000"},
@@ -307,7 +307,7 @@ TEST_F(BrokenFolder, NamesTheTensor) {
                                      "asks for [16, 16]"));
   copy("marian");
   replace_in("model.safetensors", "\"dtype\": \"F16\"", "\"dtype\": \"I16\"");
-  EXPECT_THAT(complaint(), HasSubstr("holds I16, not floating-point numbers"));
+  EXPECT_THAT(complaint(), HasSubstr("contains I16, not floating-point numbers"));
 }
 
 TEST_F(BrokenFolder, NamesTheFile) {
@@ -323,7 +323,7 @@ TEST_F(BrokenFolder, NamesTheFile) {
   }
   copy("marian");
   write("vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": "last"})");
-  EXPECT_THAT(complaint(), HasSubstr("vocab.json: \"<pad>\" has the number \"last\""));
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json: \"<pad>\" has the id \"last\""));
   write("vocab.json", R"({"</s>": 0, "<unk>": 1})");
   EXPECT_THAT(complaint(), HasSubstr("vocab.json: there is no \"<pad>\""));
   write("vocab.json", "[]");
@@ -339,7 +339,7 @@ TEST_F(BrokenFolder, NamesTheShard) {
   EXPECT_THAT(complaint(), HasSubstr("model-00002-of-00002.safetensors"));
   copy("llama");
   write("model.safetensors.index.json", R"({"weight_map": {"a": "../other.safetensors"}})");
-  EXPECT_THAT(complaint(), HasSubstr("not in a file of the folder"));
+  EXPECT_THAT(complaint(), HasSubstr("which is not a file of this folder"));
   write("model.safetensors.index.json", R"({"metadata": {}})");
   EXPECT_THAT(complaint(), HasSubstr("there is no \"weight_map\""));
 }

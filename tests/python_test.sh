@@ -1,9 +1,9 @@
 #!/bin/sh
-# The README's Python, run over a model with the paper's sinusoids: torch.nn takes its weights with strict=True, and gives
+# The manual's Python, run over a model with the paper's sinusoids: torch.nn takes its weights with strict=True, and gives
 # every piece of an output the probability that attnscope gives it. Skipped (77) where Debian's python3-torch is not
 # installed.
 #
-#   python_test.sh ATTNSCOPE README
+#   python_test.sh ATTNSCOPE manual
 set -eu
 attnscope=$1 readme=$2
 python=

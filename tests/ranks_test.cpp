@@ -115,7 +115,7 @@ TEST_F(RankEnvironment, WithNumbersThatDoNotGoTogetherIsRefused) {
     set_all();
     ::unsetenv("LOCAL_WORLD_SIZE");
     set(name, value);
-    EXPECT_THAT(complaint(), HasSubstr(name + "=" + value + " in the environment: it should be a number from"));
+    EXPECT_THAT(complaint(), HasSubstr(name + "=" + value + " in the environment: expected a number from"));
   }
 }
 

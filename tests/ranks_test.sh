@@ -93,7 +93,7 @@ join 0 $steps & first=$!
 join 1 $steps --seed 2 & second=$!
 status=0
 wait $second || status=$?
-[ $status -eq 1 ] && grep -q "rank 1: its corpus, configuration or step is not rank 0's" "$folder/said1" || fail "$(cat "$folder/said1")"
+[ $status -eq 1 ] && grep -q "rank 1: its corpus, configuration or step differs from that of rank 0" "$folder/said1" || fail "$(cat "$folder/said1")"
 wait $first && fail "rank 0 went on alone"
 echo "one that was asked for something else is refused"
 
@@ -102,7 +102,7 @@ echo "one that was asked for something else is refused"
 # until_served: sets $port
 until_served() {
   for _ in $(seq 2400); do
-    port="$(sed -n 's/^can be watched at 127.0.0.1:\([0-9]*\):.*/\1/p' "$folder/said")"
+    port="$(sed -n 's/^serving at 127.0.0.1:\([0-9]*\): .*/\1/p' "$folder/said")"
     if [ -n "$port" ]; then return; fi
     sleep 0.05
   done
@@ -149,9 +149,9 @@ refused() {
   [ $status -eq 2 ] || fail "status $status: $(cat "$folder/said")"
 }
 refused env RANK=1 "$program"
-grep -q "RANK is set in the environment, and WORLD_SIZE is not" "$folder/said" || fail "$(cat "$folder/said")"
+grep -q "RANK is set in the environment, but WORLD_SIZE is not" "$folder/said" || fail "$(cat "$folder/said")"
 refused env RANK=2 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 "$program"
-grep -q "RANK=2 in the environment: it should be a number from 0 to 1" "$folder/said" || fail "$(cat "$folder/said")"
+grep -q "RANK=2 in the environment: expected a number from 0 to 1" "$folder/said" || fail "$(cat "$folder/said")"
 [ ! -e "$folder/refused" ] || fail "a run was made"
 status=0
 "$program" train --ranks 3 --corpus "$folder/none" --out "$folder/refused" 2>"$folder/said" || status=$?
@@ -159,7 +159,7 @@ status=0
 [ ! -e "$folder/refused" ] || fail "a run was made"
 status=0
 "$program" train "${begin[@]}" --steps 1 --ranks 2 --serve 0 --allow-control --out "$folder/refused" 2>"$folder/said" || status=$?
-[ $status -eq 2 ] && grep -q "windows elsewhere can only watch them" "$folder/said" || fail "status $status: $(cat "$folder/said")"
+[ $status -eq 2 ] && grep -q "other windows can only watch it" "$folder/said" || fail "status $status: $(cat "$folder/said")"
 [ ! -e "$folder/refused" ] || fail "a run was made"
 echo "what cannot be is said once"
 

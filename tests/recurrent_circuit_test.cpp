@@ -164,7 +164,7 @@ TEST_P(RecurrentRuns, TheSearchFindsThePlaceAndNoHeadThatReads) {
   auto runs = std::make_shared<const TwinRuns>(*model, tokenizer(), cat_or_dog);
   if (!tells_apart(runs->facts())) {
     // Random weights need not answer both ways; where they do not, that is what is said.
-    EXPECT_THAT(find_circuit({case_of(runs)}).problem, testing::HasSubstr("does not tell them apart"));
+    EXPECT_THAT(find_circuit({case_of(runs)}).problem, testing::HasSubstr("the model does not distinguish them"));
     return;
   }
   const Circuit found = find_circuit({case_of(runs)});

@@ -72,9 +72,9 @@ TEST(SavedViews, OfAnyOtherContentAreRefusedByName) {
   EXPECT_THAT(complaint(R"("head": 3)"), HasSubstr("head"));
   EXPECT_THAT(complaint(R"("query": -1)"), HasSubstr("0 to"));
   EXPECT_THAT(complaint(R"("query": 1e300)"), HasSubstr("query"));
-  EXPECT_THAT(complaint(R"("key": 2.5)"), HasSubstr("whole number"));
+  EXPECT_THAT(complaint(R"("key": 2.5)"), HasSubstr("an integer from 0 to"));
   EXPECT_THAT(complaint(R"("density": "dense")"), HasSubstr("simple"));
-  EXPECT_THAT(complaint(R"("sentence": ["a"])"), HasSubstr("a text"));
+  EXPECT_THAT(complaint(R"("sentence": ["a"])"), HasSubstr("a string of at most"));
   EXPECT_THAT(complaint(R"("run": "")"), HasSubstr("shipped"));
   EXPECT_THAT(complaint(R"("sentense": "a")"), HasSubstr("no field \"sentense\""));
   EXPECT_THAT(complaint(R"("interventions": {"heads_off": ["encoder 1 1", 5]})"), HasSubstr("interventions.heads_off"));
@@ -298,7 +298,7 @@ TEST_F(ViewWindow, AHandoutHasTheLessonsPartsAndThePicture) {
   const std::string html = handout_html(scope, picture);
   EXPECT_TRUE(is_well_formed(html)) << html;
   for (const char* part : {"Wide &amp; &lt;narrow&gt;", "Is 0.50 wide?", "What is it?", "<li>Narrow indeed</li>",
-                           "You predicted: Wide indeed", "<li>Make it wider.</li>", "Not as you predicted.",
+                           "You predicted: Wide indeed", "<li>Make it wider.</li>", "Not what you predicted.",
                            "It is 0.50.", "Because of &lt;h&gt;.", "a &lt; b", "Watson 1964", "<svg", "lang=\"en\""})
     EXPECT_THAT(html, HasSubstr(part));
   EXPECT_THAT(html, Not(HasSubstr("<?xml")));

@@ -22,7 +22,7 @@ struct ViewWords {
 
 constexpr ViewWords views[] = {
     {"model", "by distance"}, {"head", "Margins"},     {"inside", "Compare √d_k"}, {"sublayers", "LayerNorm"},
-    {"steps", "Rewind here"}, {"tree", "Show pruned"}, {"readings", "method"},     {"forcing", "written by itself"}};
+    {"steps", "Rewind here"}, {"tree", "Show pruned"}, {"readings", "method"},     {"forcing", "free-running output"}};
 
 class ScreenshotCommand : public testing::Test {
  protected:
@@ -85,7 +85,7 @@ TEST_F(ScreenshotCommand, SaysThatNothingWasRecordedAndWritesNothing) {
     screenshot(options);
     FAIL() << "no error";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nothing is recorded"));
+    EXPECT_THAT(error.what(), HasSubstr("this sentence was not recorded"));
   }
   EXPECT_FALSE(std::filesystem::exists(file));
 }

@@ -137,7 +137,7 @@ TEST_F(ComparisonTest, ARunThatCannotBeMadeLeavesEverythingAsItWas) {
   other->on_prepare = [](const ProgressCallback&) { throw std::runtime_error("no such corpus"); };
   start_with_run();
   session->post(Compare{with_seed(1)});
-  ASSERT_TRUE(wait_until_said("Could not make the run to compare with: no such corpus"));
+  ASSERT_TRUE(wait_until_said("Could not create the run to compare with: no such corpus"));
   session->post(Step{});
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() == 1; }));
   EXPECT_TRUE(all<OfOther>().empty());
@@ -236,7 +236,7 @@ TEST_F(SavedComparisonTest, ARunThatIsGoneLeavesTheOtherAlone) {
   write("comparison.json", R"({"version":1,"a":"a","b":"b"})");
   start_with_run();
   session->post(OpenRun{folder});
-  ASSERT_TRUE(wait_until_said("saved_comparison/a is gone. The other one is open alone"));
+  ASSERT_TRUE(wait_until_said("saved_comparison/a is missing. Only the other one was opened"));
   EXPECT_EQ(script->times("open " + folder + "/b"), 1U);
   EXPECT_TRUE(all_of_other<RunOpened>().empty());
 }

@@ -47,7 +47,7 @@ TEST_F(FilesTest, WhatIsThereIsReplacedOnlyWhenAsked) {
   start();
   const std::string path = (folder / "picture.png").string();
   EXPECT_EQ(write({path, "old"}).error, "");
-  EXPECT_EQ(write({path, "new"}).error, path + " is there already and was not replaced");
+  EXPECT_EQ(write({path, "new"}).error, path + " already exists and was not replaced");
   EXPECT_EQ(content(path), "old");
   EXPECT_EQ(write({path, "new", true}).error, "");
   EXPECT_EQ(content(path), "new");
@@ -66,7 +66,7 @@ TEST_F(FilesTest, WhatCannotBeWrittenIsSaidAndLosesNothing) {
   EXPECT_THAT(write({path.string(), "x", true}).error, testing::HasSubstr(path.string()));
   EXPECT_TRUE(fs::is_directory(path));
   EXPECT_EQ(write({"/proc/nowhere/x.csv", "x"}).error,
-            "cannot make the folder /proc/nowhere: No such file or directory");
+            "cannot create the folder /proc/nowhere: No such file or directory");
   // Nothing is left beside it, and the session goes on.
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
   session->post(Probe{3, "typed"});

@@ -94,7 +94,7 @@ TEST_F(SessionTest, CancelledResetKeepsTheRunAndItsTraining) {
   ASSERT_TRUE(wait_for_whole_snapshot(2));
   EXPECT_EQ(snapshot->run, 1u);
   session->post(Cancel{});
-  ASSERT_TRUE(wait_until_said("Cancelled: the present run stays"));
+  ASSERT_TRUE(wait_until_said("Cancelled. The current run was not changed"));
   EXPECT_TRUE(all<RunOpened>().empty());
   EXPECT_EQ(all<Progress>().back().fraction, 1);
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::training; }));
@@ -217,7 +217,7 @@ TEST_F(SessionTest, ACorpusWhoseReadingIsCancelledIsReadWhenItIsNeeded) {
   post_all({OpenRun{"x"}, Train{}});
   ASSERT_TRUE(wait_for_gate());
   session->post(Cancel{});
-  ASSERT_TRUE(wait_until_said("Cancelled: the corpus is read when it is needed"));
+  ASSERT_TRUE(wait_until_said("Cancelled. The corpus will be read when it is needed"));
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::paused; }));
   EXPECT_EQ(all<Progress>().back().fraction, 1);
   script->gate = true;
@@ -347,7 +347,7 @@ TEST_F(SessionTest, TrainingEndsAtTheStepsWantedAndTrainGoesOnBeyondThem) {
   start_with_run();
   session->post(Train{});
   ASSERT_TRUE(wait_for([&] { return activity() == Activity::finished; }));
-  EXPECT_TRUE(said("The 3 steps of this run are done"));
+  EXPECT_TRUE(said("All 3 steps of this run are done"));
   EXPECT_EQ(all<MetricPoint>().size(), 3u);
   session->post(Train{});
   ASSERT_TRUE(wait_for([&] { return all<MetricPoint>().size() >= 6u; }));

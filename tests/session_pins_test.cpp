@@ -75,7 +75,7 @@ TEST_F(PinsTest, PinningTwiceOrTooManyChangesNothing) {
   start_with_run();
   for (std::size_t i = 0; i < max_pinned; ++i) post_all({Pin{std::to_string(i)}, Pin{std::to_string(i)}});
   session->post(Pin{"one more"});
-  ASSERT_TRUE(wait_until_said("16 sentences are pinned, and no more can be: unpin one first"));
+  ASSERT_TRUE(wait_until_said("16 sentences are pinned, which is the maximum: unpin one first"));
   EXPECT_EQ(all<SentencePinned>().size(), max_pinned);
   EXPECT_EQ(all<FrameRecorded>().size(), max_pinned);
   EXPECT_THAT(steps_of("one more"), IsEmpty());
@@ -194,7 +194,7 @@ TEST_F(PinsTest, ALookThatFailsIsSaidOnceAndTrainingGoesOn) {
   start_with_run();
   session->post(Pin{"bad"});
   ASSERT_TRUE(train_to(50));
-  EXPECT_TRUE(said("Could not look at the pinned sentences: no such piece"));
+  EXPECT_TRUE(said("Could not record the pinned sentences: no such piece"));
   EXPECT_EQ(all<Message>().size(), 2u);  // and that the steps are done
   post_all({Unpin{"bad"}, Pin{"good"}});
   ASSERT_TRUE(train_to(60));

@@ -112,7 +112,7 @@ TEST_F(SessionStudies, OneThatFailsSaysWhy) {
   session->post(numbered(1));
   ASSERT_TRUE(wait_for_end(1));
   EXPECT_FALSE(all<StudyEnded>().front().result);
-  EXPECT_TRUE(said("Could not finish the study: no held-out part"));
+  EXPECT_TRUE(said("Could not finish the analysis: no held-out part"));
 }
 
 }  // namespace

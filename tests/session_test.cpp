@@ -271,7 +271,7 @@ TEST_F(SessionTest, FailingProbeIsSaidOnceAndTrainingGoesOn) {
   std::this_thread::sleep_for(300ms);  // three times the interval at which it would be looked at again
   poll();
   EXPECT_EQ(all<Message>().size(), 1u);
-  EXPECT_TRUE(said("Could not look at the sentence: no such piece"));
+  EXPECT_TRUE(said("Could not run the model on the sentence: no such piece"));
 }
 
 // ---- waking, sleeping, listing

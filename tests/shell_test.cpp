@@ -61,7 +61,7 @@ TEST_F(Shell, WhatIsNotLookedAtIsSaidAndWhy) {
     cut->model.num_decoder_layers = 2;
     receive(scope, {}, cut);
     ui.frames(2, draw);
-    const auto at = ui.find_text("cut after 3 pieces");
+    const auto at = ui.find_text("only the first 3 tokens");
     ASSERT_TRUE(at);
     ui.move(*at, draw);
     ui.frames(2, draw);
@@ -140,7 +140,7 @@ TEST_F(Shell, APauseIsSaidAtOnce) {
 TEST_F(Shell, AnEmptySentenceIsNotTranslated) {
   set_sentence(scope, " ");
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("There is nothing to translate."));
+  EXPECT_TRUE(ui.drew("Type a sentence to translate it."));
 }
 
 TEST_F(Shell, ButtonsThatCannotWorkDoNothing) {
@@ -275,7 +275,7 @@ TEST_F(Shell, ServeAsksWhereAndThenSaysWhatOthersNeed) {
   find_action("serve").act(scope);
   ui.frames(3, draw);
   ASSERT_TRUE(ui.drew("Let others watch this run"));
-  ASSERT_TRUE(ui.click_text("they may train and pause", draw));
+  ASSERT_TRUE(ui.click_text("Watchers may also train and pause", draw));
   ASSERT_TRUE(ui.click_text("Serve", draw));
   ASSERT_TRUE(scope.requests.serve);
   EXPECT_EQ(scope.requests.serve->address, "7700");
@@ -428,7 +428,7 @@ TEST_F(Shell, AnExampleBecomesTheSentence) {
 TEST_F(Shell, ALiveFieldAppliesAtOnce) {
   scope.edited.model.d_model = 64;  // waits for Reset and must not go along
   ui.wheel(ImVec2(100, 300), -30, draw);
-  const auto label = ui.find_text("label smoothing");
+  const auto label = ui.find_text("Label smoothing");
   ASSERT_TRUE(label) << ui.drawn_text();
   ui.click(ImVec2(220, label->y), draw);
   ASSERT_FALSE(posted<Adjust>(scope).empty());
@@ -444,7 +444,7 @@ TEST_F(Shell, AStructuralFieldWaitsForReset) {
   EXPECT_TRUE(posted<Adjust>(scope).empty());
   EXPECT_EQ(waiting_fields(scope.run.config, scope.edited), 1);
   ui.frame(draw);
-  EXPECT_TRUE(ui.drew("1 change waits for Reset"));
+  EXPECT_TRUE(ui.drew("1 pending change, applied on Reset"));
   ASSERT_TRUE(ui.click_text("Apply", draw));
   ASSERT_EQ(posted<Reset>(scope).size(), 1U);
   EXPECT_EQ(posted<Reset>(scope)[0].config.model.d_model, 64);
@@ -468,27 +468,27 @@ TEST_F(Shell, APresetFillsTheSetupAndKeepsTheCorpus) {
   EXPECT_TRUE(posted<Adjust>(scope).empty());
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("nanogpt-cpu"));
-  EXPECT_TRUE(ui.drew("changes wait for Reset"));
+  EXPECT_TRUE(ui.drew("pending changes, applied on Reset"));
 }
 
 TEST_F(Shell, FieldsThatAConfigurationHasNoUseForAreHidden) {
   ui.io().DisplaySize = ImVec2(1280, 2400);  // all of the column at once
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("encoder layers"));
-  EXPECT_FALSE(ui.drew("both ways"));
+  EXPECT_TRUE(ui.drew("Encoder layers"));
+  EXPECT_FALSE(ui.drew("Bidirectional encoder"));
   scope.edited.model.architecture = "recurrent";
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("both ways"));
+  EXPECT_TRUE(ui.drew("Bidirectional encoder"));
   EXPECT_FALSE(ui.drew("num_heads"));
   scope.edited.model.architecture = "decoder-only";
   scope.edited.tokenizer.type = "char";
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("encoder layers"));
-  EXPECT_FALSE(ui.drew("vocabulary"));
+  EXPECT_FALSE(ui.drew("Encoder layers"));
+  EXPECT_FALSE(ui.drew("Vocabulary size"));
   // What cannot be used is shown even where it has no use: else nobody could put it right.
   scope.edited.model.num_encoder_layers = 99;
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("encoder layers"));
+  EXPECT_TRUE(ui.drew("Encoder layers"));
 }
 
 TEST_F(Shell, ChangesThatAreHiddenDoNotWaitForReset) {
@@ -551,13 +551,13 @@ TEST_F(Shell, ANewRunReplacesConfigurationAndCurvesAndIsLookedInto) {
   scope.edited.model.d_model = 64;
   RunOpened next = fixture_run(5);
   next.config.model.d_model = 256;
-  next.warnings = {"3 lines left out"};
+  next.warnings = {"3 lines skipped"};
   receive(scope, {next}, nullptr);
   EXPECT_EQ(scope.edited.model.d_model, 256);
   EXPECT_EQ(scope.curves[metric("loss")].points().x.size(), 5U);
   ASSERT_EQ(posted<Probe>(scope).size(), 1U);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("3 lines left out"));
+  EXPECT_TRUE(ui.drew("3 lines skipped"));
 }
 
 TEST_F(Shell, ErrorsStayUntilDismissedAndOthersFade) {
@@ -610,7 +610,7 @@ TEST_F(Shell, ADroppedFileAsksBeforeTraining) {
   EXPECT_TRUE(scope.commands.empty());
   ui.frames(3, draw);
   EXPECT_TRUE(ui.drew("/data/pairs.tsv"));
-  ASSERT_TRUE(ui.click_text("Reset and train on it", draw));
+  ASSERT_TRUE(ui.click_text("Reset and train", draw));
   ASSERT_EQ(posted<Reset>(scope).size(), 1U);
   EXPECT_EQ(posted<Reset>(scope)[0].config.corpus.source, "/data/pairs.tsv");
   EXPECT_EQ(posted<Train>(scope).size(), 1U);
@@ -620,7 +620,7 @@ TEST_F(Shell, ADroppedFileAsksBeforeTraining) {
 TEST_F(Shell, ADroppedFileCanBeKeptForLaterOrForgotten) {
   drop_path(scope, "/data/pairs.tsv", false);
   ui.frames(3, draw);
-  ASSERT_TRUE(ui.click_text("Only put it in the setup", draw));
+  ASSERT_TRUE(ui.click_text("Only enter it in the setup", draw));
   EXPECT_EQ(scope.edited.corpus.source, "/data/pairs.tsv");
   EXPECT_TRUE(scope.commands.empty());
   drop_path(scope, "/data/other.tsv", false);
@@ -691,7 +691,7 @@ TEST_F(Shell, ALongPathIsShownByItsEnd) {
   scope.edited.tokenizer.path = "/home/somebody/with/long/folders/and/longer/names/of/models/my.model";
   ui.frames(2, draw);
   EXPECT_TRUE(ui.drew("my.model"));
-  const auto at = ui.find_text("load from");
+  const auto at = ui.find_text("Load from");
   ASSERT_TRUE(at);
   ui.move(ImVec2(190, at->y), draw);
   ui.frames(60, draw);

@@ -416,7 +416,7 @@ TEST_F(StationTest, TheLastIsHeardBeforeItCloses) {
   ASSERT_TRUE(window.wait_for([&] { return window.status.activity == Activity::paused; }));
   std::this_thread::sleep_for(5ms);
   close();
-  EXPECT_TRUE(window.wait_until_said("has ended"));
+  EXPECT_TRUE(window.wait_until_said("The remote training has ended"));
   EXPECT_EQ(window.steps.back(), trained);
 }
 
@@ -426,8 +426,8 @@ TEST_F(StationTest, ATokenIsAskedFor) {
   ASSERT_TRUE(without.wait_for_line(Attachment::Line::refused));
   ASSERT_TRUE(wrong.wait_for_line(Attachment::Line::refused));
   EXPECT_TRUE(right.wait_for_step(10));
-  EXPECT_EQ(without.attachment.why, "a token is asked for there");
-  EXPECT_EQ(wrong.attachment.why, "the token is not the one asked for there");
+  EXPECT_EQ(without.attachment.why, "a token is required there");
+  EXPECT_EQ(wrong.attachment.why, "the token is wrong");
   EXPECT_TRUE(wrong.steps.empty());
 }
 
@@ -438,7 +438,7 @@ TEST_F(StationTest, AThousandWrongTokensGetNothing) {
     stranger.send(Stranger::preamble());
     stranger.send_packet(Hello{"0123456789abcde" + std::to_string(i), 0, 0});
     const std::string heard = stranger.read_all();
-    ASSERT_EQ(heard.substr(12), wire_bytes(ToWatcher(Refused{"the token is not the one asked for there"})));
+    ASSERT_EQ(heard.substr(12), wire_bytes(ToWatcher(Refused{"the token is wrong"})));
   }
   EXPECT_TRUE(goes_on_training());
 }
@@ -449,10 +449,10 @@ TEST_F(StationTest, WhoWatchesChangesNothing) {
   ASSERT_TRUE(window.wait_until_there());
   EXPECT_FALSE(window.attachment.control);
   window.post(Pause{});
-  ASSERT_TRUE(window.wait_until_said("only watches"));
+  ASSERT_TRUE(window.wait_until_said("Read-only window"));
   window.post(SaveRun{"/tmp/elsewhere"});
   window.post(OpenRun{"/etc"});
-  ASSERT_TRUE(window.wait_until_said("only where they train"));
+  ASSERT_TRUE(window.wait_until_said("only where they are training"));
   EXPECT_TRUE(goes_on_training());
   EXPECT_EQ(script->times("save /tmp/elsewhere") + script->times("open /etc"), 0U);
 }
@@ -587,7 +587,7 @@ TEST_F(StationTest, FiftyWatchersAreServedAndNoMoreThanSoMany) {
     many.back()->send_packet(Hello{});
   }
   const std::string heard = many.back()->read_all();  // which ends: it was let go, with a word or without
-  EXPECT_TRUE(heard.empty() || heard.find("64 windows watch it already") != std::string::npos);
+  EXPECT_TRUE(heard.empty() || heard.find("64 windows are attached already") != std::string::npos);
   EXPECT_TRUE(goes_on_training());
 }
 

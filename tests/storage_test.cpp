@@ -269,7 +269,7 @@ const std::vector<Rejected> rejected = {
     {"1234567", "too short"},
     {little_endian(100'000'001) + "{}", "at most 100000000"},
     {little_endian(~0ull) + "{}", "at most"},
-    {little_endian(3) + "{}", "cut short"},
+    {little_endian(3) + "{}", "truncated"},
     {little_endian(0), "does not begin with {"},
     {file_with("[]", ""), "does not begin with {"},
     {file_with(" {}", ""), "does not begin with {"},
@@ -279,10 +279,10 @@ const std::vector<Rejected> rejected = {
     {file_with("{}", "x"), "end at byte 0"},
     {file_with(R"({"t":)" + fine + "}", four + "x"), "end at byte 4 of the data, the data at 5"},
     {file_with(R"({"t":)" + fine + "}", "xxx"), "outside the 3 bytes"},
-    {file_with(R"({"t":)" + fine + R"(,"t":)" + fine + "}", four), "given twice"},
-    {file_with(R"({"__metadata__":{"a":"1","a":"2"}})", ""), "given twice"},
-    {file_with(R"({"__metadata__":{},"__metadata__":{}})", ""), "given twice"},
-    {file_with(R"({"t":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", four), "given twice"},
+    {file_with(R"({"t":)" + fine + R"(,"t":)" + fine + "}", four), "appears twice"},
+    {file_with(R"({"__metadata__":{"a":"1","a":"2"}})", ""), "appears twice"},
+    {file_with(R"({"__metadata__":{},"__metadata__":{}})", ""), "appears twice"},
+    {file_with(R"({"t":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", four), "appears twice"},
     {file_with(R"({"a":)" + fine + R"(,"b":)" + tensor("\"U8\"", "[3]", "[1,4]") + "}", four), "overlaps"},
     {file_with(R"({"a":)" + fine + R"(,"b":)" + tensor("\"U8\"", "[0]", "[2,2]") + "}", four), "overlaps"},
     {file_with(R"({"a":)" + tensor("\"U8\"", "[1]", "[0,1]") + R"(,"b":)" + tensor("\"U8\"", "[2]", "[2,4]") + "}",
@@ -421,12 +421,12 @@ TEST_F(RunOnDisk, IsAFolderWithAConfigurationAndWeights) {
 
 TEST_F(RunOnDisk, SaysWhatItLacks) {
   const auto lacking = [&] { return message_of<RunError>([&] { check_is_run(at(".")); }); };
-  EXPECT_THAT(lacking(), testing::EndsWith("holds no run"));
+  EXPECT_THAT(lacking(), testing::EndsWith("does not contain a run"));
   // What a first save that failed used to leave.
   put("config.json", "");
   put("tokenizer.model", "");
   EXPECT_THAT(lacking(),
-              testing::AllOf(HasSubstr("corpus.json and model.safetensors missing"), HasSubstr("begin anew")));
+              testing::AllOf(HasSubstr("corpus.json and model.safetensors missing"), HasSubstr("start again")));
   put("corpus.json", "");
   put("model.safetensors", "");
   EXPECT_NO_THROW(check_is_run(at(".")));
@@ -443,7 +443,7 @@ TEST_F(RunOnDisk, TakesThePlaceOfNothing) {
   put("other/model.safetensors", "somebody else's");
   EXPECT_THAT(objection("other"), testing::AllOf(HasSubstr("other"), HasSubstr("model.safetensors")));
   put("other/config.json", "");
-  EXPECT_THAT(objection("other"), HasSubstr("holds a run already"));
+  EXPECT_THAT(objection("other"), HasSubstr("already contains a run"));
 }
 
 TEST_F(RunOnDisk, IsMadeWhereSomethingCanBeWritten) {

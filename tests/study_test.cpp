@@ -84,13 +84,13 @@ TEST_F(StudyTest, WhatAnOlderOneStillSaysIsNotTakenForTheNewOnes) {
 
 TEST_F(StudyTest, TheResultSaysOfWhichStepItIs) {
   const std::string text = result_text(scored(1240));
-  for (const char* part : {"Step 1\u00A0240", "1\u00A0200 held-out pairs", "75.0 % exactly right", "0.250 nats/token",
-                           "il/elle right in 75.0 % of 40"})
+  for (const char* part : {"Step 1\u00A0240", "1\u00A0200 held-out pairs", "75.0 % exact matches", "0.250 nats/token",
+                           "il/elle correct in 75.0 % of 40"})
     EXPECT_THAT(text, HasSubstr(part));
   const StudyResult read{
       .run = 1, .step = 7, .answer = TextEvaluation{.nll = {.nats = 100, .tokens = 50}, .characters = 100}};
   EXPECT_THAT(result_text(read), HasSubstr("100 held-out characters: 2.000 nats/token, 1.443 bits/character"));
-  EXPECT_THAT(result_text({.run = 1, .step = 7, .answer = Evaluation{}}), HasSubstr("no held-out pair"));
+  EXPECT_THAT(result_text({.run = 1, .step = 7, .answer = Evaluation{}}), HasSubstr("No held-out pair fits"));
 }
 
 }  // namespace

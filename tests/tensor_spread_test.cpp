@@ -184,8 +184,9 @@ TEST_F(Tensors, ADeadLayerIsNamed) {
   }
   const TensorsLook told = look();
   EXPECT_EQ(of(told.activations, "encoder layer 1 feed-forward, hidden units").points.back().values.silent, 1);
-  EXPECT_THAT(findings(told), Contains("encoder layer 1 feed-forward, hidden units: 0 for every piece"));
-  EXPECT_THAT(findings(told), Contains("gradient of encoder.layers.0.linear1.weight: 0 everywhere, it is not trained"));
+  EXPECT_THAT(findings(told), Contains("encoder layer 1 feed-forward, hidden units: 0 for every token"));
+  EXPECT_THAT(findings(told),
+              Contains("gradient of encoder.layers.0.linear1.weight: 0 everywhere, so this tensor is not trained"));
   EXPECT_THAT(findings(told), Not(Contains(HasSubstr("decoder layer 1 feed-forward, hidden"))));
 }
 

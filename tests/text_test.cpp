@@ -161,7 +161,7 @@ TEST(WindowBatch, RefusesAStreamWithNothingToPredict) {
       window_batch(counting_stream(pieces), 1, 4, 1, 0, torch::kCPU);
       FAIL() << pieces << " pieces have no next one";
     } catch (const CorpusError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(std::to_string(pieces) + " pieces"));
+      EXPECT_THAT(error.what(), HasSubstr(std::to_string(pieces) + " tokens"));
     }
   }
 }

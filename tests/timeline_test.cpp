@@ -233,22 +233,22 @@ TEST_F(TimelineTest, WhatFramesDoNotHoldIsSaid) {
   show_frame(scope, 0);
   attention.level = AttentionLevel::inside;
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+  EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
   attention.level = AttentionLevel::head;
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Of this step maps and decoding"));
+  EXPECT_FALSE(ui.drew("Weights were not recorded at this step"));
   scope.layout.workspace = find_workspace("positions");
   ui.frames(2, draw);
-  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+  EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
   scope.layout.workspace = find_workspace("decoding");
   for (const DecodingMode mode : {DecodingMode::tree, DecodingMode::readings, DecodingMode::forcing}) {
     decoding.mode = mode;
     ui.frames(2, draw);
-    EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+    EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
   }
   decoding.mode = DecodingMode::steps;
   ui.frames(2, draw);
-  EXPECT_FALSE(ui.drew("Of this step maps and decoding"));
+  EXPECT_FALSE(ui.drew("Weights were not recorded at this step"));
 }
 
 TEST_F(TimelineTest, AWeightIsPlottedOverTheRecordedSteps) {
@@ -381,7 +381,7 @@ TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
   const auto present = scope.complete.snapshot;
   go_to(400);
   EXPECT_EQ(scope.asked.step, 400);
-  EXPECT_FALSE(ui.drew("Of this step maps and decoding")) << "the look is on its way";
+  EXPECT_FALSE(ui.drew("Weights were not recorded at this step")) << "the look is on its way";
   const auto look = answer();
   receive(scope, {}, look);
   ui.frames(3, draw);
@@ -397,7 +397,7 @@ TEST_F(RecordedWeights, AreLookedThroughInEveryView) {
 TEST_F(RecordedWeights, AStepWithoutThemSaysSo) {
   go_to(800);
   EXPECT_FALSE(scope.asked.step);
-  EXPECT_TRUE(ui.drew("Of this step maps and decoding"));
+  EXPECT_TRUE(ui.drew("Weights were not recorded at this step"));
 }
 
 TEST_F(RecordedWeights, ALookOfAnotherStepIsNotShown) {

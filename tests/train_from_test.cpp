@@ -42,7 +42,7 @@ TEST_F(TrainFrom, ACheckpointGivesARunThatOpensAndGoesOnExactly) {
   const CheckpointCopy checkpoint("marian");
   const auto before = contents(checkpoint.folder);
   trained(options(checkpoint.folder.string(), "whole", 6));
-  EXPECT_THAT(said(), HasSubstr("with the weights of " + checkpoint.folder.string()));
+  EXPECT_THAT(said(), HasSubstr("initialized with the weights of " + checkpoint.folder.string()));
   trained(options(checkpoint.folder.string(), "parted", 3));
   TrainOptions rest;
   rest.out = (folder / "parted").string();

@@ -97,8 +97,8 @@ TEST(Placeholders, AreThoseOfFmtAndOfPrintf) {
 }
 
 TEST_F(Spoken, ATranslationWithOtherValuesIsLeftOut) {
-  speak_of({{"{} pieces", "{} {} morceaux"}, {"step %d", "pas %s"}, {"{:d} left", "{:d} reste"}});
-  EXPECT_EQ(trf("{} pieces", 3), "3 pieces");
+  speak_of({{"{} tokens", "{} {} morceaux"}, {"step %d", "pas %s"}, {"{:d} left", "{:d} reste"}});
+  EXPECT_EQ(trf("{} tokens", 3), "3 tokens");
   EXPECT_STREQ(tr("step %d"), "step %d");
   EXPECT_EQ(trf("{:d} left", 3), "3 reste");
 }

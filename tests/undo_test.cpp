@@ -259,7 +259,7 @@ TEST_F(Undo, OpenOffersRecentAndKeptRuns) {
 TEST_F(Undo, FromALossThatIsNoNumberOneButtonLeadsBack) {
   receive(scope, {Diverged{41, "the loss", KeptRun{"/state/run", "run", 40, 0}}}, nullptr);
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("the loss was no number first"));
+  EXPECT_TRUE(ui.drew("the loss became NaN or infinite first"));
   ASSERT_TRUE(ui.click_text("Back to step 40 with half the learning rate", draw));
   ASSERT_TRUE(posted<OpenRun>());
   EXPECT_EQ(posted<OpenRun>()->rate_factor, 0.5);
@@ -275,14 +275,14 @@ TEST_F(Undo, WhatWouldBeLostIsAskedForFirst) {
 
   receive(scope, {NotKept{Reset{}, "the disk is full"}}, nullptr);
   ui.frames(3, draw);
-  ASSERT_TRUE(ui.click_text("Give it up", draw));
+  ASSERT_TRUE(ui.click_text("Discard the run", draw));
   ASSERT_TRUE(posted<Reset>());
   EXPECT_TRUE(posted<Reset>()->though_unkept);
 
   receive(scope, {NotKept{KeepRun{}, "the disk is full"}}, nullptr);
   ui.frames(3, draw);
   EXPECT_FALSE(scope.requests.end);
-  ASSERT_TRUE(ui.click_text("Quit all the same", draw));
+  ASSERT_TRUE(ui.click_text("Quit anyway", draw));
   EXPECT_TRUE(scope.requests.end);
 }
 

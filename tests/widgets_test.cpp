@@ -84,7 +84,7 @@ TEST(Titles, a_cards_title_ends_in_dots_before_the_range_of_its_colours) {
 
 TEST(Titles, a_heading_ends_in_dots_at_the_windows_edge) {
   UiHarness ui{{120, 200}};
-  const std::string title = "Every head over the source";
+  const std::string title = "Attention of every head to the source";
   ui.panel([&] { draw_caption(title.c_str(), "layer × head", "", ui.skin); });
   const float room = 120 - 2 * ImGui::GetStyle().WindowPadding.x;
   const std::string shown = shortened(ui.skin.fonts.bold, title, room);
@@ -403,7 +403,7 @@ TEST(TokenStrip, click_and_hover_give_the_index) {
   ASSERT_TRUE(ui.click_text("animal", draw));
   EXPECT_EQ(clicked, 1);
   EXPECT_EQ(result.hovered, 1);
-  EXPECT_TRUE(ui.drew("number 42 of the vocabulary"));
+  EXPECT_TRUE(ui.drew("position 1, token id 42"));
 }
 
 TEST(TokenStrip, says_what_the_vocabulary_has_not) {
@@ -551,7 +551,7 @@ TEST_F(BrowserTest, asks_for_a_listing_when_opened) {
   ASSERT_EQ(commands.size(), 1U);
   EXPECT_EQ(asked(), "/data");
   ui.frames(3, draw);
-  EXPECT_TRUE(ui.drew("reading the folder"));
+  EXPECT_TRUE(ui.drew("Reading the folder"));
 }
 
 // A worker that is busy answers late.
@@ -664,10 +664,10 @@ TEST_F(BrowserTest, hidden_entries_are_listed_only_when_asked_for) {
 
 TEST_F(BrowserTest, saves_under_a_name) {
   open(a_new_run);
-  EXPECT_TRUE(ui.drew("give the run a name"));
+  EXPECT_TRUE(ui.drew("enter a name for the run"));
   ui.click(*ui.find_text("name of the run"), draw);
   ui.type("a/b", draw);
-  EXPECT_TRUE(ui.drew("a name has no slash"));
+  EXPECT_TRUE(ui.drew("a name must not contain a slash"));
   ui.key(Key::a, draw, {.ctrl = true});
   ui.type("mine", draw);
   ui.click(*ui.find_text("SaveCancel"), draw);  // between the two buttons: nothing

@@ -162,9 +162,9 @@ echo "ended by a signal, settings kept"
 "$program" train --preset tiny --corpus copy --steps 100000 --out "$home/elsewhere" --serve 0 2>"$home/elsewhere.log" &
 training=$!
 attnscope=$training
-is_decided() { grep -qsE "can be watched at|without networking" "$home/elsewhere.log"; }
+is_decided() { grep -qsE "serving at|no networking" "$home/elsewhere.log"; }
 within 120 is_decided
-station="$(sed -n 's/^can be watched at \(.*\): attnscope attach$/\1/p' "$home/elsewhere.log")"
+station="$(sed -n 's/^serving at \(.*\): open it with attnscope attach$/\1/p' "$home/elsewhere.log")"
 if [ -n "$station" ]; then
   "$program" attach "$station" &
   attnscope=$!

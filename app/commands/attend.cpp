@@ -59,7 +59,8 @@ int attend(const AttendOptions& options) {
                .interventions = interventions},
               [&](Snapshot latest) { snapshot = std::move(latest); }, {});
   check_reached(interventions, snapshot);
-  if (snapshot.truncated) say("the sentence is cut at the model's {} pieces", longest_look(engine.config().model));
+  if (snapshot.truncated)
+    say("the sentence was truncated to the model's {} tokens", longest_look(engine.config().model));
   if (csv) {
     fmt::print("{}", map_csv(snapshot, place));
   } else {

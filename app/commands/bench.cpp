@@ -39,7 +39,7 @@ void measure_looking(TorchEngine& engine, std::vector<Measurement>& out) {
     whole.push_back(milliseconds_since(begin));
   }
   out.push_back({"sentence to encoder attention, idle", median(early), "ms"});
-  out.push_back({"sentence to translation and all attention, idle", median(whole), "ms"});
+  out.push_back({"sentence to translation and all attention maps, idle", median(whole), "ms"});
   out.push_back({"greedy decoding, one sentence", pieces / median(whole) * 1000, "pieces/s"});
 }
 
@@ -58,7 +58,7 @@ void measure_circuit(TorchEngine& engine, std::vector<Measurement>& out) {
     find_circuit({case_of(runs)});
     searches.push_back(milliseconds_since(begin));
   }
-  out.push_back({"circuit: every place patched, one pair", median(sweeps), "ms"});
+  out.push_back({"circuit: every position patched, one pair", median(sweeps), "ms"});
   out.push_back({"circuit: the search, one pair", median(searches), "ms"});
 }
 
@@ -74,7 +74,7 @@ void print(const std::vector<Measurement>& measurements, bool json) {
 
 void print_growth(bool json) {
   ProgressLine line;
-  line.show("Measuring growth", -1);
+  line.show("Measuring scaling", -1);
   const std::vector<Growth> all = measure_growth();
   line.clear();
   nlohmann::ordered_json list = nlohmann::json::array();
@@ -111,7 +111,7 @@ void print_memory(bool json) {
     if (json) {
       object[name] = {{"MB", cost.megabytes}, {"ms", cost.milliseconds}, {"loss", cost.loss}};
     } else {
-      fmt::print("{:<56} {:>6.0f} MB {:>8.1f} ms an update, loss {:.4f}\n", name, cost.megabytes, cost.milliseconds,
+      fmt::print("{:<56} {:>6.0f} MB {:>8.1f} ms per step, loss {:.4f}\n", name, cost.megabytes, cost.milliseconds,
                  cost.loss);
     }
   }
@@ -136,7 +136,7 @@ int bench(const BenchOptions& options) {
   }
   ProgressLine line;
   if (!options.run.empty()) {
-    line.show("Opening it, and looking inside", -1);
+    line.show("Opening the run and running the model", -1);
     const std::vector<Measurement> measured = measure_opening(options.run);
     line.clear();
     print(measured, options.json);
@@ -154,18 +154,18 @@ int bench(const BenchOptions& options) {
     print(measurements, options.json);
     return 0;
   }
-  line.show("Measuring a run that is watched", -1);
+  line.show("Measuring training with viewers attached", -1);
   for (Measurement& measurement : measure_watched(run)) measurements.push_back(std::move(measurement));
-  line.show("Measuring looks inside", -1);
+  line.show("Measuring forward passes", -1);
   measure_looking(engine, measurements);
   line.show("Measuring decoding", -1);
   for (Measurement& measurement : measure_decoding()) measurements.push_back(std::move(measurement));
-  line.show("Measuring the circuit", -1);
+  line.show("Measuring the circuit search", -1);
   measure_circuit(engine, measurements);
 #ifdef ATTNSCOPE_GUI
-  line.show("Measuring large maps", -1);
+  line.show("Measuring large attention maps", -1);
   for (Measurement& measurement : measure_maps(engine.tokenizer())) measurements.push_back(std::move(measurement));
-  line.show("Measuring maps of embeddings", -1);
+  line.show("Measuring embedding maps", -1);
   for (Measurement& measurement : measure_embeddings(engine.tokenizer()))
     measurements.push_back(std::move(measurement));
   line.show("Measuring the window while training", -1);

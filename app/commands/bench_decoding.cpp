@@ -83,8 +83,8 @@ std::vector<Measurement> measure_decoding() {
       ratios.push_back(without / with);
     }
     measured.push_back(
-        {fmt::format("{} pieces decoded with a beam of {}", usual_output_length, beam), median(cached), "ms"});
-    measured.push_back({fmt::format("the same against decoding without a cache, beam {}", beam), median(ratios), "×"});
+        {fmt::format("decoding {} tokens with a beam of {}", usual_output_length, beam), median(cached), "ms"});
+    measured.push_back({fmt::format("speedup over decoding without the cache, beam {}", beam), median(ratios), "×"});
   }
   return measured;
 }

@@ -37,9 +37,9 @@ void recompute(Config& config) {
 
 std::vector<MemorySetting> measure_memory() {
   const std::vector<std::pair<std::string, std::function<void(Config&)>>> ways = {
-      {"as a configuration begins", [](Config&) {}},
+      {"default settings", [](Config&) {}},
       {"training.recompute", recompute},
-      {"training.accumulation_steps=8, an eighth of the batch", accumulate},
+      {"training.accumulation_steps=8, batch size divided by 8", accumulate},
       {"both",
        [](Config& config) {
          accumulate(config);

@@ -40,9 +40,9 @@ void measure_looks(TorchEngine& engine, std::vector<Measurement>& out) {
     whole.push_back(milliseconds_since(begin));
     each.push_back((whole.back() - first) / static_cast<double>(pieces));
   }
-  out.push_back({"sentence to its first attention", median(encoder), "ms"});
-  out.push_back({"sentence to all that is written of it", median(whole), "ms"});
-  out.push_back({"of that, a piece written", median(each), "ms"});
+  out.push_back({"sentence to its first attention map", median(encoder), "ms"});
+  out.push_back({"sentence to its complete output", median(whole), "ms"});
+  out.push_back({"of which per generated token", median(each), "ms"});
 }
 
 }  // namespace
@@ -77,10 +77,10 @@ std::vector<Measurement> measure_opening(const std::string& run) {
     peaks.push_back(status_megabytes("VmHWM:") - before);
     kept.push_back(status_megabytes("VmRSS:") - before);
   }
-  std::vector<Measurement> measured = {{"opening it", median(times), "ms"},
-                                       {"its weights on the disk", weights_megabytes(run), "MB"},
-                                       {"memory while it is opened, at most", median(peaks), "MB"},
-                                       {"memory afterwards", median(kept), "MB"}};
+  std::vector<Measurement> measured = {{"opening the run", median(times), "ms"},
+                                       {"size of its weights on disk", weights_megabytes(run), "MB"},
+                                       {"peak memory while opening", median(peaks), "MB"},
+                                       {"memory after opening", median(kept), "MB"}};
   measure_looks(*engine, measured);
   return measured;
 }

@@ -91,7 +91,7 @@ class PeerBatches {
 PeerProcess::PeerProcess(std::size_t workload, std::int64_t threads) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw std::runtime_error(fmt::format("no process to measure against: {}", std::strerror(errno)));
+    throw std::runtime_error(fmt::format("cannot start the process to compare with: {}", std::strerror(errno)));
   }
   talk_ = Descriptor(ends[0]);
   const Descriptor other(ends[1]);
@@ -106,7 +106,7 @@ PeerProcess::~PeerProcess() {
 }
 
 double PeerProcess::update_milliseconds(int updates) {
-  const auto failed = [] { return std::runtime_error("the process in which torch::nn trains has ended"); };
+  const auto failed = [] { return std::runtime_error("the process that trains torch::nn has ended"); };
   const std::string wanted = fmt::format("{}\n", updates);
   if (::send(talk_.get(), wanted.data(), wanted.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(wanted.size()))
     throw failed();

@@ -128,17 +128,17 @@ void measure(const Workload& workload, PeerProcess& peer, std::vector<Measuremen
   Trainer trainer(model, workload.config, workload.dataset);
   const Rounds quiet = device.is_cpu() ? in_turns(trainer, peer, update_rounds, updates_a_turn)
                                        : in_turns(trainer, peer, gpu_rounds, gpu_updates_a_turn);
-  out.push_back({"update, " + workload.name, median(quiet.ours), "ms"});
-  out.push_back(device.is_cpu() ? Measurement{"  its large products alone", products_alone(trainer), "ms"}
-                                : Measurement{"  source and target places a second",
+  out.push_back({"training step, " + workload.name, median(quiet.ours), "ms"});
+  out.push_back(device.is_cpu() ? Measurement{"  only its large matrix products", products_alone(trainer), "ms"}
+                                : Measurement{"  source and target positions per second",
                                               thousands_of_places(workload) / median(quiet.ours), "M"});
-  out.push_back({"  torch::nn::Transformer, the same update in float32", median(quiet.theirs), "ms"});
-  out.push_back({"  speed against torch::nn", median(quiet.ratios), "×"});
+  out.push_back({"  torch::nn::Transformer, the same step in float32", median(quiet.theirs), "ms"});
+  out.push_back({"  speed relative to torch::nn", median(quiet.ratios), "×"});
   if (!device.is_cpu()) return;  // which nothing else wants here
   const Busy others;
   const Rounds busy = in_turns(trainer, peer, busy_rounds, 1);
-  out.push_back({"  while others want every core", median(busy.ours), "ms"});
-  out.push_back({"  torch::nn::Transformer, likewise", median(busy.theirs), "ms"});
+  out.push_back({"  while other processes use every core", median(busy.ours), "ms"});
+  out.push_back({"  torch::nn::Transformer under the same load", median(busy.theirs), "ms"});
 }
 
 // Two runs of one corpus, update for update, against each of them alone.
@@ -160,7 +160,7 @@ void measure_lockstep(const std::string& run, std::int64_t threads, std::vector<
     const double alone = updates({&a}) + updates({b.get()});
     if (round >= 0) shares.push_back(both / alone);
   }
-  out.push_back({"two runs in lockstep, of the time of both alone", median(shares), "×"});
+  out.push_back({"two runs in lockstep, time relative to both trained separately", median(shares), "×"});
 }
 
 }  // namespace

@@ -130,10 +130,10 @@ std::vector<Measurement> measure_watched(const std::string& run) {
     here.push_back(watched.answer(false));
     there.push_back(watched.answer(true));
   }
-  return {{"served, nobody watching, updates", median(alone), "/s"},
-          {"  with two windows attached over loopback, of its speed", 100 * median(shares), "%"},
-          {"  a sentence to its attention while training, here", median(here), "ms"},
-          {"  the same at a window that is attached", median(there), "ms"}};
+  return {{"served, no viewers: training steps", median(alone), "/s"},
+          {"  with two windows attached over loopback, relative speed", 100 * median(shares), "%"},
+          {"  sentence to its attention while training, local", median(here), "ms"},
+          {"  sentence to its attention while training, attached window", median(there), "ms"}};
 }
 
 }  // namespace attnscope

@@ -35,7 +35,7 @@ std::vector<Workload> workloads_of_run(const std::string& run) {
     config.model.positions = "sinusoidal";
     config.training.batch_order = order;
     config.training.device = "cpu";
-    workloads.push_back({fmt::format("the shipped run's pairs, together by {}", order), config,
+    workloads.push_back({fmt::format("the shipped run's pairs, batch order {}", order), config,
                          engine.tokenizer().vocab_size(), engine.dataset()});
   }
   return workloads;

@@ -228,12 +228,12 @@ void print(const Json& json) {
     print_row(name, value, json["scores"]["b"].value(name, Json()));
   const Json& outputs = json["outputs"];
   if (outputs.contains("a")) {
-    fmt::print("A writes: {}\nB writes: {}\n", outputs["a"].get<std::string>(), outputs["b"].get<std::string>());
+    fmt::print("Output of A: {}\nOutput of B: {}\n", outputs["a"].get<std::string>(), outputs["b"].get<std::string>());
   } else {
     fmt::print("{}\n", outputs["why_not"].get<std::string>());
   }
   for (const Json& head : json["heads"]) {
-    const std::string apart = head.contains("apart") ? fmt::format("{:.3f} apart", head["apart"].get<double>())
+    const std::string apart = head.contains("apart") ? fmt::format("distance {:.3f}", head["apart"].get<double>())
                                                      : head["why_not"].get<std::string>();
     fmt::print("{:<20} {}\n", head["head"].get<std::string>(), apart);
   }

@@ -54,7 +54,7 @@ nlohmann::json to_json(const CostLook& look) {
 }
 
 void print(const CostLook& look) {
-  fmt::print("d_model {}, {} heads, {}, k {}, {}; scores cost what projections do at n = {}\n", look.d_model,
+  fmt::print("d_model {}, {} heads, {}, kernel {}, {}; scores cost as much as projections at n = {}\n", look.d_model,
              look.heads, look.cell, cost_kernel, look.device, crossing(look.d_model));
   for (const CostCurve& curve : look.curves) {
     const LayerComplexity& of = complexity(curve.layer);
@@ -63,7 +63,7 @@ void print(const CostLook& look) {
     for (const CostPoint& point : curve.points)
       fmt::print("  {:5}  forward {:9.3f} ms  backward {:9.3f} ms  {:9.2f} MB\n", point.length, point.forward_ms,
                  point.backward_ms, point.megabytes);
-    if (!curve.ended.empty()) fmt::print("  ends there: {}\n", curve.ended);
+    if (!curve.ended.empty()) fmt::print("  stopped: {}\n", curve.ended);
   }
 }
 

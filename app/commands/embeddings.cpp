@@ -36,7 +36,7 @@ std::array<std::string, 3> analogy_from(const std::string& text) {
   std::string b, minus, a, plus, c, rest;
   in >> b >> minus >> a >> plus >> c;
   if (!c.empty() && !(in >> rest) && (minus == "-" || minus == "−") && plus == "+") return {a, b, c};
-  throw ConfigError(fmt::format("--analogy: \"{}\" is not of the form \"king - man + woman\"", text));
+  throw ConfigError(fmt::format("--analogy: \"{}\" does not have the form \"king - man + woman\"", text));
 }
 
 Json neighbour_json(const Vocabulary& vocabulary, const Neighbour& neighbour) {
@@ -114,13 +114,14 @@ Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
                 {{"one_hot", std::numbers::sqrt2}, {"median", distance(0.5)}, {"nearest_1_percent", distance(0.01)}}},
                {"recorded_steps", look.recorded_steps}};
   if (print) {
-    fmt::print("{} of {} pieces × {}, step {}\n", matrix_title(look.matrix, engine.config().model),
+    fmt::print("{} of {} tokens × {}, step {}\n", matrix_title(look.matrix, engine.config().model),
                look.vocabulary->pieces.size(), look.width, look.step);
     if (map.shares.size() > 1)
-      fmt::print("principal axes: {:.1f} % and {:.1f} % of the variance\n", 100 * map.shares[0], 100 * map.shares[1]);
+      fmt::print("first two principal components: {:.1f} % and {:.1f} % of the variance\n", 100 * map.shares[0],
+                 100 * map.shares[1]);
     fmt::print(
-        "distance of two pieces, each to length 1: {:.3f} at the median, {:.3f} for the nearest 1 %; one-hot: "
-        "{:.3f} always\n",
+        "distance between the normalized vectors of two tokens: median {:.3f}, nearest 1 % {:.3f}; one-hot vectors: "
+        "always {:.3f}\n",
         distance(0.5), distance(0.01), std::numbers::sqrt2);
   }
   if (!is_english_french(engine.config().corpus)) return json;
@@ -131,10 +132,11 @@ Json overview(TorchEngine& engine, const EmbeddingLook& look, bool print) {
                        {"left_out", scores.left_out},
                        {"answers", scores.answers}};
   if (!print) return json;
-  fmt::print("analogies of men and women: {} of {} at rank 1 ({:.0f} %), {} at rank {} or better ({:.0f} %)\n",
-             scores.first, scores.asked, percent(scores.first, scores.asked), scores.good, good_rank,
+  fmt::print("gender analogies: {} of {} at rank 1 ({:.0f} %), {} at rank {} or better ({:.0f} %)\n", scores.first,
+             scores.asked, percent(scores.first, scores.asked), scores.good, good_rank,
              percent(scores.good, scores.asked));
-  if (!scores.left_out.empty()) fmt::print("left out, no single pieces: {}\n", fmt::join(scores.left_out, ", "));
+  if (!scores.left_out.empty())
+    fmt::print("skipped because they are not single tokens: {}\n", fmt::join(scores.left_out, ", "));
   return json;
 }
 
@@ -162,8 +164,8 @@ Json senses(const SenseLook& look, bool print) {
   for (const SenseLayer& layer : look.layers)
     layers.push_back({{"name", layer.name}, {"separation", layer.separation}, {"shares_of_variance", layer.shares}});
   if (print) {
-    fmt::print("{} in {} sentences, by {}{}\n", look.piece, look.occurrences.size(), look.grouped_by,
-               look.lowered ? "; written small in all" : "");
+    fmt::print("{} in {} sentences, grouped by {}{}\n", look.piece, look.occurrences.size(), look.grouped_by,
+               look.lowered ? "; lowercased in all of them" : "");
     for (std::size_t i = 0; i < counts.size(); ++i) fmt::print("  {:>4}  {}\n", counts[i], look.groups[i]);
     fmt::print("separation (mean silhouette, −1 to 1):\n");
     for (const SenseLayer& layer : look.layers) fmt::print("  {:>6.3f}  {}\n", layer.separation, layer.name);

@@ -68,8 +68,8 @@ nlohmann::json to_json(const Evaluation& e, const Confusion& confusion) {
 
 void print(const Evaluation& e, const Confusion& confusion) {
   fmt::print("texts                {}\n", e.pairs);
-  if (e.too_long > 0) fmt::print("too long, left out   {}\n", e.too_long);
-  if (e.unknown_label > 0) fmt::print("unknown label, left out {}\n", e.unknown_label);
+  if (e.too_long > 0) fmt::print("too long, skipped    {}\n", e.too_long);
+  if (e.unknown_label > 0) fmt::print("unknown label, skipped {}\n", e.unknown_label);
   fmt::print("NLL                  {:.4f} nats/label\n", e.nll.per_token());
   fmt::print("accuracy             {:.2f} %\n", 100 * confusion.accuracy());
   fmt::print("balanced accuracy    {:.2f} %\n", 100 * confusion.balanced_accuracy());
@@ -105,7 +105,7 @@ nlohmann::json to_json(const Evaluation& e, const std::vector<AntecedentScore>& 
 
 void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents) {
   fmt::print("pairs                {}\n", e.pairs);
-  if (e.too_long > 0) fmt::print("too long, left out   {}\n", e.too_long);
+  if (e.too_long > 0) fmt::print("too long, skipped    {}\n", e.too_long);
   fmt::print("NLL                  {:.4f} nats/token\n", e.nll.per_token());
   fmt::print("perplexity           {:.3f}\n", std::exp(e.nll.per_token()));
   fmt::print("BLEU                 {:.2f}\n", e.bleu);
@@ -119,7 +119,7 @@ void print(const Evaluation& e, const std::vector<AntecedentScore>& antecedents)
   fmt::print("  il/elle right      {:.2f} %\n", 100 * share(e.pronoun_right, e.pronoun_pairs));
   fmt::print("  exact match        {:.2f} %\n", 100 * share(e.pronoun_exact, e.pronoun_pairs));
   if (antecedents.empty()) return;  // a model without attention has no weights
-  fmt::print("  where heads look, not what they do (see explain): largest weight on the antecedent\n");
+  fmt::print("  largest attention weight on the antecedent (this is not an effect; for effects, see explain)\n");
   for (std::size_t i = 0; i < std::min<std::size_t>(shown_heads, antecedents.size()); ++i) {
     const AntecedentScore& score = antecedents[i];
     fmt::print("    {:.2f} %  {}, layer {} head {}\n", 100 * score.share(), describe(score.view), score.layer + 1,
@@ -131,8 +131,9 @@ void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const Eval
                  ProgressLine& line) {
   const Evaluation result = evaluate_pairs(engine.model(), engine.tokenizer(), pairs, options.beam,
                                            [&](double fraction) { line.show("Translating", fraction); });
-  const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs,
-                                             [&](double fraction) { line.show("Looking for antecedents", fraction); });
+  const auto antecedents = score_antecedents(engine.model(), engine.tokenizer(), pairs, [&](double fraction) {
+    line.show("Finding heads that attend to antecedents", fraction);
+  });
   line.clear();
   if (!result.confusion.labels.empty()) {
     if (options.json) return fmt::print("{}\n", to_json(result, result.confusion).dump());
@@ -147,7 +148,7 @@ void print_pairs(TorchEngine& engine, const std::vector<Pair>& pairs, const Eval
 
 void print_text(TorchEngine& engine, const std::string& text, const EvaluateOptions& options, ProgressLine& line) {
   const TextEvaluation e = evaluate_text(engine.model(), engine.tokenizer(), text,
-                                         [&](double fraction) { line.show("Reading the text", fraction); });
+                                         [&](double fraction) { line.show("Evaluating the text", fraction); });
   line.clear();
   if (options.json) {
     const nlohmann::json json = {{"characters", e.characters},
@@ -186,7 +187,7 @@ std::string split_of(const Corpus& corpus, const TorchEngine& engine, const Eval
   const bool own = options.corpus.empty() || was_trained_on(corpus, engine, options);
   const std::string split = !options.split.empty() ? options.split : own ? "test" : "all";
   if (!options.corpus.empty()) {
-    tell("{} is {}what the run was trained on: {} of it is evaluated", corpus.name, own ? "" : "not ",
+    tell("{} is {}the corpus of this run: evaluating {} of it", corpus.name, own ? "" : "not ",
          split == "all" ? "all" : "the " + split + " part");
   }
   return split;
@@ -205,13 +206,13 @@ int evaluate(const EvaluateOptions& options) {
   if (!corpus) {
     const std::string& own = engine.config().corpus.source;
     throw CorpusError(own.empty()
-                          ? std::string("the model came without a corpus: name one with --corpus")
-                          : fmt::format("the run's corpus, {}, could not be read: name one with --corpus", own));
+                          ? std::string("this model came without a corpus: pass one with --corpus")
+                          : fmt::format("the run's corpus, {}, could not be read: pass one with --corpus", own));
   }
   const std::string split = split_of(*corpus, engine, options);
   if (engine.config().model.is_language_model()) {
     if (options.beam > 1 || options.limit > 0)
-      say("a language model reads the text, it does not translate pairs: --beam and --limit mean nothing");
+      say("a language model is evaluated on running text, not on pairs: --beam and --limit have no effect");
     print_text(engine, chosen_text(corpus->text, split), options, line);
   } else {
     print_pairs(engine, chosen_pairs(*corpus, split, options.limit), options, line);

@@ -26,7 +26,8 @@ namespace {
 std::vector<std::string> two_words(const std::string& text) {
   if (text.empty()) return {};
   const auto [one, two] = halves(text, ",");
-  if (one.empty() || two.empty()) throw ConfigError(fmt::format("--between: \"{}\" is not WORD,WORD", text));
+  if (one.empty() || two.empty())
+    throw ConfigError(fmt::format("--between: \"{}\" does not have the form WORD,WORD", text));
   return {std::string(one), std::string(two)};
 }
 
@@ -37,14 +38,14 @@ std::vector<int> slots_named(const TwinFacts& facts, const std::string& text, co
     const std::size_t before = slots.size();
     for (std::size_t i = 0; i < facts.words.size(); ++i)
       if (facts.words[i].name == name) slots.push_back(static_cast<int>(i));
-    if (slots.size() == before) throw ConfigError(fmt::format("{}: no word of the sentence is \"{}\"", option, name));
+    if (slots.size() == before) throw ConfigError(fmt::format("{}: the sentence has no word \"{}\"", option, name));
   }
   return slots;
 }
 
 std::vector<TwinQuestion> pairs_in(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw ConfigError(fmt::format("--pairs: {} cannot be read", path));
+  if (!in) throw ConfigError(fmt::format("--pairs: cannot read {}", path));
   std::vector<TwinQuestion> pairs;
   for (std::string line; std::getline(in, line);) {
     const auto [clean, corrupted] = halves(line, "\t");
@@ -61,14 +62,14 @@ CorpusCases counted_over(TorchEngine& engine, const ExplainOptions& options, con
     twins = pairs_in(options.pairs);
   } else {
     if (!engine.corpus())
-      throw std::runtime_error("the run's corpus is not here any more: give the pairs with --pairs");
+      throw std::runtime_error("the run's corpus is no longer available: pass the pairs with --pairs");
     twins = twins_like(*engine.corpus(), question);
   }
   CorpusCases found = cases_like(engine.model(), engine.tokenizer(), facts, twins,
-                                 [&](double fraction) { line.show("Reading the pairs", fraction); });
+                                 [&](double fraction) { line.show("Running the model on the pairs", fraction); });
   if (found.cases.empty()) {
     throw NoDifference(
-        fmt::format("There is no circuit: of {} pairs like this one the model tells none apart.", found.tried));
+        fmt::format("No circuit found: of {} similar pairs, the model distinguishes none.", found.tried));
   }
   return found;
 }
@@ -80,7 +81,7 @@ std::string words_text(const Circuit& circuit, const std::vector<int>& slots) {
 }
 
 std::string tally_text(const Tally& tally) {
-  return fmt::format("{:.3f} of the effect, turns {} of {}", tally.share(), tally.turned(), 2 * tally.cases);
+  return fmt::format("{:.3f} of the effect, flips {} of {}", tally.share(), tally.turned(), 2 * tally.cases);
 }
 
 void print_hop(const Circuit& circuit, const Hop& hop) {
@@ -91,19 +92,19 @@ void print_hop(const Circuit& circuit, const Hop& hop) {
                                     : std::string(member.slot == 0 ? "the step" : "earlier");
     members.push_back(fmt::format("head {} at {}", member.head + 1, at));
   }
-  fmt::print("{} layer {}: {} {}\n    {}; all its heads {}\n", part_name(hop.part), hop.layer + 1,
+  fmt::print("{} layer {}: {} {}\n    {}; all heads of the layer: {}\n", part_name(hop.part), hop.layer + 1,
              fmt::join(members, ", "),
-             hop.kind == ChangeKind::exchange ? "— weights exchanged between " + words_text(circuit, hop.read)
+             hop.kind == ChangeKind::exchange ? "— attention weights swapped between " + words_text(circuit, hop.read)
              : hop.read.empty()               ? std::string()
-                                              : "— reads " + words_text(circuit, hop.read),
+                                              : "— attends to " + words_text(circuit, hop.read),
              tally_text(hop.together), tally_text(hop.all));
   for (const Way& way : hop.ways) {
     if (way.kind == hop.kind) continue;
-    const std::string name = way.kind == ChangeKind::zero   ? "cut"
-                             : way.kind == ChangeKind::mean ? "their mean put in"
+    const std::string name = way.kind == ChangeKind::zero   ? "zero ablation"
+                             : way.kind == ChangeKind::mean ? "mean ablation"
                              : way.kind == ChangeKind::twin
-                                 ? "put in from the other sentence"
-                                 : "weights exchanged between " + words_text(circuit, way.words);
+                                 ? "patched from the other sentence"
+                                 : "attention weights swapped between " + words_text(circuit, way.words);
     fmt::print("    {}: {}\n", name, tally_text(way.tally));
   }
   if (const std::string why = why_not_one(hop); !why.empty()) fmt::print("    {}\n", why);
@@ -112,11 +113,12 @@ void print_hop(const Circuit& circuit, const Hop& hop) {
 // Of every head of the circuit that reads the sentence, each once.
 std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, const TwinQuestion& question,
                                   const std::string& words) {
-  if (runs.facts().recurrent)
-    throw ConfigError("--score: a recurrent network has no heads whose scores could be taken apart");
+  if (runs.facts().recurrent) throw ConfigError("--score: a recurrent network has no heads with scores to decompose");
   const std::vector<int> slots = slots_named(runs.facts(), words, "--score");
   if (slots.size() != 2 && slots.size() != 3)
-    throw ConfigError(fmt::format("--score: \"{}\" is not FROM,TO or FROM,TO,OTHER, each once in the sentence", words));
+    throw ConfigError(fmt::format(
+        "--score: \"{}\" does not have the form FROM,TO or FROM,TO,OTHER, with words that occur once in the sentence",
+        words));
   std::vector<ScoreSplit> splits;
   for (const Hop& hop : circuit.hops) {
     if (hop.part != circuit.reader) continue;
@@ -132,7 +134,7 @@ std::vector<ScoreSplit> scores_of(const TwinRuns& runs, const Circuit& circuit, 
 void print_score(const ScoreSplit& split) {
   const HeadPlace& place = split.question.place;
   fmt::print("{} {}: ", part_name(place.part), layer_and_head(place.layer, place.head));
-  fmt::print("score {:.3f}, the sum of\n{:>16}", split.score, "query \\ key");
+  fmt::print("score {:.3f} is the sum of\n{:>16}", split.score, "query \\ key");
   for (const std::string& part : split.key_parts) fmt::print("  {:>14}", part);
   fmt::print("\n");
   for (int row = 0; row < split.terms.rows; ++row) {
@@ -143,15 +145,15 @@ void print_score(const ScoreSplit& split) {
 }
 
 void print_circuit(const Circuit& circuit) {
-  fmt::print("over {} pairs, both ways\n", circuit.pairs);
+  fmt::print("over {} pairs, in both directions (denoising and noising)\n", circuit.pairs);
   if (!circuit.problem.empty()) fmt::print("{}\n", circuit.problem);
   for (const Place& place : circuit.places) {
-    fmt::print("place after layer {}: {} — {}; all others {:.3f}\n", place.layer, words_text(circuit, place.slots),
-               tally_text(place.together), place.rest.share());
+    fmt::print("position after layer {}: {} — {}; all other positions {:.3f}\n", place.layer,
+               words_text(circuit, place.slots), tally_text(place.together), place.rest.share());
   }
   for (const Hop& hop : circuit.hops) print_hop(circuit, hop);
   for (const Decoy& decoy : circuit.decoys) {
-    fmt::print("decoy: {} layer {} head {} looks from {} at {} ({:.2f}, for the other sentence {:.2f}) — {}\n",
+    fmt::print("decoy: {} layer {} head {} attends from {} to {} (weight {:.2f}, for the other sentence {:.2f}) — {}\n",
                part_name(decoy.place.part), decoy.place.layer + 1, decoy.place.head + 1,
                words_text(circuit, {decoy.from}), words_text(circuit, {decoy.to}), decoy.weight, decoy.twin_weight,
                tally_text(decoy.effect));
@@ -165,10 +167,10 @@ void print_facts(const TwinFacts& facts) {
 }
 
 void print_formation(const Formation& formation, const TwinFacts& facts) {
-  fmt::print("moved, in nats of log p({}) − log p({}), by step:\n{:>8}  {:>10}", without_mark(facts.a.piece),
+  fmt::print("effect by step, in nats of log p({}) − log p({}):\n{:>8}  {:>10}", without_mark(facts.a.piece),
              without_mark(facts.b.piece), "", "difference");
   const Circuit& circuit = formation.of;
-  if (!circuit.places.empty()) fmt::print("  {:>10}", "place");
+  if (!circuit.places.empty()) fmt::print("  {:>10}", "position");
   for (const Hop& hop : circuit.hops) fmt::print("  {:>10}", fmt::format("{} {}", part_name(hop.part), hop.layer + 1));
   fmt::print("\n");
   for (const FormationPoint& point : formation.points) {
@@ -183,7 +185,7 @@ void print_explanation(const ExplainOptions& options) {
   ProgressLine line;
   TorchEngine engine;
   open_run(engine, options.run, line);
-  const auto show = [&](double fraction) { line.show("Looking for the circuit", fraction); };
+  const auto show = [&](double fraction) { line.show("Searching for the circuit", fraction); };
   const auto runs = std::make_shared<const TwinRuns>(engine.model(), engine.tokenizer(), question);
   const TwinFacts& facts = runs->facts();
   if (!options.json) print_facts(facts);
@@ -224,7 +226,7 @@ void print_explanation(const ExplainOptions& options) {
   std::optional<Formation> formation;
   if (options.formation) {
     formation = engine.formation({question, facts, circuit},
-                                 [&](double fraction) { line.show("Asking the recorded steps", fraction); });
+                                 [&](double fraction) { line.show("Evaluating the recorded steps", fraction); });
     json["formation"] = formation_json(*formation);
   }
   line.clear();

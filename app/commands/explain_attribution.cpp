@@ -75,7 +75,8 @@ void print_parts(const AttributionLook& look, const ModelConfig& model) {
   if (!look.parts_problem.empty()) return fmt::print("{}\n", look.parts_problem);
   std::vector<LogitPart> parts = look.parts;
   std::ranges::sort(parts, std::ranges::greater(), [](const LogitPart& part) { return std::abs(part.logit); });
-  fmt::print("logit {:.4f} = {:.4f}, the sum of {} parts; the largest:\n", look.logit, parts_sum(look), parts.size());
+  fmt::print("logit {:.4f} = {:.4f}, the sum of {} components; the largest:\n", look.logit, parts_sum(look),
+             parts.size());
   parts.resize(std::min(parts.size(), parts_printed));
   for (const LogitPart& part : parts) fmt::print("  {:16} {:+9.4f}\n", part_text(part, model), part.logit);
 }
@@ -83,9 +84,12 @@ void print_parts(const AttributionLook& look, const ModelConfig& model) {
 void print_pieces(const AttributionLook& look, const ModelConfig& model) {
   const std::size_t head = strongest_head(look);
   const std::vector<PieceMethod> methods = piece_methods(look, head);
-  fmt::print("log p {:.4f}, of unknown pieces {:.4f}; integrated gradients add up to the difference but for {:.2f} %\n",
-             look.log_prob, look.baseline_log_prob, 100 * completeness_error(look));
-  if (head < look.heads.size()) fmt::print("weights and norms of {}\n", head_name(look.heads[head].place, model));
+  fmt::print(
+      "log p {:.4f}, with unknown tokens as input {:.4f}; integrated gradients sum to the difference with an error of "
+      "{:.2f} %\n",
+      look.log_prob, look.baseline_log_prob, 100 * completeness_error(look));
+  if (head < look.heads.size())
+    fmt::print("attention weights and norms of {}\n", head_name(look.heads[head].place, model));
   for (std::size_t i = 0; i < methods.size(); ++i) fmt::print("  {}: {}\n", i + 1, methods[i].name);
   fmt::print("{:16}", "");
   for (std::size_t i = 0; i < methods.size(); ++i) fmt::print(" {:>8}", i + 1);
@@ -104,7 +108,7 @@ void print_attribution(const ExplainOptions& options) {
   open_run(engine, options.run, line);
   const AttributionLook look =
       look_at_attribution(engine.model(), engine.tokenizer(), {options.clean, options.token},
-                          [&](double fraction) { line.show("Taking the answer apart", fraction); });
+                          [&](double fraction) { line.show("Decomposing the output", fraction); });
   line.clear();
   if (!look.problem.empty()) throw std::runtime_error(look.problem);
   const ModelConfig& model = engine.model().config();

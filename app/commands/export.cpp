@@ -25,7 +25,7 @@ int export_run(const ExportOptions& options) {
     write(run, options.folder);
   }
   line.clear();
-  tell("Written into {}", options.folder);
+  tell("Exported to {}", options.folder);
   return 0;
 }
 

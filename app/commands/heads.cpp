@@ -34,13 +34,14 @@ nlohmann::ordered_json to_json(const HeadsLook& look, bool with_fast) {
 }
 
 void print(const HeadsLook& look, const ModelConfig& model) {
-  fmt::print("{} held-out pieces, {:.4f} nats each with all heads\n", look.tokens, look.nll);
+  fmt::print("{} held-out tokens, {:.4f} nats per token with all heads\n", look.tokens, look.nll);
   for (const HeadImportance& head : look.heads)
-    fmt::print("  without {:<14} {:+.4f} nats/piece   E|∂L/∂ξ| {:.4f} nats/sentence\n", head_name(head.place, model),
+    fmt::print("  without {:<14} {:+.4f} nats/token   E|∂L/∂ξ| {:.4f} nats/sentence\n", head_name(head.place, model),
                head.exact, head.fast);
-  fmt::print("the two rank the heads alike to {:.2f} (Spearman)\nfrom the least important on:\n", agreement(look));
+  fmt::print("rank correlation of the two measures: {:.2f} (Spearman)\npruning, least important head first:\n",
+             agreement(look));
   for (std::size_t i = 0; i < look.pruning.size(); ++i)
-    fmt::print("  {:3} heads left  {:.4f} nats/piece{}\n", look.pruning[i].heads_left, look.pruning[i].nll,
+    fmt::print("  {:3} heads left  {:.4f} nats/token{}\n", look.pruning[i].heads_left, look.pruning[i].nll,
                i == 0 ? "" : ", without " + head_name(look.pruning[i].off, model));
 }
 
@@ -52,7 +53,7 @@ void print(const HeadsHistory& history, const ModelConfig& model) {
     fmt::print("\n");
   };
   row("step", [](const HeadsPoint& point) { return std::to_string(point.step); });
-  row("nats/piece", [](const HeadsPoint& point) { return fmt::format("{:.4f}", point.look.nll); });
+  row("nats/token", [](const HeadsPoint& point) { return fmt::format("{:.4f}", point.look.nll); });
   const std::vector<HeadImportance>& heads = history.points.back().look.heads;
   for (std::size_t i = 0; i < heads.size(); ++i)
     row("- " + head_name(heads[i].place, model),
@@ -61,7 +62,7 @@ void print(const HeadsHistory& history, const ModelConfig& model) {
 
 void print_history(TorchEngine& engine, const HeadsOptions& options, ProgressLine& line) {
   const HeadsHistory history =
-      engine.heads_history([&](double fraction) { line.show("Switching heads off at the recorded steps", fraction); });
+      engine.heads_history([&](double fraction) { line.show("Ablating heads at the recorded steps", fraction); });
   line.clear();
   if (!history.problem.empty()) throw std::runtime_error(history.problem);
   if (!options.json) return print(history, engine.config().model);
@@ -83,8 +84,7 @@ int heads(const HeadsOptions& options) {
     print_history(engine, options, line);
     return 0;
   }
-  const HeadsLook look =
-      engine.heads(engine.model(), [&](double fraction) { line.show("Switching heads off", fraction); });
+  const HeadsLook look = engine.heads(engine.model(), [&](double fraction) { line.show("Ablating heads", fraction); });
   line.clear();
   if (!look.problem.empty()) throw std::runtime_error(look.problem);
   if (options.json) {

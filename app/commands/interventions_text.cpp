@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, std::string_view form) {
-  throw ConfigError(fmt::format("'{}' is not of the form {}", text, form));
+  throw ConfigError(fmt::format("'{}' does not have the form {}", text, form));
 }
 
 // A whole number from `least` on.
@@ -73,8 +73,8 @@ ReplacedToken replaced_from(std::string_view text) {
 // `what` is a query, a key or a piece; there are `count` of them.
 void check_index(std::string_view where, std::string_view what, int index, std::size_t count) {
   if (static_cast<std::size_t>(index) < count) return;
-  const std::string allowed = count == 0 ? "there is none" : fmt::format("0 to {}", count - 1);
-  throw ConfigError(fmt::format("{} has no {} {}: {}", where, what, index, allowed));
+  const std::string allowed = count == 0 ? "none" : fmt::format("0 to {}", count - 1);
+  throw ConfigError(fmt::format("{} has no {} {}; allowed: {}", where, what, index, allowed));
 }
 
 void check_reached(const ForcedAttention& forced, const Snapshot& look) {
@@ -82,19 +82,19 @@ void check_reached(const ForcedAttention& forced, const Snapshot& look) {
   check_index(part_name(part), "query", forced.query, row_tokens(look, part).size());
   check_index(part_name(part), "key", forced.key, col_tokens(look, part).size());
   if (part != AttentionPart::decoder || forced.key <= forced.query) return;
-  throw ConfigError(
-      fmt::format("decoder query {0} does not see key {1}, which is masked: 0 to {0}", forced.query, forced.key));
+  throw ConfigError(fmt::format("decoder query {0} cannot attend to key {1}, which is masked; allowed: 0 to {0}",
+                                forced.query, forced.key));
 }
 
 void check_reached(const ReplacedToken& replaced, const Snapshot& look) {
   const std::string_view side = replaced.target ? "target" : "source";
-  check_index(side, "piece", replaced.position, replaced.target ? look.target_in.size() : look.source.size());
+  check_index(side, "token", replaced.position, replaced.target ? look.target_in.size() : look.source.size());
   const auto same = [&](const ReplacedToken& other) {
     return other.target == replaced.target && other.position == replaced.position && other.text == replaced.text;
   };
   if (std::ranges::none_of(look.interventions.replaced, same))
     throw ConfigError(
-        fmt::format("{}.{}: '{}' has no piece to take its place", side, replaced.position, replaced.text));
+        fmt::format("{}.{}: '{}' gives no token to replace it with", side, replaced.position, replaced.text));
 }
 
 }  // namespace
@@ -102,18 +102,18 @@ void check_reached(const ReplacedToken& replaced, const Snapshot& look) {
 AttentionPart part_from(std::string_view name) {
   for (const AttentionPart part : attention_parts)
     if (part_name(part) == name) return part;
-  throw ConfigError(fmt::format("'{}' is no part of a model: encoder, decoder or cross", name));
+  throw ConfigError(fmt::format("'{}' is not a part of the model: encoder, decoder or cross", name));
 }
 
 void check_place(const HeadPlace& place, const ModelConfig& model) {
   const std::string_view part = part_name(place.part);
   const auto [layers, heads] = part_size(model, place.part);
-  if (layers == 0) throw ConfigError(fmt::format("this model has no attention called {}", part));
+  if (layers == 0) throw ConfigError(fmt::format("this model has no {} attention", part));
   if (place.layer < 0 || place.layer >= layers) {
-    throw ConfigError(fmt::format("{} has no layer {}: 1 to {}", part, place.layer + 1, layers));
+    throw ConfigError(fmt::format("{} has no layer {}; allowed: 1 to {}", part, place.layer + 1, layers));
   }
   if (place.head < 0 || place.head >= heads) {
-    throw ConfigError(fmt::format("{} has no head {}: 1 to {}", part, place.head + 1, heads));
+    throw ConfigError(fmt::format("{} has no head {}; allowed: 1 to {}", part, place.head + 1, heads));
   }
 }
 
@@ -123,7 +123,7 @@ Interventions interventions_from(const InterventionsText& text, const ModelConfi
                                !text.hidden.empty() || text.divided;
   if (model.is_recurrent() && of_transformers) {
     throw ConfigError(
-        "a recurrent model has no heads and layers to switch off or force, nor \u221Ad_k: only --replace changes it");
+        "a recurrent model has no heads or layers to switch off or force, and no \u221Ad_k: only --replace changes it");
   }
   for (const std::string& head : text.heads_off)
     interventions.heads_off.push_back(head_from(head, head, head_form, model));

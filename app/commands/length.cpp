@@ -29,7 +29,7 @@ nlohmann::json to_json(const LengthLook& look) {
 }
 
 void print(const LengthLook& look) {
-  fmt::print("{}; trained on up to {} {}\n", look.model, look.trained, look.text ? "pieces" : "words");
+  fmt::print("{}; trained on lengths up to {} {}\n", look.model, look.trained, look.text ? "tokens" : "words");
   for (const LengthPoint& point : look.points) {
     fmt::print("  {:4}  NLL {:8.4f} nats/token", point.length, point.nll.per_token());
     if (!look.text) fmt::print("  exact {:6.2f} % of {}", 100 * point.exact_share(), point.pairs);

@@ -65,7 +65,7 @@ void print_field(const ConfigField& field) {
   const std::string allowed = allowed_text(field);
   fmt::print("{} = {}{}\n    {}{}\n", field.key, value.empty() ? "\"\"" : value,
              allowed.empty() ? "" : fmt::format("  ({})", allowed), field.help,
-             field.live ? "; can change while training" : "");
+             field.live ? "; can be changed while training" : "");
 }
 
 // One row a preset or corpus: its name, and what it is.

@@ -56,7 +56,7 @@ std::vector<ListedRun> runs_in(const fs::path& folder) {
       take_scores(run, load_metrics(RunFolder{entry->path()}.metrics()));
       runs.push_back(std::move(run));
     } catch (const std::runtime_error& error) {
-      say("{} is left out: {}", run.name, error.what());
+      say("{} was skipped: {}", run.name, error.what());
     }
   }
   std::ranges::sort(runs, {}, &ListedRun::name);
@@ -122,13 +122,13 @@ void print_table(const std::vector<ListedRun>& runs, const std::vector<std::stri
 }  // namespace
 
 int runs(const RunsOptions& options) {
-  if (!fs::is_directory(options.folder)) throw FileError(fmt::format("{} is no folder", options.folder));
+  if (!fs::is_directory(options.folder)) throw FileError(fmt::format("{} is not a folder", options.folder));
   const std::vector<ListedRun> found = runs_in(options.folder);
   const std::vector<std::string_view> keys = differing_keys(found);
   if (options.json) {
     print_json(found, keys);
   } else if (found.empty()) {
-    say("there are no runs in {}", options.folder);
+    say("no runs found in {}", options.folder);
   } else {
     print_table(found, keys);
   }

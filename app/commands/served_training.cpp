@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_deafness{100};  // for Ctrl-C, and f
 
 StationOptions station_options(const std::string& address, bool allow_control) {
   StationOptions options = guarded_station(address, allow_control);
-  if (options.token != token_of_environment()) say("whoever watches needs {}={}", token_variable, options.token);
+  if (options.token != token_of_environment()) say("to attach a window, set {}={}", token_variable, options.token);
   return options;
 }
 
@@ -25,7 +25,7 @@ ServedTraining::ServedTraining(std::vector<HeldEngine> runs, const StationOption
     : allow_control_(station.control),
       session_(std::move(runs), [this] { bell_.ring(); }),
       station_(station, session_) {
-  say("can be watched at {}: attnscope attach", address_text(station_.address()));
+  say("serving at {}: open it with attnscope attach", address_text(station_.address()));
 }
 
 void ServedTraining::train(const std::function<bool()>& enough, const Tell& tell,
@@ -48,7 +48,7 @@ void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
     if (const auto* message = std::get_if<Message>(&event); message && message->severity != Severity::info)
       complain(message->text);
     if (const auto* diverged = std::get_if<Diverged>(&event))
-      failure_ = fmt::format("step {}: {} was no number", diverged->step, diverged->what);
+      failure_ = fmt::format("step {}: {} became NaN or infinite", diverged->step, diverged->what);
     if (const auto* status = std::get_if<Status>(&event)) heed(*status);
   }
   station_.tell(std::move(events));
@@ -57,7 +57,7 @@ void ServedTraining::hear(std::vector<Event> events, const Tell& tell,
 // Who watches may have paused it; else nobody would go on.
 void ServedTraining::heed(const Status& status) {
   const bool stopped = status.activity == Activity::paused && !allow_control_;
-  if (stopped && failure_.empty()) failure_ = fmt::format("training has stopped at step {}", status.step);
+  if (stopped && failure_.empty()) failure_ = fmt::format("training stopped at step {}", status.step);
   if (status.activity == Activity::finished || !failure_.empty()) over_ = true;
 }
 

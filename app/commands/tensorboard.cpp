@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "commands/progress.h"
-#include "export/export.h"
 #include "evaluation/vocabulary_facts.h"
+#include "export/export.h"
 #include "plain/metrics.h"
 #include "probe/look_inside.h"
 #include "probe/tensors.h"
@@ -157,7 +157,7 @@ void export_tensorboard(TorchEngine& engine, const std::string& source, const st
       std::floor(std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   EventFile events(now);
   add_curves(events, engine.metrics());
-  add_spreads(events, engine.tensors({}, [&](double fraction) { line.show("Looking at every tensor", fraction); }));
+  add_spreads(events, engine.tensors({}, [&](double fraction) { line.show("Reading every tensor", fraction); }));
   add_attention(events, engine, source);
   write_file(folder / fmt::format("events.out.tfevents.{:.0f}.attnscope", now), events.bytes());
   write_projector(engine, folder);

@@ -59,7 +59,7 @@ int tensors(const TensorsOptions& options) {
   TorchEngine engine;
   open_run(engine, options.run, line);
   const TensorsLook look =
-      engine.tensors({options.text}, [&](double fraction) { line.show("Looking at every tensor", fraction); });
+      engine.tensors({options.text}, [&](double fraction) { line.show("Reading every tensor", fraction); });
   line.clear();
   if (options.json) {
     Json json = {{"parameters", Json::array()}, {"activations", Json::array()}, {"findings", findings(look)}};

@@ -63,7 +63,7 @@ void stop_if_interrupted() {
 // One "key=value" of the option; returns the field.
 const ConfigField& assign(Config& config, const std::string& assignment, const char* option = "--set") {
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos) throw ConfigError(fmt::format("{} {}: it should be key=value", option, assignment));
+  if (equals == std::string::npos) throw ConfigError(fmt::format("{} {}: expected key=value", option, assignment));
   const std::string key = assignment.substr(0, equals);
   set_field(config, key, assignment.substr(equals + 1));
   return config_field(key);
@@ -115,27 +115,27 @@ RunOpened resume(TorchEngine& engine, const std::string& folder, const TrainOpti
   if (!options.config_file.empty() || !options.preset.empty() || !options.corpus.empty() || options.seed ||
       !options.compare.empty() || !options.pair.empty() || !options.from.empty()) {
     throw ConfigError(
-        "--resume goes on with the run's own configuration: leave out --config, --preset, --from, --corpus, --compare "
-        "and --seed");
+        "--resume continues with the run's own configuration: leave out --config, --preset, --from, --corpus, "
+        "--compare and --seed");
   }
   RunOpened opened = engine.open_run(folder, progress);
   Config config = engine.config();
   for (const std::string& assignment : options.set) {
     if (!assign(config, assignment).live) {
-      throw ConfigError(fmt::format("--set {}: it cannot change in a run that is resumed", assignment));
+      throw ConfigError(fmt::format("--set {}: this field cannot be changed when a run is resumed", assignment));
     }
   }
   if (options.steps) config.training.steps = *options.steps;
   if (options.threads > 0) config.training.threads = options.threads;
   if (config.training.threads != engine.config().training.threads) {
-    opened.warnings.push_back(fmt::format(
-        "training.threads was {} and is now {}: from here on the losses differ, in rounding, from those of an "
-        "uninterrupted run",
-        engine.config().training.threads, config.training.threads));
+    opened.warnings.push_back(
+        fmt::format("training.threads was {} and is now {}: from here on, the losses differ by rounding from those of "
+                    "an uninterrupted run",
+                    engine.config().training.threads, config.training.threads));
   }
   if (opened.step > 0 && !std::filesystem::exists(RunFolder{folder}.optimizer())) {
     opened.warnings.emplace_back(
-        "The run came without the optimizer's state: from here on the losses differ from those of an uninterrupted "
+        "The run was saved without the optimizer state: from here on, the losses differ from those of an uninterrupted "
         "run");
   }
   engine.adjust(config);
@@ -307,8 +307,8 @@ class TrainingLoop {
     } catch (const std::exception& error) {
       if (std::exchange(checkpoint_failed_, true)) return;
       line.clear();
-      say("step {}: the run could not be saved; training goes on, and it is tried again: {}", engine.steps_done(),
-          error.what());
+      say("step {}: the run could not be saved; training continues, and saving will be retried: {}",
+          engine.steps_done(), error.what());
     }
   }
 
@@ -381,11 +381,12 @@ std::vector<HeldEngine> held_engines(const std::vector<TrainedRun>& runs, std::v
 
 void say_what_begins(const TrainedRun& run, const RunOpened& opened, const Ranks* ranks) {
   for (const std::string& warning : opened.warnings) say("{}", warning);
-  tell("{}{} parameters, {} pieces, {} training {} of {}, {}{}", *run.side == '\0' ? "" : fmt::format("{}: ", run.side),
-       opened.num_parameters, opened.vocab_size, opened.train_pairs,
-       opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
-       run.engine->status().device, ranks == nullptr ? "" : fmt::format(", in each of {} ranks", ranks->size()));
-  if (const std::string& from = opened.config.model.from; !from.empty()) tell("with the weights of {}", from);
+  tell("{}{} parameters, {} tokens in the vocabulary, {} training {} of {}, {}{}",
+       *run.side == '\0' ? "" : fmt::format("{}: ", run.side), opened.num_parameters, opened.vocab_size,
+       opened.train_pairs, opened.config.model.is_language_model() ? "characters" : "pairs", run.engine->corpus()->name,
+       run.engine->status().device, ranks == nullptr ? "" : fmt::format(", on each of {} ranks", ranks->size()));
+  if (const std::string& from = opened.config.model.from; !from.empty())
+    tell("initialized with the weights of {}", from);
 }
 
 // What every rank has of itself, and must have as rank 0 has it: sums over unlike runs would be of nothing.
@@ -400,7 +401,7 @@ void check_alike(Ranks& ranks, const TorchEngine& engine) {
   const auto own = static_cast<double>(hash >> 11U);  // as many bits as a double keeps
   std::array<double, 1> first{ranks.is_first() ? own : 0};
   ranks.sum(first);
-  if (first[0] != own) throw RanksError("its corpus, configuration or step is not rank 0's");
+  if (first[0] != own) throw RanksError("its corpus, configuration or step differs from that of rank 0");
 }
 
 // Trains. What has been learned when a rank is lost is saved as what was when Ctrl-C came, but not all that was wanted.
@@ -477,12 +478,13 @@ int train_runs(const TrainOptions& options, const std::shared_ptr<Ranks>& ranks)
 int train(const TrainOptions& options) {
   std::optional<RankPlace> place = place_from_environment();
   if (place && options.ranks > 1 && options.ranks != place->size) {
-    throw ConfigError(fmt::format("--ranks {}: WORLD_SIZE={} in the environment makes this one of {} ranks already",
-                                  options.ranks, place->size, place->size));
+    throw ConfigError(
+        fmt::format("--ranks {}: WORLD_SIZE={} in the environment already makes this process one of {} ranks",
+                    options.ranks, place->size, place->size));
   }
   if (options.allow_control && (options.ranks > 1 || (place && place->size > 1))) {
     throw ConfigError(
-        "--allow-control: several ranks train as they were started; windows elsewhere can only watch them (--serve)");
+        "--allow-control: training on several ranks cannot be controlled; other windows can only watch it (--serve)");
   }
   if (!options.serve.empty()) remote_address(options.serve);  // which is wrong for all ranks, and said once
   if (!place && options.ranks > 1) {

@@ -44,7 +44,7 @@ class Writer {
     if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
     auto pair = encode_pair(engine_.tokenizer(), {line, ""}, max_length());
     if (!pair) {
-      say("line {}: longer than the model's {} pieces, left empty", number, max_length());
+      say("line {}: longer than the model's {} tokens, left empty", number, max_length());
       return std::nullopt;
     }
     return std::move(pair->source);
@@ -155,7 +155,7 @@ void write_text(Writer& writer, std::int64_t number, const std::optional<std::ve
   if (!source) return fmt::print("\n");
   const Hypothesis best = writer.write(*source).front();
   if (!best.finished && !limited && !writer.is_language_model())
-    say("line {}: cut at {} pieces", number, best.ids.size());
+    say("line {}: output truncated at {} tokens", number, best.ids.size());
   fmt::print("{}\n", writer.text(*source, best));
 }
 

@@ -22,7 +22,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* without_display =
-    "the commands that need no display are in attnscope --help: train, translate, evaluate, attend, screenshot";
+    "the commands attnscope train, translate, evaluate, attend and screenshot need no display; see attnscope --help";
 
 [[noreturn]] void fail_window(const char* what) {
   const char* reason = nullptr;
@@ -121,7 +121,7 @@ struct GlfwWindow::Events {
 
 GlfwWindow::Library::Library() {
   keep_gl_drivers_apart_from_torch();
-  if (!glfwInit()) fail_window("no window can be opened here");
+  if (!glfwInit()) fail_window("cannot open a window here");
 }
 
 GlfwWindow::Library::~Library() {
@@ -169,7 +169,7 @@ GlfwWindow::GlfwWindow(const WindowPlace& place) : opened_(fitting(place)) {
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "attnscope");
   glfwWindowHint(GLFW_MAXIMIZED, place.maximized ? GLFW_TRUE : GLFW_FALSE);
   window_ = glfwCreateWindow(opened_.width, opened_.height, "attnscope", nullptr, nullptr);
-  if (window_ == nullptr) fail_window("the window could not be opened with OpenGL 3.0");
+  if (window_ == nullptr) fail_window("cannot open a window with OpenGL 3.0");
   if (place.corner && !place.maximized && is_on_a_screen(*place.corner))
     glfwSetWindowPos(window_, place.corner->x, place.corner->y);
   glfwSetWindowSizeLimits(window_, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);

@@ -16,7 +16,7 @@ Framebuffer make_framebuffer(int width, int height) {
   glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
   glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, buffer.color);
   if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
-    throw std::runtime_error("OpenGL has no framebuffer of that size");
+    throw std::runtime_error("OpenGL cannot create a framebuffer of that size");
   return buffer;
 }
 

@@ -25,8 +25,8 @@ constexpr int settling_frames = 6;
 
 [[noreturn]] void fail_offscreen(const char* what) {
   throw std::runtime_error(
-      fmt::format("cannot draw without a display: {} failed (EGL error {:#x}); Mesa's software renderer is in Debian's "
-                  "packages libegl1 and libgl1-mesa-dri",
+      fmt::format("cannot draw without a display: {} failed (EGL error {:#x}); install Mesa's software renderer (on "
+                  "Debian: libegl1 and libgl1-mesa-dri)",
                   what, eglGetError()));
 }
 
@@ -57,10 +57,10 @@ Offscreen::~Offscreen() {
 void Offscreen::open_context() {
   keep_gl_drivers_apart_from_torch();
   const EGLDisplay display = eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (display == EGL_NO_DISPLAY) fail_offscreen("opening EGL's surfaceless platform");
+  if (display == EGL_NO_DISPLAY) fail_offscreen("eglGetPlatformDisplay for the surfaceless platform");
   if (!eglInitialize(display, nullptr, nullptr)) fail_offscreen("eglInitialize");
   display_ = display;
-  if (!eglBindAPI(EGL_OPENGL_API)) fail_offscreen("choosing OpenGL");
+  if (!eglBindAPI(EGL_OPENGL_API)) fail_offscreen("eglBindAPI for OpenGL");
   const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
   EGLConfig config = nullptr;
   EGLint count = 0;

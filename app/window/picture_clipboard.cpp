@@ -36,7 +36,7 @@ void copy_picture(const std::string& png) {
   try {
     let_run(start_program(std::move(program.arguments), NamelessFile(png)));
   } catch (const std::system_error& error) {
-    throw std::runtime_error(fmt::format("{}. It takes the package {}.", error.what(), program.package));
+    throw std::runtime_error(fmt::format("{}. Copying a picture needs the package {}.", error.what(), program.package));
   }
 }
 

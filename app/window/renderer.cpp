@@ -84,7 +84,7 @@ Renderer::Renderer(FontFiles fonts)
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
   if (!ImGui_ImplOpenGL3_Init("#version 130")) {
-    throw std::runtime_error("OpenGL 3 is needed to draw the window and could not be used");
+    throw std::runtime_error("the window needs OpenGL 3, which could not be initialized");
   }
 }
 

@@ -49,7 +49,7 @@ nlohmann::json to_json(const WindowPlace& place) {
 
 SettingsRead settings_from_text(const std::string& text) {
   const nlohmann::json json = parse_json(text);
-  if (!json.is_object()) throw std::runtime_error("it is not a JSON object");
+  if (!json.is_object()) throw std::runtime_error("the file is not a JSON object");
   SettingsRead read;
   if (json.contains("layout")) {
     LayoutRead layout = layout_from_json(json["layout"].dump());
@@ -65,11 +65,12 @@ SettingsRead settings_from_text(const std::string& text) {
 std::string move_aside(const std::filesystem::path& file, const std::string& reason) {
   std::string fate;
   try {
-    fate = "it is now " + set_aside(file).string();
+    fate = "the file was moved to " + set_aside(file).string();
   } catch (const FileError& error) {
     fate = error.what();
   }
-  return fmt::format("Settings start afresh: {} cannot be used ({}); {}", file.string(), reason, fate);
+  return fmt::format("Settings were reset to their defaults because {} cannot be read ({}); {}", file.string(), reason,
+                     fate);
 }
 
 }  // namespace

@@ -175,10 +175,10 @@ std::vector<double> rolled_out(const ModelConfig& config, const Inspection& pass
 void take_apart(AttributionLook& look, SequenceModel& model, PieceReader& reader, int piece) {
   const ModelConfig& config = model.config();
   if (config.is_recurrent()) {
-    look.parts_problem = "A recurrent network has no residual stream: its logit is no sum of heads and layers.";
+    look.parts_problem = "A recurrent network has no residual stream, so its logit is not a sum of heads and layers.";
   } else if (config.is_classifier()) {
     look.parts_problem =
-        "A classifier pools its text: the label\u2019s logit comes from every place, not from one stream.";
+        "A classifier pools over all positions, so the label\u2019s logit does not come from a single residual stream.";
   } else {
     Memory memory;
     if (!config.is_language_model()) memory = model.encode(reader.ids(), {});
@@ -197,9 +197,9 @@ AttributionLook look_at_attribution(SequenceModel& model, const Tokenizer& token
   look.output = step.output;
   look.pieces = pieces_of(config.is_language_model() ? step.read : step.source);
   if (look.written.empty())
-    look.problem = "Nothing is written of this sentence.";
+    look.problem = "The model generated no output for this sentence.";
   else if (look.pieces.size() < 2)
-    look.problem = "One piece alone was read: there is nothing to compare it with.";
+    look.problem = "The input is a single token, so there is nothing to compare it with.";
   if (!look.problem.empty()) return look;
 
   PieceReader reader(model, step);
@@ -217,7 +217,7 @@ AttributionLook look_at_attribution(SequenceModel& model, const Tokenizer& token
   const torch::Tensor embedded = reader.embedded(reader.ids());
   look.gradient_input = to_doubles((reader.gradients(embedded.unsqueeze(0))[0] * embedded).sum(1));
   integrate(look, reader, embedded, progress);
-  if (!std::isfinite(look.log_prob)) look.problem = "The probability of this piece is not a number.";
+  if (!std::isfinite(look.log_prob)) look.problem = "The probability of this token is not a number.";
   return look;
 }
 

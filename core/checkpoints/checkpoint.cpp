@@ -65,7 +65,7 @@ std::set<std::string> shards(const fs::path& index) {
     const fs::path name = shard.is_string() ? fs::path(shard.get<std::string>()) : fs::path();
     if (name.empty() || name.filename() != name || name == "..") {
       throw CheckpointError(
-          fmt::format("{}: \"{}\" lies in {}, not in a file of the folder", index.string(), tensor, shard.dump()));
+          fmt::format("{}: \"{}\" is in {}, which is not a file of this folder", index.string(), tensor, shard.dump()));
     }
     names.insert(name.string());
   }
@@ -104,7 +104,7 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
     for (const std::int64_t piece : {plan.config.model.padding_id, plan.config.model.start_id, plan.config.model.end_id,
                                      plan.config.model.banned_id}) {
       if (piece >= plan.config.tokenizer.vocab_size) {
-        throw CheckpointError(fmt::format("config.json: piece {} lies outside the vocabulary of {}", piece,
+        throw CheckpointError(fmt::format("config.json: token {} lies outside the vocabulary of {}", piece,
                                           plan.config.tokenizer.vocab_size));
       }
     }
@@ -113,7 +113,7 @@ CheckpointPlan plan_checkpoint(const fs::path& folder) {
     throw CheckpointError(fmt::format("{}: {}", folder.string(), error.what()));
   } catch (const ConfigError& error) {
     throw CheckpointError(
-        fmt::format("{}: config.json asks for a model that is not supported: {}", folder.string(), error.what()));
+        fmt::format("{}: config.json describes a model that is not supported: {}", folder.string(), error.what()));
   }
 }
 
@@ -126,10 +126,9 @@ CheckpointTensors::CheckpointTensors(const fs::path& folder) {
   } else if (fs::exists(folder / index_name, ignored)) {
     for (const std::string& shard : shards(folder / index_name)) add_file(folder / shard);
   } else {
-    throw CheckpointError(
-        fmt::format("{}: there is no {} and no {}; files that can run code when they are read, as "
-                    "pytorch_model.bin, are not opened",
-                    folder.string(), weights_name, index_name));
+    throw CheckpointError(fmt::format(
+        "{}: there is no {} and no {}; files that can run code when loaded, such as pytorch_model.bin, are not opened",
+        folder.string(), weights_name, index_name));
   }
 }
 
@@ -138,7 +137,7 @@ void CheckpointTensors::add_file(const fs::path& path) {
   for (TensorView& view : safetensors_views(files_.back().bytes(), path.string())) {
     const std::string name = view.name;
     if (!tensors_.emplace(name, std::move(view)).second)
-      throw CheckpointError(fmt::format("{}: tensor \"{}\" is in another file too", path.string(), name));
+      throw CheckpointError(fmt::format("{}: tensor \"{}\" also appears in another file", path.string(), name));
   }
 }
 

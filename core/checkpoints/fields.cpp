@@ -73,7 +73,7 @@ std::int64_t CheckpointFields::piece(const char* field, std::optional<std::int64
   if (!value && absent) return *absent;
   if (!value) missing(field);
   if (value->is_array() && value->size() == 1) value = &value->front();
-  if (!value->is_number_integer() || *value < 0 || *value > 1'000'000'000) wrong(field, *value, "one piece's number");
+  if (!value->is_number_integer() || *value < 0 || *value > 1'000'000'000) wrong(field, *value, "one token id");
   return value->get<std::int64_t>();
 }
 
@@ -82,7 +82,7 @@ std::int64_t CheckpointFields::banned_piece() const {
   if (!words) return -1;
   const bool one = words->is_array() && words->size() == 1 && words->front().is_array() && words->front().size() == 1 &&
                    words->front().front().is_number_unsigned();
-  if (!one) wrong("bad_words_ids", *words, "a list of one word of one piece, which alone is supported");
+  if (!one) wrong("bad_words_ids", *words, "a list of one word of one token, the only supported form");
   return words->front().front().get<std::int64_t>();
 }
 

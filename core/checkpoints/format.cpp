@@ -93,11 +93,10 @@ CheckpointFormat checkpoint_format(const Config& config, std::int64_t vocab_size
   }
   if (misfits.empty()) {
     throw CheckpointError(
-        fmt::format("model.architecture is \"{}\": no family of such folders has it, only "
-                    "encoder-decoder and decoder-only",
+        fmt::format("model.architecture is \"{}\": checkpoint folders support only encoder-decoder and decoder-only",
                     model.architecture));
   }
-  throw CheckpointError(fmt::format("no family of such folders has this model. {}", fmt::join(misfits, "; ")));
+  throw CheckpointError(fmt::format("no checkpoint family can represent this model. {}", fmt::join(misfits, "; ")));
 }
 
 }  // namespace attnscope

@@ -34,7 +34,9 @@ CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const
   if (look.question.corrupted.empty()) {
     look.question.corrupted = first_apart(ground, look.question.clean, look.offers);
     if (look.question.corrupted.empty()) {
-      look.problem = "Write a twin of the sentence: one word another, as many pieces, and another translation.";
+      look.problem =
+          "Type a contrast sentence: change one word, keep the same number of tokens, and make sure that the "
+          "translation changes.";
       return look;
     }
   }
@@ -54,7 +56,7 @@ CircuitLook answer(const CircuitGround& ground, const CircuitStudy& study, const
 CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& study, const FractionCallback& progress) {
   CorpusCircuit result{.question = study.question, .found = {}};
   if (!ground.corpus) {
-    result.problem = "The run's corpus is not here any more: there are no pairs to count over.";
+    result.problem = "The run's corpus is no longer available, so there are no pairs to evaluate.";
     return result;
   }
   try {
@@ -64,7 +66,7 @@ CorpusCircuit answer(const CircuitGround& ground, const CorpusCircuitStudy& stud
                    [&](double fraction) { progress(read_by_then * fraction); });
     result.tried = found.tried;
     if (found.cases.empty()) {
-      result.problem = "The corpus has no pair like this one that the model tells apart.";
+      result.problem = "The corpus has no similar pair that the model distinguishes.";
       return result;
     }
     result.found =

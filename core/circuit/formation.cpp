@@ -21,8 +21,7 @@ bool are_below(std::span<const int> numbers, std::size_t count) {
 }
 
 void require(bool fits) {
-  if (!fits)
-    throw NotTwins("What is asked names pieces, words or heads that this model and these sentences do not have.");
+  if (!fits) throw NotTwins("The request names tokens, words or heads that this model or these sentences do not have.");
 }
 
 void check_pieces(const TwinFacts& facts, const SequenceModel& model) {

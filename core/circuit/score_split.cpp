@@ -20,8 +20,8 @@ class StreamParts {
       : runs_(runs), config_(runs.config()), twin_(twin), stack_(stack) {
     const torch::Tensor embedded = state(0);
     const torch::Tensor word = words_embedded();
-    add("the word", word);
-    if (position_scheme(config_.positions).form == PositionForm::added) add("its place", embedded - word);
+    add("embedding", word);
+    if (position_scheme(config_.positions).form == PositionForm::added) add("position", embedded - word);
     biases_ = torch::zeros_like(embedded);
   }
 
@@ -195,7 +195,7 @@ ScoreSplit split_score(const TwinRuns& runs, const ScoreQuestion& question) {
   torch::Tensor terms = scores.with(question.to);
   if (question.other >= 0) terms = terms - scores.with(question.other);
   ScoreSplit split{.question = question, .parts = scores.names(), .key_parts = scores.names()};
-  if (terms.size(1) > terms.size(0)) split.key_parts.emplace_back("the distance");
+  if (terms.size(1) > terms.size(0)) split.key_parts.emplace_back("distance");
   split.terms = to_matrix(terms);
   split.score = terms.sum().item<double>();
   return split;

@@ -200,8 +200,8 @@ class Search {
     const bool reads = std::ranges::any_of(found_.hops, [&](const Hop& hop) { return hop.part == found_.reader; });
     if (!reads && !model_.is_recurrent()) {
       found_.problem =
-          "There is no circuit: no head brings the difference to another word; it is read where it stands, or not by "
-          "heads.";
+          "No circuit found: no attention head moves the difference to another position. The output uses it where it "
+          "is, or other components move it.";
     }
     return std::move(found_);
   }
@@ -218,9 +218,8 @@ class Search {
       const TwinFacts& facts = it.runs->facts();
       if (tells_apart(facts)) continue;
       return fmt::format(
-          "There is no circuit: log p({}) − log p({}) is {:.2f} for the one sentence and {:.2f} for the other; the "
-          "model "
-          "does not tell them apart.",
+          "No circuit found: log p({}) − log p({}) is {:.2f} for one sentence and {:.2f} for the other, so the model "
+          "does not distinguish them.",
           without_mark(facts.a.piece), without_mark(facts.b.piece), facts.clean.margin, facts.corrupted.margin);
     }
     return {};

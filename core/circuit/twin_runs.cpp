@@ -31,12 +31,12 @@ void check_twins(const TwinFacts& facts, const ModelConfig& model) {
   const std::size_t clean = facts.clean.pieces.size(), corrupted = facts.corrupted.pieces.size();
   if (facts.clean.pieces == facts.corrupted.pieces) throw NotTwins("The two sentences are the same.");
   if (clean != corrupted) {
-    throw NotTwins(fmt::format("The sentences have {} and {} pieces; values can change places only between as many.",
-                               clean, corrupted));
+    throw NotTwins(fmt::format("The sentences have {} and {} tokens; patching needs the same number of tokens.", clean,
+                               corrupted));
   }
   const std::int64_t room = model.max_length - (model.is_language_model() ? 1 : 0);  // for what it writes
   if (static_cast<std::int64_t>(clean) > room)
-    throw NotTwins(fmt::format("The sentences have {} pieces, the model reads {}.", clean, room));
+    throw NotTwins(fmt::format("The sentences have {} tokens, but the model accepts at most {}.", clean, room));
 }
 
 std::vector<int> greedy(SequenceModel& model, const torch::Tensor& source) {
@@ -70,7 +70,7 @@ AskedAt parting_step(const std::vector<int>& clean, const std::vector<int>& corr
   const auto [at, in_other] = std::ranges::mismatch(clean, corrupted);
   const auto id = [end](const std::vector<int>& ids, auto it) { return it == ids.end() ? end : *it; };
   if (at == clean.end() && in_other == corrupted.end())
-    throw NoDifference("There is no circuit: the model writes the same for both sentences.");
+    throw NoDifference("No circuit found: the model gives the same output for both sentences.");
   return {{clean.begin(), at}, id(clean, at), id(corrupted, in_other)};
 }
 
@@ -80,7 +80,7 @@ AskedAt step_between(const Tokenizer& tokenizer, const std::vector<std::string>&
                      const std::vector<int>& corrupted) {
   const std::array forms = {pieces_named(tokenizer, words[0]), pieces_named(tokenizer, words[1])};
   for (std::size_t i = 0; i < forms.size(); ++i)
-    if (forms[i].empty()) throw NotTwins(fmt::format("\"{}\" is no single piece of the vocabulary.", words[i]));
+    if (forms[i].empty()) throw NotTwins(fmt::format("\"{}\" is not a single token of the vocabulary.", words[i]));
   const auto parted = std::ranges::mismatch(clean, corrupted).in1;
   const auto is_asked = [&](int id) { return contains(forms[0], id) || contains(forms[1], id); };
   const auto named = std::find_if(clean.begin(), clean.end(), is_asked);
@@ -121,7 +121,7 @@ TwinRuns::TwinRuns(SequenceModel& model, const Tokenizer& tokenizer, const TwinF
 
 void TwinRuns::read_twins(const std::string& clean, const std::string& corrupted) {
   if (config().is_classifier())
-    throw NotTwins("A classifier writes nothing piece by piece: there is no output to part at.");
+    throw NotTwins("A classifier does not generate tokens, so its outputs cannot diverge at a token.");
   model_.check_standing_still();
   facts_.language_model = config().is_language_model();
   facts_.recurrent = config().is_recurrent();

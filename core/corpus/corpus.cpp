@@ -22,13 +22,13 @@ namespace attnscope {
 namespace {
 
 constexpr std::array<BuiltIn, 7> descriptions = {{
-    {"english-french", "70 000 sentences of a small grammar; to translate “it”, its noun must be found"},
-    {"copy", "letters, written again"},
-    {"reverse", "letters, backwards"},
-    {"sort", "letters, in alphabetical order"},
+    {"english-french", "70 000 sentences from a small grammar; to translate “it”, the model must find its noun"},
+    {"copy", "letters, copied"},
+    {"reverse", "letters, reversed"},
+    {"sort", "letters, sorted alphabetically"},
     {"addition", "the sum of two numbers of up to three digits"},
-    {"dates", "dates as people write them, to ISO 8601"},
-    {"verdicts", "praise, complaint or mixed: for a classifier; the order of the words and “not” decide"},
+    {"dates", "dates in everyday formats, converted to ISO 8601"},
+    {"verdicts", "guests’ verdicts for a classifier: praise, complaint or mixed; word order and “not” decide"},
 }};
 
 std::vector<Draft> make_drafts(const CorpusConfig& config, const CorpusProgress& progress) {
@@ -103,7 +103,7 @@ void require_known(const CorpusConfig& config) {
   if (!config.target.empty() || std::filesystem::exists(config.source, error)) return;
   std::vector<std::string_view> names;
   for (const BuiltIn& built_in : descriptions) names.push_back(built_in.name);
-  throw CorpusError(fmt::format("{}: no such file, and no built-in corpus of that name (there are {})", config.source,
+  throw CorpusError(fmt::format("{}: no such file, and no built-in corpus of that name (available: {})", config.source,
                                 fmt::join(names, ", ")));
 }
 
@@ -240,7 +240,7 @@ std::string left_out_text(const Corpus& corpus) {
   const CorpusReport& report = corpus.report;
   const std::int64_t left_out = report.skipped + report.duplicates;
   if (left_out == 0) return {};
-  std::string text = fmt::format("{}: {} of {} lines left out, {} of them duplicates", corpus.name, left_out,
+  std::string text = fmt::format("{}: {} of {} lines skipped, {} of them duplicates", corpus.name, left_out,
                                  report.lines_read, report.duplicates);
   for (const SkippedLine& line : report.examples) {
     text += fmt::format("\n  {}:{}: {}", line.file, line.line, line.reason);

@@ -104,7 +104,7 @@ std::string_view trimmed(std::string_view text) {
 
 // Why a line is not text.
 std::optional<std::string> encoding_fault(std::string_view line) {
-  if (line.find('\0') != std::string_view::npos) return "contains a NUL byte";
+  if (line.find('\0') != std::string_view::npos) return "contains a null byte";
   if (utf8_fault(line)) return "is not valid UTF-8";
   return std::nullopt;
 }
@@ -136,12 +136,12 @@ class PairCollector {
     source = trimmed(source);
     target = trimmed(target);
     if (source.empty() && target.empty()) return skip(reader, "blank line");
-    if (source.empty()) return skip(reader, "nothing on the source side");
-    if (target.empty()) return skip(reader, "nothing on the target side");
+    if (source.empty()) return skip(reader, "the source side is empty");
+    if (target.empty()) return skip(reader, "the target side is empty");
     std::string joined = fmt::format("{}\t{}", source, target);
     if (!seen_.insert(std::move(joined)).second) {
       ++report_.duplicates;
-      return name_line(reader, "the same pair stands earlier", report_);
+      return name_line(reader, "the same pair appears earlier", report_);
     }
     pairs_.push_back({.source = std::string(source), .target = std::string(target)});
   }
@@ -154,8 +154,8 @@ class PairCollector {
     if (report_.examples.empty()) throw CorpusError(fmt::format("{}: the file is empty", path));
     const SkippedLine& first = report_.examples.front();
     throw CorpusError(
-        fmt::format("{}: no usable pair in {} lines (line {}: {}); each line is source, {}, target. Running text is "
-                    "read with the architecture decoder-only",
+        fmt::format("{}: no usable pair in {} lines (line {}: {}); each line must be source, {}, target. For running "
+                    "text, use the architecture decoder-only",
                     path, report_.lines_read, first.line, first.reason, separator));
   }
 
@@ -195,11 +195,11 @@ void refuse_different_lengths(LineReader& source, LineReader& target, const Corp
 void require_text(std::string_view text, const LineReader& reader, const CorpusReport& report) {
   if (report.skipped > 0 && text.size() < reader.size() / 2) {
     const SkippedLine& first = report.examples.front();
-    throw CorpusError(fmt::format("{}: is not text in UTF-8: {} of {} lines cannot be used (line {}: {})",
-                                  reader.path(), report.skipped, report.lines_read, first.line, first.reason));
+    throw CorpusError(fmt::format("{}: not text in UTF-8: {} of {} lines cannot be used (line {}: {})", reader.path(),
+                                  report.skipped, report.lines_read, first.line, first.reason));
   }
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw CorpusError(fmt::format("{}: the file is empty or all white space", reader.path()));
+    throw CorpusError(fmt::format("{}: the file is empty or contains only white space", reader.path()));
   }
 }
 
@@ -209,7 +209,7 @@ void require_text(std::string_view text, const LineReader& reader, const CorpusR
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-    if (locale_ == nullptr) throw CorpusError("the system has no locale C.UTF-8, which knows small letters");
+    if (locale_ == nullptr) throw CorpusError("the system has no locale C.UTF-8, which is needed for lowercasing");
     before_ = uselocale(locale_);
   }
   ~Utf8Locale() {
@@ -230,7 +230,7 @@ std::string read_text(const std::string& path, CorpusReport& report, const Corpu
   LineReader reader(path, largest_text);
   if (reader.size() > largest_text) {
     throw CorpusError(
-        fmt::format("{}: is {} bytes long, allowed: {} bytes of text", path, reader.size(), largest_text));
+        fmt::format("{}: the file has {} bytes, allowed: {} bytes of text", path, reader.size(), largest_text));
   }
   std::string text;
   std::string line;

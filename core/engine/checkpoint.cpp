@@ -34,7 +34,8 @@ void save(const std::filesystem::path& path, const NamedTensors& named, std::map
 
 torch::ScalarType scalar_type(const std::filesystem::path& path, const TensorView& tensor) {
   if (const auto type = floating_type(tensor.dtype)) return *type;
-  throw SafetensorsError(fmt::format("{}: tensor {} does not hold floating-point numbers", path.string(), tensor.name));
+  throw SafetensorsError(
+      fmt::format("{}: tensor {} does not contain floating-point numbers", path.string(), tensor.name));
 }
 
 // A file of them, not read before it is looked at.
@@ -66,14 +67,14 @@ std::vector<torch::Tensor> values_of(const std::filesystem::path& path, const Ma
     void* data = const_cast<char*>(bytes.bytes.data());
     values.push_back(torch::from_blob(data, bytes.shape, scalar_type(path, bytes)).to(torch::kFloat32));
     if (!is_finite(values.back())) {
-      throw SafetensorsError(fmt::format("{}: tensor {} holds a value that is not finite", path.string(), name));
+      throw SafetensorsError(fmt::format("{}: tensor {} contains a value that is not finite", path.string(), name));
     }
     MappedFile::release(bytes.bytes);  // until it is copied
     stored.erase(found);
   }
   if (!stored.empty()) {
     throw SafetensorsError(
-        fmt::format("{}: tensor {} has no place in this model", path.string(), stored.begin()->first));
+        fmt::format("{}: tensor {} does not belong to this model", path.string(), stored.begin()->first));
   }
   return values;
 }
@@ -90,8 +91,8 @@ std::int64_t count_of(const std::filesystem::path& path, const MappedTensors& fi
   const std::string& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 0 || count > largest_step) {
-    throw SafetensorsError(fmt::format("{}: metadata {} is \"{}\", it should be a whole number from 0 to {}",
-                                       path.string(), key, text, largest_step));
+    throw SafetensorsError(fmt::format("{}: metadata {} is \"{}\", expected a whole number from 0 to {}", path.string(),
+                                       key, text, largest_step));
   }
   return count;
 }

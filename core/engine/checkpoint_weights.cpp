@@ -34,13 +34,13 @@ class Destination {
     void* data = const_cast<char*>(stored.bytes.data());
     place.copy_(changed(torch::from_blob(data, shape, stored_type(stored)), part.change));
     if (!is_finite(place))
-      throw CheckpointError(fmt::format("tensor {} holds a value that is not finite", stored.name));
+      throw CheckpointError(fmt::format("tensor {} contains a value that is not finite", stored.name));
   }
 
  private:
   static torch::ScalarType stored_type(const TensorView& stored) {
     if (const auto type = floating_type(stored.dtype)) return *type;
-    throw CheckpointError(fmt::format("tensor {} holds {}, not floating-point numbers of a type that is supported",
+    throw CheckpointError(fmt::format("tensor {} contains {}, not floating-point numbers of a supported type",
                                       stored.name, name_of(stored.dtype)));
   }
 
@@ -79,11 +79,11 @@ void load_checkpoint(const CheckpointTensors& stored, std::span<const TensorRow>
   const std::size_t parameters = places.size();
   std::size_t planned = 0;
   for (const TensorRow& row : rows) planned += places.contains(row.parameter) ? 1 : 0;
-  if (planned != parameters) throw std::logic_error("the plan of the checkpoint leaves parameters out");
+  if (planned != parameters) throw std::logic_error("the checkpoint plan leaves out parameters");
   for (const auto& item : model.named_buffers()) places.emplace(item.key(), item.value());
   for (const TensorRow& row : rows) {
     const auto place = places.find(row.parameter);
-    if (place == places.end()) throw std::logic_error("no parameter is called " + row.parameter);
+    if (place == places.end()) throw std::logic_error("there is no parameter named " + row.parameter);
     Destination destination(place->second.detach(), model.config().head_width());
     for (const TensorPart& part : row.parts) {
       const TensorView* const found = first_stored(stored, part);
@@ -122,7 +122,7 @@ Safetensors checkpoint_tensors(std::span<const TensorRow> rows, const SequenceMo
   for (const TensorRow& row : rows) {
     const torch::Tensor* const parameter = parameters.find(row.parameter);
     if (!parameter && row.optional) continue;
-    if (!parameter) throw std::logic_error("no parameter is called " + row.parameter);
+    if (!parameter) throw std::logic_error("there is no parameter named " + row.parameter);
     std::int64_t begin = 0;
     for (const TensorPart& part : row.parts) {
       const std::int64_t end = begin + (part.rows > 0 ? part.rows : parameter->size(0));

@@ -31,7 +31,7 @@ torch::Device resolve_device(const std::string& name) {
   if (torch::cuda::is_available()) return torch::Device(torch::kCUDA, 0);
   if (!has_device(name)) {
     throw ConfigError(
-        "training.device is cuda, but there is none: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
+        "training.device is cuda, but there is no GPU: this LibTorch has no CUDA or finds no GPU; use auto or cpu");
   }
   return torch::kCPU;
 }
@@ -50,7 +50,8 @@ std::string device_text(torch::Device device) {
 }
 
 std::string processor_text() {
-  return fmt::format("loops for {}, products by {}", kernels::level_text(kernels::level()), kernels::product_library());
+  return fmt::format("vector loops with {}, matrix products with {}", kernels::level_text(kernels::level()),
+                     kernels::product_library());
 }
 
 bool uses_reference_blas() {

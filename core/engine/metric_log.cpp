@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-static_assert(MetricPoint::num_metrics <= 8, "a bit each");
+static_assert(MetricPoint::num_metrics <= 8, "one bit per metric");
 
 // As std::vector grows by itself.
 template <typename T>

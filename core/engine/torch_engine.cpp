@@ -113,7 +113,7 @@ void check_classes(const ModelConfig& model, const Tokenizer& tokenizer) {
 // Other programs' files are never written over.
 void check_is_no_checkpoint(const std::filesystem::path& folder) {
   if (!is_checkpoint(folder)) return;
-  throw FileError(fmt::format("{} holds another program's checkpoint: choose another folder", folder.string()));
+  throw FileError(fmt::format("{} contains another program's checkpoint: choose another folder", folder.string()));
 }
 
 // LibTorch's errors carry a backtrace, which is nothing to show to a user.
@@ -191,7 +191,7 @@ TorchEngine::Run TorchEngine::read_model(const std::string& path) const {
   run.config = load_config(run.folder->config());
   if (!has_device(run.config.training.device)) {
     run.config.training.device = "auto";
-    run.warnings.push_back("The run was trained with CUDA, of which there is none here: it goes on on the CPU");
+    run.warnings.push_back("The run was trained with CUDA, which is not available here: it continues on the CPU");
   }
   run.tokenizer.emplace(read_tokenizer(run.folder->path, run.config));
   check_classes(run.config.model, *run.tokenizer);
@@ -214,10 +214,11 @@ void TorchEngine::read_corpus_of(Run& run, const ProgressCallback& progress) con
     run.corpus = corpus_for(run.config, progress);
     if (run.corpus->hash != run.record->hash) {
       run.warnings.push_back(fmt::format(
-          "{} is not what this run was trained on: held-out sentences may have been seen", run.corpus->name));
+          "{} is not the corpus that this run was trained on: training may have seen its held-out sentences",
+          run.corpus->name));
     }
   } catch (const CorpusError& error) {
-    run.warnings.push_back(fmt::format("The run can be looked at, but not trained: {}", error.what()));
+    run.warnings.push_back(fmt::format("The run can be inspected, but not trained: {}", error.what()));
   }
 }
 
@@ -255,7 +256,8 @@ void TorchEngine::load_pinned(Run& run) const {
   } catch (const std::runtime_error& error) {
     run.history_unreadable = true;
     run.warnings.push_back(
-        fmt::format("The run is opened without its pinned sentences, whose file is set aside when the run is saved: {}",
+        fmt::format("The pinned sentences could not be read, so the run was opened without them. Their file will be "
+                    "renamed when the run is saved: {}",
                     error.what()));
   }
 }
@@ -280,7 +282,7 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   Run run;
   run.config = with_absolute_paths(config);
   set_threads(config.training);
-  if (!config.model.from.empty()) report("Reading the weights");
+  if (!config.model.from.empty()) report("Loading the weights");
   const Origin origin = origin_of(run.config);
   const bool same_corpus = has_corpus_of(run.config);
   run.corpus = corpus_for(run.config, progress);
@@ -310,21 +312,20 @@ RunOpened TorchEngine::reset(const Config& config, const ProgressCallback& progr
   if (same_tokenizer && run_.dataset && run_.config.model.max_length == config.model.max_length) {
     run.dataset = run_.dataset;
   } else {
-    run.dataset =
-        encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report("Cutting the corpus into pieces"); });
+    run.dataset = encode_corpus(*run.corpus, *run.tokenizer, config.model, [&] { report("Tokenizing the corpus"); });
     if (run.dataset->too_long > 0) {
-      run.warnings.push_back(fmt::format("{} pairs left out: a side is longer than model.max_length, {} pieces",
+      run.warnings.push_back(fmt::format("{} pairs skipped: one side is longer than model.max_length, {} tokens",
                                          run.dataset->too_long, config.model.max_length));
     }
     if (run.dataset->unknown_label > 0) {
-      run.warnings.push_back(
-          fmt::format("{} held-out texts left out: training has not seen their labels", run.dataset->unknown_label));
+      run.warnings.push_back(fmt::format("{} held-out texts skipped: their labels do not occur in the training set",
+                                         run.dataset->unknown_label));
     }
   }
   if (config.training.precision == "bfloat16" && device.is_cpu() && !kernels::multiplies_bfloat16()) {
     run.warnings.push_back(
-        "training.precision is bfloat16, and this processor does not multiply such numbers: matrices are rounded to "
-        "them, which makes training no faster");
+        "training.precision is bfloat16, but this processor cannot multiply bfloat16 matrices: values are only "
+        "rounded, and training is no faster");
   }
   run.pinned = run_.pinned;
   run.pinned.clear();
@@ -405,8 +406,9 @@ void TorchEngine::make_trainer(const Breath& breathe) {
   if (run_.folder && std::filesystem::exists(run_.folder->optimizer())) {
     const std::int64_t step = load_optimizer(run_.folder->optimizer(), trainer->optimizer());
     if (step != run_.step()) {
-      throw RunError(fmt::format("{} is of step {}, the weights are of step {}: remove it to go on with fresh moments",
-                                 run_.folder->optimizer().string(), step, run_.step()));
+      throw RunError(fmt::format(
+          "{} is from step {}, but the weights are from step {}: remove it to continue with a fresh optimizer state",
+          run_.folder->optimizer().string(), step, run_.step()));
     }
   }
   run_.trainer = std::move(trainer);
@@ -472,7 +474,7 @@ void TorchEngine::write_lasting(Checkpoint& checkpoint) {
 
 void TorchEngine::write_present(Checkpoint& checkpoint, Keep keep) {
   if (const std::string what = first_not_finite(weights()); !what.empty()) {
-    throw RunError(fmt::format("{} holds a value that is not finite: what was saved last stays", what));
+    throw RunError(fmt::format("{} contains a value that is not finite: the last saved version was not changed", what));
   }
   const RunFolder& files = checkpoint.files();
   save_config(files.config(), run_.config);
@@ -561,8 +563,8 @@ void TorchEngine::average(std::int64_t count) {
   std::erase_if(steps, [&](std::int64_t step) { return step > run_.step(); });
   if (static_cast<std::int64_t>(steps.size()) < count) {
     throw RunError(
-        fmt::format("{} holds weights of {} checkpoints, the mean of {} was asked for; "
-                    "training.kept_checkpoints says how many are kept while training",
+        fmt::format("{} contains the weights of {} checkpoints, but an average of {} was requested; "
+                    "training.kept_checkpoints sets how many are saved while training",
                     folder.checkpoints().string(), steps.size(), count));
   }
   std::vector<std::filesystem::path> files;
@@ -609,7 +611,7 @@ std::shared_ptr<const BatchLook> TorchEngine::next_batch(const BatchWanted& want
     if (!run_.looker) run_.looker.emplace(run_.config, dataset(breathe));
   } catch (const CorpusError& error) {
     auto none = std::make_shared<BatchLook>();
-    none->problem = fmt::format("There is no batch: {}.", error.what());
+    none->problem = fmt::format("No batch can be shown: {}.", error.what());
     return none;
   }
   const bool on_cpu = run_.watched->model->device().is_cpu();
@@ -689,7 +691,7 @@ TsneMap TorchEngine::tsne_map(const TsneStudy& question, const WatchedModel& wat
   map.ids = most_frequent(desk().vocabulary(), most_tsne_pieces);
   const torch::Tensor chosen = rows.index_select(0, ids_tensor(map.ids, torch::kCPU).squeeze(0));
   if (!chosen.isfinite().all().item<bool>())
-    throw std::runtime_error("the embedding holds numbers that are not finite");
+    throw std::runtime_error("the embedding contains numbers that are not finite");
   map.perplexity = std::min(question.perplexity, largest_perplexity(static_cast<int>(map.ids.size())));
   TsneResult result = tsne(to_matrix(chosen), {.perplexity = question.perplexity}, progress);
   map.points = std::move(result.points);
@@ -745,11 +747,11 @@ TensorsLook TorchEngine::tensors(const TensorsQuestion& question, const Fraction
   const Breath breathe = [&] { progress(0); };
   const auto present = watch();
   std::optional<Batch> batch;
-  std::string no_gradients = "The run's corpus is not here: there is no batch to take gradients of.";
+  std::string no_gradients = "The run's corpus is not available, so there is no batch to compute gradients on.";
   if (run_.corpus) {
     const auto data = dataset(breathe);
     no_gradients =
-        data->can_validate() ? "" : "Nothing is held out for validation: there is no batch to take gradients of.";
+        data->can_validate() ? "" : "No validation set is held out, so there is no batch to compute gradients on.";
     if (no_gradients.empty())
       batch = validation_batches(*present->model, *data, run_.config.training.batch_size).front();
   }

@@ -101,11 +101,11 @@ CostPoint measure(const Pass& pass, std::int64_t length, std::int64_t width, Spe
 
 // What twice the length may come to at the worst, n².
 std::string why_not_next(const CostCurve& curve, const CostQuestion& question, double seconds_left) {
-  if (seconds_left <= 0) return fmt::format("the budget of {:g} s is spent", question.seconds);
+  if (seconds_left <= 0) return fmt::format("the time limit of {:g} s is reached", question.seconds);
   if (curve.points.empty()) return {};
   const CostPoint& last = curve.points.back();
   if (4 * last.megabytes > question.megabytes)
-    return fmt::format("{} pieces may take more than {:g} MB", 2 * last.length, question.megabytes);
+    return fmt::format("{} tokens may need more than {:g} MB", 2 * last.length, question.megabytes);
   return {};
 }
 

@@ -103,8 +103,8 @@ class HeadsStudy {
 constexpr std::size_t quick_batches = 4;
 
 std::string why_not(const SequenceModel& model, const Dataset& dataset) {
-  if (model.config().is_recurrent()) return "A recurrent network has no heads that could be switched off.";
-  if (!dataset.can_validate()) return "Nothing is held out for validation: there is nothing to lose.";
+  if (model.config().is_recurrent()) return "A recurrent network has no heads to ablate.";
+  if (!dataset.can_validate()) return "No validation set is held out, so there is no loss to measure.";
   return {};
 }
 

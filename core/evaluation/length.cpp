@@ -106,7 +106,7 @@ void look_at_pairs(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, c
       for (const std::string& side : {pair.source, pair.target})
         pieces = std::max(pieces, static_cast<std::int64_t>(tokenizer.encode(side).size()));
     if (length > look.trained && !roomy.reach(pieces + room_beside_words)) {
-      look.problem = "This model\u2019s positions are learned: it has none for sentences longer than these.";
+      look.problem = "This model\u2019s position embeddings are learned: it has none for longer sentences than these.";
       return;
     }
     const LengthPoint point = point_of(roomy.model(), tokenizer, of_length, length, breathe);
@@ -114,9 +114,10 @@ void look_at_pairs(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, c
     ++done;
   }
   if (look.points.empty())
-    look.problem = "There is no held-out pair that the model has room for.";
+    look.problem = "No held-out pair fits into the model.";
   else if (look.points.back().length <= look.trained)
-    look.problem = "Longer sentences than those of the corpus can be made for copy, reverse, sort and addition alone.";
+    look.problem =
+        "Sentences longer than those of the corpus can be generated only for copy, reverse, sort and addition.";
 }
 
 // Windows from everywhere in the stream, one behind the other where it is short.
@@ -127,7 +128,7 @@ void look_at_text(LengthLook& look, Roomy& roomy, const Tokenizer& tokenizer, co
   std::int64_t length = 2 * look.trained;
   if (!roomy.reach(length)) {
     length = look.trained;
-    look.problem = "This model\u2019s positions are learned: it has none beyond its context.";
+    look.problem = "This model\u2019s position embeddings are learned: it has none beyond its context.";
   }
   const std::vector<int> stream = encode_text(tokenizer, corpus.text.test, [&] { progress(0); }).stream;
   const auto available = static_cast<std::int64_t>(stream.size()) - 1;

@@ -204,8 +204,7 @@ void add_layers(const std::vector<WordReading>& readings, const ModelConfig& mod
     for (const WordReading& reading : readings) rows.push_back(reading.vectors[layer]);
     const torch::Tensor vectors = torch::stack(rows);  // occurrences × D
     if (!vectors.isfinite().all().item<bool>()) {
-      look.problem =
-          "The model gives numbers that are not finite: open the run again to return to its last checkpoint.";
+      look.problem = "The model's outputs are not finite: open the run again to return to its last checkpoint.";
       look.layers.clear();
       return;
     }
@@ -232,15 +231,15 @@ SenseLook look_at_senses(SequenceModel& model, const Tokenizer& tokenizer, const
   if (is_english_french(config) && !model.config().is_language_model())
     for (const std::string_view known : ambiguous_words()) look.suggestions.emplace_back(known);
   if (!corpus) {
-    look.problem = "The corpus of this run could not be read, so there are no sentences to look through.";
+    look.problem = "The run's corpus could not be read, so there are no sentences to search.";
     return look;
   }
   Collector collector(tokenizer, model.config(), config, word, look);
   if (!word.empty()) collect(*corpus, collector, breathe);
   if (collector.found.size() < 2) {
-    look.problem = fmt::format(
-        "The corpus has {} with \"{}\" as a word of its source that the model has room for: type another word.",
-        collector.found.empty() ? "no sentence" : "one sentence only", word);
+    look.problem =
+        fmt::format("The corpus has {} with \"{}\" as a source word that fits into the model: type another word.",
+                    collector.found.empty() ? "no sentence" : "only one sentence", word);
     return look;
   }
   std::vector<WordReading> readings;
@@ -250,13 +249,13 @@ SenseLook look_at_senses(SequenceModel& model, const Tokenizer& tokenizer, const
     readings.push_back(read_word(model, found, collector.known()));
   }
   if (collector.known()) {
-    look.grouped_by = "the sense, told by the translation";
+    look.grouped_by = "sense, known from the translation";
   } else if (std::ranges::all_of(readings, [](const WordReading& reading) { return reading.looked_at_by.empty(); })) {
-    look.grouped_by = "nothing: this model has no cross-attention that could tell senses apart";
+    look.grouped_by = "nothing: this model has no cross-attention to separate senses by";
     look.groups = {"all"};
     for (Occurrence& occurrence : look.occurrences) occurrence.group = 0;
   } else {
-    look.grouped_by = "the output piece that attends to it most";
+    look.grouped_by = "the output token that attends to it most";
     group_by_output(readings, look);
   }
   add_layers(readings, model.config(), look);

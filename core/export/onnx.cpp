@@ -229,7 +229,8 @@ std::string onnx_bytes(const SequenceModel& model) {
   std::size_t weights = 0;
   for (const torch::Tensor& parameter : model.parameters()) weights += parameter.numel() * sizeof(float);
   if (weights + room_for_graph > largest_file)
-    throw CheckpointError(fmt::format("the weights take {} MB, and an ONNX file holds 2147", weights / 1'000'000));
+    throw CheckpointError(
+        fmt::format("the weights take {} MB, but an ONNX file can hold at most 2147", weights / 1'000'000));
   Graph graph(model);
   write_transformer(model.config(), graph);
   return graph.bytes();

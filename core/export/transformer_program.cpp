@@ -222,7 +222,7 @@ class Program {
 void check_is_transformer(const ModelConfig& config) {
   if (!config.is_recurrent() && config.has_decoder()) return;
   throw CheckpointError(
-      fmt::format("model.architecture is \"{}\": only encoder-decoder and decoder-only are given away as a program",
+      fmt::format("model.architecture is \"{}\": only encoder-decoder and decoder-only can be exported as a program",
                   config.architecture));
 }
 

@@ -55,7 +55,7 @@ Level first_level() {
     if (level_name(level) == wanted) return level;
   }
   throw std::runtime_error(
-      fmt::format("ATTNSCOPE_LEVEL is \"{}\": use baseline, avx2 or avx512, as far as the processor has them", wanted));
+      fmt::format("ATTNSCOPE_LEVEL is \"{}\": use baseline, avx2 or avx512, if the processor supports it", wanted));
 }
 
 std::atomic<Level>& level_in_use() {

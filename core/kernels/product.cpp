@@ -57,7 +57,7 @@ void multiply_floats(const ProductShape& shape, MatrixView a, MatrixView b, floa
     const dnnl_status_t status =
         dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', rows, columns, depth, 1.0F, a.values, a.stride,
                    b.values, b.stride, add ? 1.0F : 0.0F, c, columns);
-    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product of matrices");
+    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a matrix product");
     return;
   }
   torch::NoGradGuard no_grad;

@@ -221,7 +221,7 @@ int strongest_word(const Matrix& map, int row, const std::vector<WordSpan>& keys
 
 std::string_view describe(AntecedentView view) {
   constexpr std::array<std::string_view, 3> names = {"encoder, from it", "cross-attention, from il/elle",
-                                                     "cross-attention, writing il/elle"};
+                                                     "cross-attention, generating il/elle"};
   return names[static_cast<std::size_t>(view)];
 }
 

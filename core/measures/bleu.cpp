@@ -198,8 +198,9 @@ BleuStatistics bleu_statistics(std::span<const std::string> hypotheses,
   if (references.empty()) throw std::invalid_argument("BLEU needs at least one reference for each hypothesis");
   for (const std::vector<std::string>& stream : references) {
     if (stream.size() == hypotheses.size()) continue;
-    throw std::invalid_argument(fmt::format("BLEU compares {} hypotheses with {} references; it needs as many",
-                                            hypotheses.size(), stream.size()));
+    throw std::invalid_argument(
+        fmt::format("BLEU compares {} hypotheses with {} references; it needs the same number of both",
+                    hypotheses.size(), stream.size()));
   }
   BleuStatistics statistics;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {

@@ -13,20 +13,20 @@ namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array texts = {
+    KernelText{"constant", "1",
+               "Every key counts equally, however far away it is: the plain average of all values (average pooling). "
+               "Every other kernel approaches it as its width grows."},
     KernelText{
-        "constant", "1",
-        "Every key counts alike, however far it is: the plain average of all values, average pooling. It is what "
-        "every other kernel becomes when it is wide enough."},
-    KernelText{"boxcar", "1 if |u| < 1, else 0",
-               "The average of the keys nearer than the width. Where none is near there is no estimate."},
+        "boxcar", "1 if |u| < 1, else 0",
+        "Averages the values of all keys nearer than the width. Where no key is that near, there is no estimate."},
     KernelText{"Gaussian", "exp(\u2212u\u00B2/2)",
-               "Near keys count most and none counts nothing. Its weights are softmax(\u2212u\u00B2/2): attention with "
-               "the negative squared distance as score."},
-    KernelText{"Epanechikov", "\u00BE (1 \u2212 u\u00B2) if |u| < 1, else 0",
-               "The parabola of the textbooks, of all kernels the one with the least expected error."},
+               "Near keys count most, and every key counts a little. Its weights are softmax(\u2212u\u00B2/2): "
+               "attention with the negative squared distance as score."},
+    KernelText{"Epanechnikov", "\u00BE (1 \u2212 u\u00B2) if |u| < 1, else 0",
+               "The parabola of the textbooks: of all kernels, it has the smallest expected error."},
     KernelText{"triangle", "1 \u2212 |u| if |u| < 1, else 0",
-               "Falls in a straight line; d2l\u2019s chapter on attention pooling draws it under Epanechikov\u2019s "
-               "name."},
+               "Falls linearly with the distance; d2l\u2019s chapter on attention pooling plots it under "
+               "Epanechnikov\u2019s name."},
 };
 static_assert(texts.size() == static_cast<std::size_t>(Kernel::triangle) + 1);
 

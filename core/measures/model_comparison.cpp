@@ -34,8 +34,9 @@ std::vector<Token> first_of(const std::vector<Token>& tokens, int count) {
 
 std::string other_pieces(const Snapshot& a, const Snapshot& b) {
   if (std::ranges::equal(a.typed(), b.typed(), {}, &Token::piece, &Token::piece)) return {};
-  return fmt::format("Their tokenizers cut the sentence into other pieces, {} and {}: rows and columns do not fit.",
-                     a.typed().size(), b.typed().size());
+  return fmt::format(
+      "The two tokenizers split the sentence differently, into {} and {} tokens: rows and columns do not match.",
+      a.typed().size(), b.typed().size());
 }
 
 // ---- outputs
@@ -90,9 +91,9 @@ std::string why_no_map(const Snapshot& snapshot, std::string_view side, const He
     if (!bare) return fmt::format("{} has no {} attention.", side, part_name(place.part));
     const ModelConfig& model = snapshot.model;
     const bool never = model.is_recurrent() && (model.attention == "none" || model.is_classifier());
-    return fmt::format("{} {}.", side, never ? "has no attention" : "has not been looked at yet");
+    return fmt::format("{} {}.", side, never ? "has no attention" : "has not been evaluated yet");
   }
-  return fmt::format("{} has no layer {}, head {} there.", side, place.layer + 1, place.head + 1);
+  return fmt::format("{} has no layer {}, head {} in this attention.", side, place.layer + 1, place.head + 1);
 }
 
 float total_variation(const Matrix& a, const Matrix& b) {
@@ -148,7 +149,7 @@ bool ComparedOutputs::same() const {
 ComparedOutputs compare_outputs(const Snapshot& a, const Snapshot& b) {
   ComparedOutputs outputs;
   if (!a.is_whole() || !b.is_whole()) {
-    outputs.why_not = "Not yet written by both.";
+    outputs.why_not = "The two models have not both generated their output yet.";
     return outputs;
   }
   compare_words(a.output_text, b.output_text, outputs.words);
@@ -176,14 +177,15 @@ std::vector<ComparedPositions> compare_positions(const Snapshot& a, const Snapsh
     notes.front().why_not = std::move(why);
     return notes;
   };
-  if (!a.positions || !b.positions) return one_note("Not yet looked at in both.");
+  if (!a.positions || !b.positions) return one_note("The two models have not both been evaluated yet.");
   if (a.model.is_recurrent() || b.model.is_recurrent())
-    return one_note("A recurrent network is told no positions: it reads one piece after the other.");
+    return one_note("A recurrent network has no positional encoding: it reads one token after the other.");
   if (a.model.positions != b.model.positions) {
-    return one_note(fmt::format("A is told the order by {}, B by {}: numbers of different kinds. Choose A or B above.",
-                                a.model.positions, b.model.positions));
+    return one_note(fmt::format(
+        "The positional encoding of A is {}, that of B is {}: their numbers are not comparable. Choose A or B above.",
+        a.model.positions, b.model.positions));
   }
-  if (a.positions->empty()) return one_note("Neither is told the order of its pieces.");
+  if (a.positions->empty()) return one_note("Neither model has a positional encoding.");
   std::vector<ComparedPositions> tables;
   for (std::size_t i = 0; i < std::min(a.positions->size(), b.positions->size()); ++i) {
     const PositionTable& of_a = (*a.positions)[i];
@@ -209,9 +211,9 @@ ComparedNeighbours compare_neighbours(const Snapshot& a, const Snapshot& b) {
   const bool in_a = neighbours_of(a) != nullptr, in_b = neighbours_of(b) != nullptr;
   if (!in_a || !in_b) {
     const bool neither = !in_a && !in_b;
-    compared.why_not = neither && a.embeddings->chosen_problem.empty() ? "Choose a piece in A or B first."
-                       : neither                                       ? "Neither has a piece of that name."
-                                 : fmt::format("{} has no piece of that name.", in_a ? "B" : "A");
+    compared.why_not = neither && a.embeddings->chosen_problem.empty() ? "Choose a token in A or B first."
+                       : neither                                       ? "Neither vocabulary has this token."
+                                 : fmt::format("The vocabulary of {} does not have this token.", in_a ? "B" : "A");
     return compared;
   }
   compared.chosen = a.embeddings->vocabulary->pieces[static_cast<std::size_t>(a.embeddings->chosen)];

@@ -27,7 +27,7 @@ class DropoutOrder {
       drawn_ = before + pass_.free_steps * a_step;
       decoder(pass_.target_length);
     }
-    if (config_.is_classifier()) add({"what the label is read off", true});
+    if (config_.is_classifier()) add({"classifier input", true});
     return std::move(places_);
   }
 
@@ -40,7 +40,7 @@ class DropoutOrder {
   }
 
   void encoder() {
-    add_read({"embedding of the source", false});
+    add_read({"source embedding", false});
     for (std::int64_t layer = 1; layer <= config_.num_encoder_layers; ++layer) {
       if (config_.is_recurrent()) {
         if (layer > 1) add_read({fmt::format("between encoder layers {} and {}", layer - 1, layer), false});
@@ -52,7 +52,7 @@ class DropoutOrder {
   }
 
   void decoder(std::int64_t positions) {
-    add_read({config_.has_encoder() ? "embedding of the decoder input" : "embedding", true});
+    add_read({config_.has_encoder() ? "decoder input embedding" : "embedding", true});
     if (config_.is_recurrent()) return recurrent_decoder(positions);
     const std::string stack = config_.has_encoder() ? "decoder" : "";
     for (std::int64_t layer = 1; layer <= config_.num_decoder_layers; ++layer) {
@@ -73,7 +73,7 @@ class DropoutOrder {
                          !by_position});
     }
     drawn_ += by_position ? between * positions : between;
-    add({"what the output is read off", true});
+    add({"input of the output layer", true});
   }
 
   static std::string in_layer(const std::string& stack, std::int64_t layer, const char* what) {
@@ -82,18 +82,18 @@ class DropoutOrder {
 
   void self_attention(const std::string& stack, std::int64_t layer, bool of_target) {
     const Columns keys = of_target ? Columns::target : Columns::source;
-    add({in_layer(stack, layer, "weights of self-attention"), of_target, keys});
-    add({in_layer(stack, layer, "what self-attention adds"), of_target});
+    add({in_layer(stack, layer, "self-attention weights"), of_target, keys});
+    add({in_layer(stack, layer, "self-attention output"), of_target});
   }
 
   void cross_attention(const std::string& stack, std::int64_t layer) {
-    add({in_layer(stack, layer, "weights of cross-attention"), true, Columns::source});
-    add({in_layer(stack, layer, "what cross-attention adds"), true});
+    add({in_layer(stack, layer, "cross-attention weights"), true, Columns::source});
+    add({in_layer(stack, layer, "cross-attention output"), true});
   }
 
   void feed_forward(const std::string& stack, std::int64_t layer, bool of_target) {
     add({in_layer(stack, layer, "hidden units"), of_target, Columns::hidden_units});
-    add({in_layer(stack, layer, "what the feed-forward adds"), of_target});
+    add({in_layer(stack, layer, "feed-forward output"), of_target});
   }
 
   const ModelConfig& config_;

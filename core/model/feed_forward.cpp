@@ -41,7 +41,7 @@ constexpr std::array forms = {
 
 const FeedForwardForm& feed_forward_form(std::string_view activation) {
   const auto* const found = std::ranges::find(forms, activation, &FeedForwardForm::name);
-  if (found == forms.end()) throw ConfigError("nothing computes the activation \"" + std::string(activation) + '"');
+  if (found == forms.end()) throw ConfigError("unknown activation \"" + std::string(activation) + '"');
   return *found;
 }
 

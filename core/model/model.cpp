@@ -142,7 +142,8 @@ void SequenceModel::stand_still() {
 }
 
 void SequenceModel::check_standing_still() const {
-  if (is_training() || output_weight_.requires_grad()) throw std::logic_error("a model is looked at that is trained");
+  if (is_training() || output_weight_.requires_grad())
+    throw std::logic_error("a model that is being trained cannot be inspected");
 }
 
 Model make_model(const ModelConfig& config, std::int64_t vocab_size) {

@@ -81,7 +81,7 @@ namespace {
 void check_room(const torch::Tensor& table, std::int64_t last) {
   if (last <= table.size(0)) return;
   throw std::out_of_range(
-      fmt::format("the model has {} positions (model.max_length), and {} are asked for", table.size(0), last));
+      fmt::format("the model has {} positions (model.max_length), but {} are needed", table.size(0), last));
 }
 
 AddedPositions computed(torch::nn::Module& owner, const std::string& name, const torch::Tensor& vectors) {
@@ -164,7 +164,7 @@ constexpr std::array schemes = {
 
 const SchemeFunctions& functions_of(const ModelConfig& config) {
   const auto* const found = std::ranges::find(schemes, config.positions, &SchemeFunctions::name);
-  if (found == schemes.end()) throw ConfigError("nothing computes the positions \"" + config.positions + '"');
+  if (found == schemes.end()) throw ConfigError("unknown positional encoding \"" + config.positions + '"');
   return *found;
 }
 

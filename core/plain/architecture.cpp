@@ -29,8 +29,8 @@ std::string vectors(bool decoder) {
 ArchitectureBox embedding_box(const ModelConfig& model, bool decoder) {
   ArchitectureBox box{.box = {FlowPart::embedding, decoder},
                       .title = decoder && !model.is_language_model() ? "Output embedding" : "Input embedding",
-                      .help = model.scaled_embeddings ? "A learned vector a piece, times √D (paper §3.4)."
-                                                      : "A learned vector a piece.",
+                      .help = model.scaled_embeddings ? "One learned vector per token, multiplied by √D (paper §3.4)."
+                                                      : "One learned vector per token.",
                       .out = vectors(decoder)};
   const bool first = !decoder || model.is_language_model();
   if (!model.has_one_embedding()) {
@@ -45,12 +45,14 @@ void add_logits(const ModelConfig& model, ArchitectureColumn& column) {
   ArchitectureBox logits{
       .box = {FlowPart::logits, true},
       .title = "Linear",
-      .help = model.is_classifier()
-                  ? "A score for every label: the dot product with its row of the output matrix."
-                  : "A score for every piece of the vocabulary: the dot product with its row (paper §3.4).",
+      .help =
+          model.is_classifier()
+              ? "One logit per label: the dot product of the pooled vector with the label's row of the output matrix."
+              : "One logit per token of the vocabulary: the dot product with the token's row of the output matrix "
+                "(paper §3.4).",
       .out = "B×T×V"};
   if (model.has_tied_output()) {
-    logits.help += " The matrix is the embedding's own, transposed.";
+    logits.help += " The output matrix is the transposed embedding matrix (tied weights).";
     logits.shared = {"embedding.weight"};
   } else {
     logits.parameters = {"output_weight"};
@@ -59,7 +61,7 @@ void add_logits(const ModelConfig& model, ArchitectureColumn& column) {
   column.boxes.push_back(logits);
   column.boxes.push_back({.box = {FlowPart::probabilities, true},
                           .title = "Softmax",
-                          .help = "Scores become probabilities: positive, and 1 together.",
+                          .help = "Turns logits into probabilities, which are positive and sum to 1.",
                           .out = "B×T×V"});
 }
 
@@ -75,14 +77,15 @@ struct SublayerText {
 
 constexpr std::array sublayers = {
     SublayerText{FlowPart::self_norm, FlowPart::self_attention, "Self-attention",
-                 "Every piece looks at every piece of its own sentence, through all heads (paper §3.2).",
+                 "Every token attends to every token of its own sequence, in all heads (paper §3.2).",
                  "self_attn.in_proj_ self_attn.out_proj."},
     SublayerText{FlowPart::cross_norm, FlowPart::cross_attention, "Cross-attention",
-                 "What is written looks at the source: queries from below, keys and values from the encoder (paper "
-                 "§3.2.3).",
+                 "Every decoder position attends to the source: queries come from the decoder, keys and values from "
+                 "the encoder (paper §3.2.3).",
                  "multihead_attn.in_proj_ multihead_attn.out_proj."},
     SublayerText{FlowPart::feed_forward_norm, FlowPart::feed_forward, "Feed-forward",
-                 "The same two linear maps for every piece, with an activation between them (paper §3.3).", "linear"},
+                 "Two linear maps with an activation between them, applied to every position separately (paper §3.3).",
+                 "linear"},
 };
 
 std::string norm_name(const ModelConfig& model) {
@@ -92,16 +95,15 @@ std::string norm_name(const ModelConfig& model) {
 ArchitectureBox norm_box(const ModelConfig& model, const SublayerText& text, int number, bool decoder) {
   const bool pre = model.norm == "pre";
   const std::string stack = decoder ? "decoder" : "encoder";
-  return {
-      .box = {text.norm, decoder},
-      .title = pre ? norm_name(model) : "Add & norm",
-      .help = pre ? "Pre-norm: the sublayer sees a normalised input, and is added to what came in (1910.10683; "
-                    "2002.04745)."
-                  : "What the sublayer gives is added to what came in, and the sum normalised, each piece by itself "
-                    "(paper §3.1).",
-      .parameters = {fmt::format("{}.layers.{{}}.norm{}.", stack, number)},
-      .out = vectors(decoder),
-      .repeated = true};
+  return {.box = {text.norm, decoder},
+          .title = pre ? norm_name(model) : "Add & norm",
+          .help = pre ? "Pre-norm: the sublayer's input is normalized, and its output is added to the residual stream "
+                        "(1910.10683; 2002.04745)."
+                      : "Post-norm: the sublayer's output is added to its input, and the sum is normalized at each "
+                        "position (paper §3.1).",
+          .parameters = {fmt::format("{}.layers.{{}}.norm{}.", stack, number)},
+          .out = vectors(decoder),
+          .repeated = true};
 }
 
 ArchitectureBox sublayer_box(const SublayerText& text, bool decoder) {
@@ -112,7 +114,7 @@ ArchitectureBox sublayer_box(const SublayerText& text, bool decoder) {
     parameters.push_back(fmt::format("{}.layers.{{}}.{}", stack, beginning));
   return {.box = {text.part, decoder},
           .title = masked ? "Masked attention" : text.title,
-          .help = masked ? "Every piece looks at itself and at what came before it, through all heads (paper §3.2.3)."
+          .help = masked ? "Every token attends to itself and to the tokens before it, in all heads (paper §3.2.3)."
                          : text.help,
           .parameters = std::move(parameters),
           .out = vectors(decoder),
@@ -135,7 +137,7 @@ ArchitectureBox positions_box(const ModelConfig& model, bool decoder) {
   ArchitectureBox box{.box = {FlowPart::positions, decoder},
                       .title = added ? (model.positions == "learned" ? "Learned positions" : "Positional encoding")
                                      : std::string(scheme.label),
-                      .help = fmt::format("The order is told by {}.", scheme.tells),
+                      .help = fmt::format("Token positions are encoded by {}.", scheme.tells),
                       .out = shape_of(scheme.form, length_of(decoder)),
                       .repeated = !added,
                       .beside = true};
@@ -166,7 +168,7 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
   if (model.final_norm) {
     column.boxes.push_back({.box = {FlowPart::last_norm, decoder},
                             .title = norm_name(model),
-                            .help = "After the last layer, once more: as torch.nn.Transformer has it.",
+                            .help = "One more norm after the last layer, as in torch.nn.Transformer.",
                             .parameters = {decoder ? "decoder.norm." : "encoder.norm."},
                             .out = vectors(decoder)});
   }
@@ -179,13 +181,14 @@ ArchitectureColumn transformer_column(const ModelConfig& model, bool decoder) {
 ArchitectureColumn label_column(const ModelConfig& model) {
   ArchitectureColumn column{.input = "", .boxes = {}, .layers = 1};
   if (model.pools_by_weights()) {
-    column.boxes.push_back({.box = {FlowPart::attention, true},
-                            .title = "Pooling, " + model.pooling,
-                            .help = "Many to one: a weighted sum of the encoder's states, of all pieces (Yang et al. "
-                                    "2016).",
-                            .parameters = {"pooling."},
-                            .out = "B×1×D",
-                            .from_source = true});
+    column.boxes.push_back(
+        {.box = {FlowPart::attention, true},
+         .title = "Pooling, " + model.pooling,
+         .help =
+             "Pools the encoder states of all tokens into one vector, a sum with learned weights (Yang et al. 2016).",
+         .parameters = {"pooling."},
+         .out = "B×1×D",
+         .from_source = true});
   }
   add_logits(model, column);
   column.boxes[column.boxes.size() - 2].from_source = !model.pools_by_weights();
@@ -197,17 +200,18 @@ ArchitectureColumn label_column(const ModelConfig& model) {
 std::string cell_title(const ModelConfig& model, bool decoder) {
   std::string name = model.cell;
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return model.bidirectional && !decoder ? name + ", both ways" : name;
+  return model.bidirectional && !decoder ? name + ", bidirectional" : name;
 }
 
 ArchitectureBox cell_box(const ModelConfig& model, bool decoder) {
   const std::string stack = decoder ? "decoder" : "encoder";
-  ArchitectureBox box{.box = {FlowPart::cell, decoder},
-                      .title = cell_title(model, decoder),
-                      .help = "Piece after piece: each state is made of the piece and the state before it.",
-                      .out = vectors(decoder),
-                      .repeated = true,
-                      .from_source = decoder && model.attention == "none"};
+  ArchitectureBox box{
+      .box = {FlowPart::cell, decoder},
+      .title = cell_title(model, decoder),
+      .help = "Reads one token after another: each state is computed from the token and the previous state.",
+      .out = vectors(decoder),
+      .repeated = true,
+      .from_source = decoder && model.attention == "none"};
   for (const char* parameter : {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"})
     box.parameters.push_back(fmt::format("{}.{}{{}}", stack, parameter));
   return box;
@@ -221,22 +225,23 @@ ArchitectureColumn recurrent_encoder(const ModelConfig& model) {
 
 ArchitectureColumn recurrent_decoder(const ModelConfig& model) {
   ArchitectureColumn column{.input = "B×T", .boxes = {embedding_box(model, true)}, .layers = model.num_decoder_layers};
-  const ArchitectureBox attention{.box = {FlowPart::attention, true},
-                                  .title = "Attention, " + model.attention,
-                                  .help = model.attention == "bahdanau"
-                                              ? "The state before the piece is compared with every state of the "
-                                                "encoder; their mix enters the cell beside the piece (1409.0473)."
-                                              : "The state after the piece is compared with every state of the "
-                                                "encoder; their mix goes to the readout (1508.04025).",
-                                  .parameters = {"attention.W.", "attention.U.", "attention.v."},
-                                  .out = "B×T×2D",
-                                  .from_source = true};
+  const ArchitectureBox attention{
+      .box = {FlowPart::attention, true},
+      .title = "Attention, " + model.attention,
+      .help = model.attention == "bahdanau"
+                  ? "The decoder's previous state is compared with every encoder state; their weighted sum is fed to "
+                    "the cell together with the token (1409.0473)."
+                  : "The decoder's current state is compared with every encoder state; their weighted sum is fed to "
+                    "the attentional output layer (1508.04025).",
+      .parameters = {"attention.W.", "attention.U.", "attention.v."},
+      .out = "B×T×2D",
+      .from_source = true};
   if (model.attention == "bahdanau") column.boxes.push_back(attention);
   column.boxes.push_back(cell_box(model, true));
   if (model.attention != "none") {
     if (model.attention != "bahdanau") column.boxes.push_back(attention);
     column.boxes.push_back({.box = {FlowPart::readout, true},
-                            .title = "Readout",
+                            .title = "Attentional output",
                             .help = "tanh(W_c [context; state]) (1508.04025 eq. 5).",
                             .parameters = {"attention.W_c."},
                             .out = "B×T×D"});

@@ -73,7 +73,7 @@ Matrix method_agreement(const std::vector<PieceMethod>& methods) {
 
 std::string attribution_sentence(const AttributionLook& look, std::size_t head) {
   const std::vector<PieceMethod> methods = piece_methods(look, head);
-  if (look.pieces.size() < 3) return "Of fewer than three pieces there are no ranks to compare.";
+  if (look.pieces.size() < 3) return "Ranks cannot be compared with fewer than three input tokens.";
   const std::vector<double> sizes = sizes_of(look.deletion);
   const auto most = static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin());
   const Matrix agreement = method_agreement(methods);
@@ -85,8 +85,8 @@ std::string attribution_sentence(const AttributionLook& look, std::size_t head) 
   for (const std::size_t i : order)
     ranked += fmt::format("{}{} {:.2f}", ranked.empty() ? "" : ", ", methods[i].name, with_deletion(i));
   return fmt::format(
-      "Leaving out \u201C{}\u201D moves log p({}) most, by {:+.3f}; how far the others rank the pieces as that does: "
-      "{}.",
+      "Leaving out \u201C{}\u201D changes log p({}) most, by {:+.3f}. Rank correlation of the other methods with "
+      "leaving a token out: {}.",
       without_mark(look.pieces[most]), without_mark(look.written[static_cast<std::size_t>(look.output)]),
       -look.deletion[most], ranked);
 }

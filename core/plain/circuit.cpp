@@ -74,8 +74,8 @@ std::string heads_text(const std::vector<HeadRow>& members) {
 const char* sum_text(double alone, double together) {
   constexpr double redundant = 0.7, synergy_ends = 1.3;
   if (alone < redundant * together)
-    return "each does what another would (an OR), so that the answer turns only where all of them change";
-  return alone > synergy_ends * together ? "what they do overlaps" : "they add up";
+    return "the heads are redundant (an OR), so the answer flips only when all of them are patched";
+  return alone > synergy_ends * together ? "their effects overlap" : "their effects add up";
 }
 
 }  // namespace
@@ -90,21 +90,23 @@ std::string why_not_one(const Hop& hop) {
     sum += share;
     alone.push_back(fmt::format("head {} {:.2f}", head + 1, share));
   }
-  std::string text = fmt::format("One head is not enough: alone {} of the effect, together {:.2f}; {}.",
-                                 fmt::join(alone, ", "), hop.together.share(), sum_text(sum, hop.together.share()));
+  std::string text =
+      fmt::format("No single head is enough: patched one at a time they recover {} of the effect, together {:.2f}; {}.",
+                  fmt::join(alone, ", "), hop.together.share(), sum_text(sum, hop.together.share()));
   const auto fewer = [&](const std::vector<HeadRow>& members) {
     return !members.empty() && members.size() < hop.members.size();
   };
-  if (fewer(hop.clean_members)) text += fmt::format(" To spoil the answer {} will do.", heads_text(hop.clean_members));
+  if (fewer(hop.clean_members))
+    text += fmt::format(" Corrupting {} is enough to flip the answer.", heads_text(hop.clean_members));
   if (fewer(hop.corrupted_members))
-    text += fmt::format(" To bring it back {} will do.", heads_text(hop.corrupted_members));
+    text += fmt::format(" Restoring {} is enough to recover the answer.", heads_text(hop.corrupted_members));
   return text;
 }
 
 const Sweep& CircuitLook::sweep(Twin of, ChangeKind kind) const {
   for (const Sweep& made : sweeps)
     if (made.of == of && made.kind == kind) return made;
-  throw std::out_of_range("no such sweep was made");
+  throw std::out_of_range("this sweep was not computed");
 }
 
 }  // namespace attnscope

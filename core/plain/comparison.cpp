@@ -65,15 +65,17 @@ std::string name_of_b(const std::vector<FieldDifference>& differences) {
 }
 
 std::string other_batches(const Config& a, const Config& b) {
-  if (a.corpus != b.corpus) return "They read different corpora: their batches and losses are not of the same text.";
+  if (a.corpus != b.corpus)
+    return "The two runs use different corpora, so their batches and losses are not computed on the same text.";
   if (a.tokenizer != b.tokenizer)
-    return "Their tokenizers differ: the text is the same, its pieces and losses a piece are not.";
+    return "The two runs use different tokenizers: the text is the same, but its tokens differ, so losses per token "
+           "are not comparable.";
   if (a.model.is_language_model() != b.model.is_language_model())
-    return "One reads running text, the other pairs: their losses are not of the same text.";
+    return "One run trains on running text, the other on pairs, so their losses are not computed on the same text.";
   for (const FieldDifference& difference : differences(a, b)) {
     if (std::ranges::find(batch_fields, difference.key) != batch_fields.end())
-      return fmt::format("Their {} differs, {} and {}: they do not see the same batches.", difference.label,
-                         difference.a, difference.b);
+      return fmt::format("The runs differ in “{}” ({} and {}), so they do not train on the same batches.",
+                         difference.label, difference.a, difference.b);
   }
   return {};
 }

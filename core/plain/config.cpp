@@ -85,9 +85,9 @@ std::vector<std::string_view> position_names() {
 
 std::string_view positions_help() {
   static const std::string help = [] {
-    std::string text = "what tells self-attention the order: ";
+    std::string text = "How self-attention encodes token positions. ";
     for (const PositionScheme& scheme : position_schemes()) text += fmt::format("{}: {}; ", scheme.name, scheme.tells);
-    return text + "cross-attention is told by none but those added to the embeddings";
+    return text + "cross-attention sees only the encodings that are added to the embeddings";
   }();
   return help;
 }
@@ -112,202 +112,212 @@ const FieldLimits any_piece = range(-1, 1000000);
 
 const std::vector<ConfigField>& field_table() {
   static const std::vector<ConfigField> fields = {
-      {ATTNSCOPE_FIELD(corpus.source), "corpus", any_text,
-       "a built-in corpus, a file of pairs (a line: source, tab, target), or the source side of two parallel files; "
-       "for a decoder-only model any text file"},
-      {ATTNSCOPE_FIELD(corpus.target), "target file", any_text,
-       "the target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
-      {ATTNSCOPE_FIELD(corpus.seed), "seed", range(0, 4294967295.0),
-       "decides the generated sentences and the split into training, validation and test"},
-      {ATTNSCOPE_FIELD(corpus.edition), "edition", range(1, 6),
-       "of the built-in English–French corpus. The second also says what belongs to kinds of people (the king's "
-       "palace, le palais royal), which analogies need. The third gives other people's reasons too (because she was "
-       "happy), and says less of “it” that agrees in French: the model learns sooner whom “it” means, and keeps it at "
-       "“it”. In the fourth it may rain, and the tired animal does not cross the street because it was wide: what is "
-       "said of “it” has to be known before a noun is looked for. In the fifth others may be tired besides, so that "
-       "what is said last need not be said of “it”. Runs go on with theirs",
+      {ATTNSCOPE_FIELD(corpus.source), "Corpus", any_text,
+       "Built-in corpus, file of pairs (one per line: source, tab, target), or source side of two parallel files; any "
+       "text file for a decoder-only model"},
+      {ATTNSCOPE_FIELD(corpus.target), "Target file", any_text,
+       "Target side of two parallel files; empty for a built-in corpus or a file of pairs", has_encoder},
+      {ATTNSCOPE_FIELD(corpus.seed), "Seed", range(0, 4294967295.0),
+       "Seed of the generated sentences and of the split into training, validation and test"},
+      {ATTNSCOPE_FIELD(corpus.edition), "Edition", range(1, 6),
+       "Edition of the built-in English–French corpus; a saved run keeps the one it was trained on. Each edition adds "
+       "to the one before. 2: possessives of kinds of people (the king's palace, le palais royal), which analogies "
+       "need. 3: reasons about other people (because she was happy), and fewer words about “it” that agree in French, "
+       "so the model has to resolve “it” at “it”. 4: sentences in which “it” refers to nothing (it rained), and nouns "
+       "with adjectives (the tired animal), so the adjective no longer gives the noun away. 5: asides about other "
+       "people, so the last adjective need not describe “it”. 6: “since” and “as” next to “because”",
        reads_english_french},
-      {ATTNSCOPE_FIELD(corpus.separator), "separator", any_text,
-       "what stands between source and target on a line of a pairs file; empty: a tab", has_encoder},
-      {ATTNSCOPE_FIELD(corpus.lowercase), "small letters", yes_or_no,
-       "a file's text is read in small letters, source and target; built-in corpora stay as they are"},
-      {ATTNSCOPE_FIELD(corpus.held_out), "held out", range(0.1, 40, "%"),
-       "of the sentences in a pairs file: this share for validation, and as many again for the test", has_encoder},
-      {ATTNSCOPE_FIELD(tokenizer.type), "type", one_of({"bpe", "unigram", "char"}),
-       "how SentencePiece finds its pieces: byte-pair encoding, a unigram language model, or single characters"},
-      {ATTNSCOPE_FIELD(tokenizer.vocab_size), "vocabulary", range(16, 1000000, "pieces"),
-       "pieces shared by source and target, at most: a small corpus gives fewer", counts_pieces},
-      {ATTNSCOPE_FIELD(tokenizer.path), "load from", any_text,
-       "a trained SentencePiece model to use; empty: train one on the corpus"},
-      {ATTNSCOPE_FIELD(tokenizer.family), "files of", one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
-       "sentencepiece: one model, trained here; otherwise the files of a checkpoint of that family, with which it came",
+      {ATTNSCOPE_FIELD(corpus.separator), "Separator", any_text,
+       "Text between source and target on each line of a file of pairs; empty: a tab", has_encoder},
+      {ATTNSCOPE_FIELD(corpus.lowercase), "Lowercase", yes_or_no,
+       "Convert the text of a file to lowercase, source and target; built-in corpora are not changed"},
+      {ATTNSCOPE_FIELD(corpus.held_out), "Held-out split (%)", range(0.1, 40, "%"),
+       "Share of the pairs in a file reserved for validation; the same share is reserved for the test", has_encoder},
+      {ATTNSCOPE_FIELD(tokenizer.type), "Type", one_of({"bpe", "unigram", "char"}),
+       "How SentencePiece builds the vocabulary: byte-pair encoding, a unigram language model, or single characters"},
+      {ATTNSCOPE_FIELD(tokenizer.vocab_size), "Vocabulary size", range(16, 1000000, "tokens"),
+       "Maximum number of tokens, shared by source and target; a small corpus yields fewer", counts_pieces},
+      {ATTNSCOPE_FIELD(tokenizer.path), "Load from", any_text,
+       "Path of a trained SentencePiece model; empty: train one on the corpus"},
+      {ATTNSCOPE_FIELD(tokenizer.family), "Tokenizer family",
+       one_of({"sentencepiece", "marian", "t5", "gpt2", "llama"}),
+       "File format of the tokenizer. sentencepiece: one model, trained here; any other: the files that came with a "
+       "checkpoint of that family",
        has_own_pieces},
-      {ATTNSCOPE_FIELD(model.architecture), "architecture",
+      {ATTNSCOPE_FIELD(model.architecture), "Architecture",
        one_of({"encoder-decoder", "decoder-only", "recurrent", "classifier"}),
-       "the Transformer that translates (paper §3.1), the decoder alone as a language model, the recurrent networks "
-       "that came before, or an encoder of either kind that gives a text one of the labels of its corpus (a line: "
+       "Encoder-decoder: the Transformer for translation (paper §3.1). Decoder-only: a language model. Recurrent: the "
+       "RNN encoder-decoders that came before. Classifier: an encoder that predicts the label of a text (one per line: "
        "text, tab, label)"},
-      {ATTNSCOPE_FIELD(model.reader), "reader", one_of({"transformer", "recurrent"}),
-       "what reads the text to be classified: a Transformer's encoder, or a recurrent network", is_classifier},
-      {ATTNSCOPE_FIELD(model.pooling), "pooling", one_of({"attention", "mean", "first", "last"}),
-       "many to one: what is made of the states of all pieces. attention: a weighted sum, its weights learned (Yang et "
-       "al. 2016); mean: all alike; first: the first piece's alone; last: that of the end piece, which is a recurrent "
-       "network's last state",
+      {ATTNSCOPE_FIELD(model.reader), "Encoder type", one_of({"transformer", "recurrent"}),
+       "Encoder of the classifier: a Transformer encoder or a recurrent network", is_classifier},
+      {ATTNSCOPE_FIELD(model.pooling), "Pooling", one_of({"attention", "mean", "first", "last"}),
+       "How the classifier pools the states of all tokens into one vector. attention: sum with learned weights (Yang "
+       "et al. 2016); mean: average; first: state of the first token; last: state of the end token, the last state of "
+       "a recurrent network",
        is_classifier},
-      {ATTNSCOPE_FIELD(model.num_classes), "classes", range(0, 1000000), "labels of the corpus that was read",
+      {ATTNSCOPE_FIELD(model.num_classes), "Classes", range(0, 1000000), "Number of labels in the corpus that was read",
        is_for_show},
-      {ATTNSCOPE_FIELD(model.cell), "cell", one_of({"rnn", "lstm", "gru"}),
-       "what carries the sentence from token to token: an Elman RNN, an LSTM (Hochreiter & Schmidhuber 1997) or a GRU "
-       "(arXiv 1406.1078)",
+      {ATTNSCOPE_FIELD(model.cell), "Cell", one_of({"rnn", "lstm", "gru"}),
+       "Recurrent cell, which carries the state from token to token: an Elman RNN, an LSTM (Hochreiter & Schmidhuber "
+       "1997) or a GRU (arXiv 1406.1078)",
        is_recurrent},
-      {ATTNSCOPE_FIELD(model.attention), "attention",
+      {ATTNSCOPE_FIELD(model.attention), "Attention",
        one_of({"none", "bahdanau", "luong-dot", "luong-general", "luong-concat"}),
-       "none: the whole sentence must fit the encoder's last state (arXiv 1409.3215); Bahdanau's additive attention "
-       "(1409.0473 A.1.2); Luong's three scores (1508.04025 §3.1)",
+       "Attention over the encoder states. none: the decoder gets only the encoder's last state (arXiv 1409.3215); "
+       "bahdanau: additive attention (1409.0473 A.1.2); luong-…: one of Luong's three scores (1508.04025 §3.1)",
        attends_by_state},
-      {ATTNSCOPE_FIELD(model.bidirectional), "both ways", yes_or_no,
-       "the encoder reads the source from both ends, half of d_model each (1409.0473 §3.2)", is_recurrent},
+      {ATTNSCOPE_FIELD(model.bidirectional), "Bidirectional encoder", yes_or_no,
+       "The encoder reads the source in both directions, with d_model / 2 units each (1409.0473 §3.2)", is_recurrent},
       {ATTNSCOPE_FIELD(model.d_model), "d_model", range(8, 8192),
-       "width of every vector between layers (paper §3.1); even, and divisible by num_heads"},
+       "Width of every vector between layers (paper §3.1); must be even and divisible by num_heads"},
       {ATTNSCOPE_FIELD(model.num_heads), "num_heads", range(1, 128),
-       "attention heads in every layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)", is_transformer},
-      {ATTNSCOPE_FIELD(model.num_kv_heads), "key heads", range(0, 128),
-       "heads of keys and values, each shared by num_heads / key heads queries' heads (grouped-query attention, "
-       "2305.13245); 0: as many as num_heads",
+       "Number of attention heads per layer, each of width d_k = d_v = d_model / num_heads (paper §3.2.2)",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.d_head), "d_k", range(0, 1024), "width of a head; 0: d_model / num_heads", is_transformer},
-      {ATTNSCOPE_FIELD(model.num_encoder_layers), "encoder layers", range(1, 64),
-       "layers that read the source (paper §3.1)", has_encoder},
-      {ATTNSCOPE_FIELD(model.num_decoder_layers), "decoder layers", range(1, 64),
-       "layers that write the target (paper §3.1). With one, what “it” stands for has to be found by the encoder; a "
-       "language model, which has no other layers, wants two or more",
+      {ATTNSCOPE_FIELD(model.num_kv_heads), "Key/value heads", range(0, 128),
+       "Number of key and value heads, each shared by a group of query heads (grouped-query attention, 2305.13245); 0: "
+       "as many as num_heads",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.d_head), "d_k", range(0, 1024), "Width of one head; 0: d_model / num_heads",
+       is_transformer},
+      {ATTNSCOPE_FIELD(model.num_encoder_layers), "Encoder layers", range(1, 64),
+       "Number of encoder layers, which read the source (paper §3.1)", has_encoder},
+      {ATTNSCOPE_FIELD(model.num_decoder_layers), "Decoder layers", range(1, 64),
+       "Number of decoder layers, which generate the target (paper §3.1). With only one, the encoder has to resolve "
+       "“it”. A language model has no other layers and needs two or more",
        has_decoder},
       {ATTNSCOPE_FIELD(model.d_ff), "d_ff", range(8, 32768),
-       "inner width of the position-wise feed-forward sublayer (paper §3.3, where it is 4 × d_model). A narrow one "
-       "leaves "
-       "more to attention",
+       "Inner width of the position-wise feed-forward sublayer (paper §3.3, where it is 4 × d_model). A smaller value "
+       "leaves more of the work to attention",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.initialization), "first weights", one_of({"xavier", "unit"}),
-       "xavier: embeddings, learned positions and W_Q, W_K, W_V as one matrix are drawn by Xavier's rule, as PyTorch's "
-       "MultiheadAttention is: they begin small, so that what the layers add counts from the first update on. unit: "
-       "embeddings times √d_model begin with variance 1, W_Q, W_K, W_V with Xavier's rule each; learns later",
+      {ATTNSCOPE_FIELD(model.initialization), "Initialization", one_of({"xavier", "unit"}),
+       "xavier: Xavier-uniform for the embeddings, learned positions and the stacked W_Q, W_K, W_V, as in PyTorch's "
+       "MultiheadAttention; embeddings start small, so the layers matter from the first step. unit: scaled embeddings "
+       "start with variance 1, and W_Q, W_K, W_V are initialized separately; learns later",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.norm), "layer norm", one_of({"post", "pre"}),
+      {ATTNSCOPE_FIELD(model.norm), "Layer norm", one_of({"post", "pre"}),
        "post: LayerNorm(x + Sublayer(x)) (paper §3.1); pre: x + Sublayer(LayerNorm(x)), which trains without warm-up "
        "(arXiv 2002.04745)",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.norm_kind), "norm", one_of({"layer", "rms"}),
-       "layer: minus the mean, over the deviation (arXiv 1607.06450); rms: over the root mean square alone, without "
-       "shift (1910.07467)",
+      {ATTNSCOPE_FIELD(model.norm_kind), "Norm type", one_of({"layer", "rms"}),
+       "layer: subtract the mean and divide by the standard deviation (arXiv 1607.06450); rms: only divide by the root "
+       "mean square, without a shift (1910.07467)",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.norm_epsilon), "norm ε", range(1e-12, 0.1), "added to the variance before its root",
-       is_transformer},
-      {ATTNSCOPE_FIELD(model.final_norm), "last norm", yes_or_no, "one more norm after the last layer of a stack",
-       is_transformer},
-      {ATTNSCOPE_FIELD(model.activation), "activation",
+      {ATTNSCOPE_FIELD(model.norm_epsilon), "Norm ε", range(1e-12, 0.1),
+       "Added to the variance before the square root is taken", is_transformer},
+      {ATTNSCOPE_FIELD(model.final_norm), "Final layer norm", yes_or_no,
+       "One more layer norm after the last layer of the encoder and of the decoder", is_transformer},
+      {ATTNSCOPE_FIELD(model.activation), "Activation",
        one_of({"relu", "gelu", "gelu-tanh", "swish", "swiglu", "geglu"}),
-       "between the two matrices of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its "
-       "approximation by tanh, or swish (1710.05941); swiglu and geglu have a third matrix, whose product gates the "
-       "activation of the first (2002.05202)",
+       "Activation function of the feed-forward sublayer: ReLU (paper §3.3), GELU (arXiv 1606.08415), its tanh "
+       "approximation, or swish (1710.05941). swiglu and geglu add a third matrix, whose output multiplies the "
+       "activation as a gate (2002.05202)",
        is_transformer},
-      {ATTNSCOPE_FIELD(model.biases), "biases", yes_or_no, "the linear maps inside the layers have biases",
-       is_transformer},
-      {ATTNSCOPE_FIELD(model.positions), "positions", one_of(position_names()), positions_help(), is_transformer},
-      {ATTNSCOPE_FIELD(model.max_distance), "farthest distance", range(1, 1024, "pieces"),
-       "keys farther than this from their query share one relative vector (1803.02155 §3.2)", uses_relative_vectors},
+      {ATTNSCOPE_FIELD(model.biases), "Biases", yes_or_no, "Biases in the linear maps of the layers", is_transformer},
+      {ATTNSCOPE_FIELD(model.positions), "Positions", one_of(position_names()), positions_help(), is_transformer},
+      {ATTNSCOPE_FIELD(model.max_distance), "Max relative distance", range(1, 1024, "tokens"),
+       "Clipping distance: keys farther from the query than this share one relative vector (1803.02155 §3.2)",
+       uses_relative_vectors},
       {ATTNSCOPE_FIELD(model.rope_theta), "RoPE base", range(1, 1e9),
-       "wavelengths of the rotations go up to 2π times this (2104.09864 §3.2.2)", uses_rope},
-      {ATTNSCOPE_FIELD(model.scaled_attention), "divide by √d_k", yes_or_no,
-       "scores are divided by √d_k before the softmax (paper §3.2.1); without, it saturates", is_transformer},
-      {ATTNSCOPE_FIELD(model.dropout), "dropout", range(0, 0.9),
-       "share of activations set to zero while training: sublayer outputs, attention weights, embeddings (paper §5.4)",
-       always, live},
-      {ATTNSCOPE_FIELD(model.tied_embeddings), "tied embeddings", yes_or_no,
-       "source embedding, target embedding and output matrix are one matrix (paper §3.4)", has_decoder},
-      {ATTNSCOPE_FIELD(model.tied_inputs), "tied inputs", yes_or_no,
-       "source and target embedding are one matrix, beside an output matrix of its own", has_separate_matrices},
-      {ATTNSCOPE_FIELD(model.scaled_embeddings), "embeddings × √d", yes_or_no,
-       "embeddings are multiplied by √d_model (paper §3.4)", is_transformer},
-      {ATTNSCOPE_FIELD(model.scaled_output), "output ÷ √d", yes_or_no,
-       "what the output matrix is given is divided by √d_model, as T5 does where it is the embedding", is_transformer},
-      {ATTNSCOPE_FIELD(model.output_bias), "output bias", yes_or_no,
-       "a learned number a piece, or label, added to its logit"},
-      {ATTNSCOPE_FIELD(model.max_length), "longest sentence", range(8, 4096, "pieces"),
-       "longer pairs are left out of training, longer typed sentences are cut; for a decoder-only model the context"},
-      {ATTNSCOPE_FIELD(model.padding_id), "padding piece", any_piece, "fills rows of a batch; −1: none",
-       has_own_pieces},
-      {ATTNSCOPE_FIELD(model.start_id), "start piece", any_piece, "what the decoder begins with", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.end_id), "end piece", any_piece, "what ends a sentence", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.unknown_id), "unknown piece", any_piece,
-       "what stands for text that has no piece; −1: none", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.banned_id), "banned piece", any_piece, "never written; −1: none", has_own_pieces},
-      {ATTNSCOPE_FIELD(model.ends_text), "ends", yes_or_no,
-       "the end piece ends what is written; otherwise it is the end of a line", may_end},
-      {ATTNSCOPE_FIELD(model.from), "begin with", any_text,
-       "the folder of a run, or of another program's checkpoint, whose weights and tokenizer the model begins with, to "
-       "be trained on: what it is made of is then as there. Empty: random weights"},
-      {ATTNSCOPE_FIELD(training.steps), "steps", range(1, 10000000, "updates"),
-       "optimizer updates after which training stops by itself", always, live},
-      {ATTNSCOPE_FIELD(training.batch_size), "batch size", range(1, 4096, "pairs"),
-       "sentence pairs a batch; windows of text for a decoder-only model", counts_pairs},
-      {ATTNSCOPE_FIELD(training.batch_tokens), "batch in pieces", range(0, 1000000, "pieces"),
-       "a batch takes as many pairs as fit so many pieces of the longer side, padding included; 0: "
-       "batch size decides",
-       has_encoder},
-      {ATTNSCOPE_FIELD(training.batch_order), "pairs together", one_of({"chance", "source", "both"}),
-       "which pairs share a batch. chance: any, from which a model learns soonest; source: of about the same source "
-       "length; both: of the same source and target length, which pads least, but such pairs are often alike. While a "
-       "Transformer trains on a CPU, padding costs nothing; recurrent networks and GPUs compute it",
-       has_encoder},
-      {ATTNSCOPE_FIELD(training.accumulation_steps), "accumulation", range(1, 256, "batches"),
-       "batches whose gradients are summed before one update: a larger batch in the same memory"},
-      {ATTNSCOPE_FIELD(training.precision), "precision", one_of({"float32", "bfloat16"}),
-       "of the products of matrices while training. bfloat16: what is multiplied is rounded to 8 significant bits, and "
-       "summed in float32; weights, gradients and their moments stay float32 (arXiv 1710.03740, 1905.12322). For "
-       "processors and GPUs that multiply such numbers"},
-      {ATTNSCOPE_FIELD(training.recompute), "recompute layers", yes_or_no,
-       "of every layer only the input is kept, and the backward pass runs it again: the same gradients in less memory "
-       "and more time (gradient checkpointing, arXiv 1604.06174)",
+       "Base of the rotation angles: wavelengths go up to 2π times this value (2104.09864 §3.2.2)", uses_rope},
+      {ATTNSCOPE_FIELD(model.scaled_attention), "Divide by √d_k", yes_or_no,
+       "Divide the scores by √d_k before the softmax (paper §3.2.1); without this the softmax saturates",
        is_transformer},
-      {ATTNSCOPE_FIELD(training.optimizer), "optimizer", one_of({"adam", "adamw"}),
-       "Adam (arXiv 1412.6980), or AdamW, which shrinks the matrices a little at every update (1711.05101)"},
-      {ATTNSCOPE_FIELD(training.weight_decay), "weight decay", range(0, 1),
-       "AdamW: matrices lose this share, times the learning rate, at every update; biases and gains do not", uses_adamw,
-       live},
+      {ATTNSCOPE_FIELD(model.dropout), "Dropout", range(0, 0.9),
+       "Probability of zeroing an activation during training: in sublayer outputs, attention weights and embeddings "
+       "(paper §5.4)",
+       always, live},
+      {ATTNSCOPE_FIELD(model.tied_embeddings), "Tied embeddings", yes_or_no,
+       "Source embedding, target embedding and output matrix share one matrix (paper §3.4)", has_decoder},
+      {ATTNSCOPE_FIELD(model.tied_inputs), "Tied inputs", yes_or_no,
+       "Source and target embeddings share one matrix; the output matrix is separate", has_separate_matrices},
+      {ATTNSCOPE_FIELD(model.scaled_embeddings), "Embeddings × √d", yes_or_no,
+       "Multiply the embeddings by √d_model (paper §3.4)", is_transformer},
+      {ATTNSCOPE_FIELD(model.scaled_output), "Output ÷ √d", yes_or_no,
+       "Divide the input of the output matrix by √d_model, as T5 does with tied embeddings", is_transformer},
+      {ATTNSCOPE_FIELD(model.output_bias), "Output bias", yes_or_no,
+       "A learned bias per token, or per label, added to its logit"},
+      {ATTNSCOPE_FIELD(model.max_length), "Max sequence length", range(8, 4096, "tokens"),
+       "Longer pairs are not used for training, and longer typed sentences are truncated; the context length of a "
+       "decoder-only model"},
+      {ATTNSCOPE_FIELD(model.padding_id), "Padding token", any_piece,
+       "Id of the token that fills up the rows of a batch; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.start_id), "Start token", any_piece, "Id of the decoder's first input token",
+       has_own_pieces},
+      {ATTNSCOPE_FIELD(model.end_id), "End token", any_piece, "Id of the token that ends a sentence", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.unknown_id), "Unknown token", any_piece,
+       "Id of the token for text that the vocabulary does not cover; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.banned_id), "Suppressed token", any_piece,
+       "Id of a token that is never generated; −1: none", has_own_pieces},
+      {ATTNSCOPE_FIELD(model.ends_text), "Stop at end token", yes_or_no,
+       "The end token stops generation; otherwise it marks the end of a line", may_end},
+      {ATTNSCOPE_FIELD(model.from), "Initialize from", any_text,
+       "Folder of a run, or of another program's checkpoint, whose weights and tokenizer initialize the model "
+       "(fine-tuning); the architecture is then the same as there. Empty: random weights"},
+      {ATTNSCOPE_FIELD(training.steps), "Steps", range(1, 10000000, "steps"),
+       "Optimizer steps after which training stops", always, live},
+      {ATTNSCOPE_FIELD(training.batch_size), "Batch size", range(1, 4096, "pairs"),
+       "Sentence pairs per batch; windows of text for a decoder-only model", counts_pairs},
+      {ATTNSCOPE_FIELD(training.batch_tokens), "Max tokens per batch", range(0, 1000000, "tokens"),
+       "A batch takes as many pairs as fit into this many tokens of the longer side, padding included; 0: the batch "
+       "size decides",
+       has_encoder},
+      {ATTNSCOPE_FIELD(training.batch_order), "Length bucketing", one_of({"chance", "source", "both"}),
+       "Which pairs share a batch. chance: random pairs, with which a model learns soonest; source: pairs of similar "
+       "source length; both: pairs of equal source and target length, which need the least padding but are often "
+       "similar. Padding costs nothing while a Transformer trains on a CPU; recurrent networks and GPUs compute it",
+       has_encoder},
+      {ATTNSCOPE_FIELD(training.accumulation_steps), "Accumulation steps", range(1, 256, "batches"),
+       "Batches whose gradients are summed before one optimizer step (gradient accumulation): a larger batch in the "
+       "same memory"},
+      {ATTNSCOPE_FIELD(training.precision), "Precision", one_of({"float32", "bfloat16"}),
+       "Number format of matrix products during training (mixed precision). bfloat16: factors are rounded to 8 "
+       "significant bits and summed in float32; weights, gradients and their moments stay in float32 (arXiv "
+       "1710.03740, 1905.12322). Use it on processors and GPUs with bfloat16 instructions"},
+      {ATTNSCOPE_FIELD(training.recompute), "Gradient checkpointing", yes_or_no,
+       "Store only the input of every layer and recompute the layer in the backward pass: same gradients, less memory, "
+       "more time (arXiv 1604.06174)",
+       is_transformer},
+      {ATTNSCOPE_FIELD(training.optimizer), "Optimizer", one_of({"adam", "adamw"}),
+       "Adam (arXiv 1412.6980), or AdamW, which adds decoupled weight decay (1711.05101)"},
+      {ATTNSCOPE_FIELD(training.weight_decay), "Weight decay", range(0, 1),
+       "AdamW: matrices shrink by this share, times the learning rate, at every step; biases and gains do not",
+       uses_adamw, live},
       {ATTNSCOPE_FIELD(training.beta2), "Adam β2", range(0.5, 0.9999),
-       "decay of the mean squared gradient (paper §5.3: 0.98)"},
-      {ATTNSCOPE_FIELD(training.schedule), "schedule", one_of({"noam", "cosine", "constant"}),
-       "the learning rate after its warm-up: Noam falls with step^-0.5 (paper §5.3), cosine falls to its minimum at "
-       "the last step, constant stays"},
+       "Decay rate of the mean squared gradient (paper §5.3: 0.98)"},
+      {ATTNSCOPE_FIELD(training.schedule), "LR schedule", one_of({"noam", "cosine", "constant"}),
+       "Learning rate after the warm-up. noam: proportional to step^-0.5 (paper §5.3); cosine: falls to its minimum at "
+       "the last step; constant: no decay"},
       {ATTNSCOPE_FIELD(training.noam_factor), "Noam factor", range(0.001, 100, "× Noam"),
-       "factor on the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)", uses_noam, live},
-      {ATTNSCOPE_FIELD(training.learning_rate), "learning rate", range(0.000001, 10),
-       "the rate at the end of the warm-up", uses_plain_rate, live},
-      {ATTNSCOPE_FIELD(training.min_learning_rate), "lowest rate", range(0, 10),
-       "what the cosine reaches at the last step", uses_cosine, live},
-      {ATTNSCOPE_FIELD(training.warmup_steps), "warm-up", range(1, 1000000, "updates"),
-       "updates until the learning rate reaches its peak (paper §5.3)"},
-      {ATTNSCOPE_FIELD(training.label_smoothing), "label smoothing", range(0, 0.9),
-       "share of the target probability spread over the whole vocabulary (paper §5.4)", always, live},
-      {ATTNSCOPE_FIELD(training.teacher_forcing), "teacher forcing", range(0, 1),
-       "share of positions at which the decoder, while it trains, is told the target's piece; at the others it goes on "
-       "from what it wrote itself, as when it translates (arXiv 1506.03099), which takes longer",
+       "Factor of the Noam schedule d_model^-0.5 · min(step^-0.5, step · warmup^-1.5) (paper §5.3)", uses_noam, live},
+      {ATTNSCOPE_FIELD(training.learning_rate), "Learning rate", range(0.000001, 10),
+       "Learning rate at the end of the warm-up", uses_plain_rate, live},
+      {ATTNSCOPE_FIELD(training.min_learning_rate), "Min learning rate", range(0, 10),
+       "Learning rate of the cosine schedule at the last step", uses_cosine, live},
+      {ATTNSCOPE_FIELD(training.warmup_steps), "Warm-up steps", range(1, 1000000, "steps"),
+       "Steps until the learning rate reaches its peak (paper §5.3)"},
+      {ATTNSCOPE_FIELD(training.label_smoothing), "Label smoothing", range(0, 0.9),
+       "Share of the target probability that is spread over the whole vocabulary (paper §5.4)", always, live},
+      {ATTNSCOPE_FIELD(training.teacher_forcing), "Teacher forcing", range(0, 1),
+       "Teacher forcing probability: how often the decoder is fed the reference token during training; otherwise it is "
+       "fed its own output (scheduled sampling, arXiv 1506.03099), which takes longer",
        is_taught, live},
-      {ATTNSCOPE_FIELD(training.clip_norm), "gradient clipping", range(0, 1000),
-       "longer gradients are scaled down to this norm; 0 turns clipping off", always, live},
-      {ATTNSCOPE_FIELD(training.validation_interval), "validate every", range(1, 1000000, "updates"),
-       "updates between two validations"},
-      {ATTNSCOPE_FIELD(training.history_interval), "look every", range(1, 1000000, "updates"),
-       "updates between two looks at the pinned sentences", always, live},
-      {ATTNSCOPE_FIELD(training.checkpoint_interval), "save every", range(1, 1000000, "updates"),
-       "updates between two checkpoints of a run that has a folder"},
-      {ATTNSCOPE_FIELD(training.kept_checkpoints), "keep", range(0, 100, "checkpoints"),
-       "weights of this many checkpoints stay in the run's folder, so that their mean can be used (paper §6.1)"},
-      {ATTNSCOPE_FIELD(training.seed), "seed", range(0, 4294967295.0),
-       "decides initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
-      {ATTNSCOPE_FIELD(training.device), "device", one_of({"auto", "cpu", "cuda"}),
-       "where the model computes; auto takes CUDA when there is one"},
-      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "0: all cores", always, live},
+      {ATTNSCOPE_FIELD(training.clip_norm), "Gradient clipping", range(0, 1000),
+       "Larger gradients are scaled down to this norm; 0: no clipping", always, live},
+      {ATTNSCOPE_FIELD(training.validation_interval), "Validate every", range(1, 1000000, "steps"),
+       "Steps between two validations"},
+      {ATTNSCOPE_FIELD(training.history_interval), "Record pins every", range(1, 1000000, "steps"),
+       "Steps between two recordings of the pinned sentences", always, live},
+      {ATTNSCOPE_FIELD(training.checkpoint_interval), "Save every", range(1, 1000000, "steps"),
+       "Steps between two checkpoints of a run that has a folder"},
+      {ATTNSCOPE_FIELD(training.kept_checkpoints), "Checkpoints to keep", range(0, 100, "checkpoints"),
+       "Number of checkpoints whose weights stay in the run's folder, so that they can be averaged (paper §6.1)"},
+      {ATTNSCOPE_FIELD(training.seed), "Seed", range(0, 4294967295.0),
+       "Seed of initial weights, batch order and dropout; the same seed gives the same losses on a CPU"},
+      {ATTNSCOPE_FIELD(training.device), "Device", one_of({"auto", "cpu", "cuda"}),
+       "Device that computes the model; auto uses CUDA if available"},
+      {ATTNSCOPE_FIELD(training.threads), "CPU threads", range(0, 256), "Number of CPU threads; 0: all cores", always,
+       live},
   };
   return fields;
 }
@@ -348,7 +358,7 @@ Number parse_number(const ConfigField& field, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
     throw ConfigError(fmt::format("{} is \"{}\", allowed: {} {}", field.key, text,
-                                  std::is_integral_v<Number> ? "a whole number," : "a number,", range_text(field)));
+                                  std::is_integral_v<Number> ? "an integer," : "a number,", range_text(field)));
   }
   return number;
 }
@@ -368,7 +378,7 @@ std::string name(const ConfigField& field) {
 
 void read_field(Config& config, const ConfigField& field, const nlohmann::json& json) {
   const auto wrong = [&](const char* type) {
-    return ConfigError(fmt::format("{} is {}, it should be {}", field.key, json.dump(), type));
+    return ConfigError(fmt::format("{} is {}, but must be {}", field.key, json.dump(), type));
   };
   std::visit(
       [&](auto* value) {
@@ -380,7 +390,7 @@ void read_field(Config& config, const ConfigField& field, const nlohmann::json& 
         } else if constexpr (std::is_same_v<Value, double>) {
           if (!json.is_number()) throw wrong("a number");
         } else {
-          if (!json.is_string()) throw wrong("a text in quotes");
+          if (!json.is_string()) throw wrong("a quoted string");
         }
         *value = json.get<Value>();
       },
@@ -501,7 +511,7 @@ nlohmann::json to_json(const Config& config) {
 }
 
 Config config_from_json(const nlohmann::json& json) {
-  if (!json.is_object()) throw ConfigError("a configuration is a JSON object");
+  if (!json.is_object()) throw ConfigError("a configuration must be a JSON object");
   const nlohmann::json version = json.value("version", nlohmann::json());
   if (version != config_version && version != 2 && version != 1) {
     throw ConfigError(fmt::format("version is {}, allowed: 1, 2, {}", version.dump(), config_version));
@@ -511,7 +521,7 @@ Config config_from_json(const nlohmann::json& json) {
     if (section_name == "version") continue;
     if (!is_section(section_name)) throw ConfigError(fmt::format("there is no section \"{}\"", section_name));
     if (!fields.is_object())
-      throw ConfigError(fmt::format("{} is {}, it should be an object", section_name, fields.dump()));
+      throw ConfigError(fmt::format("{} is {}, but must be an object", section_name, fields.dump()));
     for (const auto& [field_name, value] : fields.items()) {
       const std::string key = section_name + "." + field_name;
       read_field(config, config_field(version == 1 ? key_since_version_2(key) : key), value);

@@ -50,8 +50,9 @@ double memory_exponent(const CostCurve& curve) {
 std::string disturbed(const CostLook& look) {
   constexpr double quiet = 0.85;
   if (look.processor_share >= quiet) return {};
-  return fmt::format("Other work had the processor for {:.0f} % of the time: times and exponents are too large.",
-                     100 * (1 - look.processor_share));
+  return fmt::format(
+      "Other programs used the processor {:.0f} % of the time, so times and exponents are overestimated.",
+      100 * (1 - look.processor_share));
 }
 
 const LayerComplexity& complexity(CostLayer layer) {

@@ -11,7 +11,7 @@ namespace {
 
 // A piece by its place; of a sentence that has become shorter, its number.
 std::string piece(const std::vector<Token>& tokens, int index) {
-  if (index < 0 || index >= static_cast<int>(tokens.size())) return fmt::format("piece {}", index + 1);
+  if (index < 0 || index >= static_cast<int>(tokens.size())) return fmt::format("token {}", index + 1);
   return std::string(without_mark(tokens[static_cast<std::size_t>(index)].piece));
 }
 
@@ -26,14 +26,14 @@ std::string text_of(const ForcedAttention& forced, const Snapshot& seen) {
 }
 
 std::string text_of(const ReplacedToken& replaced, const Snapshot& seen) {
-  return fmt::format("{} read as “{}”", piece(replaced.target ? seen.target_in : seen.source, replaced.position),
+  return fmt::format("{} replaced by “{}”", piece(replaced.target ? seen.target_in : seen.source, replaced.position),
                      replaced.text);
 }
 
 // What was typed, else the pieces that were chosen.
 std::string prefix_text(const Departures& departures, const Snapshot& seen) {
-  if (!departures.prefix.empty()) return fmt::format("begins with “{}”", departures.prefix);
-  std::string text = "begins with";
+  if (!departures.prefix.empty()) return fmt::format("output starts with “{}”", departures.prefix);
+  std::string text = "output starts with";
   const int first = seen.first_output();
   for (std::size_t i = 0; i < departures.prefix_ids.size(); ++i)
     text += " " + piece(seen.target_out, first + static_cast<int>(i));
@@ -63,11 +63,11 @@ std::vector<Departure> listed(const Departures& departures, const Snapshot* seen
   if (interventions.other_scale)
     add(DepartureKind::other_scale, 0,
         named.model.scaled_attention ? "scores not divided by \u221Ad_k" : "scores divided by \u221Ad_k");
-  if (interventions.no_positions) add(DepartureKind::no_positions, 0, "not told the order");
+  if (interventions.no_positions) add(DepartureKind::no_positions, 0, "without positions");
   if (interventions.no_residuals) add(DepartureKind::no_residuals, 0, "no residual connections");
   if (!departures.prefix.empty() || !departures.prefix_ids.empty())
     add(DepartureKind::prefix, 0, prefix_text(departures, named));
-  if (departures.lifted_mask) add(DepartureKind::lifted_mask, 0, "mask lifted");
+  if (departures.lifted_mask) add(DepartureKind::lifted_mask, 0, "mask removed");
   if (departures.step) add(DepartureKind::recorded_step, 0, fmt::format("recorded step {}", *departures.step));
   return list;
 }

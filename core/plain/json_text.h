@@ -22,7 +22,7 @@ template <typename Json = nlohmann::json>
 Json parse_json(std::string_view text) {
   const auto shallow = [](int depth, nlohmann::json::parse_event_t, Json&) {
     if (depth > most_json_depth)
-      throw JsonTooDeep("more than " + std::to_string(most_json_depth) + " lists and objects within one another");
+      throw JsonTooDeep("more than " + std::to_string(most_json_depth) + " nested lists and objects");
     return true;
   };
   return Json::parse(text, shallow);

@@ -36,9 +36,9 @@ struct MetricRow {
 
 inline constexpr MetricPlot loss_plot{
     "Loss, nats/token",
-    "How surprised the model is by the next piece. Training: with smoothed labels and dropout, so that it stays well "
-    "above 0 even when all is learned (paper §5.4). Validation: the plain negative log-likelihood of pairs it has "
-    "never seen.",
+    "How surprised the model is by the next token (cross-entropy). Training: with label smoothing and dropout, so it "
+    "stays well above 0 even after everything is learned (paper §5.4). Validation: the negative log-likelihood of "
+    "pairs not seen in training, without smoothing.",
     2.2F, true};
 
 // In the order of metrics.jsonl, where a line has those that were measured of its update.
@@ -59,7 +59,7 @@ consteval std::size_t metric(std::string_view key) {
   for (std::size_t i = 0; i < metric_rows.size(); ++i) {
     if (key == metric_rows[i].key) return i;
   }
-  throw std::invalid_argument("no such metric");
+  throw std::invalid_argument("unknown metric");
 }
 
 // The metrics of each plot. Plots and their metrics are in the order of the table: so they are drawn, copied and said.

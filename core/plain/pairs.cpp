@@ -14,70 +14,69 @@ namespace {
 
 // Small enough that both have learned what is to be seen within five minutes on two cores.
 constexpr ClassicPair pair_table[] = {
-    {"scale", "÷ √d_k, on and off",
+    {"scale", "With and without ÷ √d_k",
      "corpus.source=reverse tokenizer.type=char model.d_model=512 model.num_heads=1 model.d_ff=128 "
      "model.initialization=unit model.num_encoder_layers=1 model.num_decoder_layers=1 training.steps=1000 "
      "training.batch_size=16 training.schedule=constant training.learning_rate=0.0005 training.warmup_steps=50 "
      "training.validation_interval=100",
      "model.scaled_attention=true", "model.scaled_attention=false",
-     "Without ÷ √d_k the scores of 512 dimensions are so large that softmax picks one key from the first update on, "
-     "where its gradient is almost 0: A finds the other diagonal, and B's validation loss stays where it was.",
+     "Without ÷ √d_k the scores of 512 dimensions are so large that the softmax picks one key from the first step, "
+     "where its gradient is almost 0. A learns the antidiagonal; B's validation loss does not move.",
      "h e l l o w o r l d"},
-    {"norm", "Pre-norm and post-norm, deep",
+    {"norm", "Deep pre-norm and post-norm",
      "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 "
      "model.num_encoder_layers=6 model.num_decoder_layers=6 training.steps=400 training.batch_size=32 "
      "training.schedule=constant training.learning_rate=0.002 training.warmup_steps=1 training.validation_interval=50",
      "model.norm=pre", "model.norm=post",
-     "Post-norm's gradients are largest near the output: without a warm-up six layers of it hardly learn, while "
-     "pre-norm goes down from the first update.",
+     "With post-norm the gradients are largest near the output, so six layers hardly learn without warm-up. With "
+     "pre-norm the loss falls from the first step.",
      "h e l l o w o r l d"},
     {"positions", "Sinusoids and no positions",
      "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.num_decoder_layers=2 "
      "model.d_ff=128 training.steps=2000 "
      "training.batch_size=32 training.warmup_steps=200 training.validation_interval=100",
      "model.positions=sinusoidal", "model.positions=none",
-     "Without positions the encoder sees a bag of letters: B knows which ones to write and not in what order, and its "
-     "loss stays where A's passes through.",
+     "Without positions the encoder sees a bag of letters. B learns which letters to output but not their order, and "
+     "its loss levels off early.",
      "h e l l o w o r l d"},
     {"smoothing", "Label smoothing 0 and 0.1",
      "model.d_model=64 model.num_heads=2 model.num_decoder_layers=2 model.d_ff=128 tokenizer.vocab_size=1000 "
      "training.steps=3000 "
      "training.batch_size=32 training.warmup_steps=300 training.validation_interval=100",
      "training.label_smoothing=0", "training.label_smoothing=0.1",
-     "B's training loss ends far above A's and yet it translates as well: look at the candidates in Decoding, whose "
-     "best "
-     "one B gives about 0.9 where A gives nearly 1.",
+     "B's training loss ends far above A's, yet it translates as well. Compare the candidates in Decoding: B gives the "
+     "best one a probability of about 0.9, A nearly 1.",
      "The animal didn't cross the street because it was too tired."},
-    {"attention", "An LSTM without and with attention",
+    {"attention", "LSTM without and with attention",
      "corpus.source=reverse tokenizer.type=char model.architecture=recurrent model.cell=lstm model.d_model=64 "
      "training.steps=600 training.batch_size=32 training.schedule=constant training.learning_rate=0.002 "
      "training.warmup_steps=100 training.validation_interval=50",
      "model.attention=none", "model.attention=bahdanau",
-     "A must put the whole word into one vector; B looks back at every letter, and its map becomes the other "
-     "diagonal.",
+     "A has to compress the whole word into one vector. B attends to every letter, and its attention map becomes the "
+     "antidiagonal.",
      "h e l l o w o r l d"},
-    {"forcing", "Teacher forcing always and never",
+    {"forcing", "Teacher forcing: always and never",
      "corpus.source=reverse tokenizer.type=char model.architecture=recurrent model.cell=gru model.d_model=64 "
      "training.steps=1500 training.batch_size=32 training.schedule=constant training.learning_rate=0.002 "
      "training.warmup_steps=100 training.validation_interval=100",
      "training.teacher_forcing=1", "training.teacher_forcing=0",
-     "A is told every letter before it writes the next one and learns from the first update on; B goes on from its own "
-     "letters, which are wrong at first, so that it learns late.",
+     "A is fed the correct previous letter at every position and learns from the first step. B is fed its own letters, "
+     "which are wrong at first, so it learns late.",
      "h e l l o w o r l d"},
     {"heads", "One head and eight",
      "model.d_model=64 model.num_decoder_layers=2 model.d_ff=128 tokenizer.vocab_size=1000 training.steps=3000 "
      "training.batch_size=32 "
      "training.warmup_steps=300 training.validation_interval=100",
      "model.num_heads=1", "model.num_heads=8",
-     "The same number of weights: B's eight narrow heads share the work, one looks at the word before, another at the "
-     "noun; A's one head has to do all of it at once.",
+     "Both have the same number of weights. B's eight narrow heads can specialize: one attends to the previous word, "
+     "another to the noun. A's single head has to do all of it.",
      "The animal didn't cross the street because it was too tired."},
-    {"warmup", "Warm-up of 1 and of 1000 updates",
+    {"warmup", "Warm-up of 1 and 1000 steps",
      "corpus.source=reverse tokenizer.type=char model.d_model=64 model.num_heads=4 model.d_ff=128 "
      "model.num_encoder_layers=3 model.num_decoder_layers=3 training.steps=1200 training.batch_size=32 "
      "training.schedule=constant training.learning_rate=0.003 training.validation_interval=100",
      "training.warmup_steps=1", "training.warmup_steps=1000",
-     "A begins at the full rate and is thrown about before Adam has measured its gradients; B begins slowly and "
+     "A starts at the full rate and becomes unstable before Adam has estimated its gradients. B starts slowly and "
      "overtakes it.",
      "h e l l o w o r l d"},
 };

@@ -14,88 +14,90 @@ constexpr std::array schemes = {
         .name = "none",
         .form = PositionForm::none,
         .tells = "nothing",
-        .caption = "This model is told nothing of the order. To its attention the words are a set: every order of the "
-                   "source gives the same. Only the decoder's look-ahead mask still says what came before what.",
+        .caption = "This model has no positional encoding: attention treats the words as a set, and every order of the "
+                   "source gives the same result. Only the decoder's causal mask carries any order.",
     },
     PositionScheme{
         .name = "sinusoidal",
         .form = PositionForm::added,
         .tells = "sinusoids added to the embeddings (paper §3.5)",
         .heading = "Positional encoding",
-        .caption = "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same; added to the embeddings "
-                   "(§3.5), since attention knows no order.",
+        .caption = "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same angle. Added to the "
+                   "embeddings (§3.5), because attention does not depend on the order of its inputs.",
         .curves_heading = "Waves",
-        .curves = "Sine and cosine in turn: fast on the left, slow on the right.",
-        .alike = "Dot products depend on the distance alone: near positions are alike, wherever they stand.",
+        .curves = "Sines and cosines alternate, from high frequency (left) to low (right).",
+        .alike = "Dot products depend only on the distance: nearby positions are similar everywhere in the sequence.",
         .formulas = {"sin({0} / 10000^({1}/{2}))", "cos({0} / 10000^({1}/{2}))"},
     },
     PositionScheme{
         .name = "sinusoidal-halves",
         .form = PositionForm::added,
-        .tells = "the same sinusoids, all sines before all cosines, as Marian has them",
-        .heading = "Positional encoding, by halves",
-        .caption = "PE(pos, i) = sin(pos / 10000^(2i/d)), PE(pos, d/2 + i) = cos of the same; added to the embeddings. "
-                   "The numbers of §3.5 in another order, as in Marian and tensor2tensor.",
+        .tells = "sinusoids with all sines before all cosines, added to the embeddings, as in Marian",
+        .heading = "Positional encoding, in halves",
+        .caption = "PE(pos, i) = sin(pos / 10000^(2i/d)), PE(pos, d/2 + i) = cos of the same angle. Added to the "
+                   "embeddings. Same numbers as in §3.5 in another order, as in Marian and tensor2tensor.",
         .curves_heading = "Waves",
-        .curves = "Sines on the left, cosines on the right, each from fast to slow.",
-        .alike = "Dot products depend on the distance alone: near positions are alike, wherever they stand.",
+        .curves = "Sines on the left, cosines on the right, each from high to low frequency.",
+        .alike = "Dot products depend only on the distance: nearby positions are similar everywhere in the sequence.",
     },
     PositionScheme{
         .name = "learned",
         .form = PositionForm::added,
-        .tells = "trained vectors added to the embeddings (paper §3.5)",
+        .tells = "learned vectors added to the embeddings (paper §3.5)",
         .heading = "Learned positions",
-        .caption = "One trained vector a position, added to the embeddings. They begin as noise; the paper found them "
-                   "as good as sinusoids (§3.5, table 3 E).",
-        .curves = "Some dimensions, over the position.",
-        .alike = "Nothing but training makes near positions alike.",
+        .caption = "One learned vector per position, added to the embeddings. They start as noise; in the paper they "
+                   "work as well as sinusoids (§3.5, table 3 E).",
+        .curves = "Values of some dimensions at each position.",
+        .alike = "Nearby positions become similar only through training.",
     },
     PositionScheme{
         .name = "shaw",
         .form = PositionForm::vectors,
-        .tells = "Shaw's relative vectors (1803.02155)",
+        .tells = "Shaw's relative position vectors (1803.02155)",
         .heading = "Relative vectors (Shaw)",
-        .caption = "a^K, added to the keys by their distance from the query, farther ones as the farthest; shared by a "
-                   "layer's heads (1803.02155 §3.2).",
-        .curves = "Some dimensions, over the distance key − query.",
-        .alike = "Dot products: distances that a layer tells apart are unlike.",
+        .caption = "a^K, added to each key according to its distance from the query and clipped at the maximum "
+                   "distance; shared by the heads of a layer (1803.02155 §3.2).",
+        .curves = "Values of some dimensions by distance key − query.",
+        .alike =
+            "Dot products of the relative vectors. A layer distinguishes two distances whose vectors are dissimilar.",
         .label = "Shaw",
         .term = "q · a^K of distance {}",
     },
     PositionScheme{
         .name = "t5",
         .form = PositionForm::bias,
-        .tells = "T5's learned biases (1910.10683 §2.1)",
+        .tells = "T5's learned relative biases (1910.10683 §2.1)",
         .heading = "Learned biases (T5)",
-        .caption = "Each head adds a trained number to its scores, one for every bucket of distances, shared by all "
-                   "layers (1910.10683 §2.1). Zero before training.",
-        .curves = "What a head adds to a score, over the distance key − query: near distances have a bucket of their "
-                  "own, far ones share.",
+        .caption = "Each head adds a learned bias to its scores, one per distance bucket, shared by all layers "
+                   "(1910.10683 §2.1). Zero before training.",
+        .curves = "Bias that a head adds to a score, by distance key − query. Short distances have their own bucket, "
+                  "long ones share one.",
         .label = "T5",
-        .term = "learned for the bucket of distance {}",
+        .term = "learned bias for the bucket of distance {}",
     },
     PositionScheme{
         .name = "rope",
         .form = PositionForm::rotation,
-        .tells = "RoPE's rotations (2104.09864)",
-        .heading = "Rotations (RoPE)",
-        .caption = "cos, sin of position · base^(−2i/d_k): the angles by which a head's queries and keys are rotated, "
-                   "pair by pair of dimensions (2104.09864 §3.4.2). The base is 10000 in the paper; model.rope_theta.",
+        .tells = "rotary embeddings, RoPE (2104.09864)",
+        .heading = "Rotary embeddings (RoPE)",
+        .caption =
+            "cos and sin of position · base^(−2i/d_k), the angles by which queries and keys are rotated, one pair of "
+            "dimensions at a time (2104.09864 §3.4.2). The base is model.rope_theta, 10000 in the paper.",
         .curves_heading = "Waves",
-        .curves = "Cosine and sine in turn: fast on the left, slow on the right.",
-        .alike = "Two rotated vectors that were alike: what is left of their dot product depends on the distance "
-                 "alone.",
+        .curves = "Cosines and sines alternate, from high frequency (left) to low (right).",
+        .alike = "Dot products of one vector rotated to two positions, which depend only on the distance.",
         .formulas = {"cos({0} · {3:g}^(−{1}/{2}))", "sin({0} · {3:g}^(−{1}/{2}))"},
         .label = "RoPE",
     },
     PositionScheme{
         .name = "alibi",
         .form = PositionForm::bias,
-        .tells = "ALiBi's slopes (2108.12409)",
+        .tells = "ALiBi's linear biases (2108.12409)",
         .heading = "Linear biases (ALiBi)",
-        .caption = "Each head subtracts its slope times the distance from its scores: nothing is trained "
-                   "(2108.12409 §3).",
-        .curves = "What a head adds to a score, over the distance key − query: steep heads see only what is near.",
+        .caption =
+            "Each head subtracts its slope times the distance from its scores. Nothing is learned (2108.12409 §3).",
+        .curves = "Bias that a head adds to a score, by distance key − query. Heads with a steep slope attend only to "
+                  "nearby keys.",
         .label = "ALiBi",
         .term = "−slope · |key − query|, distance {}",
     },

@@ -20,11 +20,11 @@ std::size_t most_probable(std::span<const float> logits) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (std::size_t id = 0; id < logits.size(); ++id) {
     if (std::isnan(logits[id]) || logits[id] == infinity)
-      throw std::domain_error(fmt::format("the logit of piece {} is {}: nothing can be drawn", id, logits[id]));
+      throw std::domain_error(fmt::format("cannot sample a token: the logit of token {} is {}", id, logits[id]));
   }
   const auto best = std::max_element(logits.begin(), logits.end());
   if (best == logits.end() || *best == -infinity)
-    throw std::domain_error(fmt::format("none of the {} logits is finite: nothing can be drawn", logits.size()));
+    throw std::domain_error(fmt::format("cannot sample a token: none of the {} logits is finite", logits.size()));
   return static_cast<std::size_t>(best - logits.begin());
 }
 
@@ -61,13 +61,13 @@ std::vector<std::size_t> best_ids(const std::vector<double>& probabilities, std:
 
 void check(const SamplingOptions& options) {
   const auto refuse = [](const char* option, auto value, const char* allowed) {
-    throw ConfigError(fmt::format("{} is {}: allowed is {}", option, value, allowed));
+    throw ConfigError(fmt::format("{} is {}, allowed: {}", option, value, allowed));
   };
   // Written so that what is not a number is refused too.
   if (!(options.temperature >= 0 && options.temperature <= hottest))
-    refuse("temperature", options.temperature, "0 (always the most probable piece) to 100");
-  if (options.top_k < 0) refuse("top-k", options.top_k, "0 (all pieces) or more");
-  if (!(options.top_p > 0 && options.top_p <= 1)) refuse("top-p", options.top_p, "above 0, to 1 (all pieces)");
+    refuse("temperature", options.temperature, "0 (always the most probable token) to 100");
+  if (options.top_k < 0) refuse("top-k", options.top_k, "0 (all tokens) or more");
+  if (!(options.top_p > 0 && options.top_p <= 1)) refuse("top-p", options.top_p, "above 0, up to 1 (all tokens)");
   if (options.seed < 0) refuse("seed", options.seed, "0 or more");
 }
 

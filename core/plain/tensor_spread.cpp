@@ -26,14 +26,13 @@ std::vector<std::string> findings(const TensorsLook& look) {
       not_finite(broken, history.name, point.values);
       not_finite(broken_gradients, "gradient of " + history.name, point.gradient);
       if (point.gradient.count > 0 && point.gradient.zeros == 1)
-        silent.push_back(fmt::format("gradient of {}: 0 everywhere, it is not trained", history.name));
+        silent.push_back(fmt::format("gradient of {}: 0 everywhere, so this tensor is not trained", history.name));
       // Of a short sentence most units of a healthy layer are silent: only all of them tell something.
       if (histories == &look.activations && point.values.silent == 1)
-        silent.push_back(fmt::format("{}: 0 for every piece", history.name));
+        silent.push_back(fmt::format("{}: 0 for every token", history.name));
       // Biases begin at nought: their first updates are all there is of them.
       if (history.shape.size() > 1 && newest_change(history) > large_change)
-        large.push_back(
-            fmt::format("{}: an update changes it by {:.0f} %", history.name, 100 * newest_change(history)));
+        large.push_back(fmt::format("{}: one step changes it by {:.0f} %", history.name, 100 * newest_change(history)));
     }
   }
   for (const auto* list : {&broken_gradients, &silent, &large}) broken.insert(broken.end(), list->begin(), list->end());

@@ -31,7 +31,7 @@ void DataFlowBuilder::settle() {
   FlowWanted& asked = flow_.asked;
   const ArchitectureColumn& column = plan_.column(asked.box.decoder);
   if (!find_box(plan_, asked.box)) {
-    flow_.problem = "This architecture has no such part: choose a box of its picture.";
+    flow_.problem = "This architecture has no such component: choose a box in its diagram.";
     return;
   }
   asked.layer = clamped(asked.layer, 0, static_cast<int>(column.layers) - 1);
@@ -87,17 +87,18 @@ int DataFlowBuilder::add_linear(int x, const std::string& result, const std::str
                                 const torch::Tensor& w, const torch::Tensor& b, const std::string& letters) {
   const auto split = letters.find("×");
   const std::string width = letters.substr(split + std::string("×").size());
-  const int matrix = add_learned(
-      weight, fmt::format("Learned. {} stands before it: PyTorch keeps its transpose.", at(x).name), letters, w.t());
+  const int matrix =
+      add_learned(weight, fmt::format("Learned weights, applied as {}·W; PyTorch stores the transpose.", at(x).name),
+                  letters, w.t());
   FlowMatrix made{.name = result,
-                  .help = fmt::format("{}·{}{}{}: what this map makes of every piece.", at(x).name, weight,
+                  .help = fmt::format("{}·{}{}{}: this linear map, applied to every token.", at(x).name, weight,
                                       b.defined() ? " + " : "", b.defined() ? bias : ""),
                   .letters = at(x).letters.substr(0, at(x).letters.find("×")) + "×" + width,
                   .op = FlowOp::product,
                   .operands = {x, matrix},
                   .row_labels = at(x).row_labels};
   if (b.defined())
-    made.operands.push_back(add_learned(bias, "Learned, the same for every piece.", "1×" + width, b.unsqueeze(0)));
+    made.operands.push_back(add_learned(bias, "Learned bias, the same for every token.", "1×" + width, b.unsqueeze(0)));
   return add(std::move(made), torch::linear(of(x), w, b));
 }
 
@@ -123,27 +124,28 @@ int DataFlowBuilder::add_embedding(bool decoder) {
   const torch::Tensor ids = replaced_ids(&pass_.record, given, decoder, 0)[0];
   const double root = embedding_factor();
   const int id = add({.name = "ids",
-                      .help = "The numbers of the pieces: all that the model is given of the text.",
+                      .help = "Token ids: all that the model receives of the text.",
                       .letters = length() + "×1",
                       .row_labels = labels,
                       .col_labels = {"id"}},
                      ids.unsqueeze(1));
   const int rows = add({.name = "E[ids]",
-                        .help = "The pieces' rows of the embedding matrix E, V×D: one learned vector a piece.",
+                        .help = "Rows of the embedding matrix E, V×D: one learned vector per token.",
                         .letters = length() + "×D",
                         .op = FlowOp::picked,
                         .operands = {id},
                         .row_labels = labels},
                        embedded(decoder) / root);
   const auto times_root = [&] {
-    return add({.name = "E[ids]·√D",
-                .help = "Times √D, which brings the vectors to the size of the positions (paper §3.4).",
-                .letters = length() + "×D",
-                .op = FlowOp::scaled,
-                .operands = {rows},
-                .factor = static_cast<float>(root),
-                .row_labels = labels},
-               embedded(decoder));
+    return add(
+        {.name = "E[ids]·√D",
+         .help = "Multiplied by √D (paper §3.4), which scales the embeddings to the size of the positional encodings.",
+         .letters = length() + "×D",
+         .op = FlowOp::scaled,
+         .operands = {rows},
+         .factor = static_cast<float>(root),
+         .row_labels = labels},
+        embedded(decoder));
   };
   const int scaled = config_.scaled_embeddings ? times_root() : rows;
   for (const PositionTensor& table : model_.positions()) {
@@ -151,13 +153,13 @@ int DataFlowBuilder::add_embedding(bool decoder) {
     if (!added || (!table.name.empty() && table.name != (decoder ? "target" : "source"))) continue;
     const int positions =
         add({.name = "positions",
-             .help = fmt::format("One vector a position: {}.", position_scheme(config_.positions).tells),
+             .help = fmt::format("One vector per position: {}.", position_scheme(config_.positions).tells),
              .letters = length() + "×D",
              .op = config_.positions == "learned" ? FlowOp::learned : FlowOp::given,
              .row_labels = labels},
             table.values.slice(0, 0, static_cast<std::int64_t>(labels.size())).detach());
     return add({.name = "x",
-                .help = "What the first layer is given: what the piece is, and where it stands.",
+                .help = "Input of the first layer: token embedding plus positional encoding.",
                 .letters = length() + "×D",
                 .op = FlowOp::sum,
                 .operands = {scaled, positions},
@@ -204,50 +206,54 @@ void DataFlowBuilder::add_logits(bool shares) {
   int h = -1;
   int weights = -1;
   if (!shares) {
-    h = add({.name = "h", .help = "What the last layer leaves of every piece.", .letters = "T×D", .row_labels = rows},
+    h = add({.name = "h", .help = "Output of the last layer, one row per token.", .letters = "T×D", .row_labels = rows},
             features);
     if (config_.scaled_output) {
       const double factor = 1 / std::sqrt(static_cast<double>(config_.d_model));
-      h = add({.name = "h ÷ √D",
-               .help = "Divided by √D before the embedding matrix, which is large (1910.10683).",
-               .letters = "T×D",
-               .op = FlowOp::scaled,
-               .operands = {h},
-               .factor = static_cast<float>(factor),
-               .row_labels = rows},
-              features * factor);
+      h = add(
+          {.name = "h ÷ √D",
+           .help = "Divided by √D before the product with the embedding matrix, whose values are large (1910.10683).",
+           .letters = "T×D",
+           .op = FlowOp::scaled,
+           .operands = {h},
+           .factor = static_cast<float>(factor),
+           .row_labels = rows},
+          features * factor);
     }
     const torch::Tensor table = parameter(config_.has_tied_output() ? "embedding.weight" : "output_weight");
-    weights = add({.name = config_.has_tied_output() ? "Eᵀ" : "W",
-                   .help = fmt::format("A column a piece of the vocabulary; these are the {} most probable after "
-                                       "“{}”.",
-                                       count, row),
-                   .letters = fmt::format("D×{} of V", count),
-                   .op = FlowOp::learned,
-                   .col_labels = columns},
-                  table.index_select(0, best - first).t());
+    weights =
+        add({.name = config_.has_tied_output() ? "Eᵀ" : "W",
+             .help = fmt::format("One column per token of the vocabulary; these are the {} most probable after “{}”.",
+                                 count, row),
+             .letters = fmt::format("D×{} of V", count),
+             .op = FlowOp::learned,
+             .col_labels = columns},
+            table.index_select(0, best - first).t());
   }
-  FlowMatrix logit{.name = "logits",
-                   .help = fmt::format("A score a piece: {} of V, the most probable after “{}”.", count, row),
-                   .letters = fmt::format("T×{} of V", count),
-                   .row_labels = rows,
-                   .col_labels = columns};
+  FlowMatrix logit{
+      .name = "logits",
+      .help = fmt::format("One score per token of the vocabulary: the {} most probable of V after “{}”.", count, row),
+      .letters = fmt::format("T×{} of V", count),
+      .row_labels = rows,
+      .col_labels = columns};
   if (!shares) logit.op = FlowOp::product, logit.operands = {h, weights};
   if (!shares && config_.output_bias) {
-    logit.operands.push_back(add_learned("b", "Learned, one a piece.", fmt::format("1×{} of V", count),
+    logit.operands.push_back(add_learned("b", "Learned bias, one number per token of the vocabulary.",
+                                         fmt::format("1×{} of V", count),
                                          parameter("output_bias").index_select(0, best - first).unsqueeze(0)));
   }
   const int score = add(std::move(logit), logits.index_select(1, best));
   if (!shares) return;
-  const int sum = add({.name = "ln Σ exp",
-                       .help = "Over all pieces of the vocabulary: what the scores are measured against.",
-                       .letters = "T×1",
-                       .op = FlowOp::log_sum,
-                       .row_labels = rows,
-                       .col_labels = {"ln Σ"}},
-                      logits.logsumexp(1, true));
+  const int sum =
+      add({.name = "ln Σ exp",
+           .help = "Over all tokens of the vocabulary: the softmax normalizer, which is subtracted from every score.",
+           .letters = "T×1",
+           .op = FlowOp::log_sum,
+           .row_labels = rows,
+           .col_labels = {"ln Σ"}},
+          logits.logsumexp(1, true));
   add({.name = "p",
-       .help = "exp(logit − ln Σ exp): the probability of each piece, which are 1 together over the vocabulary.",
+       .help = "exp(logit − ln Σ exp): the probability of each token. Over the whole vocabulary they sum to 1.",
        .letters = at(score).letters,
        .op = FlowOp::share,
        .operands = {score, sum},

@@ -66,28 +66,29 @@ void DataFlowBuilder::add_cell() {
   const int layer = flow_.asked.layer;
   const std::vector<std::string> labels = pieces();
   const bool with_context = decoder() && config_.attention == "bahdanau" && layer == 0;
-  const int x = add({.name = "x",
-                     .help = with_context ? "The embedded piece, and beside it what attention brings of the source."
-                                          : "What this layer reads, a row a piece.",
-                     .letters = length() + (with_context ? "×2D" : "×D"),
-                     .row_labels = labels},
-                    input_of(decoder(), layer));
+  const int x =
+      add({.name = "x",
+           .help = with_context ? "The embedded token, concatenated with the attention context from the source."
+                                : "Input of this layer, one row per token.",
+           .letters = length() + (with_context ? "×2D" : "×D"),
+           .row_labels = labels},
+          input_of(decoder(), layer));
   for (int direction = 0; direction < directions(decoder()); ++direction) {
     const bool reverse = direction == 1;
     const Cell own = cell(decoder(), layer, reverse);
     const Read made = read(own, of(x), first_state(decoder(), layer, direction), reverse);
     const std::string width = directions(decoder()) == 2 ? "D/2" : "D";
-    if (directions(decoder()) == 2) begin_section(reverse ? "From the end to the beginning" : "From the beginning on");
+    if (directions(decoder()) == 2) begin_section(reverse ? "Backward direction" : "Forward direction");
     const int from_input = add_linear(x, "x·W_ih", "W_ih", "b_ih", own.weight_ih, own.bias_ih,
                                       (with_context ? "2D×" : "D×") + std::string("G"));
-    at(from_input).help = "What each piece says to the gates, whatever the state: the gates' parts side by side.";
-    add_learned("W_hh", "Learned: what the state before says to the gates.", width + "×G", own.weight_hh.t());
+    at(from_input).help =
+        "Input contribution to the gates, one row per token, independent of the state. The gates are side by side.";
+    add_learned("W_hh", "Learned: contribution of the previous state to the gates.", width + "×G", own.weight_hh.t());
     const std::string letters = length() + "×" + width;
     if (made.c.defined())
-      add({.name = "c", .help = "The memory cell after every piece.", .letters = letters, .row_labels = labels},
-          made.c);
+      add({.name = "c", .help = "Memory cell after each token.", .letters = letters, .row_labels = labels}, made.c);
     add({.name = "h",
-         .help = "The state after every piece: what the layer hands on, and what the next piece meets.",
+         .help = "Hidden state after each token: passed to the next layer and to the next token.",
          .letters = letters,
          .row_labels = labels},
         made.h);
@@ -104,19 +105,16 @@ void DataFlowBuilder::add_attention_of_states() {
   const bool additive = parameters_.contains("attention.v.weight");
   const torch::Tensor memory = pass_.memory.states[0].detach();
 
-  const int s =
-      add({.name = "s",
-           .help = before ? "The decoder's state before each piece." : "The decoder's state after each piece.",
-           .letters = "T×D",
-           .row_labels = queries},
-          states);
-  const int h = add({.name = "memory",
-                     .help = "The encoder's states: keys and values at once.",
-                     .letters = "S×D",
-                     .row_labels = keys},
-                    memory);
+  const int s = add({.name = "s",
+                     .help = before ? "Decoder state before each token." : "Decoder state after each token.",
+                     .letters = "T×D",
+                     .row_labels = queries},
+                    states);
+  const int h = add(
+      {.name = "memory", .help = "Encoder states, used as keys and as values.", .letters = "S×D", .row_labels = keys},
+      memory);
   FlowMatrix scored{.name = "scores",
-                    .help = "s·k: how well each state goes with each source piece (1508.04025 §3.1).",
+                    .help = "s·k: how well each decoder state matches each source token (1508.04025 §3.1).",
                     .letters = "T×S",
                     .op = FlowOp::scores,
                     .row_labels = queries,
@@ -127,9 +125,9 @@ void DataFlowBuilder::add_attention_of_states() {
     const torch::Tensor v = parameter("attention.v.weight");
     const int ws = add_linear(s, "s·W", "W", "", w, {}, "D×D");
     const int uh = add_linear(h, "memory·U", "U", "", u, {}, "D×D");
-    add_learned("v", "Learned: weighs the sum's numbers.", "1×D", v);
+    add_learned("v", "Learned: weights of the sum over components.", "1×D", v);
     scored.op = FlowOp::given;
-    scored.help = "v·tanh(s·W + memory·U), of every pair (1409.0473 A.1.2).";
+    scored.help = "v·tanh(s·W + memory·U), for every pair (1409.0473 A.1.2).";
     scores = torch::matmul(torch::tanh(of(ws).unsqueeze(1) + of(uh).unsqueeze(0)), v[0]);
   } else {
     int k = h;
@@ -140,7 +138,7 @@ void DataFlowBuilder::add_attention_of_states() {
   }
   const int score = add(std::move(scored), scores);
   const int weights = add({.name = "weights",
-                           .help = "softmax of every row: positive, and 1 together.",
+                           .help = "softmax of every row: positive weights that sum to 1.",
                            .letters = "T×S",
                            .op = FlowOp::softmax,
                            .operands = {score},
@@ -148,7 +146,7 @@ void DataFlowBuilder::add_attention_of_states() {
                            .col_labels = keys},
                           pass_.record.cross.front()[0][0]);
   add({.name = "context",
-       .help = "The encoder's states, mixed by the weights.",
+       .help = "Weighted sum of the encoder states.",
        .letters = "T×D",
        .op = FlowOp::product,
        .operands = {weights, h},
@@ -159,10 +157,10 @@ void DataFlowBuilder::add_attention_of_states() {
 // Many to one; model/pooling.h has the papers.
 void DataFlowBuilder::add_pooling() {
   const std::vector<std::string> queries = pieces(), keys = pieces_of(pass_.whole.source);
-  const int h = add({.name = "h", .help = "The encoder's states, one a piece.", .letters = "S×D", .row_labels = keys},
+  const int h = add({.name = "h", .help = "Encoder states, one row per token.", .letters = "S×D", .row_labels = keys},
                     pass_.memory.states[0].detach());
   FlowMatrix weights{.name = "weights",
-                     .help = "How much of each state the sum takes: 1 together.",
+                     .help = "Weight of each state in the sum. The weights sum to 1.",
                      .letters = "T×S",
                      .row_labels = queries,
                      .col_labels = keys};
@@ -170,16 +168,16 @@ void DataFlowBuilder::add_pooling() {
     const int inner =
         add_linear(h, "h·W + b", "W", "b", parameter("pooling.W.weight"), parameter("pooling.W.bias"), "D×D");
     const int active = add({.name = "tanh",
-                            .help = "Of every number.",
+                            .help = "tanh of every component.",
                             .letters = "S×D",
                             .op = FlowOp::tanh,
                             .operands = {inner},
                             .row_labels = keys},
                            torch::tanh(of(inner)));
     const torch::Tensor v = parameter("pooling.v.weight");
-    const int asks = add_learned("v", "Learned: what is looked for in a text, a query of its own.", "1×D", v);
+    const int asks = add_learned("v", "Learned query, the same for every text.", "1×D", v);
     const int scores = add({.name = "scores",
-                            .help = "v·tanh(h·W + b), of every piece (Yang et al. 2016).",
+                            .help = "v·tanh(h·W + b), for every token (Yang et al. 2016).",
                             .letters = "T×S",
                             .op = FlowOp::scores,
                             .operands = {asks, active},
@@ -191,7 +189,7 @@ void DataFlowBuilder::add_pooling() {
   }
   const int weight = add(std::move(weights), pass_.record.cross.front()[0][0]);
   add({.name = "pooled",
-       .help = "The states, mixed by the weights: all that the label is made of.",
+       .help = "Weighted sum of the states: the only input of the classifier.",
        .letters = "T×D",
        .op = FlowOp::product,
        .operands = {weight, h},
@@ -201,14 +199,16 @@ void DataFlowBuilder::add_pooling() {
 
 void DataFlowBuilder::add_readout() {
   const std::vector<std::string> labels = pieces();
-  const int context =
-      add({.name = "context", .help = "What attention brings of the source.", .letters = "T×D", .row_labels = labels},
-          contexts());
+  const int context = add({.name = "context",
+                           .help = "Attention context: weighted sum of the encoder states.",
+                           .letters = "T×D",
+                           .row_labels = labels},
+                          contexts());
   const int state =
-      add({.name = "h", .help = "The decoder's state after each piece.", .letters = "T×D", .row_labels = labels},
+      add({.name = "h", .help = "Decoder state after each token.", .letters = "T×D", .row_labels = labels},
           states_of(true, static_cast<int>(config_.num_decoder_layers) - 1));
   const int both = add({.name = "[context; h]",
-                        .help = "Side by side.",
+                        .help = "Context and state, concatenated.",
                         .letters = "T×2D",
                         .op = FlowOp::beside,
                         .operands = {context, state},
@@ -216,7 +216,7 @@ void DataFlowBuilder::add_readout() {
                        torch::cat({of(context), of(state)}, 1));
   const int inner = add_linear(both, "inner", "W_c", "", parameter("attention.W_c.weight"), {}, "2D×D");
   add({.name = "h̃",
-       .help = "tanh: what the logits are made of (1508.04025 eq. 5).",
+       .help = "tanh of the projection: the logits are computed from it (1508.04025 eq. 5).",
        .letters = "T×D",
        .op = FlowOp::tanh,
        .operands = {inner},

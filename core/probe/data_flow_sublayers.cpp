@@ -55,13 +55,13 @@ struct ActivationText {
 };
 
 constexpr std::array activation_texts = {
-    ActivationText{"relu", FlowOp::relu, "max(0, inner): the hidden units. A unit below 0 is silent (paper §3.3)."},
+    ActivationText{"relu", FlowOp::relu, "max(0, inner): the hidden units. Below 0 a unit is inactive (paper §3.3)."},
     ActivationText{"gelu", FlowOp::gelu, "inner·Φ(inner): the hidden units (1606.08415)."},
     ActivationText{"gelu-tanh", FlowOp::gelu_by_tanh,
-                   "inner·Φ(inner) with Φ made of tanh: the hidden units (1606.08415 §2)."},
+                   "inner·Φ(inner) with the tanh approximation of Φ: the hidden units (1606.08415 §2)."},
     ActivationText{"swish", FlowOp::swish, "inner·σ(inner): the hidden units (1710.05941)."},
-    ActivationText{"swiglu", FlowOp::swish, "inner·σ(inner): what opens and closes the units (2002.05202)."},
-    ActivationText{"geglu", FlowOp::gelu_by_tanh, "inner·Φ(inner): what opens and closes the units (2002.05202)."},
+    ActivationText{"swiglu", FlowOp::swish, "inner·σ(inner): the gate that scales the units (2002.05202)."},
+    ActivationText{"geglu", FlowOp::gelu_by_tanh, "inner·Φ(inner): the gate that scales the units (2002.05202)."},
 };
 
 const ActivationText& activation_text(std::string_view activation) {
@@ -73,7 +73,8 @@ const ActivationText& activation_text(std::string_view activation) {
 const SublayerTensors* DataFlowBuilder::sublayer() {
   const SublayerTensors* flow =
       find_sublayer(pass_.record, decoder(), flow_.asked.layer, sublayer_of(flow_.asked.box.part));
-  if (!flow) flow_.problem = "This layer is switched off and passes its input on: switch it on to see its numbers.";
+  if (!flow)
+    flow_.problem = "This layer is switched off: it passes its input through. Switch it on to see its numbers.";
   return flow;
 }
 
@@ -96,16 +97,16 @@ void DataFlowBuilder::add_attention() {
   torch::Tensor rotations;
   if (rotates) rotations = model_.positions().front().values.slice(0, 0, head.k.rows);
 
-  begin_section("1  Queries, keys, values: three maps of the same x");
+  begin_section("1  Queries, keys and values: three linear maps");
   const int x = add({.name = "x",
-                     .help = "What this attention is given, a row a piece.",
+                     .help = "Input of this attention, one row per token.",
                      .letters = length() + "×D",
                      .row_labels = queries},
                     flow->input[0]);
   int memory = x;
   if (cross) {
     memory = add({.name = "memory",
-                  .help = "What the encoder made of the source: keys and values come from it.",
+                  .help = "Encoder output: keys and values are computed from it.",
                   .letters = "S×D",
                   .row_labels = keys},
                  pass_.memory.states[0].detach());
@@ -122,12 +123,12 @@ void DataFlowBuilder::add_attention() {
     const int made = add_linear(from, small, name, fmt::format("b_{}", letter), w.slice(0, begin, begin + width),
                                 b.defined() ? b.slice(0, begin, begin + width) : b, "D×d");
     const int matrix = at(made).operands[1];
-    at(matrix).help = fmt::format("Learned; columns {} to {} of the matrix are head {}'s.", first, first + width - 1,
-                                  head.place.head + 1);
+    at(matrix).help = fmt::format("Learned; columns {} to {} of the matrix belong to head {}.", first,
+                                  first + width - 1, head.place.head + 1);
     if (!rotates || third == 2) return made;
-    at(made).name = small + ", not rotated";
+    at(made).name = small + ", before rotation";
     const int turns = add({.name = "rotations",
-                           .help = "cos and sin of every position's angles, pair by pair (RoPE).",
+                           .help = "cos and sin of the rotation angles of every position, pair by pair (RoPE).",
                            .letters = key_letters + "×d",
                            .row_labels = keys},
                           rotations);
@@ -143,11 +144,11 @@ void DataFlowBuilder::add_attention() {
   const int k = projected(memory, 1, "K");
   const int v = projected(memory, 2, "V");
 
-  begin_section("2  Every query with every key: scores become weights");
+  begin_section("2  Every query with every key: scores, then weights");
   const double scale = head.scaled ? 1 / std::sqrt(static_cast<double>(width)) : 1;
   torch::Tensor scores = torch::mm(of(q), of(k).t()) * scale;
   FlowMatrix scored{.name = head.scaled ? "q·k ÷ √d" : "q·k",
-                    .help = "How well each query and key go together (paper §3.2.1).",
+                    .help = "How well each query matches each key (paper §3.2.1).",
                     .letters = length() + "×" + key_letters,
                     .op = FlowOp::scores,
                     .operands = {q, k},
@@ -158,7 +159,7 @@ void DataFlowBuilder::add_attention() {
     const torch::Tensor bias =
         torch::tensor(head.bias.values).view({head.bias.rows, head.bias.cols}).to(scores.device());
     FlowMatrix told{.name = std::string(scheme.label) + " bias",
-                    .help = "What tells this head the order of the pieces.",
+                    .help = "Added to this head's scores: depends on the positions of query and key.",
                     .letters = length() + "×" + key_letters,
                     .row_labels = queries,
                     .col_labels = keys};
@@ -169,8 +170,8 @@ void DataFlowBuilder::add_attention() {
   const int score = add(std::move(scored), scores);
   const Matrix& weights = *map_at(pass_.whole, head.place);
   const int weight = add({.name = "weights",
-                          .help = head.causal ? "softmax of every row; keys after the query are hidden (paper §3.2.3)."
-                                              : "softmax of every row: positive, and 1 together.",
+                          .help = head.causal ? "softmax of every row; keys after the query are masked (paper §3.2.3)."
+                                              : "softmax of every row: positive weights that sum to 1.",
                           .letters = length() + "×" + key_letters,
                           .op = FlowOp::softmax,
                           .operands = {score},
@@ -179,12 +180,12 @@ void DataFlowBuilder::add_attention() {
                           .col_labels = keys},
                          torch::tensor(weights.values).view({weights.rows, weights.cols}));
 
-  begin_section("3  The values, mixed by the weights; all heads together through W_O");
+  begin_section("3  Weighted sum of the values; all heads through W_O");
   const torch::Tensor joined =
       torch::tensor(head.heads_output.values).view({head.heads_output.rows, head.heads_output.cols});
   const torch::Tensor own = joined.slice(1, head.place.head * width, (head.place.head + 1) * width);
-  const int mixed = add({.name = by_distance ? "values, mixed" : "head",
-                         .help = "Of every query the values, mixed by its weights.",
+  const int mixed = add({.name = by_distance ? "weighted values" : "head",
+                         .help = "For every query: the sum of the values, weighted by its attention.",
                          .letters = length() + "×d",
                          .op = FlowOp::product,
                          .operands = {weight, v},
@@ -192,14 +193,14 @@ void DataFlowBuilder::add_attention() {
                         by_distance ? torch::mm(of(weight), of(v).cpu()) : own);
   if (by_distance) add_mixed_distances(mixed, weight, own, module);
   const int all = add({.name = "heads",
-                       .help = "All heads side by side (paper §3.2.2).",
+                       .help = "All heads, concatenated (paper §3.2.2).",
                        .letters = length() + "×D",
                        .row_labels = queries},
                       joined);
   const torch::Tensor biases = parameter_if_any(module + "out_proj.bias");
   const int out = add_linear(all, "Sublayer(x)", "W_O", "b_O", parameter(module + "out_proj.weight").cpu(),
                              biases.defined() ? biases.cpu() : biases, "D×D");
-  at(out).help = "What the attention gives: added to x next.";
+  at(out).help = "Output of the attention: added to x next.";
 }
 
 Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) {
@@ -212,11 +213,11 @@ Labels DataFlowBuilder::distance_labels(std::int64_t first, std::int64_t count) 
 // Shaw's vectors, 2k + 1 of them: the last are of keys k pieces on and farther (1803.02155 §3.2).
 int DataFlowBuilder::add_distances(const std::string& name, const std::string& parameter_name) {
   const torch::Tensor vectors = parameter(parameter_name);
-  const char* const unseen = decoder() ? " Those to the right are never used: no query sees a later key." : "";
+  const char* const unseen =
+      decoder() ? " Distances to the right are never used: no query attends to a later key." : "";
   const int added = add_learned(name,
-                                fmt::format("Learned, a row a distance from the query, to the left and to the right; "
-                                            "farther keys count as the farthest. The same for all heads of the "
-                                            "layer.{}",
+                                fmt::format("Learned, one row per distance to the left and right of the query; keys "
+                                            "farther away share the last row. The same for all heads of the layer.{}",
                                             unseen),
                                 "R×d", vectors);
   at(added).row_labels = distance_labels(-(vectors.size(0) / 2), vectors.size(0));
@@ -227,7 +228,7 @@ int DataFlowBuilder::add_distances(const std::string& name, const std::string& p
 int DataFlowBuilder::add_scores_by_distance(int q, const std::string& module, double scale) {
   const int vectors = add_distances("a^K", module + "relative_k");
   return add({.name = scale == 1 ? "q·a^K" : "q·a^K ÷ √d",
-              .help = "How well each query goes with each distance.",
+              .help = "How well each query matches each distance.",
               .letters = length() + "×R",
               .op = FlowOp::scores,
               .operands = {q, vectors},
@@ -245,22 +246,22 @@ void DataFlowBuilder::add_mixed_distances(int values, int weights, const torch::
   const torch::Tensor distances = model_.relative_positions(stack, head.size(0)).distances.cpu();
   const int vectors = add_distances("a^V", module + "relative_v");
   const int sums = add({.name = "weights by distance",
-                        .help = "How much of its weight each query gives to keys at each distance.",
+                        .help = "Total attention weight of each query on the keys at each distance.",
                         .letters = length() + "×R",
                         .op = FlowOp::by_distance,
                         .operands = {weights},
                         .row_labels = queries,
                         .col_labels = at(vectors).row_labels},
                        torch::zeros({head.size(0), of(vectors).size(0)}).scatter_add(1, distances, of(weights)));
-  const int mixed = add({.name = "distances, mixed",
-                         .help = "Of every query the vectors of the distances, mixed by its weights.",
+  const int mixed = add({.name = "weighted distances",
+                         .help = "For every query: the sum of the distance vectors, weighted by its attention.",
                          .letters = length() + "×d",
                          .op = FlowOp::product,
                          .operands = {sums, vectors},
                          .row_labels = queries},
                         torch::mm(of(sums), of(vectors).cpu()));
   add({.name = "head",
-       .help = "The values and the vectors of their distances, mixed by the same weights.",
+       .help = "Sum of the weighted values and the weighted distance vectors.",
        .letters = length() + "×d",
        .op = FlowOp::sum,
        .operands = {values, mixed},
@@ -273,7 +274,7 @@ void DataFlowBuilder::add_feed_forward() {
   if (!flow) return;
   const std::string module = layer_name();
   const int x = add({.name = "x",
-                     .help = "What the feed-forward is given, a row a piece.",
+                     .help = "Input of the feed-forward network, one row per token.",
                      .letters = length() + "×D",
                      .row_labels = pieces()},
                     flow->input[0]);
@@ -288,8 +289,8 @@ void DataFlowBuilder::add_feed_forward() {
     const torch::Tensor convolved = torch::conv1d(places, w.unsqueeze(2), b)[0].t();
     at(made).op = FlowOp::convolved;
     at(made).help = fmt::format(
-        "Conv1d over the pieces with {} kernels of width 1: each place sees itself alone, so it is {}·{} + {}. "
-        "Largest difference from the product: {:.2g}.",
+        "Conv1d over the tokens with {} kernels of width 1: each position sees only itself, so it equals {}·{} + {}. "
+        "Largest difference from the matrix product: {:.2g}.",
         w.size(0), at(from).name, number == 1 ? "W₁" : "W₂", number == 1 ? "b₁" : "b₂",
         (convolved - of(made)).abs().max().item<double>());
     at(made).values = to_matrix(convolved);
@@ -310,7 +311,7 @@ void DataFlowBuilder::add_feed_forward() {
     const int value = add_linear(x, "xV", "V", "c", parameter(module + "linear_v.weight"),
                                  parameter_if_any(module + "linear_v.bias"), "D×F");
     hidden = add({.name = "hidden",
-                  .help = "gate ⊙ xV: how much of each unit's value goes on (2002.05202).",
+                  .help = "gate ⊙ xV: the gate sets how much of each unit's value passes (2002.05202).",
                   .letters = length() + "×F",
                   .op = FlowOp::times,
                   .operands = {hidden, value},
@@ -330,9 +331,9 @@ void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
   const torch::Tensor moments_values = rms ? root_mean_square(of(x), epsilon) : moments_of(of(x), epsilon);
   const int moments =
       add({.name = rms ? "rms" : "μ, σ",
-           .help = rms ? fmt::format("Of every piece's D numbers: √(mean of their squares + {:.0e}).", epsilon)
-                       : "Of every piece's D numbers: their mean, and √(variance + 10⁻⁵). No other piece, and no other "
-                         "sentence, is asked.",
+           .help = rms ? fmt::format("Over the D numbers of every token: √(mean of their squares + {:.0e}).", epsilon)
+                       : "Over the D numbers of every token: mean and √(variance + 10⁻⁵). Other tokens and other "
+                         "sentences have no influence.",
            .letters = length() + (rms ? "×1" : "×2"),
            .op = rms ? FlowOp::mean_square : FlowOp::moments,
            .operands = {x},
@@ -341,15 +342,15 @@ void DataFlowBuilder::add_norm(int x, const std::string& parameters) {
            .col_labels = rms ? Labels{"rms"} : Labels{"μ", "σ"}},
           moments_values);
   const int learned = add({.name = rms ? "γ" : "γ, β",
-                           .help = rms ? "Learned: the gain of every dimension, the same for all pieces."
-                                       : "Learned: gain and bias of every dimension, the same for all pieces.",
+                           .help = rms ? "Learned: gain of every dimension, the same for all tokens."
+                                       : "Learned: gain and bias of every dimension, the same for all tokens.",
                            .letters = rms ? "1×D" : "2×D",
                            .op = FlowOp::learned,
                            .row_labels = rms ? Labels{"γ"} : Labels{"γ", "β"}},
                           rms ? gain.unsqueeze(0) : torch::stack({gain, shift}));
   add({.name = rms ? "RMSNorm(x)" : "LayerNorm(x)",
-       .help = rms ? "x / rms · γ, with each piece's own rms (1910.07467)."
-                   : "(x − μ) / σ · γ + β, with each piece's own μ and σ.",
+       .help = rms ? "x / rms · γ, with each token's own rms (1910.07467)."
+                   : "(x − μ) / σ · γ + β, with each token's own μ and σ.",
        .letters = length() + "×D",
        .op = rms ? FlowOp::rms_normalized : FlowOp::normalized,
        .operands = {x, moments, learned},
@@ -364,15 +365,15 @@ void DataFlowBuilder::add_sublayer_norm() {
   const bool pre = config_.norm == "pre";
   const int number = part == FlowPart::self_norm ? 1 : is_cross(part) ? 2 : decoder() && plan_.memory.size() ? 3 : 2;
   const auto residual = [&] {
-    begin_section(pre ? "What came in, added to what the sublayer gives" : "The residual connection");
+    begin_section(pre ? "Input plus output of the sublayer" : "The residual connection");
     const int x =
-        add({.name = "x", .help = "What came to the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
+        add({.name = "x", .help = "Input of the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
             flow->x[0]);
     const int added = add(
-        {.name = "Sublayer(x)", .help = "What the sublayer gives.", .letters = length() + "×D", .row_labels = pieces()},
+        {.name = "Sublayer(x)", .help = "Output of the sublayer.", .letters = length() + "×D", .row_labels = pieces()},
         flow->added[0]);
     return add({.name = "x + Sublayer(x)",
-                .help = "The residual connection: the sublayer need only say what changes (paper §3.1).",
+                .help = "The residual connection: the sublayer only has to compute the change (paper §3.1).",
                 .letters = length() + "×D",
                 .op = FlowOp::sum,
                 .operands = {x, added},
@@ -381,12 +382,12 @@ void DataFlowBuilder::add_sublayer_norm() {
   };
   int x = 0;
   if (pre) {
-    begin_section("Each piece normalised by itself");
-    x = add({.name = "x", .help = "What comes to the layer norm.", .letters = length() + "×D", .row_labels = pieces()},
+    begin_section("Each token normalized separately");
+    x = add({.name = "x", .help = "Input of the layer norm.", .letters = length() + "×D", .row_labels = pieces()},
             flow->x[0]);
   } else {
     x = residual();
-    begin_section("Each piece normalised by itself");
+    begin_section("Each token normalized separately");
   }
   add_norm(x, fmt::format("{}norm{}.", layer_name(), number));
   const SublayerTensors padded = padded_flow(sublayer_of(part));
@@ -399,11 +400,11 @@ void DataFlowBuilder::add_last_norm() {
       find_sublayer(pass_.record, decoder(), flow_.asked.layer = static_cast<int>(plan_.column(decoder()).layers) - 1,
                     Sublayer::feed_forward);
   if (!flow) {
-    flow_.problem = "The last layer is switched off and passes its input on: switch it on to see its numbers.";
+    flow_.problem = "The last layer is switched off: it passes its input through. Switch it on to see its numbers.";
     return;
   }
   const int x =
-      add({.name = "x", .help = "What the last layer left.", .letters = length() + "×D", .row_labels = pieces()},
+      add({.name = "x", .help = "Output of the last layer.", .letters = length() + "×D", .row_labels = pieces()},
           flow->out[0]);
   add_norm(x, stack() + ".norm.");
   add_batch_spread(x, padded_flow(Sublayer::feed_forward).out[0]);
@@ -428,20 +429,20 @@ SublayerTensors DataFlowBuilder::padded_flow(Sublayer sublayer) {
 
 void DataFlowBuilder::add_batch_spread(int x, const torch::Tensor& padded) {
   const std::int64_t pads = padded.size(0) - of(x).size(0);
-  begin_section("What batch normalisation would use instead: one μ and σ a dimension, over all pieces of the batch");
+  begin_section("For comparison, batch normalization: one μ and σ per dimension, over all tokens of the batch");
   Labels labels = pieces();
   labels.resize(labels.size() + static_cast<std::size_t>(pads), "<pad>");
   const int with_padding = add({.name = "x, padded",
-                                .help = fmt::format("The same sentence with {} pieces of padding behind it, as in a "
-                                                    "batch with a longer one. Padding has vectors too.",
+                                .help = fmt::format("The same sentence followed by {} padding tokens, as in a batch "
+                                                    "with a longer one. Padding has vectors, too.",
                                                     pads),
                                 .letters = length() + "×D",
                                 .row_labels = labels},
                                padded);
   const auto columns = [](const torch::Tensor& rows) { return moments_of(rows.t(), 1e-5).t(); };  // 2×D
   add({.name = "μ, σ of the batch",
-       .help = "Over the pieces, of every dimension. With padding they are others: how the pieces are normalised would "
-               "depend on how long the other sentences of the batch are. A layer norm never sees them.",
+       .help = "Over the tokens, for every dimension. Padding changes them: normalization would depend on how long the "
+               "other sentences of the batch are. A layer norm does not depend on them.",
        .letters = "4×D",
        .op = FlowOp::spread,
        .operands = {x, with_padding},

@@ -34,12 +34,12 @@ std::shared_ptr<const EmbeddingMap> map_of(const Matrix& vectors, const std::vec
 
 std::string problem_of(const Matrix& vectors, std::int64_t step) {
   if (vectors.rows < 2)
-    return "The vocabulary has a single piece, so there is nothing to compare it with: train on a larger text.";
+    return "The vocabulary has only one token, so there is nothing to compare it with: train on a larger text.";
   const auto bad = std::ranges::find_if(vectors.values, [](float value) { return !std::isfinite(value); });
   if (bad == vectors.values.end()) return {};
   return fmt::format(
-      "The matrix of step {} holds numbers that are not finite, so there is no map of it: open the run again to return "
-      "to its last checkpoint, or Reset with a lower learning rate.",
+      "The embedding matrix at step {} contains numbers that are not finite, so there is no map. Open the run again to "
+      "return to its last checkpoint, or press Reset with a lower learning rate.",
       step);
 }
 
@@ -75,9 +75,10 @@ std::string piece_problem(const Tokenizer& tokenizer, const std::string& word) {
   const std::vector<Token> tokens = tokenizer.encode(word);
   std::string pieces;
   for (const Token& token : tokens) pieces += (pieces.empty() ? "" : " ") + token.piece;
-  if (tokens.size() < 2) return fmt::format("The vocabulary has no piece \"{}\".", word);
-  return fmt::format("\"{}\" is no piece of the vocabulary but {}: {}; choose one of them.", word, tokens.size(),
-                     pieces);
+  if (tokens.size() < 2) return fmt::format("The vocabulary has no token \"{}\".", word);
+  return fmt::format(
+      "\"{}\" is not a single token of the vocabulary. It splits into {} tokens: {}; choose one of them.", word,
+      tokens.size(), pieces);
 }
 
 std::vector<float> sampled_distances(const Matrix& vectors, const std::vector<float>& norms) {
@@ -126,8 +127,7 @@ void EmbeddingDesk::answer_chosen(const std::string& word, const Rows& rows, con
   }
   look.neighbours = neighbours_in(rows.vectors, rows.norms, rows.step, look.chosen);
   if (look.neighbours.nearest.empty()) {
-    look.chosen_problem =
-        fmt::format("\"{}\" has a vector of zeros, which points nowhere: it has no neighbours.", word);
+    look.chosen_problem = fmt::format("\"{}\" has a zero vector, which has no direction: it has no neighbors.", word);
     return;
   }
   std::vector<int> ids = {look.chosen};

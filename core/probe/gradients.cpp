@@ -68,7 +68,7 @@ GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer,
   look.written = step.written;
   look.output = step.output;
   if (look.written.empty()) {
-    look.problem = "Nothing is written of this sentence.";
+    look.problem = "The model generated no output for this sentence.";
     return look;
   }
   const auto pass = [&](const Interventions& interventions) {
@@ -79,8 +79,7 @@ GradientLook look_at_gradients(SequenceModel& model, const Tokenizer& tokenizer,
     return made;
   };
   look.plain = pass({});
-  if (!std::isfinite(look.plain.loss))
-    look.problem = "The loss of this piece is not a number, so neither are gradients.";
+  if (!std::isfinite(look.plain.loss)) look.problem = "The loss of this token is not a number, so it has no gradients.";
   Interventions bare;
   bare.no_residuals = true;
   if (!model.config().is_recurrent()) look.bare.push_back(pass(bare));

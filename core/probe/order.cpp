@@ -58,8 +58,8 @@ class OrderReader {
 
 std::string problem_of(const ModelConfig& model, const std::string& text) {
   if (!model.has_encoder())
-    return "A language model reads in order, its mask sees to that: shuffle a translator's words.";
-  if (words_of(text).size() < 2) return "There is nothing to shuffle: type two words or more.";
+    return "A language model reads in order because of its causal mask: use a translation model to shuffle words.";
+  if (words_of(text).size() < 2) return "There is nothing to shuffle: type at least two words.";
   return {};
 }
 
@@ -79,7 +79,7 @@ std::vector<std::string> shuffled_words(const std::string& text, std::int64_t co
 
 OrderLook look_at_orders(SequenceModel& model, const Tokenizer& tokenizer, const OrderQuestion& question,
                          const FractionCallback& progress) {
-  const std::string told = model.config().is_recurrent() ? "by reading" : model.config().positions;
+  const std::string told = model.config().is_recurrent() ? "recurrence" : model.config().positions;
   OrderLook look{.question = question, .positions = told, .orders = {}};
   look.problem = problem_of(model.config(), question.text);
   if (!look.problem.empty()) return look;

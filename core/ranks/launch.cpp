@@ -37,7 +37,7 @@ class MeetingFile {
  public:
   MeetingFile() {
     const int file = ::mkstemp(path_.data());
-    if (file < 0) throw RanksError(fmt::format("cannot make {}: {}", path_, std::strerror(errno)));
+    if (file < 0) throw RanksError(fmt::format("cannot create {}: {}", path_, std::strerror(errno)));
     ::close(file);
   }
   ~MeetingFile() { ::unlink(path_.c_str()); }
@@ -147,8 +147,9 @@ bool ended_well(int status) {
 int status_or_throw(const RankProcesses::End& end) {
   if (WIFEXITED(end.status)) return WEXITSTATUS(end.status);
   const int signal = WTERMSIG(end.status);
-  throw RanksError(fmt::format("rank {} was ended by signal {} ({}), and the run with it; train --resume goes on",
-                               end.rank, signal, strsignal(signal)));
+  throw RanksError(
+      fmt::format("rank {} was ended by signal {} ({}), which stopped the run; train --resume continues it", end.rank,
+                  signal, strsignal(signal)));
 }
 
 // Until all have ended: how rank 0 did, or the first that failed.

@@ -22,14 +22,13 @@ int number(const char* name, int least, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return value;
-  throw ConfigError(
-      fmt::format("{}={} in the environment: it should be a number from {} to {}", name, text, least, most));
+  throw ConfigError(fmt::format("{}={} in the environment: expected a number from {} to {}", name, text, least, most));
 }
 
 void require_variable(const char* name, const char* beside) {
   if (!variable(name).empty()) return;
   throw ConfigError(fmt::format(
-      "{} is set in the environment, and {} is not: a rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT", beside,
+      "{} is set in the environment, but {} is not: a rank needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT", beside,
       name));
 }
 

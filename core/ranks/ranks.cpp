@@ -153,7 +153,7 @@ Ranks::Ranks(const RankPlace& place, Breath breathe, milliseconds longest_wait)
   try {
     group_->store = store_of(place_);
   } catch (const std::exception& error) {
-    throw RanksError(fmt::format("rank {} cannot meet the others at {}: {}", place.rank,
+    throw RanksError(fmt::format("rank {} cannot connect to the others at {}: {}", place.rank,
                                  place.file.empty() ? fmt::format("{}:{}", place.host, place.port) : place.file,
                                  first_line(error)));
   }
@@ -190,14 +190,15 @@ void Ranks::await_first() {
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
-    throw LostRank(fmt::format("rank 0 ended before the training began: {}", first_line(error)));
+    throw LostRank(fmt::format("rank 0 ended before training began: {}", first_line(error)));
   }
 }
 
 void Ranks::meet() {
   const std::vector<int> absent = absent_from("prepared", longest_preparation);
   if (!absent.empty()) {
-    throw LostRank(fmt::format("{} did not come within {} minutes", ranks_text(absent), longest_preparation.count()));
+    throw LostRank(
+        fmt::format("{} did not connect within {} minutes", ranks_text(absent), longest_preparation.count()));
   }
   const WithoutBrokenPipes of_gloo;
   try {
@@ -205,7 +206,7 @@ void Ranks::meet() {
     options->devices.push_back(device_of(place_, group_->address));
     group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(group_->store, rank(), size(), options);
   } catch (const std::exception& error) {
-    throw LostRank(fmt::format("cannot reach the others: {}", first_line(error)));
+    throw LostRank(fmt::format("cannot reach the other ranks: {}", first_line(error)));
   }
 }
 
@@ -219,7 +220,7 @@ void Ranks::lose(const std::string& why) {
 
 template <typename Values>
 void Ranks::sum_of_all(Values values) {
-  if (!group_->gloo) lose("another rank is lost");
+  if (!group_->gloo) lose("another rank was lost");
   try {
     std::vector<at::Tensor> tensors{torch::from_blob(values.data(), static_cast<std::int64_t>(values.size()),
                                                      c10::CppTypeToScalarType<typename Values::element_type>::value)};
@@ -265,8 +266,7 @@ struct Ranks::Group {};
 
 void check_ranks_supported() {
   throw RanksError(
-      "this program cannot train on several ranks: it was built without Gloo (libgloo-dev), or with a LibTorch that "
-      "has no c10d");
+      "this build cannot train on several ranks: it has no Gloo (libgloo-dev), or its LibTorch has no c10d");
 }
 
 Ranks::Ranks(const RankPlace&, Breath, std::chrono::milliseconds) : longest_wait_(0) {

@@ -11,7 +11,7 @@ std::uint16_t port_of(std::string_view digits, std::string_view text) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc() || end != digits.data() + digits.size())
-    throw AddressError(fmt::format("{}: not an address; it should be PORT, HOST:PORT or [IPv6]:PORT", text));
+    throw AddressError(fmt::format("{}: not an address; expected PORT, HOST:PORT or [IPv6]:PORT", text));
   return port;
 }
 
@@ -25,7 +25,7 @@ RemoteAddress remote_address(std::string_view text) {
   if (bracketed) host = host.substr(1, host.size() - 2);
   const bool several_colons = host.find(':') != std::string_view::npos;
   if (host.empty() || (several_colons && !bracketed))
-    throw AddressError(fmt::format("{}: not an address; it should be PORT, HOST:PORT or [IPv6]:PORT", text));
+    throw AddressError(fmt::format("{}: not an address; expected PORT, HOST:PORT or [IPv6]:PORT", text));
   return {std::string(host), port_of(text.substr(colon + 1), text)};
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "numbers are told as this machine holds them");
+static_assert(std::endian::native == std::endian::little, "numbers are sent in the byte order of this machine");
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
@@ -116,7 +116,7 @@ struct PacketWriter {
     } else if constexpr (HasFields<T>) {
       return std::apply(
           [&](auto... fields) {
-            static_assert(sizeof...(fields) == field_count<T>(), "wire_fields.h forgets a field, or tells one twice");
+            static_assert(sizeof...(fields) == field_count<T>(), "wire_fields.h misses a field or lists one twice");
             Json list = Json::array();
             (list.push_back(written(value.*fields)), ...);
             return list;
@@ -146,7 +146,7 @@ struct PacketReader {
     if (!json.is_number_integer()) refuse("a whole number", json);
     const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
                                                 : std::in_range<T>(json.get<std::int64_t>());
-    if (!fits) throw WireError("a packet has a number that is too large for its place");
+    if (!fits) throw WireError("a packet has a number that is too large for its field");
     value = json.get<T>();
   }
   template <std::floating_point T>
@@ -159,7 +159,7 @@ struct PacketReader {
   static void read(const Json& json, std::vector<T>& values) {
     if (!json.is_binary()) refuse("bytes", json);
     const std::vector<std::uint8_t>& bytes = json.get_binary();
-    if (bytes.size() % sizeof(T) != 0) throw WireError("a packet has numbers that are cut short");
+    if (bytes.size() % sizeof(T) != 0) throw WireError("a packet has truncated numbers");
     values.resize(bytes.size() / sizeof(T));
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   }
@@ -192,7 +192,7 @@ struct PacketReader {
   template <typename Variant, std::size_t... kinds>
   static void read_kind(const Json& json, Variant& value, std::size_t kind, std::index_sequence<kinds...>) {
     const bool known = ((kind == kinds && (read(json, value.template emplace<kinds>()), true)) || ...);
-    if (!known) throw WireError("a packet has something of a kind that is not known");
+    if (!known) throw WireError("a packet has an item of an unknown kind");
   }
   template <typename... Kinds>
   static void read(const Json& json, std::variant<Kinds...>& value) {
@@ -244,7 +244,7 @@ struct PacketReader {
       int number = 0;
       read_number(json, number);
       if (number < 0 || number > static_cast<int>(last_of(T{})))
-        throw WireError("a packet has a value that is not one of its kind");
+        throw WireError("a packet has a value that its kind does not allow");
       value = static_cast<T>(number);
     } else if constexpr (HasFields<T>) {
       std::apply(
@@ -297,7 +297,7 @@ template <typename Packet>
 Packet packet_of(std::string_view bytes) {
   Depth depth;
   if (!Json::sax_parse(bytes, &depth, nlohmann::json::input_format_t::msgpack))
-    throw WireError("a packet is no MessagePack, or its parts are nested too deep");
+    throw WireError("a packet is not MessagePack, or is nested too deeply");
   Packet packet;
   PacketReader::read(Json::from_msgpack(bytes), packet);
   return packet;

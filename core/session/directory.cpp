@@ -62,7 +62,7 @@ DirectoryListed list_directory(const std::string& path) {
     listed.entries.push_back(describe(*entries));
     entries.increment(error);
   }
-  if (error) listed.error = fmt::format("{} cannot be read: {}", listed.path, error.message());
+  if (error) listed.error = fmt::format("cannot read {}: {}", listed.path, error.message());
   std::sort(listed.entries.begin(), listed.entries.end(), shown_before);
   return listed;
 }

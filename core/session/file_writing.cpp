@@ -19,7 +19,7 @@ void make_folder_of(const fs::path& file) {
   std::error_code error;
   fs::create_directory(folder, error);
   if (error && !fs::is_directory(folder)) {
-    throw FileError(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()));
+    throw FileError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
   }
 }
 
@@ -27,7 +27,7 @@ void write(const WriteFile& wanted) {
   const fs::path path(wanted.path);
   make_folder_of(path);
   if (!wanted.replace && fs::exists(path)) {
-    throw FileError(fmt::format("{} is there already and was not replaced", path.string()));
+    throw FileError(fmt::format("{} already exists and was not replaced", path.string()));
   }
   write_file(path, wanted.bytes);
 }

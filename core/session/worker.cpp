@@ -98,7 +98,10 @@ void Session::Worker::run(std::stop_token stop) {
     } catch (const Cancelled&) {  // a breath that ended an update because the session stops
     } catch (...) {
       if (activity_ == Activity::training) activity_ = Activity::paused;
-      say(Severity::error, fmt::format("The worker went wrong: {}", reason()));
+      say(Severity::error,
+          fmt::format(
+              "Internal error: {}. Training is paused, and the run is still in memory: save it before you continue",
+              reason()));
       wake_window();
     }
   }
@@ -123,7 +126,7 @@ void Session::Worker::make_engine() {
   try {
     engine_ = make_engine_();
   } catch (...) {
-    engine_error_ = fmt::format("Could not start the engine: {}", reason());
+    engine_error_ = fmt::format("The engine could not be started: {}", reason());
     say(Severity::error, engine_error_);
   }
 }
@@ -219,9 +222,9 @@ void Session::Worker::cancel() {
     corpus_put_off_ = true;
     pause();
     ask_for_study(std::nullopt);
-    say(Severity::info, "Cancelled: the corpus is read when it is needed");
+    say(Severity::info, "Cancelled. The corpus will be read when it is needed");
   } else if (taken_back > 0) {
-    say(Severity::info, "Cancelled: the present run stays");
+    say(Severity::info, "Cancelled. The current run was not changed");
   }
 }
 
@@ -272,7 +275,7 @@ std::vector<Engine*> Session::Worker::engines() const {
 }
 
 bool Session::Worker::run_is_there() {
-  if (!run_open_) say(Severity::warning, "There is no run yet: open one, or make a new one with Reset");
+  if (!run_open_) say(Severity::warning, "There is no run yet. Open one, or create one with Reset");
   return run_open_;
 }
 
@@ -320,7 +323,7 @@ void Session::Worker::save_all(const std::string& path) {
 void Session::Worker::pin(const std::string& text) {
   if (!run_is_there() || engine_->history().find(text)) return;
   if (!engine_->history().pin(text)) {
-    say(Severity::warning, fmt::format("{} sentences are pinned, and no more can be: unpin one first", max_pinned));
+    say(Severity::warning, fmt::format("{} sentences are pinned, which is the maximum: unpin one first", max_pinned));
     return;
   }
   if (other_) other_->history().pin(text);
@@ -380,7 +383,7 @@ std::optional<RunOpened> Session::Worker::built(const char* task, const Build& b
         !attempt(task, [&] { opened = build([this](const Progress& progress) { breathe_in_preparation(progress); }); });
   } catch (const Cancelled&) {
     replacement_abandoned_ = stop_.stop_requested();
-    say(Severity::info, run_open_ ? "Cancelled: the present run stays" : "Cancelled");
+    say(Severity::info, run_open_ ? "Cancelled. The current run was not changed" : "Cancelled");
   }
   preparing_ = false;
   if (progress_ && progress_->fraction < 1) send(Progress{progress_->what, 1});
@@ -417,7 +420,7 @@ bool Session::Worker::prepare(const Replacement& wanted, bool though_unkept, con
 }
 
 bool Session::Worker::reset(const Reset& wanted) {
-  return prepare(wanted, wanted.though_unkept, "make the new run", AfterPreparation::train_on,
+  return prepare(wanted, wanted.though_unkept, "create the new run", AfterPreparation::train_on,
                  [&](const ProgressCallback& progress) { return engine_->reset(wanted.config, progress); });
 }
 
@@ -469,8 +472,9 @@ void Session::Worker::open_comparison(const OpenRun& wanted) {
   first.path = (a_is_there || !b_is_there ? runs->a : runs->b).string();
   if (!open(first)) return;
   if (a_is_there && b_is_there) return compare({.other = runs->b.string()});
-  say(Severity::warning, fmt::format("Nothing can be compared: the run {} is gone. The other one is open alone",
-                                     (a_is_there ? runs->b : runs->a).string()));
+  say(Severity::warning,
+      fmt::format("There is nothing to compare with: the run {} is missing. Only the other one was opened",
+                  (a_is_there ? runs->b : runs->a).string()));
 }
 
 // ---- a run beside the present one
@@ -480,7 +484,7 @@ void Session::Worker::reset_all(const Reset& wanted) {
   const Config other = moved_along(other_config_, config_, wanted.config);
   if (!reset(wanted) || !other_) return;
   std::optional<RunOpened> opened =
-      built("make the run beside it", [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
+      built("create the second run", [&](const ProgressCallback& progress) { return other_->reset(other, progress); });
   if (opened) {
     begin_comparison(*std::move(opened));
   } else {
@@ -492,7 +496,7 @@ void Session::Worker::compare(const Compare& wanted) {
   if (wanted.anew && !reset({*wanted.anew})) return;
   if (!run_is_there()) return;
   std::shared_ptr<Engine> other;
-  std::optional<RunOpened> opened = built("make the run to compare with", [&](const ProgressCallback& progress) {
+  std::optional<RunOpened> opened = built("create the run to compare with", [&](const ProgressCallback& progress) {
     if (corpus_follows_) take_in(engine_->read_corpus(progress));  // the other one shares it
     other = engine_->beside();
     if (const auto* path = std::get_if<std::string>(&wanted.other)) return other->open_run(*path, progress);
@@ -502,7 +506,7 @@ void Session::Worker::compare(const Compare& wanted) {
     return other->reset(config, progress);
   });
   if (!opened) return;
-  if (other_ && !attempt("keep the run that was compared with", [this] { other_->keep(); })) return;
+  if (other_ && !attempt("save the previous run of the comparison", [this] { other_->keep(); })) return;
   other_ = std::move(other);
   begin_comparison(*std::move(opened));
 }
@@ -523,7 +527,7 @@ void Session::Worker::begin_comparison(RunOpened opened) {
 void Session::Worker::end_comparison(const EndComparison& wanted) {
   if (!other_) return;
   const std::shared_ptr<Engine>& going = wanted.other_stays ? engine_ : other_;
-  if (!attempt("keep the run that goes: both stay", [&] { going->keep(); })) return;
+  if (!attempt("save the run to be closed, so both stay open", [&] { going->keep(); })) return;
   if (wanted.other_stays) {
     std::swap(engine_, other_);
     config_ = other_config_;
@@ -583,7 +587,7 @@ void Session::Worker::checkpoint_if_due(Engine& engine) {
     const std::string why = reason();
     if (std::exchange(checkpoint_failed_, true)) return;
     say(Severity::error,
-        fmt::format("The run could not be saved at step {}; training goes on, and it is tried again: {}",
+        fmt::format("The run could not be saved at step {}. Training continues, and saving will be retried: {}",
                     engine.status().step, why));
   }
 }
@@ -600,7 +604,7 @@ void Session::Worker::stop_at_last_step() {
   const std::int64_t step = next_in_lockstep(engines()).front()->status().step;
   if (step != engine_->steps_wanted()) return;
   activity_ = Activity::finished;
-  say(Severity::info, fmt::format("The {} steps of this run are done. Train goes on beyond them", step));
+  say(Severity::info, fmt::format("All {} steps of this run are done. Press Train to continue beyond them", step));
 }
 
 // The pinned sentences at the present step. What it takes from training is bounded by training.history_interval and
@@ -615,7 +619,7 @@ void Session::Worker::record(Engine& engine) {
   if (recording_failed_) return;  // trying again at every interval would only repeat the error
   const auto recorded = [&](Frame frame) { send_of(engine, FrameRecorded{std::move(frame)}); };
   try {
-    recording_failed_ = !attempt("look at the pinned sentences",
+    recording_failed_ = !attempt("record the pinned sentences",
                                  [&] { record_pinned(engine, recorded, [this] { breathe_in_recording(); }); });
   } catch (const Cancelled&) {  // by a stop, which ends the turn, or for a run that takes the place of this one
   }
@@ -686,7 +690,7 @@ void Session::Worker::study() {
   StudyEnded ended{asked.study, nullptr};
   Engine& engine = asked.of_other && other_ ? *other_ : *engine_;
   try {
-    attempt("finish the study", [&] {
+    attempt("finish the analysis", [&] {
       ended.result = std::make_shared<const StudyResult>(
           engine.study(asked, [&](double fraction) { breathe_in_study(asked.study, fraction); }));
     });
@@ -746,7 +750,7 @@ void Session::Worker::look(Viewer& viewer, const Probe& probe, Publish publish) 
       send(std::move(why));
     };
     return attempt(
-        "look at the sentence", [&] { look_through(engine, viewer, asked, publish, put); }, tell);
+        "run the model on the sentence", [&] { look_through(engine, viewer, asked, publish, put); }, tell);
   };
   LookPace& pace = viewer.guest ? guest_pace_ : window_pace_;
   try {

@@ -110,12 +110,12 @@ HeldRun Autosaves::make(const std::string& run_name) const {
   make_room();
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw FileError(fmt::format("cannot make the folder {}: {}", folder_.string(), error.message()));
+  if (error) throw FileError(fmt::format("cannot create the folder {}: {}", folder_.string(), error.message()));
   const std::string base = fmt::format("{}-{:%Y%m%d-%H%M%S}", usable_in_path(run_name), fmt::localtime(std::time({})));
   for (int number = 1;; ++number) {
     const fs::path path = folder_ / (number == 1 ? base : fmt::format("{}-{}", base, number));
     if (fs::create_directory(path, error)) return HeldRun(path);
-    if (error) throw FileError(fmt::format("cannot make the folder {}: {}", path.string(), error.message()));
+    if (error) throw FileError(fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
   }
 }
 

@@ -27,7 +27,7 @@ nlohmann::json parsed(const std::filesystem::path& file) {
 std::filesystem::path named_run(const ComparisonFolder& folder, const nlohmann::json& json, const char* field) {
   const auto found = json.find(field);
   if (found == json.end() || !found->is_string() || found->get<std::string>().empty())
-    throw RunError(fmt::format("{}: \"{}\" should be a run's folder", folder.file().string(), field));
+    throw RunError(fmt::format("{}: \"{}\" should be the folder of a run", folder.file().string(), field));
   return (folder.path / found->get<std::string>()).lexically_normal();
 }
 
@@ -43,7 +43,7 @@ void check_free_for_comparison(const std::filesystem::path& path) {
   std::error_code error;
   const bool absent = !std::filesystem::exists(path, error);
   if (!absent && !std::filesystem::is_empty(path, error))
-    throw FileError(fmt::format("{} holds something else: choose a new folder", path.string()));
+    throw FileError(fmt::format("{} contains something else: choose a new folder", path.string()));
 }
 
 void save_comparison(const ComparisonFolder& folder) {

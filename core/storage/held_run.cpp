@@ -31,8 +31,8 @@ bool is_folder(const fs::path& path) {
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directory(path, error);
-  require(error, "make the folder", path);
-  if (!is_folder(path)) throw FileError(fmt::format("cannot write in {}: it is no folder", path.string()));
+  require(error, "create the folder", path);
+  if (!is_folder(path)) throw FileError(fmt::format("cannot write to {}: it is not a folder", path.string()));
 }
 
 // Of the files that a run can have, those that are there, relative to the folder. What else is there is not ours.
@@ -73,7 +73,7 @@ Descriptor lock(const fs::path& folder) {
   Descriptor held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A file system without locks (NFS has none for folders) is no reason not to save.
   if (held.get() >= 0 && ::flock(held.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw FileError(fmt::format("{} is in use: another process saves a run there", folder.string()));
+    throw FileError(fmt::format("{} is in use: another process is saving a run there", folder.string()));
   }
   return held;
 }
@@ -129,7 +129,7 @@ void Checkpoint::commit() {
   for (const fs::path& file : removed_) {
     if (fs::exists(files_.path / file)) continue;
     fs::create_directories((gone.path / file).parent_path(), error);
-    require(error, "make the folder of", gone.path / file);
+    require(error, "create the folder of", gone.path / file);
     write_file(gone.path / file, "");
   }
   for (const fs::path& file : files_in(files_)) check_writable(run_.path / file);

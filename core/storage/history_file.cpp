@@ -172,7 +172,7 @@ class HistoryReader {
 
   void read_sentence(const Json& json, std::size_t index, History& history) {
     const auto text = json.at("text").get<std::string>();
-    if (!history.pin(text)) throw SafetensorsError(fmt::format("the sentence \"{}\" is given twice", text));
+    if (!history.pin(text)) throw SafetensorsError(fmt::format("the sentence \"{}\" appears twice", text));
     std::int64_t last = -1;
     for (const Json& frame : json.at("frames")) {
       const auto step = frame.at("step").get<std::int64_t>();
@@ -213,7 +213,7 @@ class HistoryReader {
                               frame.forced));
     }
     if (frame.source.empty() != model_.is_language_model()) {
-      throw wrong(fmt::format("a source of {} pieces in a model that is {}", frame.source.size(), model_.architecture));
+      throw wrong(fmt::format("a source of {} tokens in a model that is {}", frame.source.size(), model_.architecture));
     }
   }
 
@@ -241,7 +241,7 @@ class HistoryReader {
     std::size_t next = 0;
     for (std::size_t i = 0; i < steps; ++i) {
       if (chosen[i] < 0 || chosen[i] >= counts[i] || static_cast<std::size_t>(counts[i]) > candidates.size() - next) {
-        throw wrong(fmt::format("decoding step {} takes candidate {} of {}", i, chosen[i], counts[i]));
+        throw wrong(fmt::format("decoding step {} chooses candidate {} of {}", i, chosen[i], counts[i]));
       }
       DecodingStep& step = decoded.emplace_back(DecodingStep{{}, chosen[i], entropies[i], {}});
       for (const std::size_t end = next + counts[i]; next < end; ++next) {
@@ -249,7 +249,8 @@ class HistoryReader {
         step.candidates.push_back({candidates[next], logits[next], p, p, p});
       }
     }
-    if (next != candidates.size()) throw wrong(fmt::format("{} candidates of no step", candidates.size() - next));
+    if (next != candidates.size())
+      throw wrong(fmt::format("{} candidates belong to no step", candidates.size() - next));
     return decoded;
   }
 
@@ -293,7 +294,8 @@ class HistoryReader {
     std::ranges::copy(tensor.bytes, reinterpret_cast<char*>(values.data()));
     if constexpr (std::is_same_v<Number, float>) {
       const auto finite = [](float value) { return std::isfinite(value); };
-      if (!std::ranges::all_of(values, finite)) throw wrong(fmt::format("{} holds what is not a number", what));
+      if (!std::ranges::all_of(values, finite))
+        throw wrong(fmt::format("{} contains a value that is not finite", what));
     }
     return values;
   }

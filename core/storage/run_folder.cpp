@@ -158,23 +158,22 @@ void check_is_run(const std::filesystem::path& path) {
     if (!has(run, file) && !stands_in) missing.push_back((run.*file)().filename().string());
   }
   if (missing.empty()) return;
-  if (missing.size() == needed.size()) throw RunError(fmt::format("{} holds no run", path.string()));
-  throw RunError(
-      fmt::format("{} holds no whole run: {} missing. If its first save was cut short, remove the folder and "
-                  "begin anew",
-                  path.string(), fmt::join(missing, " and ")));
+  if (missing.size() == needed.size()) throw RunError(fmt::format("{} does not contain a run", path.string()));
+  throw RunError(fmt::format(
+      "{} contains an incomplete run: {} missing. If its first save was interrupted, remove the folder and start again",
+      path.string(), fmt::join(missing, " and ")));
 }
 
 void check_free_for_run(const std::filesystem::path& path) {
   if (is_run(path)) {
     throw FileError(
-        fmt::format("{} holds a run already: go on with it by --resume, or choose another folder", path.string()));
+        fmt::format("{} already contains a run: continue it with --resume, or choose another folder", path.string()));
   }
   for (const std::filesystem::path& file : RunFolder{path}.files()) {
     std::error_code ignored;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) continue;
     throw FileError(
-        fmt::format("{} holds no run but a {} that a run would replace: choose another folder, or remove it",
+        fmt::format("{} contains no run, but a {} that a run would overwrite: choose another folder, or remove it",
                     path.string(), file.filename().string()));
   }
 }
@@ -182,7 +181,7 @@ void check_free_for_run(const std::filesystem::path& path) {
 void check_writable_run_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) throw FileError(fmt::format("cannot make the folder {}: {}", path.string(), error.message()));
+  if (error) throw FileError(fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
   // Permissions, quotas and read-only mounts are many; writing something is the one sure test.
   const std::filesystem::path probe = path / ".attnscope-probe";
   write_file(probe, "x");

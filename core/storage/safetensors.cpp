@@ -109,7 +109,7 @@ TensorView read_tensor(const TensorHeader& header, std::string_view data) {
   return within_tensor(header.name, [&] {
     if (header.begin > header.end || header.end > data.size()) {
       throw SafetensorsError(
-          fmt::format("data_offsets [{}, {}] lie outside the {} bytes of data", header.begin, header.end, data.size()));
+          fmt::format("data_offsets [{}, {}] are outside the {} bytes of data", header.begin, header.end, data.size()));
     }
     TensorView tensor{header.name, dtype_named(header.dtype), header.shape, {}};
     if (byte_count(tensor.shape, tensor.dtype) != header.end - header.begin) {
@@ -133,7 +133,7 @@ std::uint64_t header_length(std::string_view bytes) {
 SafetensorsHeader header_of(std::string_view bytes) {
   const std::uint64_t header_bytes = header_length(bytes);
   if (header_bytes > bytes.size() - length_bytes) {
-    throw SafetensorsError(fmt::format("cut short: the header has {} bytes, the file {}", header_bytes, bytes.size()));
+    throw SafetensorsError(fmt::format("truncated: the header has {} bytes, the file {}", header_bytes, bytes.size()));
   }
   return parse_header(bytes.substr(length_bytes, header_bytes));
 }
@@ -178,8 +178,8 @@ std::string header_text(const Safetensors& contents, std::span<const TensorBytes
   for (const TensorBytes* tensor : order) {
     within_tensor(tensor->name, [&] {
       check_fits(*tensor);
-      if (tensor->name == metadata_key) throw SafetensorsError("the name is taken for the metadata");
-      if (!names.insert(tensor->name).second) throw SafetensorsError("given twice");
+      if (tensor->name == metadata_key) throw SafetensorsError("this name is reserved for the metadata");
+      if (!names.insert(tensor->name).second) throw SafetensorsError("appears twice");
     });
     const std::uint64_t end = begin + tensor->bytes.size();
     const nlohmann::ordered_json entry = {

@@ -22,7 +22,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   SafetensorsHeader take() && { return std::move(header_); }
 
   bool start_object(std::size_t) override {
-    if (in_list_ || depth_ >= 2) fail("an object where none belongs");
+    if (in_list_ || depth_ >= 2) fail("an unexpected object");
     if (++depth_ == 1) return true;
     in_metadata_ = name_ == metadata_key;
     if (!in_metadata_) header_.tensors.push_back({name_, {}, {}, 0, 0});
@@ -39,7 +39,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     std::set<std::string>& seen = depth_ == 1 ? names_ : fields_;
     if (depth_ == 1) name_ = key;
-    if (!seen.insert(key).second) fail(fmt::format("\"{}\" is given twice", key));
+    if (!seen.insert(key).second) fail(fmt::format("\"{}\" appears twice", key));
     if (depth_ == 1) return true;
     field_ = key;
     if (!in_metadata_ && key != "dtype" && key != "shape" && key != "data_offsets") {
@@ -49,7 +49,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
 
   bool start_array(std::size_t) override {
-    if (depth_ != 2 || in_metadata_ || in_list_ || field_ == "dtype") fail("a list where none belongs");
+    if (depth_ != 2 || in_metadata_ || in_list_ || field_ == "dtype") fail("an unexpected list");
     in_list_ = true;
     return true;
   }
@@ -65,13 +65,13 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     } else if (depth_ == 2 && !in_list_ && field_ == "dtype") {
       header_.tensors.back().dtype = text;
     } else {
-      fail("a string where none belongs");
+      fail("an unexpected string");
     }
     return true;
   }
 
   bool number_unsigned(number_unsigned_t number) override {
-    if (!in_list_) fail(fmt::format("the number {} where none belongs", number));
+    if (!in_list_) fail(fmt::format("the unexpected number {}", number));
     if (field_ == "shape") {
       if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         fail(fmt::format("the extent {} is too large", number));
@@ -88,8 +88,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t& text) override {
     fail(fmt::format("{} is not a whole number below 2^64", text));
   }
-  bool null() override { fail("null where a value belongs"); }
-  bool boolean(bool) override { fail("true or false where none belongs"); }
+  bool null() override { fail("an unexpected null"); }
+  bool boolean(bool) override { fail("an unexpected true or false"); }
   bool binary(binary_t&) override { fail("binary data in the header"); }
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
     throw SafetensorsError(fmt::format("the header is not JSON: {}", error.what()));

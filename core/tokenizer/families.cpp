@@ -40,10 +40,10 @@ std::vector<std::string> labels_of(std::string_view text) {
   std::vector<std::string> labels;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end == 0) throw TokenizerError(fmt::format("{}: an empty line is no label", labels_file));
+    if (end == 0) throw TokenizerError(fmt::format("{}: a label must not be an empty line", labels_file));
     labels.emplace_back(text.substr(0, end));
     if (std::ranges::count(labels, labels.back()) > 1)
-      throw TokenizerError(fmt::format("{}: \"{}\" comes twice", labels_file, labels.back()));
+      throw TokenizerError(fmt::format("{}: \"{}\" appears twice", labels_file, labels.back()));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return labels;
@@ -51,7 +51,8 @@ std::vector<std::string> labels_of(std::string_view text) {
 
 const Family& family_named(std::string_view name) {
   const auto* const found = std::ranges::find(families, name, &Family::name);
-  if (found == families.end()) throw TokenizerError(fmt::format("tokenizers of \"{}\" cannot be read", name));
+  if (found == families.end())
+    throw TokenizerError(fmt::format("tokenizers of the family \"{}\" are not supported", name));
   return *found;
 }
 
@@ -72,7 +73,7 @@ Tokenizer make_tokenizer(std::string_view family, TokenizerFiles files, const Sp
   std::unique_ptr<const PieceScheme> scheme = known.make(files, static_cast<int>(vocab_size));
   if (const int end = scheme->end_id(); end != special.end) {
     throw TokenizerError(
-        fmt::format("the tokenizer ends a text with piece {}, the model with piece {}", end, special.end));
+        fmt::format("the tokenizer ends a text with token {}, the model with token {}", end, special.end));
   }
   SpecialPieces pieces = special;
   pieces.unknown = scheme->unknown_id();
@@ -84,7 +85,7 @@ TokenizerFiles files_for_family(std::string_view family, std::string_view own, c
   if (family == own || has_both) return tokenizer.files();
   if (own != "sentencepiece" || family == "gpt2") {
     throw TokenizerError(
-        fmt::format("tokenizer.family is \"{}\": a folder of {} cannot hold such a tokenizer", own, family));
+        fmt::format("tokenizer.family is \"{}\": a checkpoint of {} cannot contain such a tokenizer", own, family));
   }
   const std::string& model = tokenizer.files().at("tokenizer.model");
   nlohmann::json settings = {{"pad_token", tokenizer.piece(tokenizer.special().padding)},
@@ -132,7 +133,7 @@ bool flag(const nlohmann::json& settings, const char* field, bool absent) {
   if (found == settings.end() || found->is_null()) return absent;
   if (!found->is_boolean()) {
     throw TokenizerError(
-        fmt::format("tokenizer_config.json: \"{}\" is {}, it should be true or false", field, found->dump()));
+        fmt::format("tokenizer_config.json: \"{}\" is {}, expected true or false", field, found->dump()));
   }
   return found->get<bool>();
 }

@@ -134,7 +134,7 @@ bool is_step(const nlohmann::json& step, const char* type) {
 // Whether every digit is a word of its own, before words are cut.
 bool parts_digits(const nlohmann::json& file) {
   const nlohmann::json& cut = member(file, "pre_tokenizer");
-  constexpr const char* supported = "ByteLevel, behind Digits with individual_digits or alone";
+  constexpr const char* supported = "ByteLevel, or Digits with individual_digits followed by ByteLevel";
   const auto is_byte_level = [](const nlohmann::json& step) {
     return is_step(step, "ByteLevel") && member(step, "use_regex") != false;
   };
@@ -156,7 +156,7 @@ void check_supported(const nlohmann::json& file) {
   if (const nlohmann::json& type = member(model, "type"); !type.is_null() && type != "BPE")
     refuse("model.type", type, "BPE");
   if (const nlohmann::json& bytes = member(model, "byte_fallback"); bytes == true)
-    refuse("model.byte_fallback", bytes, "false; such a tokenizer comes as tokenizer.model, too");
+    refuse("model.byte_fallback", bytes, "false; such a tokenizer also comes as tokenizer.model");
   if (const nlohmann::json& changed = member(file, "normalizer"); !changed.is_null())
     refuse("normalizer", changed, "null");
   const nlohmann::json& added = member(file, "post_processor");
@@ -194,7 +194,7 @@ class Gpt2Pieces final : public PieceScheme {
     parts_digits_ = parts_digits(whole);
     for (int id = 0; id < vocab_size; ++id) names_.push_back(unused_piece(id));
     const bool own = files.contains("vocab.json");
-    if (!own && whole.empty()) throw TokenizerError("there is no vocab.json, and no tokenizer.json");
+    if (!own && whole.empty()) throw TokenizerError("there is neither a vocab.json nor a tokenizer.json");
     read_vocabulary(own ? json_file(files, "vocab.json") : member(member(whole, "model"), "vocab"),
                     own ? "vocab.json" : "tokenizer.json");
     read_specials(member(whole, "added_tokens"));
@@ -204,7 +204,7 @@ class Gpt2Pieces final : public PieceScheme {
     } else if (!whole.empty()) {
       read_merge_list(member(member(whole, "model"), "merges"));
     } else {
-      throw TokenizerError("there is no merges.txt, and no tokenizer.json");
+      throw TokenizerError("there is neither a merges.txt nor a tokenizer.json");
     }
     for (std::size_t byte = 0; byte < letters_.size(); ++byte) bytes_[letters_[byte]] = static_cast<char>(byte);
   }
@@ -243,7 +243,7 @@ class Gpt2Pieces final : public PieceScheme {
   void add_piece(const std::string& piece, const nlohmann::json& id, const char* file) {
     if (!id.is_number_integer() || id < 0 || id >= names_.size()) {
       throw TokenizerError(
-          fmt::format("{}: \"{}\" has the number {}, allowed: 0 to {}", file, piece, id.dump(), names_.size() - 1));
+          fmt::format("{}: \"{}\" has the id {}, allowed: 0 to {}", file, piece, id.dump(), names_.size() - 1));
     }
     ids_.emplace(piece, id.get<int>());
     names_[id.get<std::size_t>()] = piece;
@@ -273,8 +273,7 @@ class Gpt2Pieces final : public PieceScheme {
   void read_end(const nlohmann::json& named) {
     const nlohmann::json& content = named.is_object() ? member(named, "content") : named;
     if (!content.is_null() && !content.is_string()) {
-      throw TokenizerError(
-          fmt::format("tokenizer_config.json: \"eos_token\" is {}, it should be a text", named.dump()));
+      throw TokenizerError(fmt::format("tokenizer_config.json: \"eos_token\" is {}, expected a string", named.dump()));
     }
     const std::string end = content.is_null() ? end_of_text : content.get<std::string>();
     const auto found = ids_.find(end);
@@ -288,7 +287,7 @@ class Gpt2Pieces final : public PieceScheme {
     const std::size_t space = pair.find(' ');
     const std::string joined = space == std::string::npos ? "" : pair.substr(0, space).append(pair.substr(space + 1));
     if (!ids_.contains(joined))
-      throw TokenizerError(fmt::format("{}: \"{}\" gives no piece of the vocabulary", where, pair));
+      throw TokenizerError(fmt::format("{}: \"{}\" gives no token of the vocabulary", where, pair));
     ranks_.emplace(pair, static_cast<int>(ranks_.size()));
   }
 
@@ -306,7 +305,7 @@ class Gpt2Pieces final : public PieceScheme {
     if (!merges.is_array()) refuse("model.merges", merges, "a list");
     for (const nlohmann::json& merge : merges) {
       const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
-      if (!pair && !merge.is_string()) refuse("model.merges", merge, "texts, or pairs of texts");
+      if (!pair && !merge.is_string()) refuse("model.merges", merge, "strings, or pairs of strings");
       add_merge(pair ? merge[0].get<std::string>() + ' ' + merge[1].get<std::string>() : merge.get<std::string>(),
                 "tokenizer.json, model.merges");
     }

@@ -32,8 +32,7 @@ class LlamaPieces final : public PieceScheme {
       throw TokenizerError("tokenizer_config.json: add_eos_token is true, which is not supported");
     if (model_.vocab_size() > vocab_size) {
       throw TokenizerError(
-          fmt::format("tokenizer.model has {} pieces, the model's table {}: added pieces are not "
-                      "supported",
+          fmt::format("tokenizer.model has {} tokens, the model's embedding matrix {}: added tokens are not supported",
                       model_.vocab_size(), vocab_size));
     }
     unknown_pieces_ = static_cast<int>(plain_.encode("<unk>").size());

@@ -26,7 +26,7 @@ class MarianPieces final : public PieceScheme {
     for (const auto& [piece, id] : vocabulary.items()) {
       if (!id.is_number_integer() || id < 0 || id >= vocab_size) {
         throw TokenizerError(
-            fmt::format("vocab.json: \"{}\" has the number {}, allowed: 0 to {}", piece, id.dump(), vocab_size - 1));
+            fmt::format("vocab.json: \"{}\" has the id {}, allowed: 0 to {}", piece, id.dump(), vocab_size - 1));
       }
       ids_.emplace(piece, id.get<int>());
       names_[id.get<std::size_t>()] = piece;

@@ -44,7 +44,7 @@ int status_of_trial(std::string_view model) {
     const NamelessFile input(model);
     return status_at_end(start_program({sentence_piece_folder() / ATTNSCOPE_SENTENCEPIECE_TRIAL}, input));
   } catch (const std::system_error& error) {
-    throw TokenizerError(fmt::format("cannot try the SentencePiece model out: {}", error.what()));
+    throw TokenizerError(fmt::format("cannot test the SentencePiece model: {}", error.what()));
   }
 }
 
@@ -55,7 +55,7 @@ void try_apart(std::string_view model) {
   if (tried.contains(model)) return;
   const int status = status_of_trial(model);
   if (WIFSIGNALED(status))
-    throw TokenizerError(fmt::format("this SentencePiece model is damaged: SentencePiece itself ends over it ({})",
+    throw TokenizerError(fmt::format("this SentencePiece model is damaged: SentencePiece itself crashed on it ({})",
                                      ::strsignal(WTERMSIG(status))));
   if (WEXITSTATUS(status) != 0)
     throw TokenizerError(

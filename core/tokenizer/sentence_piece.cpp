@@ -59,7 +59,7 @@ SentencePiece::SentencePiece(std::string_view model) {
 
 std::vector<Token> SentencePiece::encode(std::string_view text) const {
   Encoding encoding = {};
-  check(sentence_piece_module().encode(model_.get(), view_of(text), &encoding), "cannot split the text into pieces");
+  check(sentence_piece_module().encode(model_.get(), view_of(text), &encoding), "cannot split the text into tokens");
   const std::unique_ptr<Encoding, void (*)(Encoding*)> owner(
       &encoding, [](Encoding* e) { sentence_piece_module().free_encoding(*e); });
   std::vector<Token> tokens;
@@ -72,7 +72,7 @@ std::vector<Token> SentencePiece::encode(std::string_view text) const {
 
 std::string SentencePiece::decode(std::span<const int> ids) const {
   OwnedText text = {};
-  check(sentence_piece_module().decode(model_.get(), ids.data(), ids.size(), &text), "cannot join the pieces");
+  check(sentence_piece_module().decode(model_.get(), ids.data(), ids.size(), &text), "cannot join the tokens");
   return take(text);
 }
 
@@ -80,7 +80,7 @@ std::string SentencePiece::join(std::span<const std::string> pieces) const {
   std::vector<TextView> views;
   for (const std::string& piece : pieces) views.push_back(view_of(piece));
   OwnedText text = {};
-  check(sentence_piece_module().join(model_.get(), views.data(), views.size(), &text), "cannot join the pieces");
+  check(sentence_piece_module().join(model_.get(), views.data(), views.size(), &text), "cannot join the tokens");
   return take(text);
 }
 

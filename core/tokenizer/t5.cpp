@@ -20,7 +20,8 @@ class T5Pieces final : public PieceScheme {
     extra_ = extra.get<int>();
     if (size() > vocab_size) {
       throw TokenizerError(
-          fmt::format("spiece.model and {} extra pieces are {}, the model's table has {}", extra_, size(), vocab_size));
+          fmt::format("spiece.model and {} extra tokens make {}, but the model's embedding matrix has {}", extra_,
+                      size(), vocab_size));
     }
     specials_ = {"</s>", "<unk>", "<pad>"};
     for (int n = 0; n < extra_; ++n) specials_.push_back(fmt::format("<extra_id_{}>", n));

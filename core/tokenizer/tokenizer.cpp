@@ -60,10 +60,10 @@ class OwnPieces final : public PieceScheme {
     const SpecialIds ids = model_.special_ids();
     constexpr SpecialPieces own;
     if (ids.pad == own.padding && ids.bos == own.start && ids.eos == own.end && ids.unk == own.unknown) return;
-    throw TokenizerError(fmt::format(
-        "this SentencePiece model numbers its special pieces pad {}, bos {}, eos {}, unk {}; attnscope needs "
-        "{}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
-        ids.pad, ids.bos, ids.eos, ids.unk, own.padding, own.start, own.end, own.unknown));
+    throw TokenizerError(
+        fmt::format("this SentencePiece model numbers its special tokens pad {}, bos {}, eos {}, unk {}; attnscope "
+                    "needs {}, {}, {}, {} (spm_train --pad_id=0 --bos_id=1 --eos_id=2 --unk_id=3)",
+                    ids.pad, ids.bos, ids.eos, ids.unk, own.padding, own.start, own.end, own.unknown));
   }
 
   std::vector<Token> encode(std::string_view text, Side) const override { return model_.encode(text); }
@@ -192,7 +192,7 @@ std::string Tokenizer::piece(int id) const {
 
 void Tokenizer::check_id(int id) const {
   if (id < 0 || id >= vocab_size()) {
-    throw TokenizerError(fmt::format("no piece has the number {}; the vocabulary has 0…{}", id, vocab_size() - 1));
+    throw TokenizerError(fmt::format("no token has the id {}; the vocabulary has 0…{}", id, vocab_size() - 1));
   }
 }
 

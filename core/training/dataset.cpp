@@ -34,7 +34,7 @@ std::shared_ptr<const Dataset> encode_pairs(const Corpus& corpus, const Tokenize
   dataset->validation = encode_pairs(corpus.validation, tokenizer, max_length, *dataset, breathe);
   if (dataset->train.empty()) {
     throw CorpusError(
-        fmt::format("{}: no pair is at most {} pieces long; raise model.max_length", corpus.name, max_length));
+        fmt::format("{}: no pair has at most {} tokens; increase model.max_length", corpus.name, max_length));
   }
   return dataset;
 }
@@ -45,7 +45,7 @@ std::shared_ptr<const Dataset> encode_text(const Corpus& corpus, const Tokenizer
   dataset->validation_stream = encode_text(tokenizer, corpus.text.validation, breathe).stream;
   if (dataset->train_stream.size() < 2) {
     throw CorpusError(
-        fmt::format("{}: {} pieces to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
+        fmt::format("{}: {} tokens to train on, at least 2 are needed", corpus.name, dataset->train_stream.size()));
   }
   return dataset;
 }
@@ -96,10 +96,10 @@ std::vector<std::string> labels_of(const Corpus& corpus) {
   std::set<std::string> labels;
   for (const Pair& pair : corpus.train) labels.insert(pair.target);
   if (labels.size() > most_labels) {
-    throw CorpusError(fmt::format(
-        "{}: {} different targets, a classifier takes {} labels: choose texts with a label each, such as the built-in "
-        "verdicts",
-        corpus.name, labels.size(), most_labels));
+    throw CorpusError(
+        fmt::format("{}: {} different targets, but a classifier supports {} labels: choose labeled texts, such as the "
+                    "built-in corpus verdicts",
+                    corpus.name, labels.size(), most_labels));
   }
   return {labels.begin(), labels.end()};
 }

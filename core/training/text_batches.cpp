@@ -33,7 +33,7 @@ TextWindows text_windows(std::span<const int> stream, std::int64_t batch_size, s
                          std::int64_t batch_number) {
   const auto pieces = static_cast<std::int64_t>(stream.size());
   if (pieces < 2) {
-    throw CorpusError(fmt::format("the text to train on has {} pieces, at least 2 are needed", pieces));
+    throw CorpusError(fmt::format("the text to train on has {} tokens, at least 2 are needed", pieces));
   }
   const std::int64_t window = std::min(length, pieces - 1);
   Random random(static_cast<std::int64_t>(lot(std::to_string(batch_number), seed)));

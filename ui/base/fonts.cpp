@@ -114,7 +114,7 @@ Fonts add_fonts(ImFontAtlas& atlas, const FontFiles& files, float scale, bool pr
   fonts.mono = add(files.mono, files.mono_fallback, 14);
   fonts.mono_small = add(files.mono, files.mono_fallback, small);
 #if IMGUI_VERSION_NUM < 19200
-  if (!atlas.Build()) throw std::runtime_error("a font file is not one that FreeType can read");
+  if (!atlas.Build()) throw std::runtime_error("FreeType cannot read one of the font files");
 #endif
   const FaceFacts ui = face_facts(files.ui);
   const FaceFacts mono = face_facts(files.mono);

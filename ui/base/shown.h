@@ -35,8 +35,8 @@ inline bool is_recorded(const Snapshot& snapshot) {
 inline const char* recorded_note(const Shown& recorded) {
   if (recorded.look_comes) return "…";
   return tr(
-      "Of this step maps and decoding were recorded, and no weights: go to a step with a dot, or return to live "
-      "(below)");
+      "Weights were not recorded at this step, only attention maps and the decoding. Go to a step with a dot, or "
+      "return to Live (below).");
 }
 
 }  // namespace attnscope

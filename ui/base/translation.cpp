@@ -22,11 +22,10 @@ constexpr std::uint32_t most_entries = 100000;
 class MoFile {
  public:
   explicit MoFile(std::string_view bytes) : bytes_(bytes) {
-    if (bytes.size() < 28) throw std::invalid_argument("it is no catalogue: too short");
+    if (bytes.size() < 28) throw std::invalid_argument("it is not a .mo catalog: the file is too short");
     is_swapped_ = number(0) != magic;
-    if (number(0) != magic) throw std::invalid_argument("it is no catalogue: its first four bytes are others");
-    if (count() > most_entries)
-      throw std::invalid_argument(fmt::format("it has {} entries; that is too many", count()));
+    if (number(0) != magic) throw std::invalid_argument("it is not a .mo catalog: it starts with the wrong four bytes");
+    if (count() > most_entries) throw std::invalid_argument(fmt::format("it has too many entries ({})", count()));
   }
 
   std::uint32_t count() const { return number(8); }
@@ -35,7 +34,7 @@ class MoFile {
 
  private:
   std::uint32_t number(std::uint64_t at) const {
-    if (at + 4 > bytes_.size()) throw std::invalid_argument("it ends too early");
+    if (at + 4 > bytes_.size()) throw std::invalid_argument("the file is truncated");
     std::uint32_t value = 0;
     std::memcpy(&value, bytes_.data() + at, 4);
     if constexpr (std::endian::native == std::endian::big) value = swapped(value);
@@ -49,7 +48,7 @@ class MoFile {
   // Of plural forms, which a NUL separates, the first.
   std::string_view text(std::uint64_t table, std::uint64_t entry) const {
     const std::uint64_t size = number(table + entry * 8), at = number(table + entry * 8 + 4);
-    if (at + size > bytes_.size()) throw std::invalid_argument("a text of it ends behind its end");
+    if (at + size > bytes_.size()) throw std::invalid_argument("an entry points beyond the end of the file");
     const std::string_view whole = bytes_.substr(at, size);
     return whole.substr(0, whole.find('\0'));
   }

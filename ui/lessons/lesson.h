@@ -1,5 +1,5 @@
 // A lesson as data: a question, a prediction, things to do in the real panels, a check computed from what is seen
-// there, and the reason. Read from a text file by lesson_text.h; the README says how one is written.
+// there, and the reason. Read from a text file by lesson_text.h; assets/manual/lesson-format.md describes the format.
 #pragma once
 
 #include <array>

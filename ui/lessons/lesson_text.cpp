@@ -84,9 +84,9 @@ struct Section {
 using Complain = std::function<void(int line, const std::string& what)>;
 
 void read_heading(std::vector<Section>& sections, int number, std::string_view line, const Complain& complain) {
-  if (line.back() != ']') return complain(number, "a heading ends with ]");
+  if (line.back() != ']') return complain(number, "a heading must end with ]");
   const std::vector<std::string> words = words_in(line.substr(1, line.size() - 2));
-  if (words.empty() || words.size() > 2) return complain(number, "a heading is one word, or \"step NAME\"");
+  if (words.empty() || words.size() > 2) return complain(number, "a heading must be one word or \"step NAME\"");
   sections.push_back({number, words[0], words.size() > 1 ? words[1] : "", {}});
 }
 
@@ -96,13 +96,14 @@ void read_line(std::vector<Section>& sections, int number, std::string_view line
   if (line.empty() || line.front() == '#') return;
   std::vector<Entry>& entries = sections.back().entries;
   if (goes_on) {
-    if (entries.empty()) return complain(number, "indented, but there is nothing above to go on with");
+    if (entries.empty())
+      return complain(number, "this line is indented, but there is no entry above that it could continue");
     entries.back().value += (entries.back().value.empty() ? "" : " ") + std::string(line);
     return;
   }
   if (line.front() == '[') return read_heading(sections, number, line, complain);
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return complain(number, "neither \"key: value\" nor \"[part]\"");
+  if (colon == std::string_view::npos) return complain(number, "expected \"key: value\" or \"[section]\"");
   entries.push_back(
       {number, std::string(trimmed(line.substr(0, colon))), std::string(trimmed(line.substr(colon + 1)))});
 }
@@ -117,7 +118,7 @@ std::vector<Section> read_sections(std::string_view text, const Complain& compla
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (!is_text(line)) {
-      complain(number, "bytes that are no text (UTF-8)");
+      complain(number, "the line contains bytes that are not UTF-8 text");
     } else if (!line.empty()) {
       read_line(sections, number, line, complain);
     }
@@ -151,7 +152,7 @@ Condition read_condition(std::string_view text) {
     return {checked_expression(text.substr(0, at)), static_cast<Relation>(sign - signs.begin()),
             read_operand(rest.substr(end))};
   }
-  throw std::invalid_argument("a condition is \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces");
+  throw std::invalid_argument("a condition must be \"MEASURE = VALUE\", with one of = != < > <= >= has between spaces");
 }
 
 // Joined by " and ".
@@ -185,7 +186,7 @@ void read_field(Config& config, std::string_view key, std::string_view value) {
 
 void check_change(const std::string& text) {
   const auto equal = text.find('=');
-  if (equal == std::string::npos) throw std::invalid_argument("a change is \"FIELD=VALUE\"");
+  if (equal == std::string::npos) throw std::invalid_argument("a change must be \"FIELD=VALUE\"");
   Config scratch;
   read_field(scratch, std::string_view(text).substr(0, equal), std::string_view(text).substr(equal + 1));
 }
@@ -206,7 +207,8 @@ HeadPlace read_head(std::string_view text) {
   const std::vector<std::string> words = words_in(text);
   const auto place = words.size() == 3 ? head_from(words[0], words[1], words[2]) : std::nullopt;
   if (!place)
-    throw std::invalid_argument("a head is \"encoder 2 1\": encoder, decoder or cross, layer and head from 1");
+    throw std::invalid_argument(
+        "a head must be \"encoder 2 1\": encoder, decoder or cross, layer and head, counted from 1");
   return *place;
 }
 
@@ -217,24 +219,24 @@ bool is_view(std::string_view name) {
 
 Setting read_setting(Setting::Kind kind, const std::string& text) {
   using enum Setting::Kind;
-  if (text.empty()) throw std::invalid_argument("nothing stands after the colon");
+  if (text.empty()) throw std::invalid_argument("the value after the colon is missing");
   if (kind == show && !is_view(text)) throw std::invalid_argument(fmt::format("there is no view \"{}\"", text));
-  if (kind == plain && text != "all") throw std::invalid_argument("what can be made plain is \"all\"");
-  if (kind == mask && text != "none") throw std::invalid_argument("a mask can be set to \"none\"");
+  if (kind == plain && text != "all") throw std::invalid_argument("\"plain:\" only accepts \"all\"");
+  if (kind == mask && text != "none") throw std::invalid_argument("\"mask:\" only accepts \"none\"");
   if ((kind == reset || kind == train) && text != "all")
-    throw std::invalid_argument(
-        fmt::format("what follows \"{}:\" is \"all\"", settings[static_cast<std::size_t>(kind)]));
+    throw std::invalid_argument(fmt::format("\"{}:\" only accepts \"all\"", settings[static_cast<std::size_t>(kind)]));
   if (kind == change) check_change(text);
   if (kind == head || kind == off) return {kind, text, read_head(text), {}};
   Setting setting{kind, text, {}, {}};
   if (kind < scores) return setting;
   const std::vector<std::string> words = words_in(text);
   const std::vector<Range> ranges = ranges_of(kind);
-  if (words.size() != ranges.size()) throw std::invalid_argument(fmt::format("{} number(s) wanted", ranges.size()));
+  if (words.size() != ranges.size()) throw std::invalid_argument(fmt::format("expected {} number(s)", ranges.size()));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const double number = read_number(words[i]);
     if (!(number >= ranges[i].low && number <= ranges[i].high))
-      throw std::invalid_argument(fmt::format("{} is not from {} to {}", words[i], ranges[i].low, ranges[i].high));
+      throw std::invalid_argument(
+          fmt::format("{} is out of range, allowed: {} to {}", words[i], ranges[i].low, ranges[i].high));
     setting.numbers.push_back(number);
   }
   return setting;
@@ -248,7 +250,7 @@ class LessonReader {
 
   void read(const Section& section) {
     if (!section.argument.empty() && section.name != "step")
-      return complain_(section.line, fmt::format("[{}] has no name", section.name));
+      return complain_(section.line, fmt::format("[{}] must not have a name", section.name));
     if (section.name != "step" && !seen_.insert(section.name).second)
       return complain_(section.line, fmt::format("a second [{}]", section.name));
     if (section.name == "step") begin_step(section);
@@ -265,12 +267,12 @@ class LessonReader {
   // What is missing, once all was read.
   void finish(const std::vector<Section>& sections) {
     for (const char* name : {"question", "prediction", "check", "why"})
-      if (!seen_.contains(name)) complain_(1, fmt::format("there is no [{}]", name));
-    if (lesson_.name.empty()) complain_(1, "it has no name: \"lesson: NAME\"");
-    if (lesson_.steps.empty()) complain_(1, "there is no [step NAME]: nothing to touch");
+      if (!seen_.contains(name)) complain_(1, fmt::format("the section [{}] is missing", name));
+    if (lesson_.name.empty()) complain_(1, "the lesson has no name: add \"lesson: NAME\"");
+    if (lesson_.steps.empty()) complain_(1, "the lesson has no [step NAME], so there is nothing to try");
     if (lesson_.steps.size() > most_lesson_entries)
-      complain_(1, fmt::format("{} steps, at most {}", lesson_.steps.size(), most_lesson_entries));
-    if (lesson_.source.empty()) complain_(1, "[why] names no source");
+      complain_(1, fmt::format("{} steps, allowed: at most {}", lesson_.steps.size(), most_lesson_entries));
+    if (lesson_.source.empty()) complain_(1, "[why] has no \"source\"");
     for (const LessonStep& step : lesson_.steps)
       if (step.until.empty())
         complain_(line_of(sections, step.name), fmt::format("step {} has no \"until\"", step.name));
@@ -288,9 +290,9 @@ class LessonReader {
   }
 
   void begin_step(const Section& section) {
-    if (section.argument.empty()) complain_(section.line, "a step has a name: \"[step NAME]\"");
+    if (section.argument.empty()) complain_(section.line, "a step needs a name: \"[step NAME]\"");
     if (section.argument == "start" || std::ranges::count(lesson_.steps, section.argument, &LessonStep::name) > 0)
-      complain_(section.line, fmt::format("another moment is called \"{}\"", section.argument));
+      complain_(section.line, fmt::format("the name \"{}\" is already used", section.argument));
     lesson_.steps.push_back({.name = section.argument, .text = {}, .until = {}, .lit = {}, .settings = {}});
   }
 
@@ -307,8 +309,8 @@ class LessonReader {
                        : section.name == "why"        ? read_why(entry)
                                                       : false;
     if (!known)
-      throw std::invalid_argument(fmt::format("\"{}\" is nothing that {} has", entry.key,
-                                              section.name.empty() ? "the beginning" : "[" + section.name + "]"));
+      throw std::invalid_argument(fmt::format("unknown key \"{}\" in {}", entry.key,
+                                              section.name.empty() ? "the first lines" : "[" + section.name + "]"));
   }
 
   // True if the key names a language.
@@ -330,7 +332,7 @@ class LessonReader {
       lesson_.name = entry.value;
     } else if (entry.key == "place") {
       const double place = read_number(entry.value);
-      if (!(place >= 0 && place <= 999)) throw std::invalid_argument("a place is from 0 to 999");
+      if (!(place >= 0 && place <= 999)) throw std::invalid_argument("\"place\" is a number from 0 to 999");
       lesson_.place = static_cast<int>(place);
     } else {
       return entry.key.starts_with("title.") && read_words(lesson_.title, entry.key.substr(6), entry);
@@ -355,7 +357,8 @@ class LessonReader {
 
   static bool read_anchor(std::vector<std::string>& lit, const Entry& entry) {
     if (std::ranges::find(areas, entry.value) == areas.end())
-      throw std::invalid_argument(fmt::format("\"{}\" is no anchor: {}", entry.value, fmt::join(areas, ", ")));
+      throw std::invalid_argument(
+          fmt::format("there is no anchor \"{}\", allowed: {}", entry.value, fmt::join(areas, ", ")));
     lit.push_back(entry.value);
     return true;
   }
@@ -366,7 +369,7 @@ class LessonReader {
       const auto kind = std::ranges::find(kinds, entry.value);
       if (kind == kinds.end())
         throw std::invalid_argument(
-            fmt::format("\"{}\" is no kind: choose, mark, number, order or curve", entry.value));
+            fmt::format("there is no kind \"{}\", allowed: choose, mark, number, order, curve", entry.value));
       prediction.kind = static_cast<PredictionKind>(kind - kinds.begin());
     } else if (entry.key == "from") {
       prediction.from = read_number(entry.value);
@@ -442,8 +445,8 @@ class LessonReader {
     need(lesson_.why, "[why]");
     for (const LessonStep& step : lesson_.steps) need(step.text, fmt::format("step {}", step.name));
     if (lesson_.prediction.kind == PredictionKind::curve) {
-      need(lesson_.prediction.across, "the curve's axis across");
-      need(lesson_.prediction.up, "the curve's axis up");
+      need(lesson_.prediction.across, "the curve's horizontal axis");
+      need(lesson_.prediction.up, "the curve's vertical axis");
       return;
     }
     for (const Option& option : lesson_.prediction.options) need(option.text, fmt::format("option {}", option.name));
@@ -453,14 +456,14 @@ class LessonReader {
     const Prediction& prediction = lesson_.prediction;
     using enum PredictionKind;
     const bool of_options = prediction.kind == choose || prediction.kind == order || prediction.kind == curve;
-    if (of_options && prediction.options.size() < 2) complain_(1, "[prediction] has fewer than two options");
+    if (of_options && prediction.options.size() < 2) complain_(1, "[prediction] needs at least two options");
     if (!of_options && !prediction.value) complain_(1, "[prediction] has no \"value\" to compare with");
     if ((prediction.kind == number || prediction.kind == curve) &&
         !(prediction.from < prediction.to && std::isfinite(prediction.to - prediction.from) && prediction.within > 0))
-      complain_(1, "[prediction] needs \"from\", a larger \"to\" and \"within\" above 0");
+      complain_(1, "[prediction] needs \"from\", a larger \"to\", and \"within\" above 0");
     for (const Option& option : prediction.options) {
       if (prediction.kind == choose && option.right.empty())
-        complain_(1, fmt::format("option {} does not say when it is \"right\"", option.name));
+        complain_(1, fmt::format("option {} has no condition \"right\"", option.name));
       if ((prediction.kind == order || prediction.kind == curve) && !option.value)
         complain_(1, fmt::format("option {} has no \"value\"", option.name));
     }
@@ -471,7 +474,8 @@ class LessonReader {
       const std::string& moment = expression.moment;
       if (moment.empty() || moment == "start" || std::ranges::count(lesson_.steps, moment, &LessonStep::name) > 0)
         continue;
-      complain_(1, fmt::format("\"{}\" is asked for at \"{}\", which is no step", expression_text(expression), moment));
+      complain_(1, fmt::format("\"{}\" is asked for at \"{}\", but there is no step of that name",
+                               expression_text(expression), moment));
     }
   }
 
@@ -498,7 +502,7 @@ Expression read_expression(std::string_view text) {
   Expression expression;
   const auto at = std::ranges::find(words, "@");
   if (at != words.end()) {
-    if (words.end() - at != 2) throw std::invalid_argument("after @ stands the name of one step");
+    if (words.end() - at != 2) throw std::invalid_argument("@ must be followed by the name of one step");
     expression.moment = words.back();
     words.erase(at, words.end());
   }

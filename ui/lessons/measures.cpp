@@ -234,36 +234,35 @@ Answer turn_product(const LessonSight& sight, Arguments) {
 }
 
 constexpr std::array measure_table = {
-    Measure{"weight", "PART LAYER HEAD QUERY KEY", "how much of the query's attention the key gets, 0 to 1", weight},
-    Measure{"most", "PART LAYER HEAD QUERY", "the word that gets most of it", most},
-    Measure{"entropy", "PART LAYER HEAD", "mean entropy of the head's rows, in nats", entropy},
-    Measure{"distance", "PART LAYER HEAD", "how far the head looks, in pieces", distance},
-    Measure{"future", "LAYER HEAD", "largest weight that the decoder's head gives a piece not yet written", future},
+    Measure{"weight", "PART LAYER HEAD QUERY KEY", "attention weight of the query on the key, 0 to 1", weight},
+    Measure{"most", "PART LAYER HEAD QUERY", "the word that the query attends to most", most},
+    Measure{"entropy", "PART LAYER HEAD", "mean entropy of the head's attention rows, in nats", entropy},
+    Measure{"distance", "PART LAYER HEAD", "mean attention distance of the head, in tokens", distance},
+    Measure{"future", "LAYER HEAD", "largest weight that the decoder's head gives to a later token", future},
     Measure{"share-after", "LAYER HEAD",
-            "mean weight that the decoder's head gives to later pieces, under the mask in Inside one head",
+            "mean weight that the decoder's head gives to later tokens, under the mask set in Inside one head",
             share_after},
-    Measure{"feed-forward", "encoder|decoder LAYER WORD", "length of what the feed-forward adds to the word's vector",
-            feed_forward},
-    Measure{"is-off", "PART LAYER HEAD", "1 while the head is switched off, else 0", is_off},
-    Measure{"heads-off", "", "how many heads are switched off", heads_off},
-    Measure{"sentence", "", "the sentence looked at", sentence},
-    Measure{"output", "", "what the model writes", output},
-    Measure{"reading", "greedy|beam|sample", "what is written in that way", reading},
-    Measure{"log-prob", "greedy|beam|sample", "log probability of it, in nats", log_prob},
-    Measure{"parting", "METHOD OTHER", "what the first writes where the two first differ", parting},
-    Measure{"parting-place", "METHOD OTHER", "which piece of the output that is, from 1", parting_place},
-    Measure{"workspace", "", "the name of the open workspace", open_workspace},
-    Measure{"decoding-view", "", "the view of Decoding: steps, tree, readings or forcing", decoding_view},
-    Measure{"chosen-word", "", "the word chosen in Embeddings", chosen_word},
-    Measure{"neighbour", "WORD RANK", "of the chosen word the nearest (1), the second …", neighbour},
-    Measure{"separation", "WORD LAYER", "how far the layer (0: embedding) tells the word's senses apart: silhouette",
-            separation},
-    Measure{"updates", "", "how many updates the model has learned from", updates},
-    Measure{"field", "KEY", "a field of the run's configuration, as in attnscope fields", field},
-    Measure{"turn-query", "", "the query's position in Turning vectors", turn_query},
-    Measure{"turn-key", "", "the key's", turn_key},
-    Measure{"turn-distance", "", "how far the query stands after the key", turn_distance},
-    Measure{"turn-product", "", "their product, as a share of its largest", turn_product},
+    Measure{"feed-forward", "encoder|decoder LAYER WORD", "norm of the feed-forward output at the word", feed_forward},
+    Measure{"is-off", "PART LAYER HEAD", "1 if the head is switched off, else 0", is_off},
+    Measure{"heads-off", "", "number of heads that are switched off", heads_off},
+    Measure{"sentence", "", "the sentence in the sentence bar", sentence},
+    Measure{"output", "", "the model's output", output},
+    Measure{"reading", "greedy|beam|sample", "the output of that decoding method", reading},
+    Measure{"log-prob", "greedy|beam|sample", "log-probability of that output, in nats", log_prob},
+    Measure{"parting", "METHOD OTHER", "the first method's token at the first divergence of the two outputs", parting},
+    Measure{"parting-place", "METHOD OTHER", "index of that output token, counted from 1", parting_place},
+    Measure{"workspace", "", "name of the open workspace", open_workspace},
+    Measure{"decoding-view", "", "the open view of Decoding: steps, tree, readings or forcing", decoding_view},
+    Measure{"chosen-word", "", "the word selected in Embeddings", chosen_word},
+    Measure{"neighbour", "WORD RANK", "nearest neighbor of the selected word with that rank (1: nearest)", neighbour},
+    Measure{"separation", "WORD LAYER",
+            "how well the layer (0: embedding) separates the word's senses: silhouette score", separation},
+    Measure{"updates", "", "number of training steps so far", updates},
+    Measure{"field", "KEY", "a configuration field of the run, as listed by attnscope fields", field},
+    Measure{"turn-query", "", "the query's position in Rotary embeddings (RoPE)", turn_query},
+    Measure{"turn-key", "", "the key's position there", turn_key},
+    Measure{"turn-distance", "", "distance from the key to the query", turn_distance},
+    Measure{"turn-product", "", "their dot product, relative to its maximum", turn_product},
 };
 
 std::string complaint_about_field(const std::string& key) {
@@ -303,7 +302,8 @@ std::string complaint_about(const Expression& expression) {
   if (measure->form == "KEY") return complaint_about_field(expression.arguments[0]);
   if (measure->form.starts_with("PART") &&
       !head_from(expression.arguments[0], expression.arguments[1], expression.arguments[2]))
-    return fmt::format("{} takes {}: encoder, decoder or cross, layer and head from 1", measure->name, measure->form);
+    return fmt::format("{} takes {}: encoder, decoder or cross, layer and head, counted from 1", measure->name,
+                       measure->form);
   return "";
 }
 

@@ -51,16 +51,16 @@ std::string train_title(const Scope& scope) {
 std::string train_help(const Scope& scope) {
   switch (scope.status.activity) {
     case Activity::training:
-      return tr("Pauses the training after this update.");
+      return tr("Pauses training after the current step.");
     case Activity::finished:
-      return trf("All {} steps are done. Goes on training beyond them.", grouped(scope.run.config.training.steps));
+      return trf("All {} steps are done. Continues training beyond them.", grouped(scope.run.config.training.steps));
     case Activity::preparing:
       return tr("The run is being prepared.");
     case Activity::idle:
     case Activity::paused:
       break;
   }
-  return tr("Trains the model in the background, as the setup says (paper §5); every view follows.");
+  return tr("Trains the model in the background with the current setup (paper §5). All views follow.");
 }
 
 bool can_train_or_pause(const Scope& scope) {
@@ -71,10 +71,10 @@ std::string reset_help(const Scope& scope) {
   const std::string complaint = config_complaint(scope.edited);
   if (!complaint.empty()) return complaint;
   const std::string& from = scope.edited.model.from;
-  return (from.empty() ? std::string(tr("New random weights under the configuration on the left. Corpus and tokenizer "
-                                        "are made anew if theirs changed."))
-                       : trf("The configuration on the left, begun with the weights of {}.", from)) +
-         tr(" The present run is kept: Ctrl+Z brings it back.");
+  return (from.empty() ? std::string(tr("Restarts from new random weights with the setup on the left. The corpus and "
+                                        "the tokenizer are rebuilt if their settings changed."))
+                       : trf("Restarts with the setup on the left, initialized from the weights of {}.", from)) +
+         tr(" The current run is kept; press Ctrl+Z to return to it.");
 }
 
 std::string own_folder(const Scope& scope) {
@@ -91,14 +91,14 @@ void begin_with_weights(Scope& scope) {
 }
 
 constexpr const char* save_help =
-    mark("Saves configuration, weights, tokenizer and curves as a folder (safetensors, JSON).");
+    mark("Saves configuration, weights, tokenizer and curves to a folder (safetensors, JSON).");
 
 std::string save_title(const Scope& scope) {
   return scope.saved_to.empty() ? tr("Save run…") : tr("Save run");
 }
 
 std::string save_again_help(const Scope& scope) {
-  return scope.saved_to.empty() ? tr(save_help) : trf("Saves again to {}.", scope.saved_to);
+  return scope.saved_to.empty() ? tr(save_help) : trf("Saves the run to {} again.", scope.saved_to);
 }
 
 void save(Scope& scope) {
@@ -108,13 +108,14 @@ void save(Scope& scope) {
 
 std::string save_view_help(const Scope& scope) {
   if (!can_save_view(scope))
-    return tr("The run is not in any folder yet, from which the view could open it: save it first.");
-  return tr("A small file that opens exactly this: run, sentence, view, selection and what was changed in the model.");
+    return tr("The run has no folder yet from which the view could open it. Save the run first.");
+  return tr("Saves a small file that restores this view: run, sentence, workspace, selection and interventions.");
 }
 
 std::string serve_help(const Scope& scope) {
-  if (!scope.service) return tr("Others watch this run in windows of their own: File, Attach… there.");
-  return trf("It can be watched at {}. Says what others need for that, and ends it.", scope.service->address);
+  if (!scope.service) return tr("Lets others watch this run in their own windows (File, Attach… there).");
+  return trf("The run can be watched at {}. Shows what others need to connect, and stops serving.",
+             scope.service->address);
 }
 
 bool is_served(const Scope& scope) {
@@ -123,7 +124,7 @@ bool is_served(const Scope& scope) {
 
 // ---- the view
 
-constexpr const char* workspaces_title = mark("The next workspace, the one before");
+constexpr const char* workspaces_title = mark("Next workspace, previous workspace");
 
 template <int by>
 void step_workspace(Scope& scope) {
@@ -134,8 +135,8 @@ void step_workspace(Scope& scope) {
 }
 
 std::string plot_weight_help(const Scope& scope) {
-  return tr("How much the chosen query attends to the chosen key, over the recorded steps: a curve beneath the "
-            "loss. ") +
+  return tr("Plots the weight of the selected query on the selected key over the recorded steps, below the loss "
+            "curve. ") +
          weight_problem(scope);
 }
 
@@ -278,8 +279,8 @@ void keep_this_side(Scope& scope) {
 
 // ---- the recorded steps
 
-constexpr const char* frames_title = mark("pinned sentence: the step recorded before, after");
-constexpr const char* ends_title = mark("pinned sentence: the first recorded step, the present");
+constexpr const char* frames_title = mark("Pinned sentence: previous recorded step, next recorded step");
+constexpr const char* ends_title = mark("Pinned sentence: first recorded step, present");
 
 template <int by>
 void move_by(Scope& scope) {
@@ -335,7 +336,7 @@ constexpr Chord repeated(Chord chord) {
 std::string copy_title(const Scope& scope) {
   const std::optional<Pointed>& about = scope.context_menu.about;
   const bool brief = about && about->value.size() <= 24 && !about->value.empty();
-  return brief ? trf("Copy {}", about->value) : tr("Copy the value");
+  return brief ? trf("Copy {}", about->value) : tr("Copy value");
 }
 
 bool has_value(const Scope& scope) {
@@ -361,24 +362,27 @@ void open_glossary_here(Scope& scope) {
 // ---- the head that is chosen
 
 std::string inside_help(const Scope& scope) {
-  return trf("Its own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O. {}", head_problem(scope));
+  return trf("Shows the head's computation: q·k, ÷√d_k, mask, softmax, ×V, W_O. {}", head_problem(scope));
 }
 
 std::string head_help(const Scope& scope) {
-  return trf("Its part of what goes into W_O becomes zero; everything after it is computed anew. Again: on. {}",
-             head_problem(scope));
+  return trf(
+      "Ablates the head: its contribution to W_O becomes zero, and everything after it is recomputed. Click again to "
+      "re-enable it. {}",
+      head_problem(scope));
 }
 
 std::string layer_help(const Scope& scope) {
-  return trf("It passes its input on unchanged. Again: on. {}", head_problem(scope));
+  return trf("The layer passes its input on unchanged. Click again to re-enable it. {}", head_problem(scope));
 }
 
 std::string key_help(const Scope& scope) {
-  return trf("No query of this head may look at it. Again: they may. {}", key_problem(scope));
+  return trf("Masks this key, so no query of this head can attend to it. Click again to unmask it. {}",
+             key_problem(scope));
 }
 
 std::string force_help(const Scope& scope) {
-  return trf("Of the query and key that are chosen, in this head alone. {}", key_problem(scope));
+  return trf("Gives the selected key all of the selected query's attention, only in this head. {}", key_problem(scope));
 }
 
 constexpr Things heads = {Thing::map, Thing::head};
@@ -398,14 +402,15 @@ constexpr std::array table = {
     Action{"open-run", "Open run…", "Opens the folder of a saved run: weights, tokenizer, curves.",
            typing(ctrl(Key::o)), Menu::file, choose_it<Purpose::open_run>},
     Action{"open-corpus", "Open corpus…",
-           "A text file of sentence pairs: source, tab, target. Files can also be dropped on the window.", no_key,
+           "Opens a text file of sentence pairs: source, tab, target. You can also drop files on the window.", no_key,
            Menu::file, choose_it<Purpose::open_corpus>},
-    Action{"open-view", "Open view…", "Opens what Save this view has kept: its run, sentence, view and selection.",
-           no_key, Menu::file, choose_it<Purpose::open_view>},
-    Action{
-        "attach", "Attach…",
-        "Another window, on a run that trains elsewhere: with attnscope train --serve, or in a window that serves it.",
-        no_key, Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
+    Action{"open-view", "Open view…",
+           "Opens a view saved with “Save this view”: its run, sentence, workspace and selection.", no_key, Menu::file,
+           choose_it<Purpose::open_view>},
+    Action{"attach", "Attach…",
+           "Opens another window that watches a run training elsewhere, with attnscope train --serve or in a window "
+           "that serves it.",
+           no_key, Menu::file, [](Scope& scope) { scope.attaching.open = true; }},
     Action{"save-run", save_title, save_again_help, typing(ctrl(Key::s)), Menu::file, save, has_run},
     Action{"save-run-as", "Save run as…", save_help, typing(ctrl_shift(Key::s)), Menu::file,
            choose_it<Purpose::save_run>, has_run},
@@ -413,65 +418,67 @@ constexpr std::array table = {
            can_save_view},
     Action{"quit", "Quit", "", typing(ctrl(Key::q)), apart(Menu::file),
            [](Scope& scope) { scope.requests.quit = true; }},
-    Action{
-        "undo", undo_title,
-        "Takes back what was last chosen: a sentence, a setting, an intervention, a piece of the output, another run. "
-        "While text is typed, the last of that.",
-        in_window(ctrl(Key::z)), Menu::edit, undo, can_undo},
-    Action{"redo", redo_title, "Does again what was taken back.", in_window(ctrl_shift(Key::z)), Menu::edit, redo,
-           can_redo},
+    Action{"undo", undo_title,
+           "Undoes the last choice: a sentence, a setting, an intervention, an output token, another run. While you "
+           "type, it undoes the last edit of the text.",
+           in_window(ctrl(Key::z)), Menu::edit, undo, can_undo},
+    Action{"redo", redo_title, "Redoes what was undone.", in_window(ctrl_shift(Key::z)), Menu::edit, redo, can_redo},
     Action{"train", train_title, train_help, Shortcut{Chord{Key::space}, Reach::not_pressing}, Menu::run, play_or_pause,
            can_train_or_pause},
-    Action{"step", "Step", "One optimizer update, then pause.",
+    Action{"step", "Step", "Runs one optimizer step, then pauses.",
            Shortcut{ctrl(Key::right), Reach::window, Chord{Key::right}}, Menu::run, step_once, can_train},
     Action{"reset", "Reset", reset_help, no_key, Menu::run, reset, can_reset},
-    Action{"begin-with", "Begin with these weights",
-           "From here on Reset begins with the weights of the present run, as its folder has them, instead of random "
-           "ones: to train it on, on another corpus, into a run of its own.",
+    Action{"begin-with", "Initialize from these weights",
+           "Reset will start from the weights of the current run, as saved in its folder, instead of random ones. Use "
+           "it to fine-tune the model on another corpus, as a separate run.",
            no_key, Menu::run, begin_with_weights, has_weights_in_folder},
     Action{"compare", "Compare with…",
-           "A second run beside this one, on the same batches from the same seed: a classic pair, this configuration "
-           "with other values, or a saved run.",
+           "Trains or opens a second run next to this one, on the same batches from the same seed: a classic pair, "
+           "this configuration with other values, or a saved run.",
            no_key, apart(Menu::run), ask_for_comparison, can_compare},
-    Action{"next-side", "A, B, A − B", "Goes on to the next of what the workspaces show of two runs.",
-           typing(ctrl_shift(Key::c)), Menu::run, show_next_side, is_comparing},
+    Action{"next-side", "A, B, A − B", "Switches to the next side of the comparison.", typing(ctrl_shift(Key::c)),
+           Menu::run, show_next_side, is_comparing},
     Action{"show-a", "Show A", "", no_key, Menu::run, show_this_side<RunSide::a>, is_comparing, is_side<RunSide::a>},
     Action{"show-b", "Show B", "", no_key, Menu::run, show_this_side<RunSide::b>, is_comparing, is_side<RunSide::b>},
     Action{"show-difference", "Show A − B", "", no_key, Menu::run, show_this_side<RunSide::difference>, is_comparing,
            is_side<RunSide::difference>},
-    Action{"keep-a", "Keep A alone", "Ends the comparison. B is kept, and found under File, Open run.", no_key,
+    Action{"keep-a", "Keep only A",
+           "Ends the comparison and continues with A. B is saved and can be opened with File, Open run.", no_key,
            Menu::run, keep_this_side<RunSide::a>, can_keep_side},
-    Action{"keep-b", "Keep B alone", "Ends the comparison. A is kept, and found under File, Open run.", no_key,
+    Action{"keep-b", "Keep only B",
+           "Ends the comparison and continues with B. A is saved and can be opened with File, Open run.", no_key,
            Menu::run, keep_this_side<RunSide::b>, can_keep_side},
     Action{"evaluate", "Evaluate on held-out pairs",
-           "What the model makes of the part of the corpus it has never seen: BLEU, exact matches, nats a token. It "
-           "runs between updates, on the weights of this moment.",
+           "Evaluates the model on the held-out part of the corpus: BLEU, exact matches, nats per token. It runs "
+           "between training steps, on the current weights.",
            no_key, apart(Menu::run), [](Scope& scope) { start_study(scope, HeldOutStudy{}); }, has_run},
     Action{"serve", "Serve…", serve_help, no_key, Menu::run, [](Scope& scope) { scope.serving.open = true; }, has_run,
            is_served},
-    Action{"save-png", "Picture of the workspace as PNG…", "The workspace as it stands here, as pixels.", no_key,
-           Menu::exports, choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>, nullptr, pictures},
-    Action{"save-svg", "Picture of the workspace as SVG…",
-           "The workspace as it stands here, as shapes and text that can be scaled and edited: for papers and slides.",
-           no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>, nullptr, pictures},
-    Action{"copy-picture", "Copy the picture", "The workspace as it stands here, to be pasted into slides or a mail.",
+    Action{"save-png", "Picture as PNG…", "Saves the workspace as it is shown, as a bitmap.", no_key, Menu::exports,
+           choose_it<Purpose::save_png>, can_choose_it<Purpose::save_png>, nullptr, pictures},
+    Action{
+        "save-svg", "Picture as SVG…",
+        "Saves the workspace as it is shown, as a vector graphic that can be scaled and edited, for papers and slides.",
+        no_key, Menu::exports, choose_it<Purpose::save_svg>, can_choose_it<Purpose::save_svg>, nullptr, pictures},
+    Action{"copy-picture", "Copy picture", "Copies the workspace as it is shown, to paste into slides or an email.",
            no_key, Menu::exports, copy_workspace, can_take_picture, nullptr, pictures},
     Action{"save-handout", "Handout as HTML…",
-           "A page to print: the open lesson, and the workspace as it stands here, in one file.", no_key, Menu::exports,
-           choose_it<Purpose::save_handout>, can_choose_it<Purpose::save_handout>, nullptr, pictures},
-    Action{"save-csv", "Numbers as CSV…",
-           "What the workspace shows as comma-separated values: the selected head's weights with both tokens, or a "
-           "map's points.",
-           no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>, nullptr,
-           pictures},
+           "Saves a page to print, with the open lesson and the workspace as it is shown, in one file.", no_key,
+           Menu::exports, choose_it<Purpose::save_handout>, can_choose_it<Purpose::save_handout>, nullptr, pictures},
+    Action{
+        "save-csv", "Numbers as CSV…",
+        "Saves the data of the workspace as CSV: the selected head's weights with both tokens, or the points of a map.",
+        no_key, apart(Menu::exports), choose_it<Purpose::save_csv>, can_choose_it<Purpose::save_csv>, nullptr,
+        pictures},
     Action{"save-json", "Numbers as JSON…",
-           "What the workspace shows as JSON: the selected head's weights with both tokens, or a map's points.", no_key,
-           Menu::exports, choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
-    Action{"copy-numbers", "Copy numbers", "What the workspace shows, to be pasted into a spreadsheet.", no_key,
-           Menu::exports, copy_numbers, has_numbers, nullptr, pictures},
+           "Saves the data of the workspace as JSON: the selected head's weights with both tokens, or the points of a "
+           "map.",
+           no_key, Menu::exports, choose_it<Purpose::save_json>, can_choose_it<Purpose::save_json>},
+    Action{"copy-numbers", "Copy numbers", "Copies the data of the workspace as CSV, to paste into a spreadsheet.",
+           no_key, Menu::exports, copy_numbers, has_numbers, nullptr, pictures},
     Action{"save-film", "Film as numbered PNGs…",
-           "The workspace at every recorded step of the pinned sentence: film-00001.png, film-00002.png and so on, in "
-           "a folder.",
+           "Saves the workspace at every recorded step of the pinned sentence as film-00001.png, film-00002.png and so "
+           "on, in a folder.",
            no_key, apart(Menu::exports), choose_it<Purpose::save_film>, can_choose_it<Purpose::save_film>},
     Action{"pin",
            "Pin the sentence",
@@ -483,7 +490,7 @@ constexpr std::array table = {
            is_pinned,
            {Thing::piece}},
     Action{"plot-weight",
-           "Plot the chosen weight",
+           "Plot the selected weight",
            plot_weight_help,
            no_key,
            Menu::view,
@@ -491,25 +498,25 @@ constexpr std::array table = {
            can_plot_weight,
            nullptr,
            {Thing::map}},
-    Action{"simple", "Simple", "The sentence and what the model makes of it, and nothing beside it.", no_key,
-           apart(Menu::view), choose_density<Density::simple>, always, is_density<Density::simple>},
-    Action{"standard", "Standard", "Setup and curves beside it; of the settings those that are changed first.", no_key,
+    Action{"simple", "Simple", "Shows only the sentence and the model's output.", no_key, apart(Menu::view),
+           choose_density<Density::simple>, always, is_density<Density::simple>},
+    Action{"standard", "Standard", "Also shows the setup and the curves, with the most important settings.", no_key,
            Menu::view, choose_density<Density::standard>, always, is_density<Density::standard>},
-    Action{"everything", "Everything", "All settings and all numbers.", no_key, Menu::view,
+    Action{"everything", "Everything", "Shows all settings and all numbers.", no_key, Menu::view,
            choose_density<Density::everything>, always, is_density<Density::everything>},
     Action{"setup", "Setup", "Shows or hides the setup column.", no_key, apart(Menu::view),
            toggle_column<&Layout::setup_open>, always, is_open<&Layout::setup_open>},
     Action{"curves", "Curves", "Shows or hides the curves.", no_key, Menu::view, toggle_column<&Layout::curves_open>,
            always, is_open<&Layout::curves_open>},
-    Action{"system-theme", "Theme of the system", "Light or dark, as the desktop was set when attnscope started.",
+    Action{"system-theme", "System theme", "Uses the desktop's light or dark theme, as it was when attnscope started.",
            no_key, apart(Menu::view), follow_system_theme, always, is_system_theme},
     Action{"dark-theme", "Dark theme", "", no_key, Menu::view, set_theme<ThemeName::dark>, always,
            is_theme<ThemeName::dark>},
     Action{"light-theme", "Light theme, for projectors", "", no_key, Menu::view, set_theme<ThemeName::light>, always,
            is_theme<ThemeName::light>},
-    Action{"system-language", "Language of the system",
-           "Window and lessons in the system's language, if it is one of those below.", no_key, apart(Menu::view),
-           follow_system, always, follows_system},
+    Action{"system-language", "System language",
+           "Shows the window and the lessons in the system's language, if it is one of those below.", no_key,
+           apart(Menu::view), follow_system, always, follows_system},
     Action{"english", "English", "Window and lessons in English.", no_key, Menu::view,
            choose_language<Language::english>, always, is_language<Language::english>},
     Action{"french", "Français", "Fenêtre et leçons en français.", no_key, Menu::view,
@@ -521,37 +528,42 @@ constexpr std::array table = {
     Action{"normal-size", "Normal size", "", everywhere(ctrl(Key::digit_0)), Menu::view,
            [](Scope& scope) { set_zoom(scope.layout, 1); }},
     Action{"presentation", "Presentation",
-           "Full screen, larger text, only the workspace and the sentence. Escape ends it.",
+           "Full screen with larger text, only the workspace and the sentence. Press Escape to leave.",
            everywhere(Chord{Key::f11}), apart(Menu::view), toggle_presentation, always, is_presentation},
-    Action{"pen", "Pen", "Draws on top of everything with the mouse, until Escape or the same key puts it down.",
+    Action{"pen", "Pen", "Draws on top of the window with the mouse. Escape or the same key puts the pen away.",
            in_window(Chord{Key::d}), Menu::view, toggle_pen, always, is_pen_held},
-    Action{"wipe", "Wipe what was drawn", "", in_window(shift(Key::d)), Menu::view, wipe, is_drawn_on},
-    Action{"lessons", "Lessons", "A question, what you expect, and what the model does: beside the window.",
+    Action{"wipe", "Erase drawings", "", in_window(shift(Key::d)), Menu::view, wipe, is_drawn_on},
+    Action{"lessons", "Lessons",
+           "Opens the lessons next to the window: a question, your prediction, and what the model does.",
            typing(ctrl(Key::f1)), Menu::lessons, toggle_lessons, has_lessons, are_lessons_open},
     Action{"next-part", "Next part of the lesson", "", in_window(shift(Key::page_down)), apart(Menu::lessons),
            move_part_by<1>, in_lesson},
-    Action{"part-before", "Part before", "", in_window(shift(Key::page_up)), Menu::lessons, move_part_by<-1>,
-           in_lesson},
-    Action{"restart-lesson", "Back to the start of the lesson", "Everything stands as it did when the lesson began.",
+    Action{"part-before", "Previous part of the lesson", "", in_window(shift(Key::page_up)), Menu::lessons,
+           move_part_by<-1>, in_lesson},
+    Action{"restart-lesson", "Restart the lesson", "Restores everything to its state at the start of the lesson.",
            in_window(ctrl(Key::home)), Menu::lessons, restart_lesson, in_lesson},
-    Action{"leave-lesson", "Leave the lesson", "Brings back what you had before. The lesson can be gone on with.",
-           no_key, Menu::lessons, leave_lesson, in_lesson},
+    Action{"leave-lesson", "Leave the lesson",
+           "Restores what you had before the lesson. You can continue the lesson later.", no_key, Menu::lessons,
+           leave_lesson, in_lesson},
     Action{"palette", "Find anything…",
-           "Type what you want to see or do: every action, view, setting, corpus and preset.", typing(ctrl(Key::p)),
-           Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
+           "Searches every action, view, setting, corpus and preset. Type what you want to see or do.",
+           typing(ctrl(Key::p)), Menu::help, [](Scope& scope) { scope.palette.asked = true; }},
+    Action{"manual", "Manual", "Opens the manual: one page per task, from the first sentence to distributed training.",
+           typing(ctrl_shift(Key::f1)), Menu::help, [](Scope& scope) { scope.manual.open = true; },
+           [](const Scope& scope) { return !scope.facts.manual.empty(); }},
     Action{"glossary", "Glossary",
-           "The words of the window in plain language, with formula, source and where to see it.",
+           "Explains the terms of the window in plain language, with formula, source and where to see them.",
            typing(Chord{Key::f1}), Menu::help, open_glossary_here},
     Action{"keys", "Keys and mouse", "", typing(shift(Key::f1)), Menu::help,
            [](Scope& scope) { scope.show_help = true; }},
     // ---- the right button, and the palette
-    Action{"what-can-be-done", "What can be done with it",
-           "As the right button: of the control or the cell that the keyboard is at.", typing(shift(Key::f10)), no_menu,
-           [](Scope& scope) { scope.context_menu.asked = true; },
+    Action{"what-can-be-done", "Context menu",
+           "Opens the right-click menu of the control or cell that has the keyboard focus.", typing(shift(Key::f10)),
+           no_menu, [](Scope& scope) { scope.context_menu.asked = true; },
            [](const Scope&) { return thing_at_keyboard().has_value(); }},
     Action{"copy-value",
            copy_title,
-           "Copies it as text.",
+           "Copies the value as text.",
            no_key,
            no_menu,
            copy_value,
@@ -560,7 +572,7 @@ constexpr std::array table = {
            {Thing::map, Thing::plot, Thing::piece}},
     Action{"open-head",
            "Open this head",
-           "Large, in the workspace Attention.",
+           "Shows the head large, in the workspace Attention.",
            no_key,
            no_menu,
            open_head,
@@ -572,7 +584,7 @@ constexpr std::array table = {
     Action{"layer-off", "Switch this layer off", layer_help, no_key, no_menu, switch_layer, has_head, is_layer_off,
            heads},
     Action{"hide-key",
-           "Hide this key from the head",
+           "Mask this key in the head",
            key_help,
            no_key,
            no_menu,
@@ -581,7 +593,7 @@ constexpr std::array table = {
            is_key_hidden,
            {Thing::map}},
     Action{"force-key",
-           "Give this key all of the query's weight",
+           "Give this key all of the query's attention",
            force_help,
            no_key,
            no_menu,
@@ -592,18 +604,19 @@ constexpr std::array table = {
     // ---- keys alone
     Action{"type", "Type a sentence", "", typing(ctrl(Key::t)), no_menu,
            [](Scope& scope) { scope.focus_sentence = true; }},
-    Action{"export", "Take a picture or numbers away", "", typing(ctrl(Key::e)), no_menu,
+    Action{"export", "Export…", "", typing(ctrl(Key::e)), no_menu,
            [](Scope& scope) { scope.exports.menu_asked = true; }},
     Action{"next-workspace", workspaces_title, "", typing(ctrl(Key::tab)), no_menu, step_workspace<1>},
     Action{"previous-workspace", workspaces_title, "", typing(ctrl_shift(Key::tab)), no_menu, step_workspace<-1>},
-    Action{"escape", "Ends presentation, closes, lets go", "", Shortcut{Chord{Key::escape}}, no_menu, escape},
+    Action{"escape", "Leave presentation, close, or clear the selection", "", Shortcut{Chord{Key::escape}}, no_menu,
+           escape},
     Action{"earlier", frames_title, "", of_timeline(repeated(shift(Key::left))), no_menu, move_by<-1>},
     Action{"later", frames_title, "", of_timeline(repeated(shift(Key::right))), no_menu, move_by<1>},
     Action{"first", ends_title, "", of_timeline(shift(Key::home)), no_menu, [](Scope& scope) { show_frame(scope, 0); }},
-    Action{"live", ends_title, "Returns to the present: all views follow the model again.",
+    Action{"live", ends_title, "Returns to the present: all views show the current model again.",
            of_timeline(shift(Key::end)), no_menu, show_present, is_in_past},
-    Action{"film", "pinned sentence: plays or stops the film",
-           "Plays what was recorded of this sentence as a film, to the last frame.", of_timeline(shift(Key::enter)),
+    Action{"film", "Pinned sentence: play or stop the film",
+           "Plays the recorded steps of this sentence as a film, to the last frame.", of_timeline(shift(Key::enter)),
            no_menu, [](Scope& scope) { toggle_film(scope, ImGui::GetTime()); }, is_recorded_sentence},
 };
 

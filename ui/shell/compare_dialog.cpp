@@ -27,9 +27,9 @@ constexpr const char* compare_popup = mark("Compare with…");
 
 // True when one was begun.
 bool draw_pairs(Scope& scope, const Skin& skin) {
-  bold_text(tr("A classic pair"), skin);
+  bold_text(tr("Classic pairs"), skin);
   ImGui::SameLine(0, skin.px(8));
-  dim_text(tr("both from random weights, in lockstep"), skin);
+  dim_text(tr("both start from random weights and train in lockstep"), skin);
   bool begun = false;
   for (const ClassicPair& pair : classic_pairs()) {
     if (ImGui::Button(tr_label(std::string(pair.title).c_str()), {skin.px(250), 0})) {
@@ -113,7 +113,7 @@ void draw_fields(ComparingView& view, const Skin& skin) {
 // True when it was begun.
 bool draw_own(Scope& scope, const Skin& skin) {
   ComparingView& view = scope.comparing;
-  bold_text(tr("This configuration, with other values in B"), skin);
+  bold_text(tr("This configuration with other values in B"), skin);
   ImGui::SetNextItemWidth(skin.px(250));
   ImGui::InputTextWithHint("##filter", tr("find a field"), &view.filter);
   ImGui::SameLine(0, skin.px(8));
@@ -121,13 +121,14 @@ bool draw_own(Scope& scope, const Skin& skin) {
   draw_fields(view, skin);
   const std::string complaint = config_complaint(view.b);
   if (!complaint.empty()) small_text(skin.theme.error, complaint, skin);
-  ImGui::Checkbox(tr_label("A begins anew, too"), &view.anew);
-  help_tooltip(tr("Otherwise A goes on from where it is, and Train lets B catch up first."), skin);
+  ImGui::Checkbox(tr_label("Restart A as well"), &view.anew);
+  help_tooltip(tr("Otherwise A continues from its current step, and Train first brings B level with it."), skin);
   ImGui::SameLine(0, skin.px(16));
   ImGui::BeginDisabled(!complaint.empty());
   const bool begun = ImGui::Button(tr_label("Compare"));
   ImGui::EndDisabled();
-  help_tooltip(complaint.empty() ? tr("Both side by side, and what they differ by.") : complaint, skin);
+  help_tooltip(
+      complaint.empty() ? tr("Every workspace shows both runs side by side, and their difference.") : complaint, skin);
   if (begun && view.anew) compare_configurations(scope, view.a, view.b);
   if (begun && !view.anew) scope.commands.push_back(Compare{.other = view.b});
   return begun;
@@ -147,7 +148,7 @@ void draw_comparing(Scope& scope, const Skin& skin) {
   close |= draw_own(scope, skin);
   ImGui::Separator();
   const bool saved = ImGui::Button(tr_label("A saved run…"));
-  help_tooltip(tr("The run is opened as B, beside the present one."), skin);
+  help_tooltip(tr("Opens the run as B, next to the current one."), skin);
   ImGui::SameLine(0, skin.px(8));
   close |= ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape);
   if (close || saved) ImGui::CloseCurrentPopup();

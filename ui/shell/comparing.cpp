@@ -77,9 +77,10 @@ struct SideText {
 };
 
 constexpr std::array side_texts = {
-    SideText{RunSide::a, "A", mark("Every workspace shows A, the present run.")},
-    SideText{RunSide::b, "B", mark("Every workspace shows B, the run that it is compared with.")},
-    SideText{RunSide::difference, "A \u2212 B", mark("Both side by side, and what they differ by.")},
+    SideText{RunSide::a, "A", mark("Every workspace shows A, the current run.")},
+    SideText{RunSide::b, "B", mark("Every workspace shows B, the run that A is compared with.")},
+    SideText{RunSide::difference, "A \u2212 B",
+             mark("Every workspace shows both runs side by side, and their difference.")},
 };
 
 void draw_sides(Scope& scope, const Skin& skin) {
@@ -87,7 +88,7 @@ void draw_sides(Scope& scope, const Skin& skin) {
     const std::string name = text.side == RunSide::difference ? "" : "  " + side_name(scope, text.side);
     const std::string title = fmt::format("{}{}###side{}", text.title, name, static_cast<int>(text.side));
     if (draw_choice(title.c_str(), scope.comparing.side == text.side,
-                    trf("{} Ctrl+Shift+C goes on to the next.", tr(text.help)), skin))
+                    trf("{} Ctrl+Shift+C switches to the next side.", tr(text.help)), skin))
       show_side(scope, text.side);
   }
 }
@@ -151,7 +152,7 @@ std::string comparison_note(const Scope& scope) {
   if (std::string why = other_batches(scope.run.config, scope.other->run.config); !why.empty()) return why;
   const std::int64_t a = scope.status.step, b = scope.other->status.step;
   if (std::abs(a - b) <= 1) return {};
-  return trf("{} is {} updates behind: Train lets it catch up first.", a < b ? "A" : "B", grouped(std::abs(a - b)));
+  return trf("{} is {} steps behind; Train will bring it level first.", a < b ? "A" : "B", grouped(std::abs(a - b)));
 }
 
 void receive(Scope& scope, OfOther& event) {
@@ -227,7 +228,8 @@ void draw_comparison_bar(Scope& scope, const Skin& skin) {
 void draw_difference(Scope& scope, TextureStore& textures, const Skin& skin) {
   const DifferenceView* view = find_difference_view(scope.layout.workspace->name);
   if (!view) {
-    const std::string note = trf("A \u2212 B is shown of {}. Of this, choose A or B above.", difference_titles());
+    const std::string note =
+        trf("A \u2212 B is available for {}. In this workspace, choose A or B above.", difference_titles());
     return draw_quiet_note(note.c_str(), ImGui::GetContentRegionAvail(), skin);
   }
   BothContext context{shown_maps(scope, RunSide::a),

@@ -44,7 +44,7 @@ void draw_terms(Scope& scope, const Pointed& pointed) {
   if (terms.empty()) return;
   ImGui::Separator();
   for (const Term* term : terms)
-    if (ImGui::MenuItem(trf("What is that: {}", tr(term->name)).c_str(), term == terms.front() ? "F1" : nullptr))
+    if (ImGui::MenuItem(trf("Explain: {}", tr(term->name)).c_str(), term == terms.front() ? "F1" : nullptr))
       open_glossary(scope, term->name);
 }
 

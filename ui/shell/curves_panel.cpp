@@ -47,23 +47,24 @@ void draw_controls(const Curves& curves, const Curves* other, CurvesView& view, 
   const float rest = clamped(ImGui::GetContentRegionAvail().x - buttons, skin.px(44), skin.px(160));
   ImGui::SetNextItemWidth(rest);
   ImGui::SliderFloat("##smoothing", &view.smoothing, 0, 0.99F, rest < skin.px(84) ? "%.2f" : tr("smooth %.2f"));
-  help_tooltip(tr("Weight of the past in the moving averages. 0: the raw lines alone."), skin);
+  help_tooltip(
+      tr("Smoothing of the curves: the weight of past values in the moving average. 0 shows only the raw curves."),
+      skin);
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   next_in_row(button_width(tr("Log")), gap);
   draw_toggle(tr_label("Log"), view.log, skin);
-  help_tooltip(tr("Loss on a logarithmic axis."), skin);
+  help_tooltip(tr("Shows the loss on a logarithmic axis."), skin);
   next_in_row(button_width(tr("Follow")), gap);
   draw_toggle(tr_label("Follow"), view.axis.follow, skin);
-  help_tooltip(tr("When zoomed in on the newest steps, go along with them."), skin);
+  help_tooltip(tr("Keeps the newest steps in view while you are zoomed in."), skin);
   next_in_row(button_width(tr("Fit")), gap);
   if (ImGui::Button(tr_label("Fit"))) fit_everything(view);
-  help_tooltip(
-      tr("Show everything again (also: double-click a plot). Wheel zooms, Shift: steps only, Ctrl: values only."),
-      skin);
+  help_tooltip(tr("Shows the whole curves again (also: double-click a plot). The wheel zooms; with Shift only the "
+                  "steps, with Ctrl only the values."),
+               skin);
   next_in_row(button_width(tr("CSV")), gap);
   if (ImGui::Button(tr_label("CSV"))) ImGui::SetClipboardText(curves_csv(curves, view.weights, other).c_str());
-  help_tooltip(tr("Copies all series as comma-separated values, a line a step; of a long run those that are drawn."),
-               skin);
+  help_tooltip(tr("Copies all curves to the clipboard as CSV, one row per step (downsampled for long runs)."), skin);
   ImGui::PopStyleVar();
 }
 
@@ -103,13 +104,13 @@ bool draw_weight_name(const WeightCurve& weight, Color32 color, const Skin& skin
   const bool gone = ImGui::Button("✕", {cross, height});
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  help_tooltip(tr("Takes the curve away."), skin);
+  help_tooltip(tr("Removes the curve."), skin);
   return gone;
 }
 
 constexpr const char* weights_help = mark(
-    "How much the chosen query attends to the chosen key, at every recorded step of the pinned sentence (Plot weight "
-    "in the line of recorded steps).");
+    "Weight of the selected query on the selected key at every recorded step of the pinned sentence. Add a curve with "
+    "“Plot weight” in the bar of recorded steps.");
 
 // From 0, so that heights can be compared.
 PlotRange weight_limits(std::span<const WeightCurve> weights) {
@@ -194,8 +195,8 @@ void draw_loss_difference(const Curves& a, const Curves& b, CurvesView& view, Im
   };
   draw_plot("loss difference", lines, size, view.axis, view.difference_plot,
             {.title = tr("Loss, A \u2212 B"),
-             .help = tr("At every step that both have. Below 0: A is less surprised. Not of the same scale where their "
-                        "label smoothing differs."),
+             .help = tr("Loss of A minus loss of B at every step that both runs have; below 0, A has the lower loss. "
+                        "If their label smoothing differs, the training losses are not comparable."),
              .x_numbers = false,
              .x_data = x},
             skin);

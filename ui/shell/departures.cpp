@@ -20,20 +20,21 @@ namespace {
 
 // In the order of DepartureKind.
 constexpr std::array help_texts = {
-    mark("This head is switched off: its part of what goes into W_O is zero. Click: shows it."),
-    mark("This layer passes its input on unchanged. Click: shows it."),
-    mark("All of this query's weight goes to this key. Click: shows it."),
-    mark("The model reads another piece here."),
-    mark("Keys of this head are hidden by hand, besides those that the model hides. Click: shows it."),
-    mark("Every head's scores, q\u00B7k, are divided by \u221Ad_k though the model was not trained so, or not though "
-         "it was. Click: shows it."),
-    mark("A sublayer's output stands alone, its input is not added to it (paper \u00A73.1). Click: shows what that "
-         "does to gradients."),
-    mark("What is read comes without its positions: in every order of the words it is the same (paper \u00A73.5). "
-         "Click: shows what is then written of the words shuffled."),
-    mark("The decoder is given this beginning, and goes on by itself. Click: shows it."),
-    mark("Inside one head the numbers see keys that the model hides; everything else is the model's. Click: shows it."),
-    mark("What the model made of the sentence at that step of its training, not what it makes of it now."),
+    mark("This head is ablated: its contribution to W_O is zero. Click to show the head."),
+    mark("This layer passes its input on unchanged. Click to show it."),
+    mark("All of this query's attention goes to this key. Click to show it."),
+    mark("The model gets another input token here."),
+    mark("Keys of this head are masked by hand, in addition to the model's own mask. Click to show the head."),
+    mark("The division of all scores q\u00B7k by \u221Ad_k is the opposite of how the model was trained. Click to show "
+         "it."),
+    mark("The residual connections are removed: a sublayer's input is not added to its output (paper \u00A73.1). Click "
+         "to see the effect on gradients."),
+    mark("The model gets its input tokens without positional encoding, so their order makes no difference (paper "
+         "\u00A73.5). Click to see the outputs for shuffled words."),
+    mark("The start of the output is forced; the decoder continues from there. Click to show it."),
+    mark("The numbers in “Inside one head” include keys that the model masks; everything else is unmodified. Click to "
+         "show it."),
+    mark("The views show the model at that step of its training, not the current model."),
 };
 static_assert(help_texts.size() == static_cast<std::size_t>(DepartureKind::recorded_step) + 1);
 
@@ -92,7 +93,7 @@ void drop(std::vector<T>& items, std::size_t index) {
 }
 
 const char* back_text(DeparturesLabel label) {
-  return label == DeparturesLabel::full ? tr("Back to the plain model") : tr("Plain model");
+  return label == DeparturesLabel::full ? tr("Back to the unmodified model") : tr("Unmodified model");
 }
 
 std::string label_of(const Departure& departure, const Skin& skin) {
@@ -120,7 +121,7 @@ Wish draw_departure(const Departure& departure, const Skin& skin) {
   help_tooltip(fmt::format("{}: {}", departure.text, tr(help_texts[static_cast<std::size_t>(departure.kind)])), skin);
   ImGui::SameLine(0, 0);
   if (ImGui::SmallButton("✕")) wish = Wish::take_back;
-  help_tooltip(tr("Takes this back."), skin);
+  help_tooltip(tr("Undoes this change."), skin);
   return wish;
 }
 
@@ -216,7 +217,7 @@ void draw_departures(Scope& scope, DeparturesLabel label, const Skin& skin) {
   next_in_row(button_width(back_text(label)), skin.px(6));
   ImGui::AlignTextToFramePadding();
   if (ImGui::SmallButton(back_text(label))) back_to_plain_model(scope);
-  help_tooltip(tr("Takes all of it back: the model as it is now, and its own output."), skin);
+  help_tooltip(tr("Undoes all changes: the views show the current model and its own output again."), skin);
   ImGui::PopStyleVar();
   ImGui::PopID();
 }

@@ -21,12 +21,12 @@ namespace attnscope {
 namespace {
 
 constexpr auto mouse_lines = std::to_array<std::pair<const char*, const char*>>({
-    {mark("hover"), mark("the exact value and both tokens")},
-    {mark("click"), mark("selects a head, keeps a query and a key, switches a curve")},
-    {mark("Shift + click"), mark("shows a head together with others, in colours")},
-    {mark("double-click"), mark("opens a head; a curve alone; fits a plot or a map; resets a splitter")},
-    {mark("wheel, drag"), mark("zooms at the cursor, pans (plots, maps)")},
-    {mark("drop a file"), mark("a run's folder is opened, a text file becomes the corpus")},
+    {mark("hover"), mark("shows the exact value and both tokens")},
+    {mark("click"), mark("selects a head, pins a query and a key, toggles a curve")},
+    {mark("Shift + click"), mark("shows several heads together, in colors")},
+    {mark("double-click"), mark("opens a head; isolates a curve; fits a plot or a map; resets a splitter")},
+    {mark("wheel, drag"), mark("zoom at the cursor, pan (plots, maps)")},
+    {mark("drop a file"), mark("opens a run's folder, or trains on a text file")},
 });
 
 void center_next_window() {
@@ -73,7 +73,7 @@ void draw_help(Scope& scope, const Skin& skin) {
   if (!ImGui::BeginPopupModal(tr_label("Keys and mouse"), &scope.show_help, ImGuiWindowFlags_AlwaysAutoResize)) return;
   draw_key_columns(scope, skin);
   ImGui::Spacing();
-  dim_text(tr("“Paper” in the tooltips: Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762."), skin);
+  dim_text(tr("“Paper” in the tooltips is Vaswani et al. 2017, Attention Is All You Need, arXiv 1706.03762."), skin);
   if (!scope.facts.version.empty()) dim_text(tr("attnscope ") + scope.facts.version, skin);
   if (!scope.facts.processor.empty()) dim_text(tr("On the CPU: ") + scope.facts.processor + ".", skin);
   if (ImGui::Button(tr_label("Close")) || key_pressed(Key::escape)) scope.show_help = false;
@@ -96,35 +96,36 @@ void draw_dropped(Scope& scope, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(460));
   const std::string& from = scope.edited.model.from;
   const std::string text =
-      tr("Reset reads it as sentence pairs (source, tab, target), or as running text for a decoder-only model, ") +
-      (from.empty() ? std::string(tr("trains a tokenizer on them and starts a new model from random weights."))
-                    : trf("and goes on from the weights of {}, which stays as it is.", from)) +
-      tr(" The present run is kept: Ctrl+Z brings it back.");
+      tr("Reset reads the file as sentence pairs (source, tab, target), or as running text for a decoder-only "
+         "model, ") +
+      (from.empty() ? std::string(tr("trains a tokenizer on it and starts a new model from random weights."))
+                    : trf("and continues from the weights of {}, which are not changed.", from)) +
+      tr(" The current run is kept; press Ctrl+Z to return to it.");
   plain_text(text);
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   bool close = false;
-  if (ImGui::Button(tr_label("Reset and train on it"))) {
+  if (ImGui::Button(tr_label("Reset and train"))) {
     train_on(scope, scope.dropped_file);
     if (can_reset(scope)) {
       reset(scope);
       scope.commands.push_back(Train{});
     } else {
       notify(scope, Severity::warning,
-             tr("The file is in the setup; Reset is not possible now. ") + config_complaint(scope.edited));
+             tr("The file was entered in the setup, but Reset is not possible now. ") + config_complaint(scope.edited));
     }
     close = true;
   }
-  help_tooltip(tr("Makes corpus, tokenizer and model anew and starts training."), skin);
+  help_tooltip(tr("Rebuilds corpus, tokenizer and model, and starts training."), skin);
   ImGui::SameLine();
-  if (ImGui::Button(tr_label("Only put it in the setup"))) {
+  if (ImGui::Button(tr_label("Only enter it in the setup"))) {
     train_on(scope, scope.dropped_file);
     close = true;
   }
-  help_tooltip(tr("Change other values first, then Reset."), skin);
+  help_tooltip(tr("Lets you change other settings before Reset."), skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) close = true;
-  help_tooltip(tr("Forgets the file."), skin);
+  help_tooltip(tr("Closes this dialog; nothing changes."), skin);
   if (close) {
     scope.dropped_file.clear();
     ImGui::CloseCurrentPopup();
@@ -144,19 +145,21 @@ bool draw_field(const char* name, const char* hint, std::string& text, ImGuiInpu
 
 void draw_attaching(Scope& scope, const Skin& skin) {
   AttachDialog& dialog = scope.attaching;
-  const char* title = tr_label("Attach to a run that trains elsewhere");
+  const char* title = tr_label("Attach to a run training elsewhere");
   if (dialog.open && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   center_next_window();
   if (!ImGui::BeginPopupModal(title, &dialog.open, ImGuiWindowFlags_AlwaysAutoResize)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   bool wanted = draw_field(tr("address"), "HOST:PORT", dialog.typed.address, 0, skin);
-  wanted |= draw_field(tr("password"), tr("if one is asked for there"), dialog.typed.token,
-                       ImGuiInputTextFlags_Password, skin);
+  wanted |= draw_field(tr("password"), tr("if that run requires one"), dialog.typed.token, ImGuiInputTextFlags_Password,
+                       skin);
   ImGui::Spacing();
   ImGui::BeginDisabled(dialog.typed.address.empty());
   wanted |= ImGui::Button(tr_label("Open a window"));
   ImGui::EndDisabled();
-  help_tooltip(tr("It watches what attnscope train --serve trains there; this window stays as it is."), skin);
+  help_tooltip(
+      tr("Opens a window that watches the run served there by attnscope train --serve. This window does not change."),
+      skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel")) || key_pressed(Key::escape)) dialog.open = false;
   if (wanted && !dialog.typed.address.empty()) scope.requests.attach = std::exchange(dialog, {}).typed;
@@ -167,12 +170,11 @@ void draw_attaching(Scope& scope, const Skin& skin) {
 void wish_for_service(ServeDialog& dialog, Requests& requests, const Skin& skin) {
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   bool wanted = draw_field(tr("address"), "PORT", dialog.typed.address, 0, skin);
-  ImGui::Checkbox(tr_label("they may train and pause it, too"), &dialog.typed.control);
+  ImGui::Checkbox(tr_label("Watchers may also train and pause the run"), &dialog.typed.control);
   ImGui::PushTextWrapPos(skin.px(400));
   ImGui::TextUnformatted(
-      tr("A port alone is reached from this machine only, or through ssh -L. At HOST:PORT others reach it, too, and "
-         "need a "
-         "password, which is then shown here."));
+      tr("A PORT without a host can only be reached from this machine, or through ssh -L. HOST:PORT can be reached by "
+         "others; they need the password that is then shown here."));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   ImGui::BeginDisabled(dialog.typed.address.empty());
@@ -232,7 +234,7 @@ struct GiveUp {
 };
 
 void draw_not_kept(Scope& scope, const Skin& skin) {
-  const char* title = tr_label("This would be lost");
+  const char* title = tr_label("Unsaved run");
   if (scope.not_kept && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   center_next_window();
   if (!ImGui::BeginPopupModal(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) return;
@@ -242,18 +244,18 @@ void draw_not_kept(Scope& scope, const Skin& skin) {
   }
   const bool quitting = std::holds_alternative<KeepRun>(scope.not_kept->wanted);
   ImGui::PushTextWrapPos(skin.px(460));
-  plain_text(
-      trf("The present run, at step {}, could not be kept: {}.", grouped(scope.status.step), scope.not_kept->why));
+  plain_text(trf("The current run (step {}) could not be saved automatically: {}.", grouped(scope.status.step),
+                 scope.not_kept->why));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   const bool stay = ImGui::Button(tr_label("Stay")) || key_pressed(Key::escape);
-  help_tooltip(tr("The run goes on as if nothing had been asked."), skin);
+  help_tooltip(tr("Keeps the current run; nothing changes."), skin);
   ImGui::SameLine();
   const bool elsewhere = ImGui::Button(tr_label("Save run as…"));
-  help_tooltip(tr("In a folder that has room."), skin);
+  help_tooltip(tr("Saves the run in a folder on a disk with enough space."), skin);
   ImGui::SameLine();
-  const bool give_up = ImGui::Button(quitting ? tr_label("Quit all the same") : tr_label("Give it up"));
-  help_tooltip(tr("What it has learned since it was last saved is lost."), skin);
+  const bool give_up = ImGui::Button(quitting ? tr_label("Quit anyway") : tr_label("Discard the run"));
+  help_tooltip(tr("Everything learned since the last save is lost."), skin);
   if (give_up) std::visit(GiveUp{scope}, scope.not_kept->wanted);
   if (stay || elsewhere || give_up) {
     scope.not_kept.reset();
@@ -274,6 +276,7 @@ void draw_dialogs(Scope& scope, const Skin& skin) {
   draw_serving(scope, skin);
   draw_help(scope, skin);
   draw_glossary(scope, skin);
+  draw_manual(scope.manual, scope.facts.manual, skin);
   draw_palette(scope, skin);
   draw_comparing(scope, skin);
 }

@@ -76,7 +76,9 @@ std::optional<PictureOrder> next_of_film(Scope& scope) {
   const auto at = sentence ? std::ranges::find(sentence->frames, frame) : std::vector<Frame>::const_iterator();
   if (!sentence || at == sentence->frames.end()) {
     end_film(scope, Severity::warning,
-             trf("The film ends after {} pictures: its steps are no longer shown.", film.drawn));
+             trf("The film stopped after {} pictures, because its steps are no longer shown. The pictures written so "
+                 "far remain.",
+                 film.drawn));
     return std::nullopt;
   }
   show_frame(scope, static_cast<std::size_t>(at - sentence->frames.begin()));
@@ -87,14 +89,14 @@ void end_if_written(Scope& scope) {
   const FilmOrder& film = *scope.exports.film;
   if (film.written < film.frames.size()) return;
   end_film(scope, Severity::info,
-           film.written == 1 ? trf("Wrote 1 picture to {}", film.folder)
-                             : trf("Wrote {} pictures to {}", film.written, film.folder));
+           film.written == 1 ? trf("Saved 1 picture in {}", film.folder)
+                             : trf("Saved {} pictures in {}", film.written, film.folder));
 }
 
 void film_written(Scope& scope, const FileWritten& written) {
   FilmOrder& film = *scope.exports.film;
   if (!written.error.empty()) {
-    return end_film(scope, Severity::error, trf("The film could not be written: {}", written.error));
+    return end_film(scope, Severity::error, trf("The film could not be saved: {}", written.error));
   }
   ++film.written;
   end_if_written(scope);
@@ -174,13 +176,13 @@ void receive(Scope& scope, const FileWritten& written) {
   if (written.error.empty()) {
     notify(scope, Severity::info, "Wrote " + written.path);
   } else {
-    notify(scope, Severity::error, "Nothing was written: " + written.error);
+    notify(scope, Severity::error, "Nothing was saved: " + written.error);
   }
 }
 
 void picture_copied(Scope& scope, const std::string& error) {
   if (error.empty()) {
-    notify(scope, Severity::info, tr("Copied the picture of the workspace"));
+    notify(scope, Severity::info, tr("Copied a picture of the workspace"));
   } else {
     notify(scope, Severity::error, trf("The picture could not be copied: {}", error));
   }

@@ -63,7 +63,7 @@ void draw_list(GlossaryView& view, float width, float height, const Skin& skin) 
     if (view.scrolls && view.chosen == place) ImGui::SetScrollHereY(0.5F);
   }
   view.scrolls = false;
-  if (places.empty()) small_text(skin.theme.text_dim, tr("No term has that."), skin);
+  if (places.empty()) small_text(skin.theme.text_dim, tr("No matching terms"), skin);
   ImGui::EndChild();
   ImGui::EndGroup();
 }

@@ -51,9 +51,9 @@ bool has_head(const Scope& scope) {
 
 std::string head_problem(const Scope& scope) {
   const Snapshot* look = shown_look(scope);
-  if (!look) return tr("There is no attention yet.");
-  if (look->model.is_recurrent()) return tr("A recurrent network has no heads.");
-  if (is_recorded(*look)) return tr("Of this step no weights were recorded.");
+  if (!look) return tr("Attention has not been computed yet.");
+  if (look->model.is_recurrent()) return tr("A recurrent network has no attention heads.");
+  if (is_recorded(*look)) return tr("No weights were recorded at this step.");
   return {};
 }
 
@@ -82,7 +82,7 @@ void switch_layer(Scope& scope) {
 std::string key_problem(const Scope& scope) {
   std::string problem = head_problem(scope);
   if (!problem.empty()) return problem;
-  return chosen(scope)->col ? std::string() : tr("Choose a key first: click a column's piece.");
+  return chosen(scope)->col ? std::string() : tr("Select a key first: click a token at the head of a column.");
 }
 
 bool has_key(const Scope& scope) {

@@ -63,7 +63,7 @@ class Reader {
 
   std::string complaint() const {
     if (refused_.empty()) return {};
-    return fmt::format("Settings: could not use {}; the standard is used instead.", fmt::join(refused_, ", "));
+    return fmt::format("Settings: {} could not be used and was reset to the default.", fmt::join(refused_, ", "));
   }
 
   void refuse(const char* key) { refused_.push_back(fmt::format("\"{}\"", key)); }
@@ -155,7 +155,7 @@ LayoutRead layout_from_json(std::string_view text) {
     json = parse_json(text);
   } catch (const std::exception&) {  // no object either
   }
-  if (!json.is_object()) return {Layout{}, "Settings: the file is not a JSON object; the standard is used instead."};
+  if (!json.is_object()) return {Layout{}, "Settings: the file is not a JSON object; the defaults are used instead."};
 
   LayoutRead read;
   Reader reader(json);

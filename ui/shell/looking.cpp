@@ -32,11 +32,10 @@ void offer_kept_run(Scope& scope) {
   if (newest == scope.kept_runs.end() || newest->path == scope.layout.offered_run || has_run(scope)) return;
   scope.layout.offered_run = newest->path;
   Toast& toast = notify(scope, Severity::info,
-                        trf("The run {} was trained to step {} and not saved anywhere. It has been kept.", newest->name,
-                            grouped(newest->step)));
+                        trf("Unsaved run recovered: {}, trained to step {}.", newest->name, grouped(newest->step)));
   toast.stays = true;
   toast.offer = {trf("Continue at step {}", grouped(newest->step)),
-                 tr("Opens it as it was. Later it is found under File, Open run."),
+                 tr("Opens the run as it was. You can also open it later with File, Open run."),
                  OpenRun{.path = newest->path, .go_on = true}};
 }
 
@@ -44,22 +43,22 @@ void offer_kept_run(Scope& scope) {
 void offer_run_before(Scope& scope, std::int64_t steps) {
   std::erase_if(scope.toasts, [](const Toast& toast) { return toast.offer && !toast.stays; });
   if (!scope.run.before || steps == 0) return;
-  notify(scope, Severity::info, trf("The run before is kept as it was at step {}.", grouped(steps))).offer = {
-      scope.run.folder.empty() ? tr("Undo reset") : tr("Back to it"), tr("Opens it again. Ctrl+Z does the same."),
-      *scope.run.before};
+  notify(scope, Severity::info, trf("The previous run (step {}) is still available.", grouped(steps))).offer = {
+      scope.run.folder.empty() ? tr("Undo reset") : tr("Reopen it"),
+      tr("Opens the previous run again. Ctrl+Z does the same."), *scope.run.before};
 }
 
 void offer_way_back(Scope& scope, const Diverged& diverged) {
-  std::string text = trf("{}The loss is not finite at step {}, where {} was no number first: training is paused.",
+  std::string text = trf("{}The loss is not finite at step {}: {} became NaN or infinite first. Training is paused.",
                          diverged.of_other ? "B: " : "", grouped(diverged.step), diverged.what);
   if (diverged.of_other)
-    text += tr(" Keep A, and it goes on alone.");
+    text += tr(" Click Keep A to continue with A only.");
   else if (!diverged.saved)
-    text += tr(" Lower the learning rate, and Reset.");
+    text += tr(" Lower the learning rate, then click Reset.");
   Toast& toast = notify(scope, Severity::error, std::move(text));
   if (!diverged.saved || diverged.of_other) return;
   toast.offer = {trf("Back to step {} with half the learning rate", grouped(diverged.saved->step)),
-                 tr("Opens the run as it was last saved; Train goes on from there."),
+                 tr("Opens the run as it was last saved; Train continues from there."),
                  OpenRun{.path = diverged.saved->path, .go_on = true, .though_unkept = true, .rate_factor = 0.5}};
 }
 

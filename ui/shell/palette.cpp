@@ -66,8 +66,8 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
     const bool used = is_used(scope.edited, field);
     const auto show = [key = field.key](Scope& shown) { show_field(shown, key); };
     entries.push_back({std::string(tr(field.label)), tr("Setup: ") + section,
-                       used ? std::string(tr(field.help)) : tr("This architecture makes no use of it."), "", used,
-                       show});
+                       used ? std::string(tr(field.help)) : tr("The current architecture does not use this setting."),
+                       "", used, show});
   }
   for (const BuiltinCorpus& corpus : scope.facts.corpora) {
     const auto take = [name = corpus.name](Scope& chosen) {
@@ -76,16 +76,16 @@ void add_settings(std::vector<PaletteEntry>& entries, const Scope& scope) {
       show_field(chosen, "corpus.source");
     };
     entries.push_back({corpus.name, tr("Corpus"),
-                       std::string(tr(std::string_view(corpus.description))) + tr(" Takes effect with Reset."), "",
-                       true, take});
+                       std::string(tr(std::string_view(corpus.description))) + tr(" Applied on Reset."), "", true,
+                       take});
   }
   for (const Preset& preset : presets()) {
     const auto take = [&preset](Scope& chosen) {
       chosen.edited = with_preset(preset, chosen.edited.corpus);
       show_field(chosen, "model.architecture");
     };
-    entries.push_back({std::string(preset.name), tr("Preset"),
-                       trf("{} Takes effect with Reset.", tr(preset.description)), "", true, take});
+    entries.push_back(
+        {std::string(preset.name), tr("Preset"), trf("{} Applied on Reset.", tr(preset.description)), "", true, take});
   }
 }
 
@@ -93,6 +93,18 @@ void add_terms(std::vector<PaletteEntry>& entries) {
   for (const Term& term : glossary())
     entries.push_back({std::string(tr(term.name)), tr("Glossary"), std::string(tr(term.meaning)), "", true,
                        [name = term.name](Scope& scope) { open_glossary(scope, name); }});
+}
+
+void add_manual(std::vector<PaletteEntry>& entries, const Scope& scope) {
+  for (const ManualPage& page : scope.facts.manual)
+    for (const MarkdownBlock& block : page.blocks) {
+      if (block.kind != MarkdownBlock::Kind::heading) continue;
+      const std::string heading = plain_text_of(block.line);
+      entries.push_back({heading, tr("Manual"), page.title(), "", true,
+                         [link = page.name + ".md#" + heading_anchor(heading)](Scope& shown) {
+                           follow_link(shown.manual, shown.facts.manual, link);
+                         }});
+    }
 }
 
 void add_lessons(std::vector<PaletteEntry>& entries, const Scope& scope) {
@@ -173,7 +185,7 @@ const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>&
   const auto last = static_cast<int>(found.size()) - 1;
   palette.chosen = clamped(palette.chosen, 0, std::max(0, last));
   if (found.empty()) {
-    small_text(skin.theme.text_dim, tr("Nothing has these words."), skin);
+    small_text(skin.theme.text_dim, tr("No matching entries"), skin);
     return nullptr;
   }
   const PaletteEntry* taken = entered ? &found[static_cast<std::size_t>(palette.chosen)] : nullptr;
@@ -182,7 +194,7 @@ const PaletteEntry* draw_list(Palette& palette, const std::vector<PaletteEntry>&
     const PaletteEntry& entry = found[static_cast<std::size_t>(row)];
     if (draw_entry(entry, row, row == palette.chosen, skin)) taken = &entry;
   }
-  small_text(skin.theme.text_dim, trf("{} of {} · ↑ ↓ choose, Enter does it", palette.chosen + 1, last + 1), skin);
+  small_text(skin.theme.text_dim, trf("{} of {} · ↑ ↓ select, Enter opens", palette.chosen + 1, last + 1), skin);
   return taken && taken->applies ? taken : nullptr;
 }
 
@@ -201,6 +213,7 @@ std::vector<PaletteEntry> palette_entries(const Scope& scope) {
   add_actions(entries, scope);
   add_settings(entries, scope);
   add_terms(entries);
+  add_manual(entries, scope);
   add_lessons(entries, scope);
   return entries;
 }

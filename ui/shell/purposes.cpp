@@ -52,7 +52,7 @@ std::vector<PathOffer> runs_offered(const Scope& scope) {
   for (const KeptRun& run : scope.kept_runs) {
     if (run.step == 0 || ++kept > max_recent_runs) continue;
     offers.push_back({trf("{}, step {}", run.name, grouped(run.step)),
-                      trf("Kept on {0:%F} at {0:%R}, and never saved by anybody.", fmt::localtime(run.saved_at)),
+                      trf("Saved automatically on {0:%F} at {0:%R}, but never by you.", fmt::localtime(run.saved_at)),
                       run.path});
   }
   return offers;
@@ -100,35 +100,37 @@ std::string film_name(const Scope&) {
 constexpr FileChoice run_folder = {
     .title = mark("Open a run"),
     .accept = mark("Open"),
-    .advice = mark("A run, or another program's checkpoint, is a folder with a config.json."),
+    .advice = mark("Choose the folder of a run or of another program's checkpoint; it contains a config.json."),
     .runs = true};
 constexpr FileChoice other_run = {.title = mark("Compare with a run"),
                                   .accept = mark("Compare"),
-                                  .advice = mark("It is opened as B, beside the present run."),
+                                  .advice = mark("Opens the run as B, next to the current one."),
                                   .runs = true};
 constexpr FileChoice new_run = {.title = mark("Save the run"),
                                 .accept = mark("Save"),
-                                .advice = mark("A new folder of that name is made here."),
+                                .advice = mark("Creates a new folder of that name here."),
                                 .thing = mark("run"),
                                 .runs = true};
 constexpr FileChoice text_file = {
     .title = mark("Open a corpus"),
     .accept = mark("Open"),
-    .advice = mark("A text file with a sentence pair a line, source and target parted by a tab."),
+    .advice = mark("Choose a text file with one sentence pair per line, source and target separated by a tab."),
     .files = true};
 constexpr FileChoice new_file = {.title = mark("Save as a file"),
                                  .accept = mark("Save"),
-                                 .advice = mark("A file of that name is made here."),
+                                 .advice = mark("Creates a file of that name here."),
                                  .thing = mark("file"),
                                  .files = true};
-constexpr FileChoice view_file = {.title = mark("Open a view"),
-                                  .accept = mark("Open"),
-                                  .advice = mark("A file that Save this view has made: its name ends in .attnscope."),
-                                  .files = true};
-constexpr FileChoice new_film = {.title = mark("Save the film"),
-                                 .accept = mark("Save"),
-                                 .advice = mark("A folder of that name is made here, with a picture a recorded step."),
-                                 .thing = mark("folder")};
+constexpr FileChoice view_file = {
+    .title = mark("Open a view"),
+    .accept = mark("Open"),
+    .advice = mark("Opens a file saved with \u201CSave this view\u201D; its name ends in .attnscope."),
+    .files = true};
+constexpr FileChoice new_film = {
+    .title = mark("Save the film"),
+    .accept = mark("Save"),
+    .advice = mark("Creates a folder of that name here, with one picture per recorded step."),
+    .thing = mark("folder")};
 
 constexpr std::array rows = {
     Row{Purpose::open_run, run_folder, open_run},
@@ -174,7 +176,7 @@ void take_choice(Scope& scope, const std::string& path) {
 }
 
 void draw_question(Scope& scope, const Skin& skin) {
-  const char* title = tr_label("Replace what is there?");
+  const char* title = tr_label("Replace the existing file?");
   std::optional<ReplaceQuestion>& question = scope.replace_question;
   if (question && !ImGui::IsPopupOpen(title)) ImGui::OpenPopup(title);
   ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, ImVec2(0.5F, 0.5F));
@@ -186,15 +188,15 @@ void draw_question(Scope& scope, const Skin& skin) {
   ImGui::PushTextWrapPos(skin.px(460));
   plain_text(question->path);
   ImGui::TextUnformatted(question->purpose == Purpose::save_film
-                             ? tr("This folder is there already. Pictures in it that have a film's names are replaced.")
-                             : tr("This file is there already."));
+                             ? tr("This folder already exists. Pictures in it with the same names will be replaced.")
+                             : tr("This file already exists."));
   ImGui::PopTextWrapPos();
   ImGui::Spacing();
   const bool replace = ImGui::Button(tr_label("Replace"));
-  help_tooltip(tr("The old file is gone once the new one is written whole."), skin);
+  help_tooltip(tr("Replaces the old file after the new one has been written completely."), skin);
   ImGui::SameLine();
   const bool keep = ImGui::Button(tr_label("Keep it")) || key_pressed(Key::escape);
-  help_tooltip(tr("Writes nothing."), skin);
+  help_tooltip(tr("Saves nothing; the existing file stays."), skin);
   if (replace) row_of(question->purpose).take(scope, question->path, true);
   if (replace || keep) {
     question.reset();

@@ -62,7 +62,7 @@ Json json_of(const Interventions& changes) {
 
 [[noreturn]] void refuse(const std::string& key, const nlohmann::json& value, const std::string& allowed) {
   std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (text.size() > 60) text = "what stands there";
+  if (text.size() > 60) text = "an unexpected value";
   throw std::invalid_argument(fmt::format("\"{}\" is {}, allowed: {}", key, text, allowed));
 }
 
@@ -70,14 +70,14 @@ Json json_of(const Interventions& changes) {
 class Fields {
  public:
   Fields(const nlohmann::json& json, std::string inside) : json_(json), inside_(std::move(inside)) {
-    if (!json.is_object()) throw std::invalid_argument(fmt::format("{} is no JSON object", named("")));
+    if (!json.is_object()) throw std::invalid_argument(fmt::format("{} is not a JSON object", named("")));
   }
 
   void text(const char* key, std::string& value) {
     const nlohmann::json* field = take(key);
     if (!field) return;
     if (!field->is_string() || field->get_ref<const std::string&>().size() > longest_text)
-      refuse(named(key), *field, fmt::format("a text of at most {} bytes", longest_text));
+      refuse(named(key), *field, fmt::format("a string of at most {} bytes", longest_text));
     value = field->get<std::string>();
   }
 
@@ -95,7 +95,7 @@ class Fields {
     const bool whole = field->is_number_integer() || field->is_number_unsigned();
     if (!whole ||
         !(field->get<double>() >= static_cast<double>(low) && field->get<double>() <= static_cast<double>(high)))
-      refuse(named(key), *field, fmt::format("a whole number from {} to {}", low, high));
+      refuse(named(key), *field, fmt::format("an integer from {} to {}", low, high));
     value = static_cast<Number>(field->get<std::int64_t>());
   }
 
@@ -125,7 +125,7 @@ class Fields {
     const nlohmann::json* field = take(key);
     if (!field) return;
     if (!field->is_array() || field->size() > most_changes)
-      refuse(named(key), *field, fmt::format("a list of at most {}", most_changes));
+      refuse(named(key), *field, fmt::format("a list of at most {} items", most_changes));
     for (const nlohmann::json& item : *field) read(named(key), item);
   }
 
@@ -139,14 +139,15 @@ class Fields {
     for (const auto& [key, value] : json_.items())
       if (std::ranges::find(taken_, key) == taken_.end())
         throw std::invalid_argument(
-            fmt::format("there is no field \"{}\"; there are: {}", named(key), fmt::join(taken_, ", ")));
+            fmt::format("there is no field \"{}\", allowed: {}", named(key), fmt::join(taken_, ", ")));
   }
 
   static HeadPlace head_in(const std::string& key, const nlohmann::json& field) {
     const auto words =
         field.is_string() ? split(field.get_ref<const std::string&>(), " ") : std::vector<std::string_view>();
     const auto place = words.size() == 3 ? head_from(words[0], words[1], words[2]) : std::nullopt;
-    if (!place) refuse(key, field, "a head such as \"encoder 2 1\": encoder, decoder or cross, layer and head from 1");
+    if (!place)
+      refuse(key, field, "a head such as \"encoder 2 1\": encoder, decoder or cross, layer and head, counted from 1");
     return *place;
   }
 
@@ -155,7 +156,7 @@ class Fields {
         field.is_string() ? split(field.get_ref<const std::string&>(), " ") : std::vector<std::string_view>();
     const auto place = words.size() == 2 ? head_from(words[0], words[1], "1") : std::nullopt;
     if (!place || place->part == AttentionPart::cross)
-      refuse(key, field, "a layer such as \"encoder 2\": encoder or decoder, and the layer from 1");
+      refuse(key, field, "a layer such as \"encoder 2\": encoder or decoder, and the layer, counted from 1");
     return layer_of(*place);
   }
 
@@ -224,7 +225,7 @@ void read_workspace(Fields& fields, SavedView& view) {
     for (const WorkspaceView& each : view.workspace->views()) views.emplace_back(each.name);
   if (!view.view.empty() && std::ranges::find(views, view.view) == views.end())
     refuse("view", view.view,
-           views.empty() ? "none, the workspace has but one" : fmt::format("{}", fmt::join(views, ", ")));
+           views.empty() ? "none, the workspace has only one view" : fmt::format("{}", fmt::join(views, ", ")));
 }
 
 SavedView view_in(const nlohmann::json& json) {
@@ -232,7 +233,8 @@ SavedView view_in(const nlohmann::json& json) {
   Fields fields(json, "");
   int of_version = 0;
   fields.number("attnscope_view", of_version, 1, version);
-  if (of_version == 0) throw std::invalid_argument("there is no \"attnscope_view\", with which a saved view begins");
+  if (of_version == 0)
+    throw std::invalid_argument("the field \"attnscope_view\" is missing, so this is not a saved view");
   fields.text("run", view.run);
   if (view.run.empty()) refuse("run", view.run, "a folder, or \"shipped\"");
   fields.number("step", view.step, 0, std::int64_t{1} << 40);
@@ -311,9 +313,9 @@ void show(Scope& scope, const SavedView& view) {
   if (!view.step) return;
   const PinnedSentence* recorded = recorded_sentence(scope);
   if (!recorded)
-    return void(
-        notify(scope, Severity::warning,
-               trf("Nothing is recorded of the view's sentence: the present is shown, not step {}.", *view.step)));
+    return void(notify(
+        scope, Severity::warning,
+        trf("Nothing was recorded for the view's sentence, so the present is shown instead of step {}.", *view.step)));
   show_frame(scope, nearest_frame(recorded->frames, static_cast<double>(*view.step)));
 }
 
@@ -359,7 +361,9 @@ void save_view(Scope& scope, const std::string& path, bool replace) {
 void open_view(Scope& scope, SavedView view, const std::string& folder) {
   if (in_lesson(scope)) leave_lesson(scope);
   const std::string run = resolved(scope, view, folder);
-  if (run.empty()) return void(notify(scope, Severity::error, tr("The run that comes with the program is not there.")));
+  if (run.empty())
+    return void(notify(scope, Severity::error,
+                       tr("The run that comes with attnscope is missing. Reinstall attnscope, or open another run.")));
   const bool is_open = has_run(scope) && (run == scope.run.folder || run == scope.saved_to);
   if (is_open && !scope.lessons.reader) return show(scope, view);
   scope.opening_view = OpeningView{std::move(view), run, scope.run.run};
@@ -367,11 +371,12 @@ void open_view(Scope& scope, SavedView view, const std::string& folder) {
 }
 
 void receive(Scope& scope, const FileRead& read) {
-  if (!read.error.empty()) return void(notify(scope, Severity::error, trf("The view was not opened: {}", read.error)));
+  if (!read.error.empty())
+    return void(notify(scope, Severity::error, trf("The view could not be opened: {}", read.error)));
   SavedViewRead found = saved_view_from_json(read.bytes);
   if (found.complaint.empty())
     return open_view(scope, std::move(found.view), fs::path(read.path).parent_path().string());
-  notify(scope, Severity::error, trf("The view {} was not opened: {}", read.path, found.complaint));
+  notify(scope, Severity::error, trf("The view {} could not be opened: {}", read.path, found.complaint));
 }
 
 void settle_saved_view(Scope& scope) {

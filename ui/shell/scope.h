@@ -11,6 +11,7 @@
 
 #include "base/shown.h"
 #include "base/translation.h"
+#include "manual/manual.h"
 #include "plain/curves.h"
 #include "plain/history.h"
 #include "plain/messages.h"
@@ -43,6 +44,7 @@ struct Facts {
   std::string processor;  // which of its abilities are used, and which library multiplies
   std::vector<BuiltinCorpus> corpora;
   std::vector<Lesson> lessons;          // in their order
+  std::vector<ManualPage> manual;       // the index first
   std::vector<std::string> complaints;  // about files that came with the program
   std::string shipped_run;              // its folder; empty: there is none
   ThemeName theme = ThemeName::dark;    // the system's, or dark where it has none
@@ -225,6 +227,7 @@ struct Scope {
   bool focus_sentence = false;  // puts the keyboard into the sentence in the next frame
   Palette palette;
   GlossaryView glossary;
+  ManualView manual;
   AttachDialog attaching;
   ServeDialog serving;
   std::optional<Service> service;  // none: nobody can watch
@@ -267,10 +270,9 @@ bool shows_other(const Scope& scope);
 std::optional<std::int64_t> step_looked_at(const Scope& scope);
 
 // Why it is not done in a window on a run that trains elsewhere.
-inline constexpr const char* only_watches =
-    mark("This window only watches: what it would change belongs to who trains.");
+inline constexpr const char* only_watches = mark("Read-only window: only the training process can change this.");
 inline constexpr const char* only_where_it_trains =
-    mark("Runs are opened, begun anew, compared, saved and served only where they train.");
+    mark("Read-only window: runs can be opened, reset, compared, saved and served only where they are trained.");
 
 // The run may be trained, paused and adjusted, and sentences pinned to it, from here.
 bool may_control(const Scope& scope);

@@ -49,16 +49,16 @@ void draw_sentence_list(Scope& scope, const Skin& skin) {
   }
   // A copy: choosing one reorders them.
   const std::vector<std::string> recent = scope.layout.recent;
-  if (!recent.empty()) draw_list_heading(tr("Looked at before"), skin);
+  if (!recent.empty()) draw_list_heading(tr("Recent sentences"), skin);
   for (const std::string& sentence : recent) {
     ImGui::PushID(id++);
     draw_choice(scope, sentence, sentence);
     ImGui::PopID();
   }
   if (scope.run.corpus_follows) {
-    ImGui::TextUnformatted(tr("Examples appear here once the corpus is read."));
+    ImGui::TextUnformatted(tr("Examples will appear here once the corpus has been read."));
   } else if (id == 0) {
-    ImGui::TextUnformatted(tr("Examples appear here once a run is open."));
+    ImGui::TextUnformatted(tr("Examples will appear here once a run is open."));
   }
   ImGui::EndPopup();
 }
@@ -100,7 +100,7 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
   const bool committed = [&] {
     const WordSelection by_double_click;
     return ImGui::InputTextWithHint("##sentence",
-                                    prompt ? tr("Type how the text begins") : tr("Type a sentence to look at"), &text,
+                                    prompt ? tr("Type the start of a text") : tr("Type a sentence to inspect"), &text,
                                     ImGuiInputTextFlags_EnterReturnsTrue);
   }();
   draw_end_of_sentence(text, skin);
@@ -112,13 +112,13 @@ void draw_input(Scope& scope, float width, const Skin& skin) {
     remember_sentence(scope);
     scope.focus_workspace = true;  // the arrow keys are for looking around next
   }
-  help_tooltip(tr("What every view shows. It is looked at again at every keystroke, also while training goes on."),
+  help_tooltip(tr("The sentence shown in every view. It is re-evaluated on each keystroke, even during training."),
                skin);
   ImGui::SameLine(0, skin.px(4));
   draw_pin(scope, skin);
   ImGui::SameLine(0, skin.px(4));
   if (ImGui::ArrowButton("##sentences", ImGuiDir_Down)) ImGui::OpenPopup("sentences");
-  help_tooltip(tr("Examples of the corpus, and sentences looked at before."), skin);
+  help_tooltip(tr("Lists examples from the corpus and recent sentences."), skin);
   draw_sentence_list(scope, skin);
 }
 
@@ -127,8 +127,8 @@ void draw_output(const Scope& scope, const Skin& skin) {
   if (snapshot == nullptr) return;
   if (is_blank(scope.layout.sentence) && !scope.run.config.model.is_language_model()) {
     ImGui::AlignTextToFramePadding();
-    return dim_text(scope.run.config.model.is_classifier() ? tr("There is nothing to classify.")
-                                                           : tr("There is nothing to translate."),
+    return dim_text(scope.run.config.model.is_classifier() ? tr("Type a text to classify it.")
+                                                           : tr("Type a sentence to translate it."),
                     skin);
   }
   const bool pending = !is_recorded(*snapshot) && snapshot->request < scope.asked.request;
@@ -140,11 +140,11 @@ void draw_output(const Scope& scope, const Skin& skin) {
       skin.presentation ? shortened_at_start(ImGui::GetFont(), text, room) : shortened(ImGui::GetFont(), text, room);
   colored_text(pending ? faded(skin.theme.text_dim, 0.7F) : skin.theme.text, seen);
   const bool continues = snapshot->model.is_language_model();
-  help_tooltip(trf("{}\nGreedy decoding after {} updates{}{}", text, snapshot->step,
-                   continues                    ? tr("; ⏎ begins a new line, and it could go on")
-                   : snapshot->stopped_at_limit ? tr("; stopped at the longest length, without </s>")
+  help_tooltip(trf("{}\nGreedy decoding after {} training steps{}{}", text, snapshot->step,
+                   continues                    ? tr("; ⏎ is a line break, and the text could continue")
+                   : snapshot->stopped_at_limit ? tr("; stopped at the maximum length, without </s>")
                                                 : "",
-                   pending ? tr("; of the sentence before, the new one is on its way") : ""),
+                   pending ? tr("; output of the previous sentence, the new one is being computed") : ""),
                skin);
 }
 
@@ -158,13 +158,13 @@ void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
   const WithFont font(skin.fonts.small);
   const UnseenWord& word = first_to_mend(snapshot.unseen);
   ImGui::AlignTextToFramePadding();
-  colored_text(skin.theme.warning, trf("never seen: {}", word.text));
+  colored_text(skin.theme.warning, trf("not in the training data: {}", word.text));
   help_tooltip(unseen_note(word), skin);
   if (!word.nearest.empty()) {
     ImGui::SameLine(0, skin.px(6));
     if (ImGui::SmallButton(fmt::format("→ {}", word.nearest.front()).c_str()))
       set_sentence(scope, with_word_replaced(scope.layout.sentence, word.text, word.nearest.front()));
-    help_tooltip(trf("Puts “{}” in its place.", word.nearest.front()), skin);
+    help_tooltip(trf("Replaces the word with “{}”.", word.nearest.front()), skin);
   }
   ImGui::SameLine(0, skin.px(8));
 }
@@ -172,22 +172,22 @@ void draw_unseen(Scope& scope, const Snapshot& snapshot, const Skin& skin) {
 // Why not all that was typed is looked at.
 std::string cut_note(const ModelConfig& model) {
   if (longest_look(model) < model.max_length)
-    return trf("Maps of all that model.max_length allows would take more than {} MiB; the rest is not looked at.",
+    return trf("The sentence is truncated: attention maps for model.max_length tokens would take more than {} MiB.",
                largest_maps >> 20);
-  return model.is_language_model()
-             ? tr("The model's context, model.max_length, is too short for all of the prompt and what follows.")
-             : tr("The sentence is longer than model.max_length; the rest is not looked at.");
+  return model.is_language_model() ? tr("The prompt is truncated: the model's context (model.max_length) is too short "
+                                        "for the whole prompt and its continuation.")
+                                   : tr("The sentence is truncated: it is longer than model.max_length.");
 }
 
 void draw_pieces(Scope& scope, const Skin& skin) {
   const Snapshot* snapshot = shown_maps(scope).newest.snapshot.get();
-  if (snapshot == nullptr) return draw_list_heading(tr("The sentence's pieces will stand here."), skin);
+  if (snapshot == nullptr) return draw_list_heading(tr("The sentence's tokens will appear here."), skin);
   if (snapshot->truncated) {
     const WithFont font(skin.fonts.small);
     ImGui::AlignTextToFramePadding();
     const bool prompt = snapshot->model.is_language_model();
     colored_text(skin.theme.warning,
-                 trf("{} {} pieces", prompt ? tr("the last") : tr("cut after"), snapshot->typed().size()));
+                 trf("{} {} tokens", prompt ? tr("only the last") : tr("only the first"), snapshot->typed().size()));
     help_tooltip(cut_note(snapshot->model), skin);
     ImGui::SameLine(0, skin.px(8));
   }

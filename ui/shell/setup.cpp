@@ -75,7 +75,8 @@ bool draw_corpus_combo(Scope& scope, const Skin& skin) {
   if (!source.empty() && !is_builtin(scope.facts, source)) selectable_text(file_name(source), true);
   ImGui::Separator();
   if (ImGui::Selectable(tr_label("File…"))) choose(scope, Purpose::open_corpus);
-  help_tooltip(tr("A text file: sentence pairs (source, tab, target), or any text for a decoder-only model."), skin);
+  help_tooltip(tr("Opens a text file: sentence pairs (source, tab, target), or any text for a decoder-only model."),
+               skin);
   ImGui::EndCombo();
   return changed;
 }
@@ -127,7 +128,7 @@ bool draw_choices(const Scope& scope, const ConfigField& field, std::string& val
       changed = true;
     }
     ImGui::EndDisabled();
-    if (absent) help_tooltip(tr("This build or this machine has no CUDA device; training uses the CPU."), skin);
+    if (absent) help_tooltip(tr("This build or this machine has no CUDA device. Training uses the CPU."), skin);
   }
   ImGui::EndCombo();
   return changed;
@@ -171,7 +172,7 @@ std::string help_text(const ConfigField& field, const Config& config) {
     text += trf("\n{} to {}{}{}", field.limits.min, field.limits.max, field.limits.unit.empty() ? "" : " ",
                 field.limits.unit);
   }
-  text += field.live ? tr("\nTakes effect at once.") : tr("\nTakes effect with Reset.");
+  text += field.live ? tr("\nApplied immediately.") : tr("\nApplied on Reset.");
   // A path is longer than the column is wide.
   const std::string value = field_text(config, field);
   if (value.find('/') != std::string::npos) text += "\n" + value;
@@ -212,8 +213,8 @@ const Preset* present_preset(const Config& config) {
 
 void draw_presets(Config& edited, float label_width, const Skin& skin) {
   constexpr const char* help = mark(
-      "Sets every field below to a configuration that has a name: sizes to begin with, and published results to "
-      "measure against. The corpus stays. Takes effect with Reset.");
+      "Sets all fields below to a named configuration: a size to start with, or a published result to reproduce. The "
+      "corpus does not change. Applied on Reset.");
   const float left = ImGui::GetCursorPosX();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("Preset"));
@@ -278,8 +279,8 @@ void draw_heading(std::string_view section, const Skin& skin) {
 void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
   if (run.config.corpus.source.empty()) {
     small_text(skin.theme.warning, tr("none yet: choose one to train on"), skin);
-    help_tooltip(tr("This model came from another program, without what it was trained on. Choose a corpus, and Train "
-                    "goes on from its weights; its folder stays as it is."),
+    help_tooltip(tr("This model comes from another program, without its training corpus. Choose a corpus, and Train "
+                    "continues from its weights. The original folder is not changed."),
                  skin);
     return;
   }
@@ -288,11 +289,12 @@ void draw_corpus_fact(const RunOpened& run, const Skin& skin) {
              trf("{} train, {} validation, {} test{}", grouped(run.train_pairs), grouped(run.validation_pairs),
                  grouped(run.test_pairs), text ? tr(" characters") : ""),
              skin);
-  help_tooltip(text ? tr("Characters of running text. It is split once: the test part is never trained on.")
-               : run.config.model.is_classifier()
-                   ? tr("Texts with a label each. They are split once, by the seed: the test part is never trained on.")
-                   : tr("Sentence pairs. They are split once, by the seed: the test pairs are never trained on."),
-               skin);
+  help_tooltip(
+      text ? tr("Characters of running text in each part. The text is split once; the test part is never trained on.")
+      : run.config.model.is_classifier()
+          ? tr("Labeled texts in each part. They are split once, by the seed; the test part is never trained on.")
+          : tr("Sentence pairs in each part. They are split once, by the seed; the test pairs are never trained on."),
+      skin);
 }
 
 void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) {
@@ -301,12 +303,13 @@ void draw_facts(const Scope& scope, std::string_view section, const Skin& skin) 
   if (section == "corpus") {
     draw_corpus_fact(run, skin);
   } else if (section == "tokenizer") {
-    small_text(skin.theme.text_dim, trf("{} pieces in use", grouped(run.vocab_size)), skin);
-    help_tooltip(tr("The vocabulary the tokenizer found: as many pieces as asked for, or fewer in a small corpus."),
-                 skin);
+    small_text(skin.theme.text_dim, trf("{} tokens in the vocabulary", grouped(run.vocab_size)), skin);
+    help_tooltip(
+        tr("The size of the vocabulary that the tokenizer learned. A small corpus yields fewer tokens than requested."),
+        skin);
   } else if (section == "model") {
     small_text(skin.theme.text_dim, trf("{} parameters", grouped(run.num_parameters)), skin);
-    help_tooltip(tr("Trained numbers in all, from the embeddings to the output matrix."), skin);
+    help_tooltip(tr("Number of trained parameters, from the embeddings to the output matrix."), skin);
   } else {
     small_text(skin.theme.text_dim, scope.status.device, skin);
   }
@@ -316,27 +319,27 @@ void draw_waiting(Scope& scope, int waiting, bool valid, const Skin& skin) {
   ImGui::Separator();
   const Color32 color = !valid ? skin.theme.error : waiting > 0 ? skin.theme.warning : skin.theme.text_dim;
   ImGui::AlignTextToFramePadding();
-  const std::string text = !valid         ? tr("A value cannot be used: see above")
-                           : waiting == 0 ? tr("As the run has it")
-                           : waiting == 1 ? tr("1 change waits for Reset")
-                                          : trf("{} changes wait for Reset", waiting);
+  const std::string text = !valid         ? tr("Invalid value: see above")
+                           : waiting == 0 ? tr("No pending changes")
+                           : waiting == 1 ? tr("1 pending change, applied on Reset")
+                                          : trf("{} pending changes, applied on Reset", waiting);
   colored_text(color, text);
   const float width = (ImGui::GetContentRegionAvail().x - skin.px(14)) * 0.5F;
   ImGui::BeginDisabled(!can_reset(scope) || (waiting == 0 && has_run(scope)));
   if (ImGui::Button(tr_label("Apply"), ImVec2(width, 0))) reset(scope);
   ImGui::EndDisabled();
-  help_tooltip(!valid ? tr("A value is out of its range: see the red text above.")
-               : scope.edited.model.from.empty()
-                   ? tr("Resets the run under these values: new random weights; corpus and tokenizer are made anew if "
-                        "theirs changed.")
-                   : tr("Resets the run under these values; it begins with the weights that \u201Cbegin with\u201D "
-                        "names."),
-               skin);
+  help_tooltip(
+      !valid ? tr("A value is out of range: see the red text above.")
+      : scope.edited.model.from.empty()
+          ? tr("Resets the run with these settings: new random weights; the corpus and the tokenizer are rebuilt if "
+               "their settings changed.")
+          : tr("Resets the run with these settings, starting from the weights named in \u201CInitialize from\u201D."),
+      skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::BeginDisabled(scope.edited == scope.run.config);
   if (ImGui::Button(tr_label("Revert"), ImVec2(width, 0))) scope.edited = scope.run.config;
   ImGui::EndDisabled();
-  help_tooltip(tr("Takes the edits back to what the run has."), skin);
+  help_tooltip(tr("Restores the settings of the current run."), skin);
 }
 
 }  // namespace

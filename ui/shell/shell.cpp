@@ -142,8 +142,8 @@ void return_focus_after_click(Scope& scope) {
 // What to say while there is nothing to look at.
 std::string waiting_text(const Scope& scope) {
   if (scope.progress) return tr(scope.progress->what.c_str()) + std::string("…");
-  if (!has_run(scope)) return tr("Opening the run…  Or choose one: File, Open run");
-  return tr("Looking at the sentence…");
+  if (!has_run(scope)) return tr("Opening the run…  Or open another with File, Open run");
+  return tr("Running the model on the sentence…");
 }
 
 // What the open workspace needs and has not; empty: nothing.
@@ -151,12 +151,12 @@ std::string what_is_missing(const Scope& scope) {
   const Workspace& workspace = *scope.layout.workspace;
   if (!workspace.needs.look) return "";
   if (workspace.needs.writer && scope.run.config.model.is_classifier())
-    return tr("A classifier writes nothing piece by piece, it names a label: see Origins, Many to one");
+    return tr("This view shows step-by-step decoding, but a classifier predicts one label. See Origins, Classifier.");
   const ShownMaps maps = shown_maps(scope);
   const Snapshot* snapshot = (workspace.needs.decoding ? maps.complete : maps.newest).snapshot.get();
   if (!snapshot) return waiting_text(scope);
   const bool needs_text = workspace.needs.text && !shown_run(scope).config.model.is_language_model();
-  if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence below, or choose one there with ▼");
+  if (needs_text && is_blank(scope.layout.sentence)) return tr("Type a sentence below, or choose one with ▼");
   return workspace.needs.present && is_recorded(*snapshot) ? recorded_note(maps.complete) : "";
 }
 

@@ -366,7 +366,7 @@ constexpr std::array pictures = {
     Picture{"positional encoding", draw_waves},
     Picture{"relative positions", draw_relative},
     Picture{"residual connection", draw_residual},
-    Picture{"rotary positions (RoPE)", draw_rotary},
+    Picture{"rotary embeddings (RoPE)", draw_rotary},
     Picture{"sinusoids", draw_sinusoids},
     Picture{"softmax", draw_softmax},
     Picture{"teacher forcing", draw_teacher_forcing},

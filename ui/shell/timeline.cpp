@@ -74,13 +74,13 @@ void toggle_pin(Scope& scope) {
 }
 
 std::string pin_help(const Scope& scope) {
-  if (is_pinned(scope)) return tr("Unpins the sentence; what was recorded of it is forgotten.");
+  if (is_pinned(scope)) return tr("Unpins the sentence and deletes its recorded steps.");
   if (scope.history.sentences().size() >= max_pinned) {
-    return trf("{} sentences are pinned, and no more can be: unpin one first.", max_pinned);
+    return trf("{} sentences are pinned, which is the maximum. Unpin one first.", max_pinned);
   }
   return trf(
-      "Pins the sentence: what the model makes of it is recorded now and every {} updates, saved with the run, and can "
-      "be gone through and played as a film.",
+      "Pins the sentence: its attention maps and output are recorded now and every {} steps, saved with the run, and "
+      "can be played back as a film.",
       scope.run.config.training.history_interval);
 }
 
@@ -140,13 +140,14 @@ void settle_timeline(Scope& scope, double now) {
 std::string weight_problem(const Scope& scope) {
   const ShownMaps maps = shown_maps(scope);
   const AttentionView& view = scope.views.of<AttentionView>();
-  if (!maps.newest.snapshot || maps.lacks(view.part)) return tr("There is no attention to plot yet.");
+  if (!maps.newest.snapshot || maps.lacks(view.part)) return tr("No attention to plot yet.");
   const Selection chosen = selection_in(view, *maps.of(view.part).snapshot);
   if (!chosen.row || !chosen.col) {
-    return tr("Choose a query and a key in the attention workspace first: click a row's and a column's piece.");
+    return tr(
+        "Select a query and a key in the Attention workspace first: click the token of a row and that of a column.");
   }
   if (scope.curves_view.weights.size() >= max_weight_curves) {
-    return trf("{} weights are plotted, and no more can be told apart: take one away first.", max_weight_curves);
+    return trf("{} weights are plotted, which is the maximum. Remove one first.", max_weight_curves);
   }
   if (!is_pinned(scope) && !can_pin(scope)) return tr("The sentence cannot be pinned now.");
   return {};

@@ -65,7 +65,7 @@ void track_tooltip(const Scope& scope, const Frame& frame) {
   ImGui::Text(tr("step %s"), grouped(frame->step).c_str());
   plain_text(frame->output_text);
   if (std::ranges::binary_search(scope.status.recorded_weights, frame->step))
-    ImGui::TextUnformatted(tr("with its weights: every view goes there, and can be changed"));
+    ImGui::TextUnformatted(tr("weights recorded: every view can show this step, and you can intervene"));
   ImGui::EndTooltip();
 }
 
@@ -87,7 +87,8 @@ void draw_scrub_bar(Scope& scope, const PinnedSentence* recorded, float width, c
   const float height = ImGui::GetFrameHeight();
   ImGui::InvisibleButton("track", {width, height});
   if (!recorded)
-    return help_tooltip(tr("Nothing is recorded of the sentence below. Choose a pinned one on the left."), skin);
+    return help_tooltip(tr("Nothing has been recorded for the sentence below. Choose a pinned sentence on the left."),
+                        skin);
   const PinnedSentence& sentence = *recorded;
   const bool hovered = ImGui::IsItemHovered();
   const float margin = skin.px(7);
@@ -114,8 +115,8 @@ void draw_film_buttons(Scope& scope, bool recorded, const Skin& skin) {
     ImGui::EndCombo();
   }
   ImGui::EndDisabled();
-  const std::string speed = trf("Speed of the film: {:g} frames a second.", timeline.speed / seconds_per_frame);
-  const char* why = tr("Nothing is recorded of the sentence below. Choose a pinned one on the left.");
+  const std::string speed = trf("Speed of the film: {:g} frames per second.", timeline.speed / seconds_per_frame);
+  const char* why = tr("Nothing has been recorded for the sentence below. Choose a pinned sentence on the left.");
   help_tooltip(recorded ? speed : fmt::format("{} {}", speed, why), skin);
 }
 
@@ -132,8 +133,8 @@ void draw_sentences(Scope& scope, float width, const Skin& skin) {
     if (!chosen.empty() && chosen != scope.layout.sentence) set_sentence(scope, chosen);
     ImGui::EndCombo();
   }
-  help_tooltip(tr("The pinned sentences. The one chosen comes into the sentence bar; what the model made of it at "
-                  "every recorded step lies on the line beside."),
+  help_tooltip(tr("Lists the pinned sentences. The selected one is shown in the sentence bar, with its recorded steps "
+                  "on the line to the right."),
                skin);
 }
 
@@ -162,25 +163,25 @@ void draw_memory(const Scope& scope, const std::string& text, const Skin& skin) 
   const WithFont font(skin.fonts.small);
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
-  help_tooltip(
-      trf("Memory that the recorded frames of all pinned sentences take, and their budget. One is recorded "
-          "every {} updates; near the budget, and beyond {} of a sentence, those go whose neighbours are closest.",
-          scope.run.config.training.history_interval, max_frames),
-      skin);
+  help_tooltip(trf("Memory used by the recorded frames of all pinned sentences, and its limit. A frame is recorded "
+                   "every {} steps. Near the limit, and beyond {} frames per sentence, the frames closest to their "
+                   "neighbors are deleted.",
+                   scope.run.config.training.history_interval, max_frames),
+               skin);
 }
 
 // While pictures of the recorded steps are being written.
 void draw_film_order(Scope& scope, const Skin& skin) {
   const FilmOrder& film = *scope.exports.film;
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(tr("Writing the film"));
+  ImGui::TextUnformatted(tr("Saving the film"));
   ImGui::SameLine(0, skin.px(8));
   const float share = static_cast<float>(film.written) / static_cast<float>(film.frames.size());
   const std::string text = trf("{} of {}", film.written, film.frames.size());
   ImGui::ProgressBar(share, {-button_width(tr("Stop the film")) - skin.px(8), ImGui::GetFrameHeight()}, text.c_str());
   ImGui::SameLine(0, skin.px(8));
   if (ImGui::Button(tr_label("Stop the film"))) stop_film(scope);
-  help_tooltip(tr("The pictures written so far stay."), skin);
+  help_tooltip(tr("Stops saving the film. The pictures saved so far remain."), skin);
 }
 
 void draw_bar(Scope& scope, const Skin& skin) {

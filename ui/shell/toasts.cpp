@@ -69,10 +69,10 @@ bool draw_progress(const std::string& what, double fraction, const char* cancel_
 
 void draw_work_under_way(Scope& scope, const Skin& skin) {
   if (scope.progress && draw_progress(scope.progress->what, scope.progress->fraction,
-                                      tr("Gives this up; the present run stays as it is."), skin)) {
+                                      tr("Cancels this. The current run does not change."), skin)) {
     scope.commands.push_back(Cancel{});
   }
-  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, tr("Gives this up."), skin)) {
+  if (scope.study && draw_progress(scope.study->what, scope.study->fraction, tr("Cancels this."), skin)) {
     cancel_study(scope);
   }
 }

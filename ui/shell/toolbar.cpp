@@ -45,8 +45,8 @@ void draw_status(const Scope& scope, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   dim_text(text, skin);
   const std::string complete = scope.run.name.empty() ? text : scope.run.name + ": " + text;
-  help_tooltip(complete + tr("\nstep: optimizer updates; loss: training objective in nats per target token, label "
-                             "smoothing included; tok/s: source and target tokens without padding."),
+  help_tooltip(complete + tr("\nstep: optimizer steps; loss: training loss in nats per target token, with label "
+                             "smoothing; tok/s: source and target tokens per second, without padding."),
                skin);
 }
 

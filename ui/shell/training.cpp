@@ -24,17 +24,17 @@ double percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string text_of(const Evaluation& scores) {
-  if (scores.pairs == 0) return tr("There is no held-out pair that the model has room for.");
+  if (scores.pairs == 0) return tr("No held-out pair fits into the model.");
   if (!scores.confusion.labels.empty()) {
-    return trf("{} held-out texts: {:.1f} % right, {:.1f} % as the mean of the classes, {:.3f} nats a label",
+    return trf("{} held-out texts: {:.1f} % correct, {:.1f} % on average over the classes, {:.3f} nats per label",
                grouped(scores.pairs), 100 * scores.confusion.accuracy(), 100 * scores.confusion.balanced_accuracy(),
                scores.nll.per_token());
   }
   std::string text =
-      trf("{} held-out pairs: BLEU {:.1f}, {:.1f} % exactly right, {:.3f} nats/token", grouped(scores.pairs),
+      trf("{} held-out pairs: BLEU {:.1f}, {:.1f} % exact matches, {:.3f} nats/token", grouped(scores.pairs),
           scores.bleu, percent(scores.exact, scores.pairs), scores.nll.per_token());
   if (scores.pronoun_pairs > 0) {
-    text += trf("; il/elle right in {:.1f} % of {}", percent(scores.pronoun_right, scores.pronoun_pairs),
+    text += trf("; il/elle correct in {:.1f} % of {}", percent(scores.pronoun_right, scores.pronoun_pairs),
                 grouped(scores.pronoun_pairs));
   }
   return text;
@@ -46,7 +46,7 @@ std::string text_of(const TextEvaluation& scores) {
 }
 
 std::string text_of(const TsneMap& map) {
-  return trf("t-SNE of {} pieces, perplexity {:g}: KL {:.2f} \u2192 {:.2f} nats",
+  return trf("t-SNE of {} tokens, perplexity {:g}: KL {:.2f} \u2192 {:.2f} nats",
              grouped(static_cast<std::int64_t>(map.ids.size())), map.perplexity, static_cast<double>(map.first_kl),
              static_cast<double>(map.kl));
 }
@@ -171,23 +171,23 @@ void cancel_study(Scope& scope) {
 }
 
 std::string study_text(const StudyQuestion& question, const ModelConfig& model) {
-  if (std::holds_alternative<TsneStudy>(question)) return tr("Placing the pieces by t-SNE");
-  if (std::holds_alternative<CircuitStudy>(question)) return tr("Looking for the circuit");
-  if (std::holds_alternative<CorpusCircuitStudy>(question)) return tr("Counting over the corpus");
-  if (std::holds_alternative<TrialStudy>(question)) return tr("Trying the change");
-  if (std::holds_alternative<FormationStudy>(question)) return tr("Asking the recorded steps");
-  if (std::holds_alternative<SweepQuestion>(question)) return tr("Changing one head after another");
-  if (std::holds_alternative<ScoreQuestion>(question)) return tr("Taking the score apart");
-  if (std::holds_alternative<HeadsQuestion>(question)) return tr("Switching heads off");
-  if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Switching heads off at the recorded steps");
-  if (std::holds_alternative<AttributionQuestion>(question)) return tr("Taking the answer apart");
-  if (std::holds_alternative<GradientQuestion>(question)) return tr("Following the gradient back");
-  if (std::holds_alternative<CostQuestion>(question)) return tr("Measuring layers by length");
-  if (std::holds_alternative<LengthQuestion>(question)) return tr("Trying sentences by length");
-  if (std::holds_alternative<TensorsQuestion>(question)) return tr("Looking at every tensor");
-  if (std::holds_alternative<OrderQuestion>(question)) return tr("Shuffling the words");
+  if (std::holds_alternative<TsneStudy>(question)) return tr("Computing t-SNE of the tokens");
+  if (std::holds_alternative<CircuitStudy>(question)) return tr("Searching for the circuit");
+  if (std::holds_alternative<CorpusCircuitStudy>(question)) return tr("Measuring the circuit over the corpus");
+  if (std::holds_alternative<TrialStudy>(question)) return tr("Testing the change");
+  if (std::holds_alternative<FormationStudy>(question)) return tr("Evaluating the recorded steps");
+  if (std::holds_alternative<SweepQuestion>(question)) return tr("Patching one head after another");
+  if (std::holds_alternative<ScoreQuestion>(question)) return tr("Decomposing the attention score");
+  if (std::holds_alternative<HeadsQuestion>(question)) return tr("Ablating heads");
+  if (std::holds_alternative<HeadsHistoryQuestion>(question)) return tr("Ablating heads at the recorded steps");
+  if (std::holds_alternative<AttributionQuestion>(question)) return tr("Decomposing the output");
+  if (std::holds_alternative<GradientQuestion>(question)) return tr("Computing the gradients");
+  if (std::holds_alternative<CostQuestion>(question)) return tr("Measuring layers by sequence length");
+  if (std::holds_alternative<LengthQuestion>(question)) return tr("Evaluating sentences by length");
+  if (std::holds_alternative<TensorsQuestion>(question)) return tr("Reading every tensor");
+  if (std::holds_alternative<OrderQuestion>(question)) return tr("Running the model on shuffled words");
   if (model.is_classifier()) return tr("Classifying the held-out texts");
-  return model.is_language_model() ? tr("Reading the held-out text") : tr("Translating the held-out pairs");
+  return model.is_language_model() ? tr("Evaluating the held-out text") : tr("Translating the held-out pairs");
 }
 
 std::string result_text(const StudyResult& result) {

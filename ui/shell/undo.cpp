@@ -67,7 +67,7 @@ void move(Scope& scope, Direction direction) {
   const auto found = history.runs.find(run);
   if (found == history.runs.end()) {
     from.pop_back();
-    notify(scope, Severity::warning, tr("That run was not kept, and cannot be brought back."));
+    notify(scope, Severity::warning, tr("That run was not saved and cannot be reopened."));
     return;
   }
   history.returning = {found->second.path, direction};
@@ -80,7 +80,7 @@ const char* difference(const Chosen& now, const Chosen& other, const Scope& scop
   if (now.sentence != other.sentence) return tr(" sentence");
   if (now.edited != other.edited) return tr(" setting");
   if (now.interventions != other.interventions) return tr(" intervention");
-  return now.reference != other.reference ? tr(" reference") : tr(" choice of output");
+  return now.reference != other.reference ? tr(" reference") : tr(" output selection");
 }
 
 std::string title(const char* verb, const std::vector<Chosen>& steps, const Scope& scope) {

@@ -149,15 +149,15 @@ const DirectoryEntry* entry_named(const FileBrowser& browser, const std::string&
 
 // Why the present name cannot be saved under; empty if it can.
 std::string name_problem(const FileBrowser& browser) {
-  if (browser.name.empty()) return trf("give the {} a name", tr(browser.choice->thing));
+  if (browser.name.empty()) return trf("enter a name for the {}", tr(browser.choice->thing));
   if (browser.name.find('/') != std::string::npos || browser.name == "." || browser.name == "..")
-    return tr("a name has no slash and is not . or ..");
+    return tr("a name must not contain a slash or be . or ..");
   const DirectoryEntry* entry = entry_named(browser, browser.name);
   if (!entry) return "";
   if (browser.choice->files) return entry->is_directory ? trf("\u201C{}\u201D is a folder", browser.name) : "";
   if (browser.choice->runs)
-    return entry->is_run ? "" : trf("\u201C{}\u201D is there already and is not a run", browser.name);
-  return entry->is_directory ? "" : trf("\u201C{}\u201D is there already and is no folder", browser.name);
+    return entry->is_run ? "" : trf("\u201C{}\u201D already exists and is not a run", browser.name);
+  return entry->is_directory ? "" : trf("\u201C{}\u201D already exists and is not a folder", browser.name);
 }
 
 // True when Enter was pressed in it.
@@ -171,8 +171,9 @@ bool draw_name_entry(FileBrowser& browser, const Skin& skin) {
   const std::string problem = name_problem(browser);
   const bool replaces = problem.empty() && entry_named(browser, browser.name);
   if (replaces)
-    colored_text(skin.theme.warning, browser.choice->runs ? tr("This run is there already and will be replaced.")
-                                                          : tr("This is there already: you will be asked."));
+    colored_text(skin.theme.warning, browser.choice->runs
+                                         ? tr("This run already exists and will be replaced.")
+                                         : tr("This name already exists; you will be asked before it is replaced."));
   else
     dim_text(problem.empty() ? tr(browser.choice->advice) : problem, skin);
   return entered;
@@ -210,7 +211,7 @@ std::optional<std::string> draw_buttons(FileBrowser& browser, const Skin& skin) 
   ImGui::BeginDisabled(!candidate);
   if (ImGui::Button(tr_label(browser.choice->accept), {skin.px(110), 0})) chosen = candidate;
   ImGui::EndDisabled();
-  if (!candidate) help_tooltip(tr("Choose one in the list first, or give a name."), skin);
+  if (!candidate) help_tooltip(tr("Select an entry in the list first, or enter a name."), skin);
   ImGui::SameLine();
   if (ImGui::Button(tr_label("Cancel"), {skin.px(110), 0})) browser.open = false;
   if (!browser.choice->thing) {
@@ -237,11 +238,11 @@ std::optional<std::string> draw_offers(const FileBrowser& browser, const Skin& s
 }
 
 std::optional<std::string> draw_contents(FileBrowser& browser, std::vector<Command>& commands, const Skin& skin) {
-  ImGui::PushID("offers");
+  ImGui::PushID("Suggestions");
   std::optional<std::string> chosen = draw_offers(browser, skin);
   ImGui::PopID();
   if (browser.listing.path.empty())
-    ImGui::TextDisabled("%s", tr("reading the folder \u2026"));
+    ImGui::TextDisabled("%s", tr("Reading the folder\u2026"));
   else
     draw_breadcrumbs(browser, commands);
   draw_path_entry(browser, commands, skin);

@@ -346,7 +346,7 @@ void cell_tooltip(const HeatmapCanvas& canvas, int row, int col) {
                 label_of(canvas.options.col_labels, col, canvas.options.first_col).c_str());
   }
   if (is_masked(canvas.options, row, col))
-    ImGui::TextDisabled("%s", tr("masked: look-ahead (\u00A73.2.3)"));
+    ImGui::TextDisabled("%s", tr("masked: look-ahead mask (\u00A73.2.3)"));
   else
     ImGui::Text("%.6g", static_cast<double>(canvas.matrix.at(row, col)));
 }

@@ -397,7 +397,7 @@ void draw_plot(const char* id, std::span<const PlotLine> lines, ImVec2 size, Plo
     paint.filled_rect(frame.low, frame.high, skin.theme.background, skin.px(2));
     paint.rect(frame.low, frame.high, skin.theme.border, skin.px(2));
     ImGui::SetCursorScreenPos(frame.low);
-    draw_quiet_note(has_points(lines) ? tr("all lines are switched off") : tr("no measurements yet"),
+    draw_quiet_note(has_points(lines) ? tr("all curves are hidden") : tr("no measurements yet"),
                     {frame.width(), frame.height()}, skin);
   }
   ImGui::SetCursorScreenPos(origin);

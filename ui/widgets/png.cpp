@@ -13,7 +13,7 @@ std::string encode_png(std::span<const Color32> pixels, int width, int height) {
   };
   const int row_bytes = width * static_cast<int>(sizeof(Color32));
   if (stbi_write_png_to_func(append, &bytes, width, height, 4, pixels.data(), row_bytes) == 0)
-    throw std::runtime_error("the picture could not be written as PNG");
+    throw std::runtime_error("the picture could not be encoded as PNG");
   return bytes;
 }
 

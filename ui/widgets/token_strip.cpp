@@ -73,8 +73,7 @@ constexpr auto likes = std::to_array<std::pair<std::string_view, std::string_vie
 });
 
 std::string unknown_note(std::string_view piece) {
-  std::string note =
-      tr("The vocabulary has no piece for this: the model reads <unk>, as for everything it does not know.");
+  std::string note = tr("The vocabulary has no token for this text. The model gets <unk>, as for all unknown text.");
   for (const auto& [sign, like] : likes)
     if (without_mark(piece) == sign) note += trf("\nTry {} instead.", like);
   return note;
@@ -90,7 +89,7 @@ const UnseenWord* unseen_at(std::size_t index, const TokenStripOptions& options)
 void token_tooltip(const Token& token, std::size_t index, const TokenStripOptions& options, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(token.piece, skin);
-  ImGui::TextDisabled(tr("piece %d, number %d of the vocabulary"), static_cast<int>(index), token.id);
+  ImGui::TextDisabled(tr("position %d, token id %d"), static_cast<int>(index), token.id);
   if (index < options.weights.size()) {
     const std::string weight = fmt::format("{} {:.4f}", options.weight_name, options.weights[index]);
     ImGui::TextUnformatted(weight.c_str());
@@ -159,8 +158,8 @@ void paint_piece(Painter& paint, const PictureArea& area, const Token& token, st
 }  // namespace
 
 std::string unseen_note(const UnseenWord& word) {
-  std::string note = trf("Training never saw “{}”: the model knows its pieces at best.", word.text);
-  if (!word.nearest.empty()) note += trf("\nNearest of what it saw: {}.", fmt::join(word.nearest, ", "));
+  std::string note = trf("“{}” is not in the training data. The model can only know its subword tokens.", word.text);
+  if (!word.nearest.empty()) note += trf("\nSimilar spellings in the data: {}.", fmt::join(word.nearest, ", "));
   return note;
 }
 

@@ -105,8 +105,8 @@ void go_to_head(WorkspaceContext& context) {
   select(view, {view.part, to / heads, to % heads});
 }
 
-constexpr const char* next_word = mark("the word before, the next one");
-constexpr const char* next_head = mark("the head before, the next one");
+constexpr const char* next_word = mark("previous word, next word");
+constexpr const char* next_head = mark("previous head, next head");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_word, go_to_word<-1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_word, go_to_word<1>},
@@ -309,7 +309,8 @@ class Picture {
     ImGui::Dummy({box.high.x - box.low.x, box.high.y - box.low.y});
     ImGui::PopID();
     if (from >= 0)
-      help_tooltip(trf("“{}”: written while looking most at “{}” (cross-attention, mean of all heads).",
+      help_tooltip(trf("“{1}” was attended to most when “{0}” was generated (cross-attention, mean of all heads; "
+                       "punctuation not counted).",
                        text_of_word(glance_.written.words, index), text_of_word(glance_.text.words, from)),
                    skin_);
   }
@@ -317,9 +318,11 @@ class Picture {
   void tell(int word) {
     std::string text;
     if (glance_.text.unknown[static_cast<std::size_t>(word)])
-      text = tr("Underlined: the model has no piece for this and reads <unk>, as for anything else it has none for.\n");
+      text =
+          tr("Underlined: the vocabulary has no token for this, so the model reads <unk>, as for every other unknown "
+             "word.\n");
     if (const UnseenWord* unseen = unseen_at(word)) text += unseen_note(*unseen) + '\n';
-    text += trf("“{}” looks at", text_of_word(glance_.text.words, word));
+    text += trf("“{}” attends to", text_of_word(glance_.text.words, word));
     std::vector<std::pair<float, int>> shares;
     for (int i = 0; i < glance_.looks.cols; ++i) shares.emplace_back(glance_.looks.at(word, i), i);
     std::ranges::sort(shares, std::ranges::greater());
@@ -331,7 +334,7 @@ class Picture {
               .value = text,
               .about = "self-attention"});
     ImGui::BeginTooltip();
-    plain_text(text + tr("\nClick: this word's looks stay."));
+    plain_text(text + tr("\nClick to pin this word's attention."));
     ImGui::EndTooltip();
   }
 
@@ -378,12 +381,12 @@ std::string telling(const Glance& glance, int chosen) {
   const int best = most_looked_at(glance, chosen);
   if (best < 0) return {};
   std::string text =
-      trf("“{}” looks at “{}” most: {} of its weight.", text_of_word(glance.text.words, chosen),
+      trf("“{}” attends most to “{}” (apart from itself): weight {}.", text_of_word(glance.text.words, chosen),
           text_of_word(glance.text.words, best), number_text(static_cast<double>(glance.looks.at(chosen, best)), 2));
   if (const std::string written = written_of(glance, chosen); !written.empty())
-    text += trf(" It is written “{}”.", written);
+    text += trf(" It was attended to most when “{}” was generated.", written);
   if (const std::string written = written_of(glance, best); !written.empty())
-    text += trf(" “{}” is written “{}”.", text_of_word(glance.text.words, best), written);
+    text += trf(" “{}” was attended to most when “{}” was generated.", text_of_word(glance.text.words, best), written);
   return text;
 }
 
@@ -402,26 +405,27 @@ void centred(const std::string& text, ImFont* font, Color32 color, const Skin& s
 void draw_heading(WorkspaceContext& context, const Glance& glance) {
   const Skin& skin = context.skin;
   const bool one = heads_of(maps_of(*context.maps.newest.snapshot, glance.place.part)) < 2;
-  const std::string whole = tr("Where each word looks: ") + title_of(glance.place, context.maps.newest.snapshot->model);
+  const std::string whole =
+      tr("Attention of each word: ") + title_of(glance.place, context.maps.newest.snapshot->model);
   const float buttons = one ? 0 : 2 * (ImGui::GetFrameHeight() + skin.px(8));
   const std::string title = shortened(skin.fonts.ui, whole, ImGui::GetContentRegionAvail().x - buttons);
   const float width = text_size(skin.fonts.ui, title).x + buttons;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0F, (ImGui::GetContentRegionAvail().x - width) / 2));
   if (!one) {
     if (ImGui::ArrowButton("##before", ImGuiDir_Left)) go_to_head<-1>(context);
-    help_tooltip(tr("The head before. Key: ↑."), skin);
+    help_tooltip(tr("Previous head. Key: ↑."), skin);
     ImGui::SameLine(0, skin.px(8));
   }
   ImGui::AlignTextToFramePadding();
   dim_text(title, skin);
   help_tooltip(
-      tr("An attention head gives every word's look: weights on all words that sum to 1 (paper §3.2). This model has "
-         "several, and each learned by itself where to look. The workspace Attention shows all of them."),
+      tr("An attention head gives each word a set of weights on all words, which sum to 1 (paper §3.2). This model has "
+         "several heads; what each attends to is learned. The workspace Attention shows all of them."),
       skin);
   if (one) return;
   ImGui::SameLine(0, skin.px(8));
   if (ImGui::ArrowButton("##next", ImGuiDir_Right)) go_to_head<1>(context);
-  help_tooltip(tr("The next head. Key: ↓."), skin);
+  help_tooltip(tr("Next head. Key: ↓."), skin);
 }
 
 // A button in the middle; true when it is pressed.
@@ -446,13 +450,14 @@ void draw_invitation(WorkspaceContext& context, const Glance& glance, const std:
       context.sentence_wanted = with_word_replaced(sentence, word.text, near);
     return;
   }
-  const std::optional<Exchange> exchange = telling_exchange(sentence);
-  if (!exchange)
-    return centred(tr("Type any sentence, and point at its words."), skin.fonts.small, skin.theme.text_dim, skin);
-  if (draw_offer(trf("Change “{}” to “{}”", exchange->from, exchange->to),
-                 tr("One word is another: watch where “it” looks, and what becomes of it. Or type any sentence."),
-                 skin))
-    context.sentence_wanted = exchange->sentence;
+  const std::optional<WordChange> change = suggested_change(sentence);
+  if (!change)
+    return centred(tr("Type any sentence, then point at its words."), skin.fonts.small, skin.theme.text_dim, skin);
+  if (draw_offer(
+          trf("Change “{}” to “{}”", change->from, change->to),
+          tr("Changes one word: watch where “it” attends and how the translation changes. Or type your own sentence."),
+          skin))
+    context.sentence_wanted = change->sentence;
 }
 
 }  // namespace
@@ -487,12 +492,12 @@ int most_looked_at(const Glance& glance, int word) {
   return best;
 }
 
-std::optional<Exchange> telling_exchange(const std::string& sentence) {
+std::optional<WordChange> suggested_change(const std::string& sentence) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
       {{"tired", "wide"}, {"wide", "tired"}}};
   for (const auto& [from, to] : pairs)
     if (std::string changed = with_word_replaced(sentence, from, to); changed != sentence)
-      return Exchange{std::string(from), std::string(to), std::move(changed)};
+      return WordChange{std::string(from), std::string(to), std::move(changed)};
   return std::nullopt;
 }
 
@@ -507,7 +512,8 @@ void draw_glance(WorkspaceContext& context) {
   GlanceView& glance = context.views.of<GlanceView>();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (snapshot.model.is_recurrent())
-    return draw_quiet_note(tr("A recurrent network's words do not look at one another: see Attention and Decoding."),
+    return draw_quiet_note(tr("This view shows self-attention between words, which a recurrent network does not have. "
+                              "See Attention and Decoding instead."),
                            room, skin);
   begin(view, snapshot);
   const AttentionPart part = part_of(snapshot.model);
@@ -517,7 +523,10 @@ void draw_glance(WorkspaceContext& context) {
   if (glance.made.place != view.place() || glance.made.newest != context.maps.newest.version ||
       glance.made.complete != complete.version)
     glance.made = glance_at(context.maps, view.place());
-  if (glance.made.text.words.empty()) return draw_quiet_note(tr("There is no word in it to look from."), room, skin);
+  if (glance.made.text.words.empty())
+    return draw_quiet_note(
+        tr("This view shows what each word attends to, but the sentence has no words. Type a sentence below."), room,
+        skin);
 
   draw_heading(context, glance.made);
   const int chosen = glance.pointed.value_or(chosen_word(glance.made, view, snapshot));

@@ -41,11 +41,11 @@ Glance glance_at(const ShownMaps& maps, const HeadPlace& place);
 int most_looked_at(const Glance& glance, int word);
 
 // The sentence with one word exchanged for another that changes what a pronoun means; none: no such word stands there.
-struct Exchange {
+struct WordChange {
   std::string from, to;
   std::string sentence;
 };
-std::optional<Exchange> telling_exchange(const std::string& sentence);
+std::optional<WordChange> suggested_change(const std::string& sentence);
 
 struct GlanceView {
   Glance made;

@@ -36,8 +36,8 @@ void measure_frames(std::shared_ptr<const EmbeddingLook> look, std::vector<Measu
     own.push_back(drawn.own);
     whole.push_back(drawn.whole);
   }
-  out.push_back({"map of 30 000 pieces: frame, 99 %", quantile(whole, 0.99), "ms"});
-  out.push_back({"the same, before rasterisation, median", median(own), "ms"});
+  out.push_back({"map of 30 000 tokens: frame time, 99th percentile", quantile(whole, 0.99), "ms"});
+  out.push_back({"the same before rasterization, median", median(own), "ms"});
 }
 
 }  // namespace
@@ -55,14 +55,14 @@ std::vector<Measurement> measure_embeddings(const Tokenizer& tokenizer) {
   EmbeddingDesk desk(vocabulary);
   const auto begin = Clock::now();
   auto look = desk.look(*model, tokenizer, {}, {});
-  out.push_back({"30 000 pieces of width 512: principal axes", milliseconds_since(begin), "ms"});
+  out.push_back({"30 000 tokens of width 512: principal components", milliseconds_since(begin), "ms"});
   std::vector<double> times;
   for (int round = 0; round < 12; ++round) {
     const auto asked = Clock::now();
     look = desk.look(*model, tokenizer, {.chosen = "piece" + std::to_string(100 + round)}, {});
     times.push_back(milliseconds_since(asked));
   }
-  out.push_back({"30 000 pieces of width 512: neighbours of one, median", median(times), "ms"});
+  out.push_back({"30 000 tokens of width 512: neighbors of one token, median", median(times), "ms"});
   measure_frames(look, out);
   return out;
 }

@@ -51,8 +51,9 @@ void measure_thumbnails(std::vector<Measurement>& out) {
     own.push_back(drawn.own);
     whole.push_back(drawn.whole);
   }
-  out.push_back({"192 live thumbnails of 64² and a large map: frame, 99 %", quantile(whole, 0.99), "ms"});
-  out.push_back({"the same, the window's own processor time, 99 %", quantile(own, 0.99), "ms"});
+  out.push_back(
+      {"192 live thumbnails of 64² and a large map: frame time, 99th percentile", quantile(whole, 0.99), "ms"});
+  out.push_back({"the same, CPU time of the window only, 99th percentile", quantile(own, 0.99), "ms"});
 }
 
 void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>& out) {
@@ -81,7 +82,7 @@ void measure_long_sentence(const Tokenizer& tokenizer, std::vector<Measurement>&
     window.draw();
     if (round >= 0) times.push_back(milliseconds_since(begin));
   }
-  out.push_back({"512 pieces: from the sentence to its attention on the screen, median", median(times), "ms"});
+  out.push_back({"512 tokens: from the sentence to its attention on screen, median", median(times), "ms"});
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class TypedWindow {
     const auto begin = Clock::now();
     const std::uint64_t before = scope_.asked.request;
     draw_awaited(letter);
-    if (scope_.asked.request == before) throw std::runtime_error("the letter did not reach the sentence");
+    if (scope_.asked.request == before) throw std::runtime_error("the typed letter did not reach the sentence bar");
     run_until([this] { return newest() == scope_.asked.request; });
     draw_awaited();
     attention = milliseconds_since(begin);
@@ -202,9 +202,9 @@ void measure_idle(const std::string& run, std::vector<Measurement>& out) {
   TypedWindow window(run);
   window.focus_sentence();
   for (int frame = 0; frame < 50; ++frame) window.draw();
-  out.push_back({"frame, 1600×1000, idle: median", median(window.frames()), "ms"});
-  out.push_back({"lessons that are closed: what they add to a frame", cost_of_lessons(window), "%"});
-  out.push_back({"key to its attention on the screen, median", median(type_letters(window).attention), "ms"});
+  out.push_back({"frame time, 1600×1000, idle: median", median(window.frames()), "ms"});
+  out.push_back({"frame time added by closed lessons", cost_of_lessons(window), "%"});
+  out.push_back({"keystroke to its attention on screen, median", median(type_letters(window).attention), "ms"});
 }
 
 void measure_while_training(const std::string& run, std::vector<Measurement>& out) {
@@ -221,14 +221,15 @@ void measure_while_training(const std::string& run, std::vector<Measurement>& ou
     const double alone = window.steps_per_second(idle_period, false);
     shares.push_back(window.steps_per_second(idle_period, true) / alone);
   }
-  out.push_back({"while training: key to its attention on the screen, median", median(waits.attention), "ms"});
-  out.push_back({"while training: key to its attention on the screen, 95 %", quantile(waits.attention, 0.95), "ms"});
-  out.push_back({"while training: key to its whole translation, median", median(waits.translation), "ms"});
-  out.push_back({"while training: frame, median", median(window.frames()), "ms"});
-  out.push_back({"while training: frame, 99 %", quantile(window.frames(), 0.99), "ms"});
+  out.push_back({"while training: keystroke to its attention on screen, median", median(waits.attention), "ms"});
+  out.push_back(
+      {"while training: keystroke to its attention on screen, 95th percentile", quantile(waits.attention, 0.95), "ms"});
+  out.push_back({"while training: keystroke to its complete translation, median", median(waits.translation), "ms"});
+  out.push_back({"while training: frame time, median", median(window.frames()), "ms"});
+  out.push_back({"while training: frame time, 99th percentile", quantile(window.frames(), 0.99), "ms"});
   out.push_back({"while typing: training steps", static_cast<double>(last_step - first_step) / seconds, "steps/s"});
-  out.push_back({"training with the window shown, of its speed without", 100 * median(shares), "%"});
-  out.push_back({"longest wait of the window for the worker", window.longest_wait(), "ms"});
+  out.push_back({"training speed with the window shown, relative to without", 100 * median(shares), "%"});
+  out.push_back({"longest time that the window waited for the worker", window.longest_wait(), "ms"});
 }
 
 }  // namespace
@@ -236,7 +237,7 @@ void measure_while_training(const std::string& run, std::vector<Measurement>& ou
 std::vector<Measurement> measure_window(const std::string& run) {
   std::vector<Measurement> out;
   first_frame();  // once for what the system keeps: files, shaders
-  out.push_back({"the window's making to its first frame", first_frame(), "ms"});
+  out.push_back({"from creating the window to its first frame", first_frame(), "ms"});
   measure_idle(run, out);
   measure_while_training(run, out);
   return out;

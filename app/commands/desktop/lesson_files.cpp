@@ -41,7 +41,8 @@ LessonFiles find_lessons() {
   for (const std::filesystem::path& path : lesson_paths()) {
     LessonRead read = read_lesson_file(path);
     if (read.complaints.empty() && std::ranges::count(files.lessons, read.lesson.name, &Lesson::name) > 0)
-      read.complaints.push_back(fmt::format("{}:1: another lesson is called \"{}\"", path.string(), read.lesson.name));
+      read.complaints.push_back(
+          fmt::format("{}:1: another lesson is already named \"{}\"", path.string(), read.lesson.name));
     if (read.complaints.empty()) files.lessons.push_back(std::move(read.lesson));
     files.complaints.insert(files.complaints.end(), read.complaints.begin(), read.complaints.end());
   }

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "commands/desktop/lesson_files.h"
+#include "commands/desktop/manual_files.h"
 #include "commands/paths.h"
 #include "corpus/corpus.h"
 #include "engine/device.h"
@@ -40,6 +41,7 @@ Facts machine_facts() {
   LessonFiles files = find_lessons();
   facts.lessons = std::move(files.lessons);
   facts.complaints = std::move(files.complaints);
+  facts.manual = read_manual();
   facts.theme = system_theme().value_or(ThemeName::dark);
   std::error_code error;
   if (std::filesystem::is_directory(shipped_run(), error)) facts.shipped_run = shipped_run().string();

@@ -49,7 +49,7 @@ void hear(Scope& scope, Session& session, const std::string& run) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!looked_at_sentence(scope)) {
     if (std::chrono::steady_clock::now() > deadline) {
-      throw std::runtime_error(fmt::format("{}: no look inside the model within {} minutes", run, patience.count()));
+      throw std::runtime_error(fmt::format("{}: no forward pass finished within {} minutes", run, patience.count()));
     }
     std::this_thread::sleep_for(poll_interval);
     Session::News news = session.poll();
@@ -64,15 +64,15 @@ void hear(Scope& scope, Session& session, const std::string& run) {
 // What was recorded nearest to that step.
 void show_step(Scope& scope, std::int64_t step) {
   const PinnedSentence* sentence = recorded_sentence(scope);
-  if (!sentence) throw std::runtime_error("nothing is recorded of this sentence: pin it with train --pin");
+  if (!sentence) throw std::runtime_error("this sentence was not recorded: pin it with train --pin");
   show_frame(scope, nearest_frame(sentence->frames, static_cast<double>(step)));
 }
 
 // Of a recurrent model's attention there is one map, and nothing to choose. Throws std::runtime_error.
 void check_view(const Workspace* of_view, const std::string& view, const ModelConfig& model) {
   if (!model.is_recurrent() || of_view != find_workspace("attention") || view == "head") return;
-  throw std::runtime_error(fmt::format(
-      "--view {}: a recurrent model has no layers of heads to be shown so, only one map (--view head)", view));
+  throw std::runtime_error(
+      fmt::format("--view {}: a recurrent model has no layers of heads, only one attention map (--view head)", view));
 }
 
 // What the window says once the sentence has been looked at; frames until nothing more is asked.

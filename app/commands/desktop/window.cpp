@@ -159,7 +159,7 @@ void App::open_first_run(const std::string& path) {
     session_->post(OpenRun{shipped.string()});
   } else {
     notify(scope_, Severity::warning,
-           "The trained model that comes with attnscope is not at " + shipped.string() +
+           "The trained model that ships with attnscope was not found at " + shipped.string() +
                ": starting from random weights.");
     session_->post(Reset{Config{}});
   }
@@ -202,7 +202,7 @@ void App::run() {
   serving_.reset();
   tell_errors(session_->end().events);
   if (!window_.lost()) return;
-  std::fputs("attnscope: the display has gone\n", stderr);
+  std::fputs("attnscope: the connection to the display was lost\n", stderr);
   std::_Exit(1);  // what there is to close would ask it
 }
 
@@ -299,7 +299,7 @@ void App::save_settings() {
   try {
     write_settings(settings_file_, {readers_layout(scope_), place});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "attnscope: the settings could not be kept: %s\n", error.what());
+    std::fprintf(stderr, "attnscope: the settings could not be saved: %s\n", error.what());
   }
 }
 

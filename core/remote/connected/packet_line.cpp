@@ -40,16 +40,16 @@ std::string preamble() {
 
 asio::awaitable<void> read_preamble(Tcp::socket& socket) {
   const std::string magic = co_await read_bytes(socket, remote_magic.size());
-  if (magic != remote_magic) throw WireError("what answers there is no attnscope");
+  if (magic != remote_magic) throw WireError("the server there is not attnscope");
   const std::uint32_t protocol = number_of(co_await read_bytes(socket, number_size));
   if (protocol != remote_protocol)
-    throw WireError(fmt::format("the attnscope there speaks protocol {}, this one {}: both must be of the same version",
+    throw WireError(fmt::format("the attnscope there speaks protocol {}, this one {}: both must have the same version",
                                 protocol, remote_protocol));
 }
 
 asio::awaitable<std::string> read_packet(Tcp::socket& socket, std::size_t most) {
   const std::size_t size = number_of(co_await read_bytes(socket, number_size));
-  if (size > most) throw WireError(fmt::format("a packet of {} bytes, where {} are the most", size, most));
+  if (size > most) throw WireError(fmt::format("a packet of {} bytes; at most {} are allowed", size, most));
   co_return co_await read_bytes(socket, size);
 }
 

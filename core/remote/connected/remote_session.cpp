@@ -36,8 +36,8 @@ class NotWelcome : public Error {
 };
 
 std::string reason_of(const std::error_code& error) {
-  if (error == asio::error::operation_aborted) return "nothing is heard from there";
-  if (error == asio::error::eof) return "it was closed there";
+  if (error == asio::error::operation_aborted) return "no answer";
+  if (error == asio::error::eof) return "the other side closed the connection";
   return error.message();
 }
 
@@ -86,7 +86,7 @@ class RemoteSession::Line {
       } catch (const NotWelcome& refused) {
         show({.line = Attachment::Line::refused, .why = refused.what()});
         const std::string text =
-            fmt::format("{} does not let this window watch: {}", address_text(station_), refused.what());
+            fmt::format("{} did not accept this window: {}", address_text(station_), refused.what());
         say(Message{Severity::error, text});
         show_status();
         co_return;
@@ -192,7 +192,7 @@ class RemoteSession::Line {
     } else {
       const bool lost = now.line == Attachment::Line::lost;
       shown.activity = Activity::idle;
-      shown.device = fmt::format("{}: {}{}", now.to, now.why, lost ? ", connecting again…" : "");
+      shown.device = fmt::format("{}: {}{}", now.to, now.why, lost ? ", reconnecting…" : "");
     }
     say(std::move(shown));
   }

@@ -56,7 +56,7 @@ Tcp::endpoint endpoint_of(asio::io_context& io, const RemoteAddress& address) {
   asio::error_code error;
   const auto found = Tcp::resolver(io).resolve(address.host, std::to_string(address.port), error);
   if (error || found.empty())
-    throw std::runtime_error(fmt::format("{}: there is no such address: {}", address_text(address), error.message()));
+    throw std::runtime_error(fmt::format("{}: no such address: {}", address_text(address), error.message()));
   return *found.begin();
 }
 
@@ -64,8 +64,7 @@ asio::ip::tcp::acceptor listening(asio::io_context& io, const RemoteAddress& add
   try {
     return {io, endpoint_of(io, address)};
   } catch (const std::system_error& error) {
-    throw std::runtime_error(
-        fmt::format("{}: nobody can be served there: {}", address_text(address), error.code().message()));
+    throw std::runtime_error(fmt::format("{}: cannot listen there: {}", address_text(address), error.code().message()));
   }
 }
 
@@ -201,11 +200,11 @@ class Station::Desk {
   // Why it may not watch; empty: it may.
   std::string greet(Watcher& watcher, const ToStation& packet) {
     const auto* hello = std::get_if<Hello>(&packet);
-    if (hello == nullptr) return "a watcher says first who it is";
+    if (hello == nullptr) return "a window must introduce itself first";
     if (!options_.token.empty() && !is_same_secret(hello->token, options_.token))
-      return hello->token.empty() ? "a token is asked for there" : "the token is not the one asked for there";
+      return hello->token.empty() ? "a token is required there" : "the token is wrong";
     const auto watch = std::ranges::count_if(watchers_, [](const auto& entry) { return entry.second->greeted; });
-    if (static_cast<std::size_t>(watch) >= most_watchers) return fmt::format("{} windows watch it already", watch);
+    if (static_cast<std::size_t>(watch) >= most_watchers) return fmt::format("{} windows are attached already", watch);
     watcher.greeted = true;
     ++greeted_;
     watcher.next = hello->session == session_number_ ? std::clamp(hello->next, log_.first(), log_.end()) : log_.first();
@@ -235,7 +234,7 @@ class Station::Desk {
     acceptor_.close();
     watch_.cancel();
     for (const auto& [guest, watcher] : watchers_) {
-      watcher->say(Message{Severity::info, "The training there has ended"});
+      watcher->say(Message{Severity::info, "The remote training has ended"});
       if (!watcher->greeted) watcher->let_go();
     }
     nudge_all();
@@ -414,9 +413,9 @@ class Station::Desk {
   static std::string checked(ToWatcher packet) {
     const std::string bytes = wire_bytes(packet);
     if (bytes.size() <= largest_news) return framed(bytes);
-    return framed(wire_bytes(ToWatcher(
-        Said{Message{Severity::warning, fmt::format("What was asked for takes {} MB, more than is sent: it is left out",
-                                                    bytes.size() >> 20)}})));
+    return framed(wire_bytes(ToWatcher(Said{Message{
+        Severity::warning,
+        fmt::format("The requested result has {} MB, more than can be sent: it was left out", bytes.size() >> 20)}})));
   }
 
   asio::io_context io_;  // first: what belongs to it goes before it

@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw std::runtime_error("this program was built without networking: it needs asio (Debian: libasio-dev)");
+  throw std::runtime_error("this build has no networking: it needs asio (Debian: libasio-dev)");
 }
 
 }  // namespace

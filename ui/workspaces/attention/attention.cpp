@@ -16,12 +16,12 @@ namespace attnscope {
 namespace {
 
 constexpr std::array levels = {
-    WorkspaceView{"model", "Model", "Every head of every layer, to be sorted and compared."},
-    WorkspaceView{"head", "Head", "One head: who looks at whom, and how much."},
+    WorkspaceView{"model", "Model", "All heads of all layers, for sorting and comparing."},
+    WorkspaceView{"head", "Head", "One head: which token attends to which, and how much."},
     WorkspaceView{"inside", "Inside one head",
-                  "The head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
+                  "The selected head's own numbers: q·k, ÷√d_k, mask, softmax, ×V, W_O (paper §3.2.1)."},
     WorkspaceView{"sublayers", "Add & norm, feed-forward",
-                  "What every sublayer does to every piece's vector (paper §3.1, §3.3)."},
+                  "The effect of each sublayer on every token's vector (paper §3.1, §3.3)."},
 };
 static_assert(levels.size() == static_cast<std::size_t>(AttentionLevel::sublayers) + 1);
 
@@ -52,9 +52,9 @@ void change_level(WorkspaceContext& context) {
   if (const Snapshot* snapshot = walked(context)) move_level(context.views.of<AttentionView>(), snapshot->model, by);
 }
 
-constexpr const char* next_head = mark("the next head, the next layer");
+constexpr const char* next_head = mark("next head, next layer");
 constexpr const char* next_row = mark("the row whose weights are listed");
-constexpr const char* next_level = mark("the next nearer level, the next farther one");
+constexpr const char* next_level = mark("one level in, one level out");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_head, move_head<-1, 0>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_head, move_head<1, 0>},
@@ -85,8 +85,8 @@ void draw_contrast(AttentionView& view, const Skin& skin) {
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), left));
   ImGui::Checkbox(tr_label("Full contrast"), &view.full_contrast);
   ImGui::PopStyleVar();
-  help_tooltip(tr("Colours go from 0 to each map's largest weight instead of 1: for long sentences, whose weights are "
-                  "all small. The values stay as they are."),
+  help_tooltip(tr("Colors run from 0 to each map's largest weight instead of 1. Use it for long sentences, whose "
+                  "weights are all small. The values do not change."),
                skin);
 }
 

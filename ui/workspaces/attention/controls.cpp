@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::array pictures = {
     ChoiceText{HeadPicture::matrix, mark("Matrix"),
-               mark("A row a query, a column a key, a cell a weight. The wheel zooms at the cursor, dragging pans, a "
-                    "double-click shows all again.")},
+               mark("One row per query, one column per key; each cell is a weight. Scroll to zoom at the cursor, drag "
+                    "to pan, double-click to show everything again.")},
     ChoiceText{HeadPicture::lines, mark("Lines"),
-               mark("Queries on the left, keys on the right, a line a weight, as thick and as opaque as it. Pointing "
-                    "at a piece shows its lines alone, a click keeps them.")},
+               mark("Queries on the left, keys on the right. Each line is a weight: the larger it is, the thicker and "
+                    "more opaque the line. Point at a token to show only its lines; click to pin them.")},
     ChoiceText{HeadPicture::both, mark("Both"),
-               mark("Matrix and lines; the matrix alone where there is no room for both.")},
+               mark("Matrix and lines. Shows only the matrix where there is no room for both.")},
 };
 
 struct MixText {
@@ -34,23 +34,24 @@ struct MixText {
 };
 
 constexpr std::array mixes = {
-    MixText{HeadMix::one, "", mark("this head"), mark("The selected head's own weights (paper §3.2.1).")},
-    MixText{HeadMix::together_mean, mark("together"), mark("mean of the heads together"),
-            mark("The mean of the heads that were shift-clicked, cell by cell.")},
+    MixText{HeadMix::one, "", mark("this head"), mark("The weights of the selected head (paper §3.2.1).")},
+    MixText{HeadMix::together_mean, mark("together"), mark("mean of the selected heads"),
+            mark("The mean of the heads selected with Shift + click, cell by cell.")},
     MixText{HeadMix::layer_mean, mark("layer mean"), mark("mean over the layer's heads"),
             mark("The mean of all heads of this layer, cell by cell (multi-head attention, paper §3.2.2).")},
     MixText{HeadMix::layer_max, mark("layer max"), mark("max over the layer's heads"),
-            mark("The largest weight that any head of this layer has there. Rows need not sum to 1.")},
+            mark("The largest weight of any head of this layer in each cell. Rows need not sum to 1.")},
     MixText{HeadMix::part_mean, mark("mean"), mark("mean over all layers"),
-            mark("The mean of all heads of all layers of this part.")},
+            mark("The mean of all heads of all layers of this attention type, cell by cell.")},
     MixText{HeadMix::part_max, mark("max"), mark("max over all layers"),
-            mark("The largest weight that any head of any layer of this part has there. Rows need not sum to 1.")},
+            mark("The largest weight of any head of any layer of this attention type in each cell. Rows need not sum "
+                 "to 1.")},
     MixText{HeadMix::rollout, mark("rollout"), mark("attention rollout"),
-            mark("How much of every input reaches every place through the layers up to this one, residuals counted: "
-                 "the product of ½ W + ½ I over the layers, W the mean over a layer's heads (Abnar & Zuidema 2020, "
-                 "arXiv 2005.00928 §3).")},
-    MixText{HeadMix::difference, mark("difference"), mark("with interventions − untouched"),
-            mark("What your interventions do to this head: its weights now minus its weights without them.")},
+            mark("Attention rollout: how much of each input reaches each position through the layers up to this one, "
+                 "residual connections included. It is the product of ½ W + ½ I over the layers; W is the mean of a "
+                 "layer's heads (Abnar & Zuidema 2020, arXiv 2005.00928 §3).")},
+    MixText{HeadMix::difference, mark("difference"), mark("with interventions − original"),
+            mark("How your interventions change this head: its weights with them minus its weights without them.")},
 };
 
 const MixText& text_of(HeadMix mix) {
@@ -87,7 +88,7 @@ void draw_mixes(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   ImGui::SetNextItemWidth(std::min(width, ImGui::GetContentRegionAvail().x));
   const MixText& shown = text_of(view.map.choice.mix);
   const bool open = begin_combo("##show", tr(shown.title));
-  if (!open) return help_tooltip(trf("What the pictures show. Now: {}", tr(shown.help)), skin);
+  if (!open) return help_tooltip(trf("Which weights the pictures show. Current choice: {}", tr(shown.help)), skin);
   for (const MixText& text : mixes) draw_mix(text, snapshot, view, skin);
   ImGui::EndCombo();
 }
@@ -97,8 +98,8 @@ std::string entropy_help(const Shown& shown, const AttentionView& view) {
   std::string help = tr(attnscope::text_of(view.part, shown.snapshot->model).help);
   if (measures) {
     help +=
-        trf("\nentropy {:.2f} nats: mean over the rows of −Σ w ln w. 0: every row looks at one place; {:.2f}: evenly "
-            "at all it sees.",
+        trf("\nentropy {:.2f} nats: the mean of −Σ w ln w over the rows. 0: every row attends to a single key; {:.2f}: "
+            "evenly to all the keys it sees.",
             measures->entropy, measures->most_entropy);
     if (near_uniform(*measures)) help += tr(" Near-uniform: untrained or idle.");
   }
@@ -120,9 +121,9 @@ void draw_together(AttentionView& view, const Skin& skin) {
     ImGui::PushID(name.c_str());
     if (ImGui::InvisibleButton("together", {extent.x + extent.y, extent.y})) toggle_together(view, place);
     ImGui::PopID();
-    help_tooltip(
-        tr("Shown together with the others in this colour. Click: no longer. Shift-click a thumbnail: one more."),
-        skin);
+    help_tooltip(tr("This head is shown together with the others, in this color. Click to remove it; Shift + click a "
+                    "thumbnail to add another one."),
+                 skin);
   }
 }
 
@@ -134,17 +135,17 @@ const char* reading_of(const Shown& shown, const AttentionView& view) {
 // ---- every head in an order
 
 constexpr std::array orders = {
-    ChoiceText{HeadOrder::place, mark("by place"), mark("Layers from top to bottom, heads from left to right.")},
+    ChoiceText{HeadOrder::place, mark("by layer"), mark("Layers from top to bottom, heads from left to right.")},
     ChoiceText{HeadOrder::entropy, mark("by entropy"),
-               mark("How spread a head looks: the mean over its queries of −Σ w ln w, sharpest first. Click again: the "
-                    "other way round.")},
+               mark("How spread out a head's attention is: the mean over its queries of −Σ w ln w, sharpest first. "
+                    "Click again to reverse the order.")},
     ChoiceText{HeadOrder::distance, mark("by distance"),
-               mark("How far a head looks: the mean over its queries of Σ w |query − key|, in pieces, nearest first. "
-                    "Click again: the other way round.")},
+               mark("How far away a head attends: the mean over its queries of Σ w |query − key|, in tokens, nearest "
+                    "first. Click again to reverse the order.")},
     ChoiceText{HeadOrder::attention, mark("by attention to"),
-               mark("How much of its attention a head gives to the selected piece: the mean over the queries that see "
-                    "it or, where a query is selected too, its weight on that key. Select pieces at the level “Head”. "
-                    "Click again: the other way round.")},
+               mark("How much attention a head gives to the selected token: the mean over the queries that see it or, "
+                    "if a query is selected too, its weight on that key. Select tokens at the level “Head”. Click "
+                    "again to reverse the order.")},
 };
 
 bool keys_are_of(AttentionPart part, const SelectedToken& token) {
@@ -198,7 +199,7 @@ std::vector<RankedHead> valued_heads(const AttentionView& view, const ShownMaps&
 
 std::string title_of_order(const ChoiceText<HeadOrder>& text, const std::optional<SelectedToken>& token) {
   if (text.value != HeadOrder::attention) return tr(text.title);
-  if (!token) return trf("{} a piece", tr(text.title));
+  if (!token) return trf("{} a token", tr(text.title));
   return fmt::format("{} {}", tr(text.title), without_mark(token->piece));
 }
 
@@ -217,7 +218,7 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
     next_in_row(text_size(skin.fonts.ui, tr("switched off")).x, skin.px(12));
     draw_label(skin.fonts.ui, skin.theme.warning, tr("switched off"), skin);
     help_tooltip(
-        tr("Its weights are as they would be, but nothing of what it gathers goes on: its part of W_O gets zeros."),
+        tr("The head is ablated: its attention weights are still computed, but zeros replace its contribution to W_O."),
         skin);
   }
   if (const MapMeasures* measures = measures_at(view.measures, view.place())) {
@@ -232,15 +233,15 @@ void draw_head_caption(const Shown& shown, AttentionView& view, const Skin& skin
 
 void draw_head_controls(const Shown& shown, AttentionView& view, const Skin& skin) {
   draw_pictures(view, skin);
-  draw_checkbox(
-      tr_label("Words"), view.words,
-      tr("Pieces of a word are merged: weights summed over the pieces of the word that is looked at, averaged over "
-         "those of the word that looks; rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
-      skin);
-  draw_checkbox(tr_label("Margins"), view.margins,
-                tr("Along the lower edge what every key gets, averaged over the queries that see it; along the right "
-                   "edge every query's entropy, −Σ w ln w: short bars look at one place, long ones everywhere."),
+  draw_checkbox(tr_label("Words"), view.words,
+                tr("Merges the tokens of a word: weights are summed over the tokens of the attended word and averaged "
+                   "over those of the attending word. Rows still sum to 1 (Clark et al. 2019, arXiv 1906.04341 §4.1)."),
                 skin);
+  draw_checkbox(
+      tr_label("Margins"), view.margins,
+      tr("Shows along the lower edge the attention that each key receives, averaged over the queries that see it. "
+         "Along the right edge: each query's entropy, −Σ w ln w; short bars mean one key, long bars all keys."),
+      skin);
   draw_mixes(*shown.snapshot, view, skin);
 }
 

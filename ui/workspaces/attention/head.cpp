@@ -112,12 +112,12 @@ void tell_cell(const Canvas& canvas, int row, int col) {
   mono_text(fmt::format("{} → {}", map.row_labels[static_cast<std::size_t>(row)],
                         map.col_labels[static_cast<std::size_t>(col)]),
             canvas.skin);
-  if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead (§3.2.3)"));
+  if (map.causal && col > row) return ImGui::TextDisabled("%s", tr("masked: look-ahead mask (§3.2.3)"));
   const auto value = static_cast<double>(map.map.at(row, col));
   if (!map.is_signed()) return ImGui::Text("%.6g", value);
   const auto before = static_cast<double>(map.before.at(row, col));
   ImGui::Text("%+.6f", value);
-  ImGui::TextDisabled(tr("%.6f changed − %.6f untouched"), before + value, before);
+  ImGui::TextDisabled(tr("%.6f changed − %.6f original"), before + value, before);
 }
 
 // The weight of every head that is shown together with the selected one.
@@ -137,11 +137,11 @@ void set_margins(const Canvas& canvas, HeatmapOptions& options) {
     return values.empty() ? 1.0F : std::max(1e-6F, *std::ranges::max_element(values));
   };
   options.col_bars = {map.received, largest(map.received), tr("received"), "",
-                      tr("What this key gets, averaged over the queries that see it.")};
+                      tr("The attention that this key receives, averaged over the queries that see it.")};
   const auto keys = static_cast<float>(std::max(2, map.map.cols));
   options.row_bars = {
       map.entropies, std::log(keys), tr("entropy"), tr("nats"),
-      tr("−Σ w ln w of this query's row: 0 looks at one place; a full bar, ln(number of keys), evenly at all.")};
+      tr("−Σ w ln w of this query's row. 0: all weight on one key; a full bar, ln(number of keys): evenly on all.")};
 }
 
 // The value drawn in full: changes are small, so they are always drawn as large as they can be.
@@ -252,7 +252,7 @@ void tell_changes(const Canvas& canvas, BipartiteToken token) {
   const auto& others = query ? map.col_labels : map.row_labels;
   const WithFont mono(canvas.skin.fonts.mono);
   plain_text(own[static_cast<std::size_t>(token.index)]);
-  ImGui::TextDisabled("%s", query ? tr("looks more or less at") : tr("is looked at more or less by"));
+  ImGui::TextDisabled("%s", query ? tr("attends more or less to") : tr("receives more or less attention from"));
   for (const int other : order)
     plain_text(fmt::format("{:+.4f}  {}", change(other), others[static_cast<std::size_t>(other)]));
 }
@@ -296,16 +296,16 @@ void draw_list_heading(Canvas& canvas, int row, const char* hint) {
   draw_label(skin.fonts.mono, skin.theme.text, canvas.map().row_labels[static_cast<std::size_t>(row)], skin);
   ImGui::SameLine(0, skin.px(8));
   draw_label(skin.fonts.ui, skin.theme.text_dim,
-             canvas.map().is_signed() ? tr("looks more or less at") : tr("looks at"), skin);
+             canvas.map().is_signed() ? tr("attends more or less to") : tr("attends to"), skin);
   help_tooltip(hint, skin);
   if (!canvas.view.pinned_row && !canvas.view.pinned_col) return;
   ImGui::SameLine(0, skin.px(8));
-  if (ImGui::SmallButton(tr_label("Let go"))) let_go(canvas.view);
-  help_tooltip(tr("Lets go of the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
+  if (ImGui::SmallButton(tr_label("Unpin"))) let_go(canvas.view);
+  help_tooltip(tr("Unpins the query and key that were clicked: the list follows the mouse again (Escape)."), skin);
 }
 
 PointedCell draw_list(Canvas& canvas, int row) {
-  constexpr const char* hint = mark("Point at a row to see where it looks; click to keep it.");
+  constexpr const char* hint = mark("Point at a row to see what it attends to; click to pin it.");
   const HeadMap& map = canvas.map();
   if (row < 0 || row >= map.map.rows) {
     draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim, tr(hint), canvas.skin);
@@ -342,7 +342,8 @@ void draw_panes(Canvas& canvas, const Panes& panes) {
   ImGui::BeginChild("row", panes.list.size, false, ImGuiWindowFlags_NoNavInputs);
   if (view.picture == HeadPicture::both && !panes.lines.shown()) {
     draw_wrapped_label(canvas.skin.fonts.small, canvas.skin.theme.text_dim,
-                       tr("No room for the lines beside the matrix: close a column, or choose Lines."), canvas.skin);
+                       tr("No room for the lines next to the matrix: close a side column, or choose Lines."),
+                       canvas.skin);
   }
   take(draw_list(canvas, row));
   ImGui::EndChild();

@@ -114,21 +114,20 @@ const char* refusal(HeadMix mix, const HeadChoice& choice, const Snapshot& snaps
   const HeadPlace& place = choice.heads.front();
   if (mix == HeadMix::one) return nullptr;
   if (mix == HeadMix::difference) {
-    if (!snapshot.untouched) return tr("There is no intervention in the model.");
+    if (!snapshot.untouched) return tr("No intervention is active. Add one with Intervene\u2026.");
     const Matrix* before = untouched_map(snapshot, place);
     const Matrix& now = *map_at(snapshot, place);
     const bool alike = before && before->rows == now.rows && before->cols == now.cols;
     return alike ? nullptr
-                 : tr("With the interventions the model writes an output of another length: the maps do not fit each "
-                      "other.");
+                 : tr("With the interventions the output has another length, so the two maps cannot be compared.");
   }
-  if (snapshot.model.is_recurrent()) return tr("This model has one map only.");
+  if (snapshot.model.is_recurrent()) return tr("This model has only one map.");
   if (mix == HeadMix::together_mean && choice.heads.size() < 2)
-    return tr("Shift-click further heads of this part among the thumbnails first.");
+    return tr("Select more heads first: Shift + click their thumbnails.");
   if (mix == HeadMix::rollout && place.part == AttentionPart::cross)
     return tr(
-        "Rollout follows layers of self-attention, which look into the sequence they come from. Cross-attention looks "
-        "into another one.");
+        "Rollout is defined for self-attention, whose queries and keys come from the same sequence. In cross-attention "
+        "they come from different ones.");
   return nullptr;
 }
 

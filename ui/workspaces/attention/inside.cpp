@@ -40,16 +40,16 @@ void draw_controls(const HeadCards& cards, AttentionView& view, const Skin& skin
   const Snapshot& snapshot = *cards.numbers.snapshot;
   ImGui::AlignTextToFramePadding();
   bold_text(title_of(view.place(), snapshot.model), skin);
-  help_tooltip(tr("This head's own numbers for this sentence, from its queries and keys to what the sublayer gives. "
-                  "Point at a cell to see how it came about and what it was made from; click it to keep its row."),
+  help_tooltip(tr("This head's numbers for this sentence, from queries and keys to the sublayer's output. Point at a "
+                  "cell to see how it is computed; click it to pin its row."),
                skin);
   ImGui::SameLine(0, skin.px(10));
   ImGui::Dummy({0, 0});
   const char* compare = tr_label("Compare √d_k");
   next_in_row(checkbox_width(compare), skin.px(6));
   ImGui::Checkbox(compare, &view.inside.compare);
-  help_tooltip(tr("The same scores with and without the division by √d_k: how far apart they lie, how sharp the "
-                  "weights become and how little gradient the softmax then lets through (paper §3.2.1, footnote 4)."),
+  help_tooltip(tr("Compares the scores with and without division by √d_k: how far apart they are, how sharp the "
+                  "weights become and how little gradient the softmax lets through (paper §3.2.1, footnote 4)."),
                skin);
   draw_mask_buttons(view, cards.numbers, cards.keys, skin);
 }
@@ -66,8 +66,8 @@ struct Side {
 void draw_bars(const HeadNumbers& numbers, const Spread& spread, ImVec2 size, const Skin& skin) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   ImGui::Dummy(size);
-  help_tooltip(tr("How many of the scores that are not hidden lie where. Both pictures have the same axis. Scores far "
-                  "apart saturate the softmax."),
+  help_tooltip(tr("Histogram of the unmasked scores; both pictures share one axis. Scores that are far apart saturate "
+                  "the softmax."),
                skin);
   Painter paint(skin);
   const float line = font_size(skin.fonts.small);
@@ -90,22 +90,22 @@ void draw_bars(const HeadNumbers& numbers, const Spread& spread, ImVec2 size, co
 
 void draw_measures(const Spread& spread, int keys, const Skin& skin) {
   wrapped_text(skin.theme.text_dim, trf("mean entropy {:.2f} nats", spread.mean_entropy));
-  help_tooltip(trf("Mean over the queries of −Σ w ln w: 0 looks at one key, ln {} = {:.2f} at all alike.", keys,
-                   std::log(static_cast<double>(std::max(1, keys)))),
+  help_tooltip(trf("Mean of −Σ w ln w over the queries. 0: all weight on one key; ln {} = {:.2f}: equal weight on all.",
+                   keys, std::log(static_cast<double>(std::max(1, keys)))),
                skin);
   wrapped_text(skin.theme.text_dim, trf("softmax gradient {:.3f}", spread.mean_gradient));
   help_tooltip(tr("Mean over the queries of the largest |∂w/∂s| = w (1 − w), at most 1/4. Near 0 the softmax is "
-                  "saturated: hardly anything is learned through it (paper §3.2.1, footnote 4)."),
+                  "saturated and hardly any gradient passes through it (paper §3.2.1, footnote 4)."),
                skin);
 }
 
 void draw_side(const HeadCards& cards, const Side& side, ImVec2 size, TextureStore& textures, const Skin& skin) {
   ImGui::BeginGroup();
-  const std::string title = side.scaled ? fmt::format("÷ √{}", cards.numbers.head().q.cols) : tr("not divided");
+  const std::string title = side.scaled ? fmt::format("÷ √{}", cards.numbers.head().q.cols) : tr("not scaled");
   bold_text(title, skin);
   if (side.of_model) {
     ImGui::SameLine(0, skin.px(6));
-    dim_text(tr("the model's"), skin);
+    dim_text(tr("model's own"), skin);
   }
   HeatmapOptions options;
   options.row_labels = cards.queries;
@@ -127,10 +127,10 @@ void draw_inside(const ShownMaps& maps, AttentionView& view, TextureStore& textu
   const Shown& shown = maps.of(view.part);
   clamp_to(view, *shown.snapshot);
   if (is_off(*shown.snapshot, view.place()))
-    return draw_quiet_note(tr("This layer is switched off: it passes its input on, and no head of it works."), room,
-                           skin);
+    return draw_quiet_note(
+        tr("This layer is switched off: it passes its input on unchanged, and none of its heads is used."), room, skin);
   if (!shown.snapshot->inside || shown.snapshot->inside->place != view.place())
-    return draw_quiet_note(tr("looking…"), room, skin);
+    return draw_quiet_note(tr("computing…"), room, skin);
   refresh(view, shown.snapshot);
   const std::shared_ptr<const HeadNumbers> numbers = view.inside.numbers;
   const HeadCards cards{*numbers, pieces_of(row_tokens(*shown.snapshot, view.part)),

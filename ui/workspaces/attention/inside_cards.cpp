@@ -27,25 +27,27 @@ struct StageText {
 };
 
 constexpr std::array<StageText, num_stages> stage_texts = {
-    StageText{"q", "", mark("Queries, a row a piece: what each piece looks for. x·W_Q + b_Q, this head's part.")},
-    StageText{"k", "×", mark("Keys, a row a piece: what each piece can be found by. x·W_K + b_K, this head's part.")},
+    StageText{"q", "", mark("Queries, one row per token: what each token looks for. x·W_Q + b_Q, this head's part.")},
+    StageText{"k", "×",
+              mark("Keys, one row per token: what queries are compared with. x·W_K + b_K, this head's part.")},
     StageText{"products", "=", mark("Every query with every key: q·k = Σ_d q_d k_d (paper §3.2.1).")},
-    StageText{"bias", "+", mark("What tells this head the order of the pieces, added to the scaled scores.")},
+    StageText{"bias", "+",
+              mark("Relative position bias: added to the scaled scores, so that this head can use token order.")},
     StageText{"scores", "→",
-              mark("Products of d_k terms grow with √d_k; divided by it, the softmax stays where it can learn (paper "
+              mark("A sum of d_k products grows like √d_k. Dividing by √d_k keeps the softmax out of saturation (paper "
                    "§3.2.1).")},
     StageText{"masked", "→",
-              mark("Hidden cells become −∞ before the softmax (paper §3.2.3). Click or drag over cells to hide them or "
-                   "to show them again: a what-if inside this head, the model stays as it is.")},
+              mark("Masked scores become −∞ before the softmax (paper §3.2.3). Click or drag over cells to mask or "
+                   "unmask them: a what-if for this head only; the model's weights do not change.")},
     StageText{"weights", "→",
-              mark("softmax: each row's weights are positive and sum to 1. The row's largest score is taken off first, "
-                   "which changes nothing but keeps exp small.")},
-    StageText{"v", "×", mark("Values, a row a piece: what is handed on. x·W_V + b_V, this head's part.")},
-    StageText{"output", "=", mark("What this head hands on: of each query the values, mixed by its weights.")},
-    StageText{"heads", "", mark("All heads side by side (paper §3.2.2); this head's columns are outlined.")},
-    StageText{"w_o", "×", mark("W_O, learned: mixes all heads into one vector a piece (paper §3.2.2).")},
+              mark("softmax: each row's weights are positive and sum to 1. The row's largest score is subtracted "
+                   "first, which keeps exp small and does not change the result.")},
+    StageText{"v", "×", mark("Values, one row per token: what is passed on. x·W_V + b_V, this head's part.")},
+    StageText{"output", "=", mark("The head's output: for each query the values, averaged with its weights.")},
+    StageText{"heads", "", mark("All heads concatenated (paper §3.2.2); this head's columns are outlined.")},
+    StageText{"w_o", "×", mark("W_O, learned: mixes all heads into one vector per token (paper §3.2.2).")},
     StageText{"sublayer", "=",
-              mark("What the sublayer gives: the heads through W_O, plus b_O. It is added to x next (paper §3.1).")},
+              mark("The sublayer's output: the heads through W_O, plus b_O. It is added to x next (paper §3.1).")},
 };
 
 const StageText& text_of(Stage stage) {
@@ -64,8 +66,8 @@ constexpr std::array join = {Stage::heads, Stage::w_o, Stage::sublayer};
 constexpr std::array sections = {
     Section{mark("1  Compare every query with every key"), compare},
     Section{mark("2  Scale, mask, softmax: scores become weights"), weigh},
-    Section{mark("3  Mix the values by the weights"), mix},
-    Section{mark("4  All heads side by side, through W_O"), join},
+    Section{mark("3  Average the values with these weights"), mix},
+    Section{mark("4  All heads concatenated, through W_O"), join},
 };
 
 std::string title_of(Stage stage, const HeadNumbers& numbers) {
@@ -74,7 +76,7 @@ std::string title_of(Stage stage, const HeadNumbers& numbers) {
   const PositionScheme* rotation = rotated_by(head, numbers.snapshot->model);
   const std::string rotated = rotation ? fmt::format(", {}", rotation->label) : "";
   const std::string added(bias ? bias->label : "");
-  const std::string divided = head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not divided");
+  const std::string divided = head.scaled ? fmt::format("q·k ÷ √{}", head.q.cols) : tr("q·k, not scaled");
   const std::array<std::string, num_stages> titles = {
       "Q" + rotated,
       "K" + rotated,
@@ -178,7 +180,7 @@ void draw_card(Context& context, Stage stage, ImVec2 at, ImVec2 size) {
   ImGui::SetCursorScreenPos(at);
   std::optional<Stage>& alone = context.view.inside.alone;
   const std::string help =
-      trf("{}\nClick: {}.", tr(text_of(stage).help), alone ? tr("all stages again") : tr("this stage alone, large"));
+      trf("{}\nClick: {}.", tr(text_of(stage).help), alone ? tr("show all stages") : tr("enlarge this stage"));
   if (draw_card_title({title_of(stage, numbers), help, options.map, options.low, options.high}, size.x, skin))
     alone = alone ? std::nullopt : std::optional(stage);
   const HeatmapResult result = draw_heatmap("map", matrix, numbers.version, {size.x, size.y - card_title_height(skin)},

@@ -56,8 +56,7 @@ void draw_hide_key(AttentionView& view, const HeadNumbers& numbers, std::span<co
                    const Skin& skin) {
   next_in_row(button_width(tr("Hide key ▾")), skin.px(6));
   if (ImGui::SmallButton(tr_label("Hide key ▾"))) ImGui::OpenPopup("keys");
-  help_tooltip(tr("Padding: a key that no query may look at, a whole column (what is done to the filling of shorter "
-                  "sentences in a batch)."),
+  help_tooltip(tr("Masks a key for all queries, a whole column. This is how padding tokens in a batch are treated."),
                skin);
   if (!ImGui::BeginPopup("keys")) return;
   for (int key = 0; key < numbers.mask.cols; ++key) {
@@ -113,9 +112,9 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
   const HeadInside& head = numbers.head();
   ImGui::AlignTextToFramePadding();
   dim_text(tr("Mask"), skin);
-  help_tooltip(tr("What if other keys were hidden from this head? Everything after it is computed anew, to the "
-                  "translation; the weights of the model stay as they are. Keys that the decoder has not written yet "
-                  "can be shown to the numbers below alone. Click or drag over cells of the mask below, too."),
+  help_tooltip(tr("Tries another mask for this head. Everything after it is recomputed, up to the translation; the "
+                  "model's weights do not change. Keys that are not generated yet can be unmasked only for the numbers "
+                  "below. You can also click or drag over the mask's cells below."),
                skin);
   const auto offer = [&](const char* label, const CellMask& mask, const char* help) {
     next_in_row(button_width(label), skin.px(6));
@@ -126,20 +125,20 @@ void draw_mask_buttons(AttentionView& view, const HeadNumbers& numbers, std::spa
     help_tooltip(help, skin);
     if (clicked) use_mask(view, head, mask);
   };
-  offer(tr_label("Model's"), model_mask(head),
-        tr("The mask the model has here: look-ahead in the decoder's self-attention, else none."));
+  offer(tr_label("Original"), model_mask(head),
+        tr("The model's own mask here: look-ahead in the decoder's self-attention, none elsewhere."));
   offer(tr_label("Look-ahead"), look_ahead_mask(numbers.mask.rows, numbers.mask.cols),
         tr("Hides every key after the query (paper §3.2.3)."));
-  offer(tr_label("None"), CellMask(numbers.mask.rows, numbers.mask.cols), tr("Every query may look at every key."));
+  offer(tr_label("None"), CellMask(numbers.mask.rows, numbers.mask.cols), tr("Every query may attend to every key."));
   draw_hide_key(view, numbers, keys, skin);
 }
 
 void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> queries, TextureStore& textures,
                       const Skin& skin) {
   if (!numbers.what_if || numbers.change.empty()) return;
-  colored_text(skin.theme.warning, tr("What if, inside this head only: how far the output moves"));
-  help_tooltip(tr("‖Δ‖ of what the sublayer gives with this mask, for every query, before the model has been asked or "
-                  "where it cannot be: keys that are not written yet."),
+  colored_text(skin.theme.warning, tr("What-if for this head only: change of the output"));
+  help_tooltip(tr("‖Δ‖ of the sublayer's output with this mask, for each query. It is computed here while the model's "
+                  "answer is not available, for example for keys that are not generated yet."),
                skin);
   Matrix change(1, static_cast<int>(numbers.change.size()));
   change.values = numbers.change;
@@ -153,7 +152,7 @@ void draw_mask_effect(const HeadNumbers& numbers, std::span<const std::string> q
   options.tooltip = [&](int, int query) {
     const auto at = static_cast<std::size_t>(query);
     ImGui::TextUnformatted(
-        trf("{}: ‖Δ‖ = {:.3g}, the output has ‖·‖ = {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
+        trf("{}: ‖Δ‖ = {:.3g}; the output's norm is {:.3g}", queries[at], numbers.change[at], numbers.norms[at])
             .c_str());
   };
   draw_heatmap("change", change, numbers.version, {0, skin.px(effect_map_height)}, options, textures, skin);

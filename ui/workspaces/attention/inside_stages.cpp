@@ -128,7 +128,7 @@ std::string bias_text(const HeadNumbers& numbers, const StageCell& cell) {
 std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
   const HeadInside& head = numbers.head();
   const std::string product = short_number(numbers.stages.products.at(cell.row, cell.col));
-  std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + tr(" (not divided)");
+  std::string text = head.scaled ? fmt::format("{} ÷ √{}", product, head.q.cols) : product + tr(" (not scaled)");
   if (const PositionScheme* scheme = biased_by(head, numbers.snapshot->model))
     text += fmt::format(" + {} ({})", operand_text(head.bias.at(cell.row, cell.col)), scheme->label);
   return text + " = " + short_number(numbers.stages.scores.at(cell.row, cell.col));
@@ -136,7 +136,7 @@ std::string score_text(const HeadNumbers& numbers, const StageCell& cell) {
 
 std::string masked_text(const HeadNumbers& numbers, const StageCell& cell) {
   const std::string score = short_number(numbers.stages.scores.at(cell.row, cell.col));
-  if (numbers.mask.at(cell.row, cell.col)) return score + tr(" + (−∞) = −∞\nhidden: its weight is 0");
+  if (numbers.mask.at(cell.row, cell.col)) return score + tr(" + (−∞) = −∞\nmasked: its weight is 0");
   return score + " + 0 = " + score;
 }
 
@@ -149,11 +149,11 @@ bool is_forced(const HeadNumbers& numbers, int row) {
 
 std::string weight_text(const HeadNumbers& numbers, const StageCell& cell) {
   const std::string weight = short_number(numbers.stages.weights.at(cell.row, cell.col));
-  if (is_forced(numbers, cell.row)) return tr("forced, whatever the scores = ") + weight;
+  if (is_forced(numbers, cell.row)) return tr("forced, independent of the scores = ") + weight;
   const Matrix& scores = numbers.stages.masked;
   float largest = -std::numeric_limits<float>::infinity();
   for (int col = 0; col < scores.cols; ++col) largest = std::max(largest, scores.at(cell.row, col));
-  if (std::isinf(largest)) return tr("every key of this row is hidden: no weight at all = ") + weight;
+  if (std::isinf(largest)) return tr("all keys of this row are masked, so there is no weight = ") + weight;
   double sum = 0;
   for (int col = 0; col < scores.cols; ++col) sum += std::exp(static_cast<double>(scores.at(cell.row, col) - largest));
   const float score = scores.at(cell.row, cell.col);
@@ -175,7 +175,7 @@ std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const
   const std::string value = short_number(numbers.stages.output.at(cell.row, cell.col));
   if (std::ranges::find(numbers.snapshot->interventions.heads_off, head.place) !=
       numbers.snapshot->interventions.heads_off.end())
-    return tr("this head is switched off = ") + value;
+    return tr("this head is ablated = ") + value;
   const ProductSum sum{weights.cols, [&](int key) { return weights.at(cell.row, key); },
                        [&](int key) {
                          const float value_of_key = head.v.at(key, cell.col);
@@ -192,7 +192,7 @@ std::string output_text(const HeadNumbers& numbers, const StageCell& cell, const
 std::string heads_text(const HeadNumbers& numbers, const StageCell& cell) {
   const int width = numbers.head().q.cols;
   const int head = cell.col / width;
-  return trf("head {}{}, number {} of its {}\n= {}", head + 1,
+  return trf("head {}{}, component {} of {}\n= {}", head + 1,
              head == numbers.head().place.head ? tr(" (this one)") : "", cell.col % width, width,
              short_number(numbers.heads.at(cell.row, cell.col)));
 }
@@ -213,13 +213,13 @@ std::string given_text(const HeadNumbers& numbers, const StageCell& cell, const 
   const std::string rotated = rotation ? trf(", rotated by {}", rotation->label) : "";
   switch (cell.stage) {
     case Stage::q:
-      return trf("q({})[{}], number {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col, cell.col,
-                 rotated, value);
+      return trf("q({})[{}], component {} of x·W_Q + b_Q{}\n= {}", name_of(labels.queries, cell.row), cell.col,
+                 cell.col, rotated, value);
     case Stage::k:
-      return trf("k({})[{}], number {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
+      return trf("k({})[{}], component {} of x·W_K + b_K{}\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
                  rotated, value);
     case Stage::v:
-      return trf("v({})[{}], number {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
+      return trf("v({})[{}], component {} of x·W_V + b_V\n= {}", name_of(labels.keys, cell.row), cell.col, cell.col,
                  value);
     default:
       return trf("W_O[{}][{}], learned\n= {}", cell.row, cell.col, value);

@@ -37,7 +37,7 @@ std::string layer_title(const LayerPlace& layer) {
 
 // A piece by its place; of a sentence that has become shorter, its number.
 std::string piece(std::span<const Token> tokens, int index) {
-  if (index < 0 || index >= static_cast<int>(tokens.size())) return trf("piece {}", index + 1);
+  if (index < 0 || index >= static_cast<int>(tokens.size())) return trf("token {}", index + 1);
   return tokens[static_cast<std::size_t>(index)].piece;
 }
 
@@ -67,8 +67,8 @@ void piece_combo(const char* id, std::span<const Token> tokens, int count, int& 
 const char* why_only_tokens(const ModelConfig& model) {
   if (!model.is_recurrent()) return nullptr;
   return tr(
-      "A recurrent model has no heads and layers of attention to be switched off, and its one attention is part of its "
-      "state: only tokens can be replaced.");
+      "A recurrent model has no attention heads or layers to switch off, and its only attention is part of its state. "
+      "You can only replace tokens.");
 }
 
 void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
@@ -76,21 +76,25 @@ void draw_switches(const Snapshot& snapshot, AttentionView& view, const Skin& sk
   const char* why_not = why_only_tokens(snapshot.model);
   const bool head_off = contains(view.interventions.heads_off, view.place());
   const bool layer_off = contains(view.interventions.layers_off, layer_of(view.place()));
-  if (button((head_off ? tr("This head is off") : tr("This head")) + std::string("##head"), why_not,
-             trf("{}: its part of what goes into W_O becomes zero (paper §3.2.2). Again: on.",
-                 title_of(view.place(), snapshot.model)),
-             skin))
+  if (button(
+          (head_off ? tr("This head is off") : tr("This head")) + std::string("##head"), why_not,
+          trf("{}: zeroes this head's contribution to W_O (zero ablation, paper §3.2.2). Click again to re-enable it.",
+              title_of(view.place(), snapshot.model)),
+          skin))
     toggle_head(view.interventions, view.place());
   ImGui::SameLine();
   if (button((layer_off ? tr("This layer is off") : tr("This layer")) + std::string("##layer"), why_not,
-             trf("{}: it passes its input on unchanged (paper §3.1). Again: on.", layer_title(layer_of(view.place()))),
+             trf("{}: makes this layer pass its input on unchanged (paper §3.1). Click again to re-enable it.",
+                 layer_title(layer_of(view.place()))),
              skin))
     toggle_layer(view.interventions, layer_of(view.place()));
   ImGui::SameLine();
   bool& other_scale = view.interventions.other_scale;
   const bool divided = snapshot.model.scaled_attention != other_scale;
   if (button(divided ? tr_label("\u00F7 \u221Ad_k##scale") : tr_label("\u00F7 \u221Ad_k is off##scale"), why_not,
-             tr("The division of all heads' scores by \u221Ad_k (paper \u00A73.2.1). Again: back."), skin))
+             tr("Removes the division of all heads' scores by \u221Ad_k, or adds it (paper \u00A73.2.1). Click again "
+                "to undo."),
+             skin))
     other_scale = !other_scale;
 }
 
@@ -99,22 +103,23 @@ void draw_force(const Snapshot& snapshot, AttentionView& view, const Skin& skin)
   const std::vector<Token>& queries = row_tokens(snapshot, view.part);
   const std::vector<Token>& keys = col_tokens(snapshot, view.part);
   const char* why_not = why_only_tokens(snapshot.model);
-  if (!why_not && (queries.empty() || keys.empty())) why_not = tr("Nothing has been decoded yet.");
+  if (!why_not && (queries.empty() || keys.empty()))
+    why_not = tr("Nothing has been decoded yet: type a sentence below.");
   ImGui::BeginDisabled(why_not != nullptr);
   piece_combo("##query", queries, static_cast<int>(queries.size()), view.intervention.query, skin);
-  help_tooltip(tr("The query: the piece that looks."), skin);
+  help_tooltip(tr("The query: the token that attends."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(tr("looks only at"));
+  ImGui::TextUnformatted(tr("attends only to"));
   ImGui::SameLine();
   // Keys after the query are masked in the decoder.
   const int visible = view.part == AttentionPart::decoder ? view.intervention.query + 1 : static_cast<int>(keys.size());
   piece_combo("##key", keys, std::min(visible, static_cast<int>(keys.size())), view.intervention.key, skin);
-  help_tooltip(tr("The key: the piece that gets all the weight."), skin);
+  help_tooltip(tr("The key: the token that receives all the weight."), skin);
   ImGui::EndDisabled();
   ImGui::SameLine();
   if (button(tr_label("Force"), why_not,
-             trf("All of this query's weight goes to this key, in {} alone.", title_of(view.place(), snapshot.model)),
+             trf("Puts all of this query's weight on this key, only in {}.", title_of(view.place(), snapshot.model)),
              skin))
     force(view.interventions, {view.place(), view.intervention.query, view.intervention.key});
 }
@@ -125,10 +130,11 @@ void draw_side(const Snapshot& snapshot, InterventionsView& intervention, const 
     return;
   }
   if (ImGui::RadioButton(tr_label("source"), !intervention.target)) intervention.target = false;
-  help_tooltip(tr("A piece of the sentence, before the encoder embeds it."), skin);
+  help_tooltip(tr("A token of the sentence, before it is embedded."), skin);
   ImGui::SameLine();
   if (ImGui::RadioButton(tr_label("decoder input"), intervention.target)) intervention.target = true;
-  help_tooltip(tr("A piece of what the decoder has written, before it embeds it; what is shown stays as written."),
+  help_tooltip(tr("A token that the decoder has generated, before it is embedded. The displayed output keeps the "
+                  "original token."),
                skin);
 }
 
@@ -138,7 +144,7 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
   draw_side(snapshot, intervention, skin);
   const std::vector<Token>& tokens = intervention.target ? snapshot.target_in : snapshot.source;
   piece_combo("##piece", tokens, static_cast<int>(tokens.size()), intervention.position, skin);
-  help_tooltip(tr("The piece whose embedding is replaced."), skin);
+  help_tooltip(tr("The token whose embedding is replaced."), skin);
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(tr("by"));
@@ -146,13 +152,14 @@ void draw_replace(const Snapshot& snapshot, AttentionView& view, const Skin& ski
   ImGui::SetNextItemWidth(skin.px(110));
   const bool entered =
       ImGui::InputTextWithHint("##text", tr("a word"), &intervention.text, ImGuiInputTextFlags_EnterReturnsTrue);
-  help_tooltip(tr("Its first piece of the vocabulary is embedded instead; the sentence stays as typed."), skin);
+  help_tooltip(tr("The embedding of this word's first token is used instead; the sentence stays as typed."), skin);
   ImGui::SameLine();
   const bool blank = intervention.text.find_first_not_of(" \t") == std::string::npos;
-  const char* why_not = tokens.empty() ? tr("Nothing has been decoded yet.")
+  const char* why_not = tokens.empty() ? tr("Nothing has been decoded yet: type a sentence below.")
                         : blank        ? tr("Type a word first.")
                                        : nullptr;
-  const bool pressed = button(tr_label("Replace"), why_not, tr("The model reads the other piece at this place."), skin);
+  const bool pressed =
+      button(tr_label("Replace"), why_not, tr("Replaces the token that the model reads at this position."), skin);
   if (!why_not && (pressed || entered))
     replace(view.interventions, {intervention.target, intervention.position, -1, intervention.text});
 }
@@ -167,7 +174,8 @@ void begin_intervention(const Snapshot& snapshot, AttentionView& view) {
 
 void draw_popup(const Snapshot& snapshot, AttentionView& view, const Skin& skin) {
   if (!ImGui::BeginPopup(popup_id)) return;
-  dim_text(tr("Weights and training stay as they are; what is changed is listed above until it is taken back."), skin);
+  dim_text(tr("Weights and training are not affected. Active interventions are listed above until you remove them."),
+           skin);
   draw_switches(snapshot, view, skin);
   ImGui::Spacing();
   draw_force(snapshot, view, skin);
@@ -235,8 +243,8 @@ float draw_gold_piece(Painter& paint, float before, const GoldStep& after, ImVec
 void gold_tooltip(float before, const GoldStep& after, const Skin& skin) {
   ImGui::BeginTooltip();
   mono_text(after.token.piece, skin);
-  ImGui::Text(tr("p = %.4g untouched, %.4g now"), static_cast<double>(before), static_cast<double>(after.probability));
-  if (after.rank > 1) plain_text(trf("now number {}; the model would write {}", after.rank, after.best.piece));
+  ImGui::Text(tr("p = %.4g before, %.4g after"), static_cast<double>(before), static_cast<double>(after.probability));
+  if (after.rank > 1) plain_text(trf("now rank {}; the model would generate {}", after.rank, after.best.piece));
   ImGui::EndTooltip();
 }
 
@@ -244,11 +252,11 @@ void draw_gold(const Snapshot& snapshot, const LookDifference& difference, const
   const std::vector<GoldStep>& after = snapshot.gold;
   if (after.empty()) return;
   const std::string sum =
-      trf("log-probability of the {} {:.2f} → {:.2f}", difference.reference ? tr("reference") : tr("untouched output"),
+      trf("log-probability of the {} {:.2f} → {:.2f}", difference.reference ? tr("reference") : tr("original output"),
           difference.log_prob_before, difference.log_prob_after);
   ImGui::TextUnformatted(sum.c_str());
-  help_tooltip(tr("How probable every piece is when the ones before it are given, without and with the interventions "
-                  "(the bars: grey untouched, coloured now)."),
+  help_tooltip(tr("The probability of each token given the tokens before it, without and with the interventions (bars: "
+                  "gray before, colored after)."),
                skin);
   ImGui::SameLine(0, skin.px(12));
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -281,8 +289,8 @@ void draw_largest(const Snapshot& snapshot, const WeightChange& largest, Attenti
     view.pinned_row = largest.query;
     view.pinned_col = largest.key;
   }
-  help_tooltip(tr("Of all attention weights the one that moved most, beside those that were set by hand; only where "
-                  "the query saw the same pieces in both. Click: goes there."),
+  help_tooltip(tr("The attention weight that changed most, not counting weights you forced. Only queries that saw the "
+                  "same tokens in both are compared. Click to go there."),
                skin);
 }
 
@@ -325,8 +333,8 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
     begin_intervention(snapshot, view);
     ImGui::OpenPopup(popup_id);
   }
-  help_tooltip(tr("Intervenes in the model for this look: switches off a head or a layer, forces a query to look at "
-                  "one key, or replaces a token, and shows what comes of it."),
+  help_tooltip(tr("Changes this forward pass and shows the effect: switch off a head or a layer, force a query to "
+                  "attend to one key, or replace a token."),
                skin);
   draw_popup(snapshot, view, skin);
   ImGui::PopID();
@@ -337,11 +345,11 @@ void draw_interventions(const ShownMaps& maps, AttentionView& view, const Skin& 
 void draw_effect(const ShownMaps& maps, AttentionView& view, const Skin& skin) {
   const std::shared_ptr<const Snapshot>& snapshot = maps.complete.snapshot;
   if (snapshot && is_recorded(*snapshot)) return dim_text(recorded_note(maps.complete), skin);
-  if (!snapshot || !snapshot->untouched) return dim_text(tr("looking…"), skin);
+  if (!snapshot || !snapshot->untouched) return dim_text(tr("computing…"), skin);
   refresh(view.intervention, snapshot);
   const LookDifference& difference = *view.intervention.difference;
-  draw_output(tr("then"), difference.before, skin.theme.success, skin);
-  draw_output(tr("now"), difference.after, skin.theme.warning, skin);
+  draw_output(tr("before"), difference.before, skin.theme.success, skin);
+  draw_output(tr("after"), difference.after, skin.theme.warning, skin);
   draw_gold(*snapshot, difference, skin);
   if (difference.largest) draw_largest(*snapshot, *difference.largest, view, skin);
 }

@@ -182,7 +182,7 @@ List list_for(std::size_t count, ImVec2 space, const Skin& skin) {
 std::string value_text(const RankedHead& head, HeadOrder order) {
   if (!head.value) return "–";
   if (order == HeadOrder::entropy) return trf("{:.2f} nats", *head.value);
-  if (order == HeadOrder::distance) return trf("{:.1f} pieces", *head.value);
+  if (order == HeadOrder::distance) return trf("{:.1f} tokens", *head.value);
   return fmt::format("{:.3f}", *head.value);
 }
 
@@ -244,8 +244,8 @@ void draw_controls(const ShownMaps& maps, AttentionView& view, const Skin& skin)
     draw_label(skin.fonts.ui, skin.theme.warning, "≈", skin);
     ImGui::SameLine(0, skin.px(4));
     draw_label(skin.fonts.ui, skin.theme.text_dim, uniform, skin);
-    help_tooltip(tr("Near-uniform: untrained or idle. Such a head looks almost everywhere alike: the mean entropy of "
-                    "its rows is above 95 % of what it would be if every query looked at all the keys it sees alike."),
+    help_tooltip(tr("Near-uniform: untrained or idle. Such a head attends almost equally to every key: its rows' mean "
+                    "entropy is above 95 % of the maximum, which equal weights on all visible keys would give."),
                  skin);
   }
   end_choices();
@@ -266,9 +266,9 @@ void draw_uniform_mark(ImVec2 low, ImVec2 size, const Skin& skin) {
 }
 
 void tell_measures(const MapMeasures& measures, const Skin& skin) {
-  ImGui::Text(tr("mean entropy of a row: %.2f of at most %.2f nats"), static_cast<double>(measures.entropy),
+  ImGui::Text(tr("mean entropy per row: %.2f of at most %.2f nats"), static_cast<double>(measures.entropy),
               static_cast<double>(measures.most_entropy));
-  ImGui::Text(tr("mean distance |query − key|: %.1f pieces"), static_cast<double>(measures.distance));
+  ImGui::Text(tr("mean distance |query − key|: %.1f tokens"), static_cast<double>(measures.distance));
   if (!near_uniform(measures)) return;
   colored_text(skin.theme.warning, tr("near-uniform: untrained or idle"));
 }
@@ -298,8 +298,8 @@ void draw_tooltip(const Shown& shown, const HeadPlace& place, const AttentionVie
   if (is_switched_off(*shown.snapshot, place)) colored_text(skin.theme.warning, tr("switched off"));
   if (const MapMeasures* measures = measures_at(view.measures, place)) tell_measures(*measures, skin);
   if (const HeadImportance* head = importance_of(shown, place, view))
-    dim_text(trf("without it a held-out piece costs {:+.4f} nats (the bar)", head->exact), skin);
-  ImGui::TextDisabled("%s", tr("click: select   Shift + click: together, in colours   double-click: open"));
+    dim_text(trf("loss without it: {:+.4f} nats per held-out token (the bar)", head->exact), skin);
+  ImGui::TextDisabled("%s", tr("click: select   Shift + click: overlay in colors   double-click: open"));
   ImGui::EndTooltip();
 }
 
@@ -318,7 +318,7 @@ void draw_model(const ShownMaps& maps, AttentionView& view, TextureStore& textur
   if (view.order == HeadOrder::place)
     draw_grid(maps, largest_grid(maps, space, skin), view, textures, skin);
   else if (view.order == HeadOrder::attention && !selected_token(view, maps))
-    draw_quiet_note(tr("Select a piece first: click one at the level “Head”."), space, skin);
+    draw_quiet_note(tr("Select a token first: click one at the level “Head”."), space, skin);
   else
     draw_ranked(maps, view, textures, skin);
   ImGui::EndChild();

@@ -60,7 +60,7 @@ void draw_list(const Matrix& active, int token, const std::string& name, const S
   mono_text(name, skin);
   ImGui::SameLine(0, skin.px(8));
   dim_text(trf("{:.0f} % of {} active", 100 * active_share(active, token), active.cols), skin);
-  help_tooltip(tr("The units of the inner layer that this piece switches on most, with their values."), skin);
+  help_tooltip(tr("The hidden units that this token activates most, with their values."), skin);
   const std::vector<ActiveUnit> units = most_active(active, token, listed_units);
   for (const ActiveUnit& unit : units) draw_unit(unit, units.front().value, skin);
 }
@@ -122,8 +122,8 @@ void draw_units(const Shown& shown, AttentionView& view, TextureStore& textures,
   ImGui::PushID("units");
   draw_card_title({trf("Feed-forward, {} layer {}: {} units", flow->decoder ? tr("decoder") : tr("encoder"),
                        flow->layer + 1, active.cols),
-                   trf("The inner layer, after {}: a row a piece, a column a unit; beside each piece the share of "
-                       "units above 0 (paper §3.3). Click a row to list its units.",
+                   trf("The hidden layer, after {}: one row per token, one column per unit. Next to each token: the "
+                       "share of units above 0 (paper §3.3). Click a row to list its units.",
                        activation_formula(snapshot.model)),
                    options.map, options.low, options.high},
                   room.x, skin);

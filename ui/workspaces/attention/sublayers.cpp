@@ -23,13 +23,12 @@ struct Measure {
 };
 
 constexpr std::array measures = {
-    Measure{mark("‖x‖ in"), mark("The length of every piece's vector as it comes to the sublayer."),
-            &SublayerEffect::norm_in},
-    Measure{"‖Sublayer(x)‖", mark("The length of what the sublayer adds."), &SublayerEffect::norm_added},
-    Measure{mark("‖x‖ out"), mark("The length after the residual connection and, in post-norm, the layer norm."),
+    Measure{mark("‖x‖ in"), mark("The norm of each token's vector at the sublayer's input."), &SublayerEffect::norm_in},
+    Measure{"‖Sublayer(x)‖", mark("The norm of what the sublayer adds."), &SublayerEffect::norm_added},
+    Measure{mark("‖x‖ out"), mark("The norm after the residual connection and, in post-norm, the layer norm."),
             &SublayerEffect::norm_out},
     Measure{mark("cosine(in, out)"),
-            mark("How alike the vector is before and after the sublayer: 1 means it points the same way."),
+            mark("The cosine similarity of the vector before and after the sublayer: 1 means the same direction."),
             &SublayerEffect::cosine},
 };
 
@@ -130,7 +129,7 @@ void draw_measure(const Tower& tower, const Measure& measure, AttentionView& vie
   }
   ImGui::PushID(measure.title);
   draw_card_title(
-      {tr(measure.title), std::string(tr(measure.help)) + tr("\nClick a cell: selects the layer and the piece."),
+      {tr(measure.title), std::string(tr(measure.help)) + tr("\nClick a cell to select its layer and token."),
        options.map, options.low, options.high, range.open},
       size.x, skin);
   const HeatmapResult mouse =
@@ -164,11 +163,11 @@ struct NormText {
 
 constexpr std::array norm_texts = {
     NormText{false, mark("post-norm: {}(x + Sublayer(x))"),
-             mark("As in the paper (§3.1, §5.4): what the sublayer gives is added to its input, and the sum is "
-                  "normalised, so every piece's vector leaves with about the same length.")},
+             mark("As in the paper (§3.1, §5.4): the sublayer's output is added to its input and the sum is "
+                  "normalized, so all tokens' vectors leave with about the same norm.")},
     NormText{true, mark("pre-norm: x + Sublayer({}(x))"),
-             mark("The sublayer sees a normalised input, and what it gives is added to the input as it came: the "
-                  "vectors grow from layer to layer, and a last layer norm ends the stack (GPT-2; arXiv 2002.04745).")},
+             mark("The sublayer sees a normalized input, and its output is added to the unnormalized input. Vectors "
+                  "grow from layer to layer, so a final layer norm ends the stack (GPT-2; arXiv 2002.04745).")},
 };
 
 constexpr float least_width = 330;  // of one, at scale 1
@@ -242,7 +241,8 @@ class Diagram {
 void draw_one(const NormText& text, const char* norm, bool own, ImVec2 at, ImVec2 size, const Skin& skin) {
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(size);
-  help_tooltip(std::string(tr(text.help)) + (own ? tr("\nThis model is built so.") : tr("\nNot this model.")), skin);
+  help_tooltip(std::string(tr(text.help)) + (own ? tr("\nThis model uses it.") : tr("\nThis model does not use it.")),
+               skin);
   Painter paint(skin);
   const Color32 dim = faded(skin.theme.text_dim, 0.55F);
   const std::string title = fmt::format(fmt::runtime(tr(text.title)), norm);
@@ -256,7 +256,7 @@ void draw_sublayers(const ShownMaps& maps, AttentionView& view, TextureStore& te
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const Shown& shown = maps.complete;
   if (!shown.snapshot) return draw_quiet_note(tr("decoding…"), room, skin);
-  if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("looking…"), room, skin);
+  if (shown.snapshot->sublayers.empty()) return draw_quiet_note(tr("computing…"), room, skin);
   clamp_to(view, *shown.snapshot);
   ImGui::BeginChild("sublayers", ImVec2(0, 0), false, ImGuiWindowFlags_NoNavInputs);
   draw_norm_diagram(shown.snapshot->model, ImGui::GetContentRegionAvail().x, skin);

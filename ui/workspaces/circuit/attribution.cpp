@@ -84,21 +84,21 @@ void ask_if_new(WorkspaceContext& context, AttributionView& view, int first) {
 void draw_written(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("why"), tr("The written piece that is taken apart, those before it given."), skin);
+  quiet_words(tr("why"), tr("The output token to explain, given the tokens before it."), skin);
   for (std::size_t i = 0; i < view.look->written.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
     ImGui::SameLine(0, skin.px(4));
     const std::string piece(without_mark(view.look->written[i]));
     if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
-                    tr("Take this piece apart."), skin))
+                    tr("Explain this token."), skin))
       ask(context, view, static_cast<int>(i));
     ImGui::PopID();
   }
-  next_in_row(button_width(tr("again")), skin.px(10));
+  next_in_row(button_width(tr("Recompute")), skin.px(10));
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button(tr_label("again"))) ask(context, view, view.look->output);
+  if (ImGui::Button(tr_label("Recompute"))) ask(context, view, view.look->output);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the sentence and the weights of this moment."), skin);
+  help_tooltip(tr("Runs the analysis again with the current sentence and weights."), skin);
 }
 
 // ---- pictures
@@ -124,14 +124,15 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
   const Skin& skin = context.skin;
   const AttributionLook& look = *view.look;
   const std::string piece(without_mark(look.written[static_cast<std::size_t>(look.output)]));
-  draw_caption(tr("What each part adds to the logit"),
-               trf("{} = {}: embedding {}, biases {}, and these", piece, number_text(look.logit, 3),
-                   number_text(logit_of(look, LogitPartKind::embedding), 3),
-                   number_text(logit_of(look, LogitPartKind::biases), 3)),
-               tr("The stream at this step is a sum. With the scale of every norm held as it was in this pass, so is "
-                  "the logit: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3), and all parts together are the "
-                  "logit. What a part does to the scales, and through later layers, is in none of them."),
-               skin);
+  draw_caption(
+      tr("Direct logit attribution"),
+      trf("{} = {}: embedding {}, biases {}, and the cells below", piece, number_text(look.logit, 3),
+          number_text(logit_of(look, LogitPartKind::embedding), 3),
+          number_text(logit_of(look, LogitPartKind::biases), 3)),
+      tr("The residual stream at this step is a sum. With the layer norms' scales frozen as in this forward pass, the "
+         "logit is a sum too: w \u00B7 (gain \u2299 (part \u2212 its mean) / \u03C3); all components add up to it. "
+         "What a component changes in the scales and through later layers is not included."),
+      skin);
   std::vector<std::string> rows, cols;
   for (int row = 0; row < view.parts.rows; ++row) rows.push_back(trf("layer {}", row + 1));
   for (int col = 0; col < view.parts.cols; ++col) {
@@ -160,10 +161,10 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
   }
   options.tooltip = [&](int row, int col) {
     bold_text(part_title(cell(row, col)), skin);
-    dim_text(trf("adds {:+.4f} of the logit {:.4f}", cell(row, col).logit, look.logit), skin);
-    dim_text(trf("all parts: {:.4f}", parts_sum(look)), skin);
+    dim_text(trf("adds {:+.4f} to the logit, {:.4f}", cell(row, col).logit, look.logit), skin);
+    dim_text(trf("all components: {:.4f}", parts_sum(look)), skin);
     if (std::ranges::count(look.heads, cell(row, col).place, &ReadingHead::place) > 0)
-      dim_text(tr("click: its weights, below"), skin);
+      dim_text(tr("click: show its weights below"), skin);
   };
   const HeatmapResult mouse =
       draw_heatmap("parts", view.parts, view.version, {0, height}, options, context.textures, skin);
@@ -171,13 +172,14 @@ void draw_parts(WorkspaceContext& context, AttributionView& view, float height) 
 }
 
 const char* method_help(const std::string& name) {
-  if (name == "left out") return tr("log p \u2212 log p of a run without the piece");
+  if (name == "left out") return tr("log p \u2212 log p without the token (leave-one-out)");
   if (name == "integrated gradients")
     return tr(
-        "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x on the way from x\u2032, unknown pieces (1703.01365)");
+        "(x \u2212 x\u2032) \u00B7 mean of \u2202 log p/\u2202x along the path from x\u2032, the unknown token "
+        "(1703.01365)");
   if (name == "weights") return tr("\u03B1 of the chosen head, at this step");
   if (name == "rollout") return tr("\u220F (\u00BD W + \u00BD I), mean over heads (2005.00928)");
-  if (name.find("input") != std::string::npos) return tr("\u2202 log p/\u2202x \u00B7 x, x as embedded");
+  if (name.find("input") != std::string::npos) return tr("\u2202 log p/\u2202x \u00B7 x, x the token's embedding");
   return tr("\u2016\u03B1 v W_O\u2016 of the chosen head (2004.10102)");
 }
 
@@ -189,8 +191,8 @@ void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::ve
   HeatmapOptions options = signed_options({}, 1, skin);
   options.row_labels = names;
   options.col_labels = cols;
-  options.row_axis = tr("share of the row\u2019s largest");
-  options.col_axis = tr("piece read");
+  options.row_axis = tr("share of the row\u2019s maximum");
+  options.col_axis = tr("input token");
   options.zoom = &view.pieces_zoom;
   options.tooltip = [&](int row, int col) {
     const PieceMethod& method = view.methods[static_cast<std::size_t>(row)];
@@ -199,8 +201,8 @@ void draw_pieces(WorkspaceContext& context, AttributionView& view, const std::ve
               skin);
     dim_text(method_help(method.name), skin);
     if (method.name == "integrated gradients")
-      dim_text(trf("all pieces: log p {:.3f} \u2212 {:.3f}, but for {:.2f} %", look.log_prob, look.baseline_log_prob,
-                   100 * completeness_error(look)),
+      dim_text(trf("all tokens together: log p {:.3f} \u2212 {:.3f}, up to an error of {:.2f} %", look.log_prob,
+                   look.baseline_log_prob, 100 * completeness_error(look)),
                skin);
   };
   draw_heatmap("pieces", view.pieces, view.version, size, options, context.textures, skin);
@@ -221,7 +223,7 @@ void draw_agreement(WorkspaceContext& context, AttributionView& view, const std:
     bold_text(trf("{} and {}: {:.3f}", view.methods[static_cast<std::size_t>(row)].name,
                   view.methods[static_cast<std::size_t>(col)].name, view.agreement.at(row, col)),
               skin);
-    dim_text(tr("Spearman\u2019s \u03C1 of how much each piece matters, whatever its sign"), skin);
+    dim_text(tr("Spearman\u2019s \u03C1 between the tokens\u2019 importances, ignoring their sign"), skin);
   };
   draw_heatmap("agreement", view.agreement, view.version, {0, 0}, options, context.textures, skin);
 }
@@ -230,22 +232,23 @@ void draw_look(WorkspaceContext& context, AttributionView& view) {
   const Skin& skin = context.skin;
   const AttributionLook& look = *view.look;
   if (context.live && context.live->step != view.step)
-    draw_label(skin.fonts.small, skin.theme.text_dim,
-               trf("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
-               skin);
+    draw_label(
+        skin.fonts.small, skin.theme.text_dim,
+        trf("Computed at step {}. Recompute updates it to step {}.", grouped(view.step), grouped(context.live->step)),
+        skin);
   if (view.parts.empty())
     draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim, look.parts_problem, skin);
   else
     draw_parts(context, view, std::floor(ImGui::GetContentRegionAvail().y * 0.38F));
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, attribution_sentence(look, view.head), skin);
   const std::string of = view.head < look.heads.size()
-                             ? trf("weights of {} layer {} head {}", part_name(look.heads[view.head].place.part),
+                             ? trf("attention of {} layer {} head {}", part_name(look.heads[view.head].place.part),
                                    look.heads[view.head].place.layer + 1, look.heads[view.head].place.head + 1)
                              : std::string();
-  draw_caption(tr("What each piece read counts for, by every method"), of,
-               tr("Of log p of the chosen piece, in nats, those of the weights without a unit; each row as a share of "
-                  "its largest. Attention weights are no explanation by themselves (1902.10186, 1908.04626): the "
-                  "numbers on the right tell how far they rank the pieces as leaving them out does."),
+  draw_caption(tr("Importance of each input token, by method"), of,
+               tr("For log p of the chosen token, in nats; attention weights have no unit. Each row is scaled to its "
+                  "maximum. Attention weights are not an explanation (1902.10186, 1908.04626): the matrix on the right "
+                  "shows how closely their ranking agrees with leaving tokens out."),
                skin);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < view.methods.size(); ++i)
@@ -281,10 +284,12 @@ void draw_attribution(WorkspaceContext& context, AttributionView& view, int firs
   ask_if_new(context, view, first);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), context.skin); };
   if (context.live && context.live->source_text.empty())
-    return note(tr("Type a sentence below: where does what is written of it come from?"));
+    return note(
+        tr("Type a sentence below. This view then shows which heads, layers and input tokens each output token depends "
+           "on."));
   const bool answered = view.look && context.live && view.run == context.live->run && view.asked &&
                         view.look->question.text == view.asked->text;
-  if (!answered) return note(tr("Taking the answer apart\u2026"));
+  if (!answered) return note(tr("Computing the attribution\u2026"));
   draw_written(context, view);
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   draw_look(context, view);

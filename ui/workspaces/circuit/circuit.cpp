@@ -17,17 +17,19 @@ namespace attnscope {
 namespace {
 
 constexpr std::array modes = {
-    WorkspaceView{"circuit-place", "The place",
-                  "After which layer, at which word, the difference between the two sentences stands."},
-    WorkspaceView{"circuit-heads", "Heads", "Which head, at which word, moves it."},
-    WorkspaceView{"circuit-picture", "The circuit", "Which word reads which, by which heads, as far as the answer."},
-    WorkspaceView{"circuit-score", "Why there?",
-                  "A head's score taken apart: what each part of the query's word and of the key's brings to it."},
-    WorkspaceView{"circuit-formation", "Since when?", "What each part moved at earlier steps of the training."},
+    WorkspaceView{"circuit-place", "By position",
+                  "At which layer and word the two sentences' representations differ (residual-stream patching)."},
+    WorkspaceView{"circuit-heads", "Heads", "Effect of patching each head at each position."},
+    WorkspaceView{"circuit-picture", "Circuit",
+                  "The path of the difference: from which word to which, through which heads, up to the answer."},
+    WorkspaceView{"circuit-score", "Score decomposition",
+                  "Splits a head's attention score into what each part of the query and of the key contributes (QK)."},
+    WorkspaceView{"circuit-formation", "Over training",
+                  "Effect of each component of the circuit at earlier steps of the training."},
     WorkspaceView{"circuit-attribution", "Attribution",
-                  "What one written piece comes from: by head and layer, and by the pieces read."},
-    WorkspaceView{"circuit-importance", "Importance",
-                  "What the held-out pairs cost more without each head, and without more and more of them."},
+                  "Which heads, layers and input tokens one output token depends on."},
+    WorkspaceView{"circuit-importance", "Head importance",
+                  "Increase in held-out loss when each head, and growing sets of heads, are ablated."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(CircuitMode::importance) + 1);
 
@@ -55,13 +57,13 @@ void edit_twin(WorkspaceContext& context) {
   context.views.of<CircuitView>().typing = true;
 }
 
-constexpr const char* next_mode = mark("the next view, the one before");
+constexpr const char* next_mode = mark("next view, previous view");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
-    WorkspaceKey{{.key = Key::down}, "change the other sentence's run", turn_round},
-    WorkspaceKey{{.key = Key::backspace}, "take the change back", take_back},
-    WorkspaceKey{{.key = Key::enter}, "write another twin", edit_twin},
+    WorkspaceKey{{.key = Key::down}, "switch the patching direction", turn_round},
+    WorkspaceKey{{.key = Key::backspace}, "undo the patch", take_back},
+    WorkspaceKey{{.key = Key::enter}, "type another contrast sentence", edit_twin},
 };
 
 // ---- the two sentences
@@ -114,19 +116,19 @@ int parting_output(const WorkspaceContext& context, const CircuitView& view) {
   return known ? static_cast<int>(view.look->facts.prefix.size()) : -1;
 }
 
-constexpr const char* between_hint = mark("where they part");
+constexpr const char* between_hint = mark("first divergence");
 
 float between_width(const Skin& skin) {
-  return ImGui::CalcTextSize(tr("between")).x + skin.px(6) + button_width(tr(between_hint));
+  return ImGui::CalcTextSize(tr("Compare")).x + skin.px(6) + button_width(tr(between_hint));
 }
 
 // True when they were entered.
 bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
   next_in_row(between_width(skin), skin.px(6));
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("between"),
-              tr("The two words whose odds are asked for, il, elle: at the step where one of them is written. Left "
-                 "empty: the first at which the two translations part."),
+  quiet_words(tr("Compare"),
+              tr("The two output tokens whose log-odds are compared, for example il, elle, at the step where one of "
+                 "them is generated. Empty: the first token at which the two translations diverge."),
               skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(button_width(tr(between_hint)));
@@ -141,12 +143,13 @@ bool draw_between(CircuitView& view, bool valid, const Skin& skin) {
 void draw_twin(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("twin"),
-              tr("A sentence of as many pieces that is written otherwise: one word another. Values of its run are put "
-                 "into the run on the sentence below, and the other way round."),
+  quiet_words(tr("contrast sentence"),
+              tr("A minimal pair: the same number of tokens, one word changed, another translation. Activations are "
+                 "patched from its forward pass into that of the sentence below, and the other way around."),
               skin);
   ImGui::SameLine(0, skin.px(6));
-  const float beside = button_width(tr("offers")) + button_width(tr("again")) + between_width(skin) + skin.px(26);
+  const float beside =
+      button_width(tr("Suggestions")) + button_width(tr("Recompute")) + between_width(skin) + skin.px(26);
   // In a row with the rest where all of it can be read there: the word that differs may be its last.
   const float room = ImGui::GetContentRegionAvail().x;
   const float wanted = std::min(ImGui::CalcTextSize(view.twin.c_str()).x + skin.px(20), room);
@@ -154,23 +157,23 @@ void draw_twin(WorkspaceContext& context, CircuitView& view) {
   if (view.typing && !ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText("##twin", &view.twin, ImGuiInputTextFlags_EnterReturnsTrue);
   view.typing = ImGui::IsItemActive();
-  help_tooltip(tr("Enter: looks for what tells the two apart."), skin);
+  help_tooltip(tr("Press Enter to compare the two sentences."), skin);
   const auto between = words_between(view.between);
   const bool asked_between = draw_between(view, between.has_value(), skin);
   if ((entered || asked_between) && view.look && between)
     ask(context, view, {view.look->question.clean, view.twin, *between});
-  next_in_row(button_width(tr("offers")), skin.px(6));
+  next_in_row(button_width(tr("Suggestions")), skin.px(6));
   const bool offers = view.look && !view.look->offers.empty();
   ImGui::BeginDisabled(!offers);
-  if (ImGui::Button(tr_label("offers"))) ImGui::OpenPopup("offers");
+  if (ImGui::Button(tr_label("Suggestions"))) ImGui::OpenPopup("Suggestions");
   ImGui::EndDisabled();
-  help_tooltip(tr("Twins made of words that the corpus has at these places."), skin);
-  next_in_row(button_width(tr("again")), skin.px(6));
+  help_tooltip(tr("Contrast sentences built from corpus words that occur in this slot."), skin);
+  next_in_row(button_width(tr("Recompute")), skin.px(6));
   ImGui::BeginDisabled(!view.asked || is_working(context));
-  if (ImGui::Button(tr_label("again"))) ask(context, view, *view.asked);
+  if (ImGui::Button(tr_label("Recompute"))) ask(context, view, *view.asked);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the weights of this moment."), skin);
-  if (!ImGui::BeginPopup("offers")) return;
+  help_tooltip(tr("Runs the analysis again with the current weights."), skin);
+  if (!ImGui::BeginPopup("Suggestions")) return;
   for (const std::string& offer : view.look->offers)
     if (selectable_text(offer, offer == view.look->question.corrupted))
       ask(context, view, {view.look->question.clean, offer, between.value_or(std::vector<std::string>())});
@@ -186,7 +189,7 @@ void draw_outputs(const CircuitView& view, const Skin& skin) {
                        skin);
   };
   line(facts.clean, tr("sentence"));
-  line(facts.corrupted, tr("twin"));
+  line(facts.corrupted, tr("contrast sentence"));
   if (!view.look->found.problem.empty())
     draw_wrapped_label(skin.fonts.ui, skin.theme.warning, view.look->found.problem, skin);
 }
@@ -237,7 +240,7 @@ bool choose_word(const char* id, const char* before, const char* help, const Twi
   quiet_words(before, help, skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(width);
-  if (!begin_combo(id, slot < 0 ? tr("nothing") : facts.words[static_cast<std::size_t>(slot)].name)) return false;
+  if (!begin_combo(id, slot < 0 ? tr("none") : facts.words[static_cast<std::size_t>(slot)].name)) return false;
   const int before_choice = slot;
   if (optional && ImGui::Selectable(tr_label("nothing"), slot < 0)) slot = -1;
   for (std::size_t i = 0; i < facts.words.size(); ++i) {
@@ -262,12 +265,12 @@ void draw_direction(CircuitView& view, const Skin& skin) {
     view.trial.reset();
     make_matrices(view);
   };
-  choice(tr_label("sentence into twin"), Twin::corrupted,
-         tr("Denoising: the sentence's values are put into the run on the twin. What brings the answer back is enough "
-            "for it (arXiv 2404.15255)."));
-  choice(tr_label("twin into sentence"), Twin::clean,
-         tr("Noising: the twin's values are put into the run on the sentence. What spoils the answer is needed for it: "
-            "of two words that each would do, neither is."));
+  choice(tr_label("Clean \u2192 corrupted (denoising)"), Twin::corrupted,
+         tr("Denoising: activations of the sentence (clean) are patched into the contrast sentence (corrupted). What "
+            "restores the answer is sufficient for it (arXiv 2404.15255)."));
+  choice(tr_label("Corrupted \u2192 clean (noising)"), Twin::clean,
+         tr("Noising: activations of the contrast sentence (corrupted) are patched into the sentence (clean). What "
+            "breaks the answer is necessary for it. If two words carry it redundantly, neither shows as necessary."));
 }
 
 void draw_trial(const CircuitView& view, const Skin& skin) {
@@ -277,7 +280,7 @@ void draw_trial(const CircuitView& view, const Skin& skin) {
   const bool turned = trial.run.of == Twin::clean ? trial.margin < 0 : trial.margin > 0;
   draw_label(skin.fonts.ui, skin.theme.text_dim, view.tried, skin);
   draw_label(skin.fonts.bold, turned ? skin.theme.success : skin.theme.text,
-             trf("\u2192 {}   {}, {} of the difference", trial.output, turned ? tr("turned") : tr("not turned"),
+             trf("\u2192 {}   {}, {} of the whole difference", trial.output, turned ? tr("flipped") : tr("not flipped"),
                  number_text(trial.share, 2)),
              skin);
 }
@@ -313,20 +316,26 @@ void draw_circuit(WorkspaceContext& context) {
   };
   if (!view.look) {
     const bool empty = context.live && context.live->source_text.empty();
-    return note(empty                 ? tr("Type a sentence below: what makes the model say what it says of it?")
-                : is_working(context) ? tr("Looking for what tells the sentence from a twin\u2026")
-                                      : tr("Nothing was looked for: \u201Cagain\u201D does."));
+    return note(empty ? tr("Type a sentence below. This view then finds the words and attention heads that decide "
+                           "between its translation and that of a contrast sentence.")
+                : is_working(context) ? tr("Comparing the sentence with a contrast sentence\u2026")
+                                      : tr("Not computed yet. Click Recompute to find the words and heads that decide "
+                                           "between the two sentences."));
   }
   if (!view.look->problem.empty()) return note(view.look->problem);
   draw_outputs(view, skin);
   if (context.live && context.live->step != view.step) {
-    draw_label(skin.fonts.small, skin.theme.text_dim,
-               trf("of step {}; \u201Cagain\u201D looks at step {}", grouped(view.step), grouped(context.live->step)),
-               skin);
+    draw_label(
+        skin.fonts.small, skin.theme.text_dim,
+        trf("Computed at step {}. Recompute updates it to step {}.", grouped(view.step), grouped(context.live->step)),
+        skin);
   }
   if (view.mode == CircuitMode::place) return draw_place(context, view);
   if (view.mode == CircuitMode::heads) return draw_circuit_heads(context, view);
-  if (!view.look->found.problem.empty()) return note(tr("There is nothing to draw: see above."));
+  if (!view.look->found.problem.empty())
+    return note(
+        tr("No circuit to show: the message above says why. Try another contrast sentence: type one, or choose one "
+           "under Suggestions."));
   if (view.mode == CircuitMode::score) return draw_score(context, view);
   if (view.mode == CircuitMode::formation) return draw_formation(context, view);
   draw_circuit_picture(context, view);

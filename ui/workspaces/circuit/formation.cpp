@@ -20,10 +20,10 @@ std::string order_text(const std::vector<std::string>& names, const std::vector<
   std::map<std::int64_t, std::vector<std::string>> by_step;
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (const auto step = formed_by(lines[i])) by_step[*step].push_back(names[i]);
-  if (by_step.empty()) return tr("At none of these steps does any part move much.");
+  if (by_step.empty()) return tr("No component has a notable effect at any of these steps.");
   std::vector<std::string> parts;
   for (const auto& [step, formed] : by_step) parts.push_back(trf("by step {}: {}", grouped(step), listed(formed)));
-  return trf("Half of what each part moves at last was there {}.", fmt::join(parts, "; "));
+  return trf("Components reached half of their final effect {}.", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ std::optional<WorkspaceNumbers> formation_numbers(const CircuitView& view) {
 void draw_formation(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!view.formation) return note(tr("Asking the recorded steps\u2026"));
+  if (!view.formation) return note(tr("Patching at every recorded step\u2026"));
   if (view.formation->points.size() < fewest_steps) {
     return note(
-        tr("No earlier weights were recorded: the window records some while it trains, and training.kept_checkpoints "
-           "keeps some with a run."));
+        tr("This view compares earlier steps of the training, but no earlier weights were recorded. Train in this "
+           "window, which records some, or set training.kept_checkpoints so that the run saves some."));
   }
   const std::vector<std::string> names = formation_names(*view.formation);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, order_text(names, view.formed), skin);
@@ -62,15 +62,16 @@ void draw_formation(WorkspaceContext& context, CircuitView& view) {
   }
   const TwinFacts& facts = view.look->facts;
   if (context.live) view.formation_axis.marker = static_cast<double>(context.live->step);
-  draw_plot("formation", lines, {0, 0}, view.formation_axis, view.formation_plot,
-            {.title = tr("Moved, nats"),
-             .help = trf("Of log p({}) \u2212 log p({}) where the two outputs part: how far the part's values from the "
-                         "other sentence move it, the mean of both directions. The circuit is that of the newest "
-                         "weights; its parts are asked at every recorded step.",
-                         without_mark(facts.a.piece), without_mark(facts.b.piece)),
-             .x_label = tr("optimizer updates"),
-             .whole_x = true},
-            skin);
+  draw_plot(
+      "formation", lines, {0, 0}, view.formation_axis, view.formation_plot,
+      {.title = tr("Effect, nats"),
+       .help = trf("Effect on log p({}) \u2212 log p({}) at the first divergence: its change when the component's "
+                   "activation is patched from the other sentence, averaged over both directions. The circuit is that "
+                   "of the newest weights; its components are patched at every recorded step.",
+                   without_mark(facts.a.piece), without_mark(facts.b.piece)),
+       .x_label = tr("optimizer steps"),
+       .whole_x = true},
+      skin);
 }
 
 }  // namespace attnscope

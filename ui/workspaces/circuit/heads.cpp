@@ -15,9 +15,9 @@ namespace attnscope {
 namespace {
 
 constexpr std::array<ChoiceText<AttentionPart>, 3> parts = {{
-    {AttentionPart::encoder, mark("encoder"), mark("Self-attention of the words that are read.")},
-    {AttentionPart::cross, mark("cross-attention"), mark("What the decoder reads of them.")},
-    {AttentionPart::decoder, mark("decoder"), mark("Self-attention of what is written.")},
+    {AttentionPart::encoder, mark("encoder"), mark("Self-attention over the input tokens.")},
+    {AttentionPart::cross, mark("cross-attention"), mark("Attention from the decoder to the input tokens.")},
+    {AttentionPart::decoder, mark("decoder"), mark("Self-attention over the generated tokens.")},
 }};
 
 std::vector<std::string> positions_text(const CircuitView& view) {
@@ -44,30 +44,33 @@ void draw_parts(CircuitView& view, const Skin& skin) {
 }
 
 constexpr std::array<ChoiceText<ChangeKind>, 4> kinds = {{
-    {ChangeKind::twin, mark("from the other sentence"),
-     mark("Patching: does what this head says of the one sentence, said of the other, move the answer? All else that "
-          "the head does stays (arXiv 2404.15255).")},
-    {ChangeKind::zero, mark("nothing"),
-     mark("Zero ablation: what if it said nothing at all? The model has never met that.")},
-    {ChangeKind::mean, mark("its mean"),
-     mark("Mean ablation: what if it said what it says on average, over both sentences' words? What it always says is "
-          "left, what it says of this word is gone.")},
-    {ChangeKind::exchange, mark("itself, two words exchanged"),
-     mark("Each of two words gets the weight that the other had: does it matter at which of them the head looks? A "
-          "head switched off is not a head that looks elsewhere.")},
+    {ChangeKind::twin, mark("Activation patching"),
+     mark("Activation patching: replaces this head's output with its output on the other sentence. Does that change "
+          "the answer? Everything else in the head stays (arXiv 2404.15255).")},
+    {ChangeKind::zero, mark("Zero ablation"),
+     mark("Zero ablation: replaces the head's output with zeros. The model never met this in training, so the effect "
+          "may be exaggerated.")},
+    {ChangeKind::mean, mark("Mean ablation"),
+     mark("Mean ablation: replaces the head's output with its mean over the words of both sentences. This keeps what "
+          "is constant and removes what is specific to this word.")},
+    {ChangeKind::exchange, mark("Swapped attention"),
+     mark("Swaps the attention weights of two words: does it matter which of them the head attends to? Unlike an "
+          "ablated head, it still attends, only elsewhere.")},
 }};
 
 // Goes on in the row.
 void draw_exchanged(CircuitView& view, const Skin& skin) {
   const TwinFacts& facts = view.look->facts;
-  bool changed = choose_word("##one", tr("exchange"), tr("The one word, whose weight the other gets."), facts,
-                             view.exchanged[0], false, skin);
-  changed |= choose_word("##other", tr("and"), tr("The other word."), facts, view.exchanged[1], false, skin);
+  bool changed =
+      choose_word("##one", tr("swap"), tr("The first of the two words whose attention weights are swapped."), facts,
+                  view.exchanged[0], false, skin);
+  changed |=
+      choose_word("##other", tr("and"), tr("The second of the two words."), facts, view.exchanged[1], false, skin);
   if (changed) make_matrices(view);
 }
 
 void draw_kinds(CircuitView& view, const Skin& skin) {
-  quiet_words(tr("put in"), tr("What takes the place of the head's output."), skin);
+  quiet_words(tr("Replace with"), tr("The value that replaces the head's output."), skin);
   ImGui::SameLine(0, skin.px(6));
   for (const auto& [kind, title, help] : kinds) {
     if (kind == ChangeKind::exchange && view.exchanged.empty()) continue;
@@ -84,15 +87,14 @@ void draw_kinds(CircuitView& view, const Skin& skin) {
 void draw_way(CircuitView& view, const Skin& skin) {
   const Circuit& circuit = shown_circuit(view);
   const auto name = [&](int hop) {
-    return hop < 0 ? std::string(tr("any way"))
-                   : tr("straight to ") + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
+    return hop < 0 ? std::string(tr("all paths"))
+                   : tr("direct path to ") + hop_text(circuit, circuit.hops[static_cast<std::size_t>(hop)]);
   };
   ImGui::AlignTextToFramePadding();
-  quiet_words(
-      tr("goes"),
-      tr("Path patching: what the head gives is put in, and only what of it goes straight to the chosen heads counts; "
-         "all other heads and feed-forward networks on the way give what they gave (arXiv 2211.00593)."),
-      skin);
+  quiet_words(tr("Path"),
+              tr("Path patching: the head's output is patched, but only its direct path to the chosen heads counts. "
+                 "All other heads and feed-forward networks in between keep their original output (arXiv 2211.00593)."),
+              skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(std::min(skin.px(380), ImGui::GetContentRegionAvail().x));
   if (!begin_combo("##way", name(view.by_way))) return;
@@ -108,13 +110,13 @@ void draw_way(CircuitView& view, const Skin& skin) {
 const char* put_in(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::twin:
-      return tr("put in");
+      return tr("patched");
     case ChangeKind::zero:
-      return tr("nothing in its place");
+      return tr("zero ablation");
     case ChangeKind::mean:
-      return tr("its mean put in");
+      return tr("mean ablation");
     case ChangeKind::exchange:
-      return tr("two words exchanged");
+      return tr("attention weights swapped");
   }
   return "";
 }
@@ -124,11 +126,11 @@ std::string decoys_text(const Circuit& found) {
   std::string text;
   for (const Decoy& decoy : found.decoys) {
     text +=
-        trf("{}{} looks from \u201C{}\u201D at \u201C{}\u201D with {:.2f} of its weight, for the other sentence "
-            "{:.2f}, and moves {:.3f}.",
-            text.empty() ? tr("Decoys: ") : " ", layer_and_head(decoy.place.layer, decoy.place.head),
-            found.slots[static_cast<std::size_t>(decoy.from)], found.slots[static_cast<std::size_t>(decoy.to)],
-            decoy.weight, decoy.twin_weight, decoy.effect.share());
+        trf("{}{} attends from \u201C{}\u201D to \u201C{}\u201D with weight {:.2f} ({:.2f} in the other sentence), but "
+            "its effect is only {:.3f}.",
+            text.empty() ? tr("Decoys, strong attention with little effect: ") : " ",
+            layer_and_head(decoy.place.layer, decoy.place.head), found.slots[static_cast<std::size_t>(decoy.from)],
+            found.slots[static_cast<std::size_t>(decoy.to)], decoy.weight, decoy.twin_weight, decoy.effect.share());
   }
   return text;
 }
@@ -153,10 +155,10 @@ void try_row(WorkspaceContext& context, CircuitView& view, const HeatmapResult& 
 
 void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) {
   const Skin& skin = context.skin;
-  draw_caption(tr("Share of the difference that a row brings"), tr("bars: at all positions together"),
-               tr("What one head gives at one position, before its part of W_O, or a feed-forward network adds there, "
-                  "is replaced: by what it gave of the other sentence, by nothing, by its mean, or by itself with two "
-                  "words exchanged. The share is of the difference between the two sentences."),
+  draw_caption(tr("Effect of each head at each position"), tr("bars: all positions at once"),
+               tr("The output of one head at one position (before W_O), or of one feed-forward network, is replaced as "
+                  "chosen above. The effect is the share of the difference between the two sentences' log-odds that "
+                  "this moves: 0 nothing, 1 all of it."),
                skin);
   std::vector<std::string> rows;
   for (const RowPlace& place : view.row_places) rows.push_back(row_name(place, view.look->facts));
@@ -168,9 +170,10 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
   options.square = false;
   options.row_labels = rows;
   options.col_labels = cols;
-  options.row_axis = tr("part of the model");
+  options.row_axis = tr("component");
   options.col_axis = tr("position");
-  options.row_bars = {view.whole, 1, tr("whole row"), "", tr("Its output at all positions together, put in.")};
+  options.row_bars = {view.whole, 1, tr("all positions"), "",
+                      tr("The effect of replacing its output at all positions at once.")};
   options.zoom = &view.rows_zoom;
   const bool tries = view.by_way < 0 || view.kind != ChangeKind::twin;
   options.tooltip = [&](int row, int col) {
@@ -178,10 +181,10 @@ void draw_map(WorkspaceContext& context, CircuitView& view, const Sweep& shown) 
     bold_text(rows[static_cast<std::size_t>(row)] + tr(" at \u201C") + cols[static_cast<std::size_t>(col)] + "\u201D",
               skin);
     share_tooltip(view, effect_at(shown, place, col), skin);
-    dim_text(trf("at all positions: {:.3f}", whole_effect(shown, place).share), skin);
-    dim_text(
-        tries ? tr("click: what is written then; on the name: of the whole row") : tr("along the chosen path alone"),
-        skin);
+    dim_text(trf("effect at all positions: {:.3f}", whole_effect(shown, place).share), skin);
+    dim_text(tries ? tr("click: try it and see the translation; click the name: at all positions")
+                   : tr("only along the chosen path"),
+             skin);
   };
   // A recurrent decoder's one row need not fill the window.
   const float height = std::min(ImGui::GetContentRegionAvail().y, skin.px(110 + 64 * static_cast<float>(rows.size())));
@@ -203,8 +206,8 @@ void draw_circuit_heads(WorkspaceContext& context, CircuitView& view) {
   if (!shown || view.rows.empty()) {
     const std::string problem = view.swept ? view.swept->problem : "";
     const char* const text = !problem.empty() ? problem.c_str()
-                             : shown ? tr("The model has no heads: its states are under \u201CThe place\u201D.")
-                                     : tr("Changing one head after another\u2026");
+                             : shown ? tr("This model has no heads. Its states are under \u201CBy position\u201D.")
+                                     : tr("Patching one head after another\u2026");
     return draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin);
   }
   const std::string decoys = decoys_text(shown_circuit(view));

@@ -27,8 +27,8 @@ std::string summary(const HeadsLook& look, const ModelConfig& model) {
   std::size_t gone = 0;
   while (gone + 1 < look.pruning.size() && look.pruning[gone + 1].nll - look.nll < little) ++gone;
   return trf(
-      "{} matters most: without it a piece costs {:.3f} nats more than {:.3f}. {} of {} heads can go together for less "
-      "than {} nats. The fast estimate ranks them alike to {:.2f} (Spearman).",
+      "{} matters most: without it the loss per token is {:.3f} nats above {:.3f}. {} of {} heads can be ablated "
+      "together for less than {} nats. Rank correlation with the gradient-based estimate: {:.2f} (Spearman).",
       head_name(most->place, model), most->exact, look.nll, gone, look.heads.size(), little, agreement(look));
 }
 
@@ -44,27 +44,27 @@ void draw_map(WorkspaceContext& context, CircuitView& view, ImVec2 size) {
   options.square = false;
   options.row_labels = view.importance_rows;
   options.col_labels = cols;
-  options.row_axis = tr("attention, layer");
+  options.row_axis = tr("attention type, layer");
   options.col_axis = tr("head");
   options.tooltip = [&](int row, int col) {
     const HeadImportance& head = importance_at(view, row, col);
     bold_text(view.importance_rows[static_cast<std::size_t>(row)] + " " + cols[static_cast<std::size_t>(col)], skin);
-    dim_text(tr("nll without it \u2212 nll"), skin);
+    dim_text(tr("loss without it \u2212 loss"), skin);
     bold_text(
-        trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats a piece", view.heads->nll + head.exact, view.heads->nll, head.exact),
+        trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", view.heads->nll + head.exact, view.heads->nll, head.exact),
         skin);
-    dim_text(trf("E|\u2202L/\u2202\u03BE| = {:.4f} nats a sentence", head.fast), skin);
+    dim_text(trf("E|\u2202L/\u2202\u03BE| = {:.4f} nats per sentence", head.fast), skin);
   };
   draw_heatmap("importance", view.importance, view.version, size, options, context.textures, skin);
 }
 
 void draw_pruning(CircuitView& view, const ModelConfig& model, ImVec2 size, const Skin& skin) {
-  const PlotLine line{.name = tr("nats a piece"), .series = &view.pruning, .color = skin.theme.series[0]};
+  const PlotLine line{.name = tr("nats per token"), .series = &view.pruning, .color = skin.theme.series[0]};
   const PruningPoint& first = view.heads->pruning[1];
   draw_plot("pruning", {&line, 1}, size, view.pruning_axis, view.pruning_plot,
-            {.title = tr("Nats a piece by heads left"),
-             .help = trf("Heads switched off one after another, the least important first (Michel et al. 2019, arXiv "
-                         "1905.10650, \u00A73.2); the first to go is {}.",
+            {.title = tr("Nats/token by remaining heads"),
+             .help = trf("Heads are ablated one after another, the least important first (Michel et al. 2019, arXiv "
+                         "1905.10650, \u00A73.2). The first one is {}.",
                          head_name(first.off, model)),
              .x_label = tr("heads left"),
              .legend = false,
@@ -93,15 +93,15 @@ void draw_history_map(WorkspaceContext& context, CircuitView& view, ImVec2 size)
   options.row_labels = view.history_rows;
   options.col_labels = view.history_cols;
   options.row_axis = tr("head");
-  options.col_axis = tr("optimizer updates");
+  options.col_axis = tr("optimizer steps");
   options.tooltip = [&](int row, int col) {
     const HeadsLook& look = view.heads_history->points[static_cast<std::size_t>(col)].look;
     const double exact = look.heads[static_cast<std::size_t>(row)].exact;
     bold_text(trf("{} at step {}", view.history_rows[static_cast<std::size_t>(row)],
                   view.history_cols[static_cast<std::size_t>(col)]),
               skin);
-    dim_text(tr("nll without it \u2212 nll"), skin);
-    bold_text(trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats a piece", look.nll + exact, look.nll, exact), skin);
+    dim_text(tr("loss without it \u2212 loss"), skin);
+    bold_text(trf("{:.4f} \u2212 {:.4f} = {:+.4f} nats per token", look.nll + exact, look.nll, exact), skin);
   };
   draw_heatmap("history", view.history, view.version, size, options, context.textures, skin);
 }
@@ -113,9 +113,9 @@ void draw_prunings(CircuitView& view, ImVec2 size, const Skin& skin) {
                      .series = &view.prunings[i],
                      .color = skin.theme.series[i % skin.theme.series.size()]});
   draw_plot("prunings", lines, size, view.pruning_axis, view.pruning_plot,
-            {.title = tr("Nats a piece by heads left"),
-             .help = tr("At each of these steps heads are switched off one after another, those that matter least at "
-                        "that step first."),
+            {.title = tr("Nats/token by remaining heads"),
+             .help = tr("At each of these steps heads are ablated one after another, in the order of their importance "
+                        "at that step, the least important first."),
              .x_label = tr("heads left"),
              .legend_values = false,
              .whole_x = true},
@@ -128,20 +128,20 @@ void draw_history(WorkspaceContext& context, CircuitView& view) {
   ask_for_history(context, view);
   if (!view.heads_history) {
     return note(context.studying || context.study
-                    ? tr("Switching heads off at every step whose weights were recorded\u2026")
-                    : tr("Nothing was measured: \u201Cagain\u201D does."));
+                    ? tr("Ablating heads at every recorded step\u2026")
+                    : tr("Not computed yet. Click Recompute to measure the loss without each head."));
   }
   const HeadsHistory& history = *view.heads_history;
   if (!history.problem.empty()) return note(history.problem.c_str());
   if (history.points.size() < 2) {
     return note(
-        tr("No earlier weights were recorded: the window records some while it trains, and training.kept_checkpoints "
-           "keeps some with a run."));
+        tr("This view compares earlier steps of the training, but no earlier weights were recorded. Train in this "
+           "window, which records some, or set training.kept_checkpoints so that the run saves some."));
   }
   draw_caption(
-      tr("What a piece costs more without the head, thousandths of a nat"),
-      trf("{} held-out pieces, {} recorded steps", grouped(history.points.back().look.tokens), history.points.size()),
-      tr("Where a row turns from white a head takes up work."), skin);
+      tr("Loss increase without the head, thousandths of a nat per token"),
+      trf("{} held-out tokens, {} recorded steps", grouped(history.points.back().look.tokens), history.points.size()),
+      tr("A head becomes important where its row leaves white."), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   draw_history_map(context, view, {std::floor((room.x - gap) * 0.6F), room.y});
@@ -170,22 +170,22 @@ std::optional<WorkspaceNumbers> importance_numbers(const CircuitView& view) {
 void draw_importance(WorkspaceContext& context, CircuitView& view) {
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note(tr("No run is open: there are no heads to switch off."));
+  if (!context.has_run)
+    return note(tr("No run is open. Open or train one to measure how much each of its heads matters."));
   const bool working = context.studying || context.study.has_value();
   const bool stale = view.heads && context.live && (view.run != context.live->run);
   if (stale) view.heads.reset();
   ImGui::AlignTextToFramePadding();
-  if (draw_choice(tr_label("now"), !view.over_training, tr("At the step that is looked at."), skin))
-    view.over_training = false;
-  if (draw_choice(tr_label("over the training"), view.over_training,
-                  tr("At every step whose weights were recorded, over a few batches of the validation part."), skin))
+  if (draw_choice(tr_label("now"), !view.over_training, tr("At the current step."), skin)) view.over_training = false;
+  if (draw_choice(tr_label("over training"), view.over_training,
+                  tr("At every step whose weights were recorded, on a few batches of the validation part."), skin))
     view.over_training = true;
   if (!view.over_training && !working && context.live && !view.heads && view.heads_of != context.live->run) {
     view.heads_of = context.live->run;
     context.study = HeadsQuestion{};
   }
   ImGui::BeginDisabled(working);
-  if (ImGui::Button(tr_label("again"))) {
+  if (ImGui::Button(tr_label("Recompute"))) {
     if (view.over_training) {
       view.history_of = 0;
     } else {
@@ -193,20 +193,20 @@ void draw_importance(WorkspaceContext& context, CircuitView& view) {
     }
   }
   ImGui::EndDisabled();
-  help_tooltip(tr("With the weights of this moment, over the validation part or, where it is large, some of it."),
+  help_tooltip(tr("Measures again with the current weights, on the validation part or, if it is large, on some of it."),
                skin);
   if (view.over_training) return draw_history(context, view);
   if (!view.heads)
-    return note(working ? tr("Switching heads off, one after another\u2026")
-                        : tr("Nothing was measured: \u201Cagain\u201D does."));
+    return note(working ? tr("Ablating one head after another\u2026")
+                        : tr("Not computed yet. Click Recompute to measure the loss without each head."));
   if (!view.heads->problem.empty()) return note(view.heads->problem.c_str());
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
-  dim_text(trf("step {}, {} held-out pieces", grouped(view.heads_step), grouped(view.heads->tokens)), skin);
+  dim_text(trf("step {}, {} held-out tokens", grouped(view.heads_step), grouped(view.heads->tokens)), skin);
   const ModelConfig& model = context.maps.complete.snapshot->model;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, summary(*view.heads, model), skin);
-  draw_caption(tr("What a piece costs more without the head, thousandths of a nat"), "",
-               tr("Negative: the model does better without it."), skin);
+  draw_caption(tr("Loss increase without the head, thousandths of a nat per token"), "",
+               tr("Negative: the loss is lower without the head."), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   const ImVec2 size{std::floor((room.x - gap) * 0.5F), room.y};

@@ -107,7 +107,7 @@ class CircuitPicture {
   void draw_words() {
     const Color32 grey = faded(skin_.theme.text_dim, 0.25F);
     for (std::size_t floor = 0; floor < layout_.floors.size(); ++floor) {
-      const std::string name = floor == 0 ? tr("embedded") : trf("layer {}", floor);
+      const std::string name = floor == 0 ? tr("embedding") : trf("layer {}", floor);
       const float y = layout_.floors[floor].words.front().y;
       paint_.text(skin_.fonts.small, {layout_.low.x, y - font_size(skin_.fonts.small) / 2}, skin_.theme.text_dim, name);
       for (const ImVec2 word : layout_.floors[floor].words) paint_.filled_circle(word, skin_.px(3), grey);
@@ -228,7 +228,7 @@ class CircuitPicture {
         paint_.line(points[i], points[i + 1], grey, skin_.px(1.5F));
       const ImVec2 middle = points[points.size() / 3];
       label({middle.x, middle.y},
-            trf("head {}: looks {:.2f}, moves {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
+            trf("head {}: attention {:.2f}, effect {:.2f}", decoy.place.head + 1, decoy.weight, decoy.effect.share()),
             skin_.theme.text_dim);
     }
   }
@@ -256,9 +256,9 @@ class CircuitPicture {
     bold_text(hop_text(circuit_, hop), skin_);
     for (const Way& way : hop.ways) dim_text(way_text(circuit_, way) + ": " + tally_text(way.tally), skin_);
     for (const int head : hop.heads())
-      dim_text(trf("head {} alone: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])), skin_);
-    dim_text(tr("thickness: what each head moves alone, not its weight"), skin_);
-    dim_text(tr("click: cut it, point it elsewhere, put another value in"), skin_);
+      dim_text(trf("only head {}: {}", head + 1, tally_text(hop.alone[static_cast<std::size_t>(head)])), skin_);
+    dim_text(tr("thickness: the effect of each head patched on its own, not its attention weight"), skin_);
+    dim_text(tr("click: remove the edge, redirect it, or patch its value"), skin_);
     ImGui::EndTooltip();
     if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
     view_.menu_hop = static_cast<int>(&hop - circuit_.hops.data());
@@ -283,7 +283,7 @@ void try_way(WorkspaceContext& context, CircuitView& view, const Hop& hop, const
 
 // Where an edge may come from instead: another word gets its weight.
 void draw_other_words(WorkspaceContext& context, CircuitView& view, const Circuit& circuit, const Hop& hop) {
-  if (hop.part != circuit.reader || !ImGui::BeginMenu(tr_label("point it at"))) return;
+  if (hop.part != circuit.reader || !ImGui::BeginMenu(tr_label("redirect to"))) return;
   const int words = static_cast<int>(view.look->facts.words.size());
   for (int word = 0; word < words; ++word) {
     if (word == view.menu_word) continue;
@@ -316,17 +316,17 @@ bool has_button(const Way& way) {
 
 // "cut: 0 of 66, 0.12"
 std::string button_text(const Hop& hop, const Way& way) {
-  const char* const name = way.kind == ChangeKind::zero       ? tr("cut")
-                           : way.kind == ChangeKind::exchange ? tr("exchange")
-                                                              : tr("put in");
+  const char* const name = way.kind == ChangeKind::zero       ? tr("zero ablation")
+                           : way.kind == ChangeKind::exchange ? tr("swap")
+                                                              : tr("patched");
   return trf("{}: {} of {}{}, {:.2f}", name, way.tally.turned(), 2 * way.tally.cases,
-             way.kind == hop.kind ? tr(" turn") : "", way.tally.share());
+             way.kind == hop.kind ? tr(" flip") : "", way.tally.share());
 }
 
 // "encoder layer 2, head 1 at “it”, reading “animal”"
 std::string hop_line(const Circuit& circuit, const Hop& hop) {
   const bool reads = hop.part == circuit.reader && !hop.read.empty();
-  return hop_text(circuit, hop) + (reads ? tr(", reading ") + slot_names(circuit, hop.read) : "");
+  return hop_text(circuit, hop) + (reads ? tr(", attending to ") + slot_names(circuit, hop.read) : "");
 }
 
 // A line a hop, and under it a button for all that can be done to its heads, with what comes of it over the pairs. Why
@@ -344,7 +344,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
       const std::string text = button_text(hop, way);
       if (draw_choice(text.c_str(), way.kind == hop.kind,
                       way_text(circuit, way) + ": " + tally_text(way.tally) +
-                          tr(". Click: does it to the sentence\u2019s run; the translation follows above."),
+                          tr(". Click to apply it to the sentence\u2019s forward pass; the translation appears above."),
                       skin))
         try_way(context, view, hop, way);
     }
@@ -354,7 +354,7 @@ void draw_hops(WorkspaceContext& context, CircuitView& view, const Circuit& circ
   }
   const Place& last = circuit.places.back();
   draw_wrapped_label(skin.fonts.ui, skin.theme.text_dim,
-                     trf("All other words\u2019 vectors together: {}.", tally_text(last.rest)), skin);
+                     trf("Patching the vectors of all other words {}.", tally_text(last.rest)), skin);
 }
 
 // Of all that is said under the picture.
@@ -378,9 +378,11 @@ std::string counted_text(const CircuitView& view) {
   if (view.counted && !view.counted->found.problem.empty()) return view.counted->found.problem;
   if (view.counted)
     return trf(
-        "Counted over {} pairs of the corpus like this one, both ways (of {} tried, those that the model tells apart).",
+        "Counted in both directions over {} similar pairs from the corpus; {} were tried, and those that the model "
+        "does not tell apart are left out.",
         view.counted->found.pairs, view.counted->tried);
-  return view.counting_asked ? tr("Of this pair; counting over the corpus\u2026") : tr("Of this pair, both ways.");
+  return view.counting_asked ? tr("For this pair only; counting over the corpus\u2026")
+                             : tr("For this pair only, in both directions.");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* dragged_word = "circuit word";
 
 std::string layer_name(int layer) {
-  return layer == 0 ? tr("as embedded") : trf("after layer {}", layer);
+  return layer == 0 ? tr("before layer 1") : trf("after layer {}", layer);
 }
 
 int put_layer(const CircuitView& view) {
@@ -29,9 +29,9 @@ std::string put_text(const CircuitView& view, int layer, const std::vector<int>&
   std::vector<std::string> names;
   for (const int slot : slots)
     names.push_back("\u201C" + view.look->found.slots[static_cast<std::size_t>(slot)] + "\u201D");
-  return trf("{} {}, from the {} into the {}:", listed(names), layer_name(layer),
-             view.of == Twin::clean ? tr("twin") : tr("sentence"),
-             view.of == Twin::clean ? tr("sentence") : tr("twin"));
+  return trf("Patching {} {} from the {} into the {}:", listed(names), layer_name(layer),
+             view.of == Twin::clean ? tr("contrast sentence") : tr("sentence"),
+             view.of == Twin::clean ? tr("sentence") : tr("contrast sentence"));
 }
 
 void try_put(WorkspaceContext& context, CircuitView& view) {
@@ -63,11 +63,11 @@ void draw_sentences(WorkspaceContext& context, CircuitView& view) {
     const bool gives = twin != view.of;
     ImGui::PushID(gives);
     ImGui::AlignTextToFramePadding();
-    quiet_words(
-        gives ? tr("take from") : tr("put into"),
-        gives ? tr("Drag a word onto the sentence beneath, or click it: its vector is put in there. Several add up.")
-              : tr("Its run is changed; a click on a word that was put in takes it back."),
-        skin);
+    quiet_words(gives ? tr("Patch from") : tr("Patch into"),
+                gives ? tr("Drag a word onto the sentence below, or click it, to patch its vector there. Several words "
+                           "can be patched together.")
+                      : tr("This sentence's forward pass is patched. Click a patched word to undo it."),
+                skin);
     const std::vector<Slot> words = slots_of(facts.of(twin).pieces);
     for (std::size_t i = 0; i < words.size() && i < facts.words.size(); ++i) {
       const int slot = static_cast<int>(i);
@@ -117,21 +117,22 @@ void place_tooltip(const CircuitView& view, int layer, int slot, const Skin& ski
   const double margin = view.of == Twin::clean ? facts.clean.margin - share * facts.effect()
                                                : facts.corrupted.margin + share * facts.effect();
   share_tooltip(view, {share, static_cast<float>(margin), 0}, skin);
-  dim_text(tr("click: what is written then; Shift+click: together with the others"), skin);
+  dim_text(tr("click: patch it and see the translation; Shift + click: add it to the other patched words"), skin);
 }
 
 void draw_read(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const Circuit& found = view.look->found;
-  draw_caption(view.look->facts.recurrent ? tr("Share of the difference that the state after a word holds")
-                                          : tr("Share of the difference that a word's vector holds"),
-               "",
-               view.look->facts.recurrent
-                   ? tr("What a layer remembers after one word, h and an LSTM's c, is put from the one run into the "
-                        "other, and goes on from there: 0, it does nothing; 1, it brings the whole difference.")
-                   : tr("One word's vector of the residual stream is put from the one run into the other, after each "
-                        "layer: 0, it does nothing; 1, it brings the whole difference."),
-               skin);
+  draw_caption(
+      view.look->facts.recurrent ? tr("Effect of patching the state after each word")
+                                 : tr("Effect of patching each word's vector"),
+      "",
+      view.look->facts.recurrent
+          ? tr("A layer's state after one word (h, and c of an LSTM) is patched from one forward pass into the other. "
+               "0: no effect; 1: the answer changes by the whole difference between the two sentences.")
+          : tr("One word's residual-stream vector is patched from one forward pass into the other, at each layer. 0: "
+               "no effect; 1: the answer changes by the whole difference between the two sentences."),
+      skin);
   std::vector<std::string> rows;
   for (int row = 0; row < view.places.rows; ++row) rows.push_back(layer_name(row));
   HeatmapOptions options = share_options(skin);
@@ -156,8 +157,9 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   const Skin& skin = context.skin;
   const CircuitLook& look = *view.look;
   const EffectGrid& grid = look.sweep(view.of, ChangeKind::twin).decoder_states;
-  draw_caption(look.facts.recurrent ? tr("The same of the decoder's states") : tr("The same of the decoder's vectors"),
-               "", tr("Of the pieces written so far, up to the step asked about."), skin);
+  draw_caption(
+      look.facts.recurrent ? tr("The same for the decoder's states") : tr("The same for the decoder's vectors"), "",
+      tr("For the tokens generated before the compared step."), skin);
   std::vector<std::string> rows, cols = {"<s>"};
   for (int row = 0; row < view.written.rows; ++row) rows.push_back(layer_name(row));
   for (const Token& token : look.facts.prefix) cols.emplace_back(without_mark(token.piece));
@@ -165,7 +167,7 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   options.row_labels = rows;
   options.col_labels = cols;
   options.row_axis = tr("layer");
-  options.col_axis = tr("written so far");
+  options.col_axis = tr("generated so far");
   options.zoom = &view.written_zoom;
   options.tooltip = [&](int row, int col) {
     bold_text(cols[static_cast<std::size_t>(col)] + ", " + layer_name(row), skin);
@@ -176,7 +178,7 @@ void draw_written(WorkspaceContext& context, CircuitView& view, float height) {
   if (!mouse.clicked) return;
   const ValueSite site{ValueKind::state, AttentionPart::decoder, mouse.row};
   try_change(context, view, {view.of, {Change{ChangeKind::twin, site, {}, {mouse.col}, {}, {}}}},
-             trf("the decoder's vector at \u201C{}\u201D {}:", cols[static_cast<std::size_t>(mouse.col)],
+             trf("Patching the decoder's vector at \u201C{}\u201D {}:", cols[static_cast<std::size_t>(mouse.col)],
                  layer_name(mouse.row)));
 }
 
@@ -190,10 +192,11 @@ void draw_place(WorkspaceContext& context, CircuitView& view) {
   draw_trial(view, skin);
   if (!found.places.empty()) {
     const Place& last = found.places.back();
-    draw_wrapped_label(skin.fonts.ui, skin.theme.text,
-                       trf("After the last layer it stands at {}: put in together, {}; all other words {}.",
-                           slot_names(found, last.slots), tally_text(last.together), number_text(last.rest.share())),
-                       skin);
+    draw_wrapped_label(
+        skin.fonts.ui, skin.theme.text,
+        trf("Patching the vector at {} after the last layer {}. All other words together: {} of the effect.",
+            slot_names(found, last.slots), tally_text(last.together), number_text(last.rest.share())),
+        skin);
   }
   const float room = ImGui::GetContentRegionAvail().y;
   const bool both = !view.written.empty();

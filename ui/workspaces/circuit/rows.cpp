@@ -48,7 +48,7 @@ const Effect& whole_effect(const Sweep& sweep, const RowPlace& place) {
 std::string row_name(const RowPlace& place, const TwinFacts& facts) {
   if (place.site.kind == ValueKind::heads && facts.recurrent) return tr("attention");  // there is one
   if (place.site.kind == ValueKind::heads) return layer_and_head(place.site.layer, place.head);
-  return place.site.kind == ValueKind::state ? tr("embedded") : trf("L{} feed-forward", place.site.layer + 1);
+  return place.site.kind == ValueKind::state ? tr("embedding") : trf("L{} feed-forward", place.site.layer + 1);
 }
 
 ChangedRun row_run(const CircuitView& view, const RowPlace& place, const std::vector<int>& positions) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t told = 3;  // terms in the sentence above the map
 
 std::string word_name(const TwinFacts& facts, int slot) {
-  return slot < 0 ? tr("nothing") : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
+  return slot < 0 ? tr("none") : "\u201C" + facts.words[static_cast<std::size_t>(slot)].name + "\u201D";
 }
 
 std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
@@ -34,7 +34,7 @@ std::string score_name(const ScoreQuestion& question, const TwinFacts& facts) {
 
 bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("head"), tr("Of self-attention over the words that are read."), skin);
+  quiet_words(tr("head"), tr("A self-attention head over the input tokens."), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(90));
   const std::string shown = layer_and_head(question.place.layer, question.place.head);
@@ -55,10 +55,11 @@ bool choose_head(ScoreQuestion& question, const PartSize& size, const Skin& skin
 
 bool choose_sentence(ScoreQuestion& question, const Skin& skin) {
   const Twin before = question.sentence;
-  next_in_row(button_width(tr("sentence")) + button_width(tr("twin")), skin.px(12));
-  if (draw_choice(tr_label("sentence"), before == Twin::clean, tr("The scores of the run on the sentence."), skin))
+  next_in_row(button_width(tr("sentence")) + button_width(tr("contrast sentence")), skin.px(12));
+  if (draw_choice(tr_label("sentence"), before == Twin::clean, tr("Scores in the sentence's forward pass."), skin))
     question.sentence = Twin::clean;
-  if (draw_choice(tr_label("twin"), before == Twin::corrupted, tr("The scores of the run on its twin."), skin))
+  if (draw_choice(tr_label("contrast sentence"), before == Twin::corrupted,
+                  tr("Scores in the contrast sentence's forward pass."), skin))
     question.sentence = Twin::corrupted;
   end_choices();
   return question.sentence != before;
@@ -70,12 +71,12 @@ void draw_controls(WorkspaceContext& context, CircuitView& view) {
   ScoreQuestion question = *view.score_wanted;
   const PartSize size = part_size(context.maps.complete.snapshot->model, question.place.part);
   bool changed = choose_head(question, size, skin);
+  changed |= choose_word("##from", tr("from"), tr("The attending word: its query."), facts, question.from, false, skin);
+  changed |= choose_word("##to", tr("to"), tr("The attended word: its key."), facts, question.to, false, skin);
   changed |=
-      choose_word("##from", tr("from"), tr("The word that looks: its query."), facts, question.from, false, skin);
-  changed |= choose_word("##to", tr("to"), tr("The word that is looked at: its key."), facts, question.to, false, skin);
-  changed |= choose_word("##other", tr("rather than"),
-                         tr("The score with this word is taken off: only differences of scores decide a softmax."),
-                         facts, question.other, true, skin);
+      choose_word("##other", tr("rather than"),
+                  tr("Subtracts the score with this word. A softmax depends only on differences between scores."),
+                  facts, question.other, true, skin);
   changed |= choose_sentence(question, skin);
   if (changed) view.score_wanted = question;
 }
@@ -117,12 +118,12 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   const ScoreSplit& split = *view.score;
   const TwinFacts& facts = view.look->facts;
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, sum_text(split, facts), skin);
-  draw_caption(tr("What the query brings \u00D7 what the key brings"), tr("before the softmax"),
-               tr("The residual stream is a sum: the word, its place, what earlier heads and feed-forward networks "
-                  "added. With the scales of the layer norms held fast q and k are sums too, and q\u00B7k/\u221Ad_k is "
-                  "the sum of all products (Elhage et al. 2021). What scores are told of the distance (T5, ALiBi, "
-                  "Shaw) is a column of its own."),
-               skin);
+  draw_caption(
+      tr("Query component \u00D7 key component"), tr("before the softmax"),
+      tr("The residual stream is a sum: word embedding, position, and what earlier heads and feed-forward networks "
+         "added. With the layer norms' scales frozen, q and k are sums too, and q\u00B7k/\u221Ad_k is the sum of all "
+         "products (Elhage et al. 2021). A relative position bias (T5, ALiBi, Shaw) has its own column."),
+      skin);
   HeatmapOptions options;
   options.map = skin.theme.diverging;
   const float range = color_range(split.terms.values);
@@ -133,17 +134,17 @@ void draw_terms(WorkspaceContext& context, CircuitView& view) {
   options.col_labels = split.key_parts;
   options.row_axis = tr("query: ") + word_name(facts, split.question.from);
   options.col_axis = tr("key: ") + word_name(facts, split.question.to) +
-                     (split.question.other < 0 ? "" : tr(" less ") + word_name(facts, split.question.other));
+                     (split.question.other < 0 ? "" : tr(" minus ") + word_name(facts, split.question.other));
   options.zoom = &view.score_zoom;
   options.tooltip = [&](int row, int col) {
     bold_text(trf("query's {} \u00D7 key's {}", split.parts[static_cast<std::size_t>(row)],
                   split.key_parts[static_cast<std::size_t>(col)]),
               skin);
     const bool distance = col == static_cast<int>(split.parts.size());
-    dim_text(distance ? tr("for the distance of the two words") : "(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
-    bold_text(trf("{} of {}", number_text(static_cast<double>(split.terms.at(row, col)), 4),
-                  number_text(split.score, 4)),
-              skin);
+    dim_text(distance ? tr("relative position bias of the two words") : "(W_Q a)\u00B7(W_K b) / \u221Ad_k", skin);
+    bold_text(
+        trf("{} of {}", number_text(static_cast<double>(split.terms.at(row, col)), 4), number_text(split.score, 4)),
+        skin);
   };
   draw_heatmap("terms", split.terms, view.version, {0, 0}, options, context.textures, skin);
 }
@@ -170,9 +171,11 @@ void draw_score(WorkspaceContext& context, CircuitView& view) {
     draw_quiet_note(text.c_str(), ImGui::GetContentRegionAvail(), skin);
   };
   if (!view.score_wanted)
-    return note(tr("No head reads the difference from another word: there is no look to explain."));
+    return note(
+        tr("No head carries the difference from another word, so there is no attention score to explain. Try another "
+           "contrast sentence, for example one under Suggestions."));
   draw_controls(context, view);
-  if (!view.score) return note(tr("Taking the score apart\u2026"));
+  if (!view.score) return note(tr("Decomposing the score\u2026"));
   if (!view.score->problem.empty()) return note(view.score->problem);
   draw_terms(context, view);
 }

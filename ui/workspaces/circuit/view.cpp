@@ -305,7 +305,7 @@ std::string hop_text(const Circuit& circuit, const Hop& hop) {
 }
 
 std::vector<std::string> formation_names(const Formation& formation) {
-  std::vector<std::string> names = {tr("the whole difference")};
+  std::vector<std::string> names = {tr("total difference")};
   const Circuit& circuit = formation.of;
   if (!circuit.places.empty()) names.push_back(tr("vectors at ") + slot_names(circuit, circuit.places.back().slots));
   for (const Hop& hop : circuit.hops)
@@ -324,20 +324,20 @@ std::optional<std::int64_t> formed_by(const Series& line) {
 std::string way_text(const Circuit& circuit, const Way& way) {
   switch (way.kind) {
     case ChangeKind::twin:
-      return tr("put in from the other sentence");
+      return tr("patched from the other sentence");
     case ChangeKind::zero:
-      return tr("cut");
+      return tr("zero ablation");
     case ChangeKind::mean:
-      return tr("its mean put in");
+      return tr("mean ablation");
     case ChangeKind::exchange:
-      return tr("weights on ") + slot_names(circuit, way.words) + tr(" exchanged");
+      return tr("attention weights on ") + slot_names(circuit, way.words) + tr(" swapped");
   }
   return "";
 }
 
 std::string tally_text(const Tally& tally) {
   const double share = std::abs(tally.share()) < 0.005 ? 0 : tally.share();  // no "-0.00"
-  return trf("{} of {} turn, {:.2f} of the effect", tally.turned(), 2 * tally.cases, share);
+  return trf("flips {} of {} answers ({:.2f} of the effect)", tally.turned(), 2 * tally.cases, share);
 }
 
 }  // namespace attnscope

@@ -120,12 +120,13 @@ void draw_head(std::size_t index, ImVec2 size, BothAttentionView& made, Attentio
   }
   if (chosen) select(view, head.place);
   help_tooltip(
-      fmt::format("{}, A − B. {}", id,
-                  head.apart
-                      ? trf("Apart {:.3f}: the share of its weight that a query gives to other keys, on average. The "
-                            "same place need not be the same role: heads trade places when a model begins otherwise.",
-                            *head.apart)
-                      : tr("It cannot be compared.")),
+      fmt::format(
+          "{}, A − B. {}", id,
+          head.apart
+              ? trf("Difference {:.3f}: the average share of its weight that a query gives to different keys. The same "
+                    "head number need not have the same role: with another initialization, heads swap roles.",
+                    *head.apart)
+              : tr("This head cannot be compared.")),
       skin);
   const std::string title =
       fmt::format("{} {}", part_name(head.place.part)[0], layer_and_head(head.place.layer, head.place.head));
@@ -140,7 +141,7 @@ void draw_heads(ImVec2 room, BothAttentionView& made, AttentionView& view, const
   ImGui::BeginChild("heads of both", room, false, ImGuiWindowFlags_NoNavInputs);
   draw_label(skin.fonts.bold, skin.theme.text, tr("All heads, A − B"), skin);
   ImGui::SameLine(0, skin.px(8));
-  draw_label(skin.fonts.small, skin.theme.text_dim, tr("how far apart, 0 to 1"), skin);
+  draw_label(skin.fonts.small, skin.theme.text_dim, tr("difference, 0 to 1"), skin);
   const float width = ImGui::GetContentRegionAvail().x, gap = skin.px(8);
   const float least = skin.px(78);
   const int columns = std::max(1, static_cast<int>((width + gap) / (least + gap)));
@@ -158,9 +159,9 @@ void draw_caption(const BothAttentionView& made, const BothContext& context) {
   draw_label(skin.fonts.bold, skin.theme.text, title_of(made.place, context.a.newest.snapshot->model), skin);
   if (!made.maps.why_not.empty()) return;
   ImGui::SameLine(0, skin.px(10));
-  std::string words = trf("{:.3f} apart", made.maps.apart);
+  std::string words = trf("distance {:.3f}", made.maps.apart);
   if (made.maps.left_out > 0)
-    words += trf(" where both saw the same, the first {} of {} rows", made.maps.difference.rows,
+    words += trf(" over the first {} of {} rows, up to the first divergence", made.maps.difference.rows,
                  made.maps.difference.rows + made.maps.left_out);
   draw_label(skin.fonts.ui, skin.theme.text_dim, words, skin);
 }
@@ -180,12 +181,12 @@ void draw_both_attention(BothContext& context) {
   BothAttentionView& made = context.views.of<BothAttentionView>();
   const ImVec2 all = ImGui::GetContentRegionAvail();
   if (!context.a.newest.snapshot || !context.b.newest.snapshot)
-    return draw_quiet_note(tr("Looking at the sentence in both…"), all, skin);
+    return draw_quiet_note(tr("Running the sentence through both models…"), all, skin);
   begin(view, *context.a.newest.snapshot);
   settle_part(view, *context.a.newest.snapshot, *context.b.newest.snapshot);
   const Shown& a = context.a.of(view.part);
   const Shown& b = context.b.of(view.part);
-  if (!a.snapshot || !b.snapshot) return draw_quiet_note(tr("Both are still writing…"), all, skin);
+  if (!a.snapshot || !b.snapshot) return draw_quiet_note(tr("Both models are still decoding…"), all, skin);
   const HeadPlace place = selection_in(view, *a.snapshot).place;
   settle(made, *a.snapshot, *b.snapshot, versions_of(a, b), place);
   draw_caption(made, context);
@@ -201,9 +202,9 @@ void draw_both_attention(BothContext& context) {
   draw_side("A", context.name_a, color_of_a(skin), *a.snapshot);
   ImGui::SameLine(0, gap);
   draw_side("B", context.name_b, color_of_b(skin), *b.snapshot);
-  const std::string why = made.maps.why_not.empty()
-                              ? tr("The outputs part at the first piece: no row saw the same in both.")
-                              : made.maps.why_not;
+  const std::string why = made.maps.why_not.empty() ? tr("The outputs diverge at the first token, so no row has the "
+                                                         "same input in both models. Try another sentence.")
+                                                    : made.maps.why_not;
   draw_panel({"A \u2212 B", "", skin.theme.text, &made.maps.difference, made.maps.queries, made.maps.keys, why, true},
              size, made, view, context);
   ImGui::SameLine(0, gap);

@@ -34,13 +34,13 @@ void draw_output(const char* side, const std::string& name, const std::vector<Co
 std::string parted_text(const char* side, const char* other, const PartedPiece& piece) {
   const std::string there =
       piece.in_other ? trf("{:.3f} in {}", *piece.in_other, other) : trf("not among the candidates of {}", other);
-  return trf("{} writes {} (p = {:.3f}, {})", side, without_mark(piece.token.piece), piece.probability, there);
+  return trf("{} generates {} (p = {:.3f}, {})", side, without_mark(piece.token.piece), piece.probability, there);
 }
 
 std::string parting_text(const ComparedOutputs& outputs) {
-  if (outputs.same()) return trf("Both write the same, {} pieces.", outputs.shared);
-  if (!outputs.a || !outputs.b) return trf("The first {} pieces are the same; there one of them ends.", outputs.shared);
-  return trf("They part at piece {}: {}, {}.", outputs.shared + 1, parted_text("A", "B", *outputs.a),
+  if (outputs.same()) return trf("Both outputs are the same, {} tokens.", outputs.shared);
+  if (!outputs.a || !outputs.b) return trf("The first {} tokens are the same; then one output ends.", outputs.shared);
+  return trf("First divergence at token {}: {}, {}.", outputs.shared + 1, parted_text("A", "B", *outputs.a),
              parted_text("B", "A", *outputs.b));
 }
 
@@ -102,7 +102,7 @@ void draw_both_decoding(BothContext& context) {
   const Shown& a = context.a.complete;
   const Shown& b = context.b.complete;
   if (!a.snapshot || !b.snapshot)
-    return draw_quiet_note(tr("Both are still writing…"), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Both models are still decoding…"), ImGui::GetContentRegionAvail(), skin);
   if (made.made_of != versions_of(a, b)) {
     made.made_of = versions_of(a, b);
     made.outputs = compare_outputs(*a.snapshot, *b.snapshot);

@@ -38,17 +38,17 @@ void draw_both_embeddings(BothContext& context) {
   const Shown& a = context.a.complete;
   const Shown& b = context.b.complete;
   if (!a.snapshot || !b.snapshot)
-    return draw_quiet_note(tr("Looking at the embeddings of both…"), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Reading the embeddings of both models…"), ImGui::GetContentRegionAvail(), skin);
   ImGui::SetNextItemWidth(skin.px(220));
-  ImGui::InputTextWithHint("##chosen", tr("a word or piece"), &view.wanted.chosen);
-  help_tooltip(tr("Whose neighbours are listed in both. The vectors themselves cannot be subtracted: each model has "
-                  "axes of its own."),
+  ImGui::InputTextWithHint("##chosen", tr("a word or token"), &view.wanted.chosen);
+  help_tooltip(tr("Lists the neighbors of this word or token in both models. The vectors themselves cannot be "
+                  "subtracted: each model has its own axes."),
                skin);
   const ComparedNeighbours compared = compare_neighbours(*a.snapshot, *b.snapshot);
   if (!compared.why_not.empty()) return draw_quiet_note(compared.why_not.c_str(), ImGui::GetContentRegionAvail(), skin);
   ImGui::SameLine(0, skin.px(12));
   draw_label(skin.fonts.ui, skin.theme.text_dim,
-             trf("{} of {} neighbours by cosine are the same; those that only one has are coloured", compared.shared,
+             trf("{} of {} neighbors by cosine are the same; those in only one list are colored", compared.shared,
                  compared.a.size()),
              skin);
   if (!ImGui::BeginTable("neighbours of both", 2, ImGuiTableFlags_SizingStretchSame)) return;

@@ -42,7 +42,7 @@ void draw_tables(const ComparedPositions& table, float height, const BothContext
   ImGui::SameLine(0, gap);
   draw_table("B", context.name_b, color_of_b(skin), table.b, high, false, {width, height}, table, context, stamp);
   ImGui::SameLine(0, gap);
-  draw_table("A − B", trf("at most {:.3g}", largest_size(table.difference.values)), skin.theme.text, table.difference,
+  draw_table("A − B", trf("maximum {:.3g}", largest_size(table.difference.values)), skin.theme.text, table.difference,
              largest_size(table.difference.values), true, {width, height}, table, context, stamp);
 }
 
@@ -68,8 +68,8 @@ void draw_distance(std::optional<float> value, const Skin& skin) {
 void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& context) {
   const Skin& skin = context.skin;
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     tr("How far the heads of self-attention look from their own place, in pieces, mean over a layer. "
-                        "It can be compared whatever tells the order."),
+                     tr("Mean distance between a query and what it attends to, in tokens, averaged over each layer's "
+                        "self-attention heads. It can be compared across positional encodings."),
                      skin);
   if (!ImGui::BeginTable("distances", 4, ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame)) return;
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
@@ -93,7 +93,8 @@ void draw_distances(const Snapshot& a, const Snapshot& b, const BothContext& con
 void draw_choices(BothPositionsView& made, const Skin& skin) {
   if (made.tables.size() < 2) return;
   for (std::size_t i = 0; i < made.tables.size(); ++i)
-    if (draw_choice(made.tables[i].name.c_str(), made.table == i, tr("A table of positions that both have."), skin))
+    if (draw_choice(made.tables[i].name.c_str(), made.table == i, tr("A table of positions that both models have."),
+                    skin))
       made.table = i;
   end_choices();
 }
@@ -106,7 +107,7 @@ void draw_both_positions(BothContext& context) {
   const Shown& a = context.a.complete;
   const Shown& b = context.b.complete;
   if (!a.snapshot || !b.snapshot)
-    return draw_quiet_note(tr("Looking at the sentence in both…"), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Running the sentence through both models…"), ImGui::GetContentRegionAvail(), skin);
   if (made.made_of != versions_of(a, b)) {
     made.made_of = versions_of(a, b);
     made.tables = compare_positions(*a.snapshot, *b.snapshot);

@@ -57,12 +57,13 @@ void branch_tooltip(const BranchesPicture& picture, const Branch& branch, bool c
   const double alpha = picture.length_penalty;
   const std::size_t length = branch.pieces.size();
   plain_text(
-      trf("Σ log p = {:.4f} over {} pieces, of which {} were given\nscore = {:.4f} ÷ ((5 + {}) / "
-          "6)^{:.2f} = {:.4f}  (length penalty, arXiv 1609.08144 §7)",
+      trf("Σ log p = {:.4f} over {} tokens, {} of them forced\nscore = {:.4f} ÷ ((5 + {}) / 6)^{:.2f} = {:.4f}  "
+          "(length penalty, arXiv 1609.08144 §7)",
           branch.log_prob, length, branch.given, branch.log_prob, length, alpha, score_of(branch, alpha)));
   if (branch.step != picture.step)
-    ImGui::TextUnformatted(trf("Seen at step {}; the model has gone on since.", branch.step).c_str());
-  ImGui::TextDisabled("%s", current ? tr("shown now") : tr("Click: return to it; its score is then found anew."));
+    ImGui::TextUnformatted(trf("Computed at step {}; the model has been trained further since.", branch.step).c_str());
+  ImGui::TextDisabled("%s",
+                      current ? tr("shown now") : tr("Click to return to this output; its score is then recomputed."));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
@@ -134,10 +135,10 @@ void draw_score_titles(const Skin& skin) {
   Painter paint(skin);
   paint.text(skin.fonts.small, {at.x + columns.score, at.y}, skin.theme.text_dim, tr("score"));
   paint.text(skin.fonts.small, {at.x + columns.total, at.y}, skin.theme.text_dim, tr("Σ log p"));
-  paint.text(skin.fonts.small, {at.x + columns.seen, at.y}, skin.theme.text_dim, tr("seen at"));
+  paint.text(skin.fonts.small, {at.x + columns.seen, at.y}, skin.theme.text_dim, tr("at step"));
   ImGui::Dummy(ImVec2(columns.width, font_size(skin.fonts.small)));
   help_tooltip(tr("Score: Σ log p ÷ ((5 + length) / 6)^α, the length penalty of beam search (arXiv 1609.08144 §7; α is "
-                  "among the decoding options). Seen at: the training step of the weights that gave these numbers."),
+                  "one of the decoding options). At step: the training step of the weights that gave these numbers."),
                skin);
 }
 
@@ -222,7 +223,7 @@ void draw_rows(const BranchesPicture& picture, DecodingView& view) {
 
 void draw_clear_button(Branches& branches, const Skin& skin) {
   if (ImGui::SmallButton(tr_label("Clear"))) clear_branches(branches);
-  help_tooltip(tr("Forgets every branch but the one that is shown."), skin);
+  help_tooltip(tr("Removes every branch except the one shown."), skin);
 }
 
 }  // namespace
@@ -230,8 +231,8 @@ void draw_clear_button(Branches& branches, const Skin& skin) {
 void draw_branches(const Shown& shown, DecodingView& view, const Skin& skin) {
   Branches& branches = view.branches;
   if (branches.all.size() < 2) {
-    return draw_quiet_note(tr("Click a candidate on the right, or type how the output begins: it goes on from there, "
-                              "and every output that you try becomes a branch here, with its score."),
+    return draw_quiet_note(tr("Click a candidate on the right, or type a forced prefix: decoding continues from there. "
+                              "Every output that you try becomes a branch here, with its score."),
                            ImGui::GetContentRegionAvail(), skin);
   }
   draw_score_titles(skin);

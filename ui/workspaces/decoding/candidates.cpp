@@ -24,13 +24,14 @@ struct StageText {
 };
 
 constexpr std::array<StageText, num_stages> stages = {{
-    {mark("logit"), mark("The last linear layer's output for this piece: its row of W times the decoder's vector "
-                         "(paper §3.4). The bars reach from the smallest that is listed to the largest.")},
-    {mark("softmax"), mark("exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4): greedy decoding "
-                           "writes the largest.")},
-    {"÷ T", mark("softmax(logit ÷ T): the temperature T is among the decoding options. 1 changes nothing.")},
-    {mark("kept"),
-     mark("What top-k and then top-p left, divided by its sum: what samples are drawn from. Hatched: cut away.")},
+    {mark("logit"), mark("The last linear layer's output for this token: its row of W times the decoder's vector "
+                         "(paper §3.4). Bars run from the smallest listed logit to the largest.")},
+    {mark("softmax"), mark("exp(logit) ÷ the sum of exp(logit) over the whole vocabulary (paper §3.4). Greedy decoding "
+                           "takes the largest.")},
+    {"÷ T", mark("softmax(logit ÷ T). The temperature T is one of the decoding options; 1 leaves the probabilities "
+                 "unchanged.")},
+    {mark("retained"),
+     mark("The probability after top-k and then top-p, renormalized: samples are drawn from it. Hatched: removed.")},
 }};
 
 // One row of bars; a stage without a value stays empty.
@@ -119,7 +120,7 @@ void draw_cell(Painter& paint, const Row& row, int stage, ImVec2 low, ImVec2 hig
   } else if (end.x - low.x >= 1) {
     paint.filled_rect(low, end, faded(color, stage == 0 ? 0.35F : 0.55F), skin.px(2));
   }
-  const std::string text = cut ? tr("cut") : value_text(*row.bars.values[i], stage);
+  const std::string text = cut ? tr("removed") : value_text(*row.bars.values[i], stage);
   const ImVec2 extent = text_size(skin.fonts.mono_small, text);
   const Color32 ink = cut || row.dim ? skin.theme.text_dim : skin.theme.text;
   paint.text(skin.fonts.mono_small, {high.x - extent.x - skin.px(3), (low.y + high.y - extent.y) * 0.5F}, ink, text);
@@ -154,14 +155,14 @@ RestOfVocabulary listed_of(const DecodingStep& step) {
 std::string kept_text(const DecodingStep& step, int index, const SamplingOptions& sampling) {
   const Candidate& candidate = step.candidates[static_cast<std::size_t>(index)];
   const std::string cut = cut_by(step, index, sampling);
-  if (!cut.empty()) return trf("kept: 0, cut by {}", cut);
-  if (candidate.kept == 0) return tr("kept: 0");
-  return trf("kept: {:.6f} ÷ {:.6f} that is left = {:.6f}", candidate.tempered, candidate.tempered / candidate.kept,
-             candidate.kept);
+  if (!cut.empty()) return trf("retained: 0, removed by {}", cut);
+  if (candidate.kept == 0) return tr("retained: 0");
+  return trf("retained: {:.6f} ÷ the remaining {:.6f} = {:.6f}", candidate.tempered,
+             candidate.tempered / candidate.kept, candidate.kept);
 }
 
 std::string tempered_text(const Candidate& candidate, double temperature) {
-  if (temperature == 0) return trf("T → 0: all on the largest logit: {:.0f}", candidate.tempered);
+  if (temperature == 0) return trf("T → 0: all probability on the largest logit: {:.0f}", candidate.tempered);
   return trf("÷ T: exp({:.4f} ÷ {:.3g}) ÷ Σ exp(logit ÷ {:.3g}) = {:.6f}", candidate.logit, temperature, temperature,
              candidate.tempered);
 }
@@ -176,8 +177,8 @@ void candidate_tooltip(const DecodingStep& step, int index, const SamplingOption
                              std::log(static_cast<double>(candidate.probability)),
                              tempered_text(candidate, sampling.temperature), kept_text(step, index, sampling))
                              .c_str());
-  ImGui::TextDisabled("%s", can_force ? tr("Click: the output goes on with this piece instead.")
-                                      : tr("This piece was typed: change the prompt to change it."));
+  ImGui::TextDisabled("%s", can_force ? tr("Click to continue the output with this token instead.")
+                                      : tr("This token is part of the prompt: edit the prompt to change it."));
   ImGui::EndTooltip();
 }
 
@@ -185,7 +186,7 @@ void rest_tooltip(const DecodingStep& step, const RestOfVocabulary& rest) {
   const RestOfVocabulary listed = listed_of(step);
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(
-      trf("All the pieces that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nkept: {:.6f} + {:.6f} listed = 1",
+      trf("All tokens that are not listed.\n÷ T: {:.6f} + {:.6f} listed = 1\nretained: {:.6f} + {:.6f} listed = 1",
           rest.tempered, listed.tempered, rest.kept, listed.kept)
           .c_str());
   ImGui::EndTooltip();
@@ -216,7 +217,7 @@ void draw_rest(const DecodingStep& step, std::optional<int> vocab_size, float he
   ImGui::Dummy(ImVec2(ImGui::GetContentRegionAvail().x, height));
   if (ImGui::IsItemHovered()) rest_tooltip(step, rest);
   const auto listed = static_cast<int>(step.candidates.size());
-  std::string label = vocab_size ? trf("other {}", *vocab_size - listed) : tr("others");
+  std::string label = vocab_size ? trf("{} others", *vocab_size - listed) : tr("others");
   const bool fits = text_size(skin.fonts.mono, label).x + skin.px(7) <= columns.label;
   if (vocab_size && !fits) label = fmt::format("+{}", *vocab_size - listed);
   draw_row({label, bars_of(rest), false, true}, at, height, columns, skin);
@@ -274,19 +275,20 @@ void draw_candidate(const Snapshot& snapshot, DecodingView& view, int index, flo
 void draw_choice_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const DecodingStep& decided = snapshot.decoding[static_cast<std::size_t>(step)];
   const bool given = static_cast<std::size_t>(step) < snapshot.forced;
-  bold_text(given ? tr("Given") : tr("Writes"), skin);
+  bold_text(given ? tr("Forced") : tr("Generates"), skin);
   ImGui::SameLine(0, skin.px(8));
   {
     const WithFont mono(skin.fonts.mono);
     colored_text(skin.theme.success, snapshot.target_out[static_cast<std::size_t>(step)].piece);
   }
-  help_tooltip(given ? tr("Given, whatever the model expects; below it is what it would have chosen from.")
-                     : tr("The most probable piece of this step (greedy decoding); it is the next step's last input."),
-               skin);
+  help_tooltip(
+      given ? tr("Forced, whatever the model predicts. The list below shows what it would have chosen from.")
+            : tr("The most probable token of this step (greedy decoding). It becomes the next step's last input."),
+      skin);
   ImGui::SameLine(0, skin.px(10));
   dim_text(trf("entropy {:.2f} nats", decided.entropy), skin);
-  help_tooltip(tr("Of the softmax over the whole vocabulary (paper §3.4): 0 is certain, ln of the vocabulary's size is "
-                  "no idea at all."),
+  help_tooltip(tr("Entropy of the softmax over the whole vocabulary (paper §3.4). 0: certain; ln of the vocabulary "
+                  "size: uniform."),
                skin);
 }
 
@@ -297,10 +299,10 @@ void draw_reference_line(const Snapshot& snapshot, int step, const Skin& skin) {
   const WithFont font(skin.fonts.mono_small);
   dim_text(reference ? trf("reference: {}  rank {}, p = {:.4f}", reference->token.piece, reference->rank,
                            reference->probability)
-                     : tr("reference: nothing at this place"),
+                     : tr("reference: no token at this position"),
            skin);
-  help_tooltip(tr("The reference's piece at this place, and what the model makes of it after what it has written "
-                  "itself. Once the two differ the places need no longer match: see Teacher forcing."),
+  help_tooltip(tr("The reference's token at this position, with the rank and probability that the model gives it after "
+                  "its own output. Once the two differ, positions need no longer correspond: see Teacher forcing."),
                skin);
 }
 

@@ -54,30 +54,30 @@ void draw_slider(const Slider& slider, Number& value, Number least, Number most,
 void draw_sampling(SamplingOptions& sampling, const Skin& skin) {
   bold_text(tr("Sampling"), skin);
   draw_slider({tr("temperature T"), "%.2f",
-               tr("Logits are divided by T before the softmax: below 1 the likeliest pieces win more often, above 1 "
-                  "chances even out; 0 always takes the likeliest. Shown at every step, used by the samples.")},
+               tr("Logits are divided by T before the softmax. Below 1, likely tokens are drawn more often; above 1, "
+                  "probabilities even out; 0 always takes the most likely. Shown at every step, used for samples.")},
               sampling.temperature, 0.0, hottest, skin);
   draw_slider({tr("top-k"), sampling.top_k == 0 ? tr("all") : "%lld",
-               tr("Only the k most probable pieces can be drawn (arXiv 1805.04833 §5.4). 0: all of them.")},
+               tr("Only the k most probable tokens can be drawn (arXiv 1805.04833 §5.4). 0: all of them.")},
               sampling.top_k, std::int64_t{0}, most_top_k, skin);
   draw_slider({tr("top-p"), "%.3f",
-               tr("Only the fewest pieces that together are so probable can be drawn: the nucleus (arXiv 1904.09751 "
-                  "§3.1). 1: all of them. Counts after top-k.")},
+               tr("Only the smallest set of tokens whose probabilities sum to this value can be drawn: the nucleus "
+                  "(arXiv 1904.09751 §3.1). 1: all of them. Applied after top-k.")},
               sampling.top_p, least_top_p, 1.0, skin);
-  draw_slider({tr("seed"), "%lld", tr("Sample i is drawn with seed + i: the same seed draws the same samples.")},
+  draw_slider({tr("seed"), "%lld", tr("Sample i uses seed + i, so the same seed gives the same samples.")},
               sampling.seed, std::int64_t{0}, most_seeds, skin);
 }
 
 void draw_search(DecodingOptions& options, const Skin& skin) {
-  draw_slider({tr("samples"), "%lld", tr("How many outputs are drawn at random, for the mode Side by side.")},
+  draw_slider({tr("samples"), "%lld", tr("The number of random samples drawn, for the mode Side by side.")},
               options.num_samples, std::int64_t{0}, max_probe_samples, skin);
   ImGui::Spacing();
   bold_text(tr("Beam search"), skin);
   draw_slider(
-      {tr("beam"), "%lld", tr("How many hypotheses are kept at each step; 1 is greedy (the paper uses 4, §6.1).")},
+      {tr("beam"), "%lld", tr("The number of hypotheses retained at each step; 1 is greedy (the paper uses 4, §6.1).")},
       options.beam, std::int64_t{1}, max_probe_beam, skin);
   draw_slider({tr("length penalty α"), "%.2f",
-               tr("score = Σ log p ÷ ((5 + length) / 6)^α: with 0 short outputs win, larger ones favour long outputs "
+               tr("score = Σ log p ÷ ((5 + length) / 6)^α. With 0, short outputs win; larger values favor long outputs "
                   "(the paper uses 0.6, §6.1).")},
               options.length_penalty, 0.0, most_length_penalty, skin);
 }
@@ -89,7 +89,8 @@ void draw_options(DecodingOptions& options, const Skin& skin) {
   if (is_valid(edited.sampling)) options = edited;
   ImGui::Spacing();
   if (ImGui::Button(tr_label("Defaults"))) options = {};
-  help_tooltip(tr("Temperature 1, no cuts, 3 samples; a beam of 4 with α = 0.6, as in the paper (§6.1)."), skin);
+  help_tooltip(tr("Temperature 1, no top-k or top-p, 3 samples; beam size 4 with α = 0.6, as in the paper (§6.1)."),
+               skin);
 }
 
 // What is at its default is left out, but for the beam.
@@ -112,16 +113,16 @@ std::string given_text(const Snapshot& snapshot) {
 
 void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, const Skin& skin) {
   constexpr const char* help = mark(
-      "What the output has to begin with: the decoder is given it, and goes on by itself. Type it here, or click a "
-      "candidate of a step. A piece that is given is underlined.");
+      "Forces the output to begin with this text; the decoder then continues freely. Type it here, or click a "
+      "candidate at a step. Forced tokens are underlined.");
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(tr("Begins with"));
+  ImGui::TextUnformatted(tr("Forced prefix"));
   help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(6));
   const bool steered = !view.prefix.empty() || !view.prefix_ids.empty();
-  const float button = button_width(tr("Let go"));
+  const float button = button_width(tr("Clear prefix"));
   ImGui::SetNextItemWidth(std::max(skin.px(40), width - ImGui::GetCursorPosX() - button - skin.px(4)));
-  const std::string hint = view.prefix_ids.empty() ? tr("anything") : given_text(snapshot);
+  const std::string hint = view.prefix_ids.empty() ? tr("none") : given_text(snapshot);
   {
     // The pieces' sign is in this font alone.
     const WithFont font(view.prefix_ids.empty() ? skin.fonts.ui : skin.fonts.mono);
@@ -132,21 +133,21 @@ void draw_beginning(const Snapshot& snapshot, DecodingView& view, float width, c
   help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(!steered);
-  if (ImGui::Button(tr_label("Let go"))) let_go(view);
+  if (ImGui::Button(tr_label("Clear prefix"))) let_go(view);
   ImGui::EndDisabled();
-  help_tooltip(tr("Lets the model write all of it by itself again."), skin);
+  help_tooltip(tr("Removes the forced prefix, so that the model generates the whole output freely."), skin);
 }
 
 void draw_reference(std::string& reference, const Skin& skin) {
   constexpr const char* help = mark(
-      "What the sentence should become, if you know it: its rank and probability are shown at every step, outputs get "
-      "a BLEU score against it, and teacher forcing reads it. Filled in for examples of the corpus.");
+      "The expected output, if you know it. Its rank and probability appear at every step, outputs get a BLEU score "
+      "against it, and teacher forcing reads it. It is filled in for corpus examples.");
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(tr("Should become"));
+  ImGui::TextUnformatted(tr("Reference"));
   help_tooltip(tr(help), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(-skin.px(4));
-  ImGui::InputTextWithHint("##reference", tr("not known"), &reference);
+  ImGui::InputTextWithHint("##reference", tr("optional"), &reference);
   help_tooltip(tr(help), skin);
 }
 
@@ -189,8 +190,8 @@ void draw_options_button(DecodingView& view, const Skin& skin) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room - width);
   }
   if (ImGui::SmallButton((text + "###options").c_str())) ImGui::OpenPopup("decoding options");
-  help_tooltip(tr("How pieces are drawn and how the beam searches: temperature, top-k, top-p, seed, beam, length "
-                  "penalty. Click to change them."),
+  help_tooltip(tr("How tokens are sampled and how beam search works: temperature, top-k, top-p, seed, beam size, "
+                  "length penalty. Click to change them."),
                skin);
   if (!ImGui::BeginPopup("decoding options")) return;
   draw_options(view.options, skin);
@@ -201,7 +202,7 @@ void draw_beginning_and_reference(const Snapshot& snapshot, DecodingView& view, 
                                   const Skin& skin) {
   const float room = ImGui::GetContentRegionAvail().x;
   const float middle = room * 0.5F;
-  const float taken = ImGui::CalcTextSize(tr("Begins with")).x + button_width(tr("Let go")) + skin.px(16);
+  const float taken = ImGui::CalcTextSize(tr("Forced prefix")).x + button_width(tr("Clear prefix")) + skin.px(16);
   const bool beside = middle - taken >= skin.px(40);  // else the field would reach into the other half
   draw_beginning(snapshot, view, beside ? middle - skin.px(6) : room, skin);
   if (beside) ImGui::SameLine(middle + skin.px(6));
@@ -238,13 +239,13 @@ float choosers_width(const Skin& skin) {
 void draw_choosers(const AttentionMaps& maps, DecodingView& view, const Skin& skin) {
   int layer = shown_layer(maps, view);
   if (draw_chooser(tr("layer"), static_cast<int>(maps.size()), nullptr, layer, layer_width, skin)) view.layer = layer;
-  help_tooltip(tr("Whose attention is shown: the decoder's layer (paper §3.1)."), skin);
+  help_tooltip(tr("The decoder layer whose attention is shown (paper §3.1)."), skin);
   ImGui::SameLine(0, skin.px(gap_between));
   const std::vector<Matrix>& heads = maps[static_cast<std::size_t>(shown_layer(maps, view))];
   int head = means(heads, view) ? -1 : view.head;
   if (draw_chooser(tr("head"), static_cast<int>(heads.size()), tr("mean of heads"), head, head_width, skin))
     view.head = head;
-  help_tooltip(tr("One head of that layer, or the mean of all its heads (paper §3.2.2)."), skin);
+  help_tooltip(tr("One head of that layer, or the mean of its heads (paper §3.2.2)."), skin);
 }
 
 }  // namespace attnscope

@@ -12,11 +12,11 @@ namespace attnscope {
 namespace {
 
 constexpr std::array modes = {
-    WorkspaceView{"steps", "Step by step", "The output grows a piece at a time (paper §3.1)."},
-    WorkspaceView{"tree", "Beam tree", "Every hypothesis of the beam search and where it was pruned."},
-    WorkspaceView{"readings", "Side by side", "Greedy, beam and samples on the same sentence."},
+    WorkspaceView{"steps", "Step by step", "The output grows one token at a time (paper §3.1)."},
+    WorkspaceView{"tree", "Beam tree", "Every hypothesis of the beam search, and where it was pruned."},
+    WorkspaceView{"readings", "Side by side", "Greedy, beam search and samples on the same sentence."},
     WorkspaceView{"forcing", "Teacher forcing",
-                  "What the decoder thinks of the reference, beside what it writes by itself."},
+                  "The decoder's probabilities for the reference, next to its free-running output."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(DecodingMode::forcing) + 1);
 
@@ -60,8 +60,8 @@ void let_go_of_all(WorkspaceContext& context) {
   if (stepped(context)) let_go(context.views.of<DecodingView>());
 }
 
-constexpr const char* stepping = mark("step by step, first, last");
-constexpr const char* marking = mark("mark a candidate");
+constexpr const char* stepping = mark("one step, first step, last step");
+constexpr const char* marking = mark("highlight a candidate");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, stepping, step_by<-1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, stepping, step_by<1>},
@@ -69,9 +69,9 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::end}, stepping, step_to_end<1>},
     WorkspaceKey{{.key = Key::up, .repeats = true}, marking, mark_next<-1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, marking, mark_next<1>},
-    WorkspaceKey{{.key = Key::enter}, "go on with the marked candidate; play, stop", force_or_play},
-    WorkspaceKey{{.key = Key::backspace}, "let go of what was forced from this step on", rewind},
-    WorkspaceKey{{.key = Key::del}, "let go of all that was forced", let_go_of_all},
+    WorkspaceKey{{.key = Key::enter}, "continue with the highlighted candidate; play, stop", force_or_play},
+    WorkspaceKey{{.key = Key::backspace}, "clear the forced prefix from this step on", rewind},
+    WorkspaceKey{{.key = Key::del}, "clear the whole forced prefix", let_go_of_all},
 };
 
 // ---- the picture

@@ -66,13 +66,12 @@ Likelihood likelihood_of(std::size_t pieces, const auto& probability) {
 }
 
 constexpr std::array<std::pair<const char*, const char*>, 5> likelihood_columns = {{
-    {"", mark("The same model, the same source: what should be written, and what is.")},
+    {"", mark("The same model and source: the reference, and the model's own output.")},
     {mark("Σ log p"), mark("Log-probability of the whole output, in nats.")},
-    {mark("pieces"), mark("How many, </s> included.")},
-    {mark("nats/token"),
-     mark("Mean of −ln p over the pieces: the loss in which a model is evaluated, without label smoothing.")},
+    {mark("tokens"), mark("Number of tokens, </s> included.")},
+    {mark("nats/token"), mark("Mean of −ln p over the tokens: the evaluation loss, without label smoothing.")},
     {mark("perplexity"),
-     mark("exp(nats/token): from so many equally probable pieces the model has to choose in the mean (§6.1).")},
+     mark("exp(nats/token): the number of equally probable tokens that the model chooses from, on average (§6.1).")},
 }};
 
 void draw_likelihood_row(const char* name, const Likelihood& likelihood, const Skin& skin) {
@@ -97,9 +96,9 @@ void draw_likelihoods(const Courses& courses, const Skin& skin) {
   }
   const bool untouched = is_untouched_output(courses.snapshot);
   const std::vector<GoldStep>& gold = courses.snapshot.gold;
-  draw_likelihood_row(untouched ? tr("untouched model's output") : tr("reference"),
+  draw_likelihood_row(untouched ? tr("original model's output") : tr("reference"),
                       likelihood_of(gold.size(), [&](std::size_t i) { return gold[i].probability; }), skin);
-  draw_likelihood_row(tr("written by itself"),
+  draw_likelihood_row(tr("free-running output"),
                       likelihood_of(courses.free_size(), [&](std::size_t i) { return courses.probability(i); }), skin);
   ImGui::EndTable();
 }
@@ -107,12 +106,13 @@ void draw_likelihoods(const Courses& courses, const Skin& skin) {
 void draw_verdict(const Courses& courses, const Skin& skin) {
   const bool same = courses.divergence == courses.rows();
   const std::string text =
-      same ? tr("It writes the reference by itself: both read the same at every step.")
-           : trf("They part at step {}: from here the decoder reads what it wrote itself.", courses.divergence + 1);
+      same ? tr("The free-running output is the reference: both read the same tokens at every step.")
+           : trf("First divergence at step {}: from here the free-running decoder reads its own output.",
+                 courses.divergence + 1);
   colored_text(same ? skin.theme.success : skin.theme.warning, text);
-  help_tooltip(tr("In training the decoder is given the reference's pieces so far, whatever it would have written "
-                  "(teacher forcing, paper §3.1: the outputs are shifted right). When it runs freely it is given its "
-                  "own, so that one mistake changes all that follows."),
+  help_tooltip(tr("In training the decoder reads the reference tokens so far, whatever it would have generated "
+                  "(teacher forcing, paper §3.1: the outputs are shifted right). Running freely it reads its own "
+                  "output, so one mistake affects everything after it."),
                skin);
 }
 
@@ -120,12 +120,12 @@ void draw_verdict(const Courses& courses, const Skin& skin) {
 
 constexpr std::array<std::pair<const char*, const char*>, 7> step_columns = {{
     {mark("step"), mark("Click a row to see that step in “Step by step”.")},
-    {mark("reference"), mark("The piece that should come.")},
-    {mark("probability"), mark("Its probability when the decoder reads the reference's pieces before it.")},
-    {mark("rank"), mark("Its rank among all pieces, 1 the most probable.")},
-    {mark("would write"), mark("The most probable piece there.")},
-    {mark("writes by itself"), mark("What the decoder writes when it reads its own output (greedy).")},
-    {mark("probability"), mark("Of the piece it wrote, when it reads its own output before it.")},
+    {mark("reference"), mark("The reference token.")},
+    {mark("probability"), mark("Its probability when the decoder reads the reference tokens before it.")},
+    {mark("rank"), mark("Its rank among all tokens; 1 is the most probable.")},
+    {mark("prediction"), mark("The most probable token when the decoder reads the reference.")},
+    {mark("free-running"), mark("The token that the decoder generates when it reads its own output (greedy).")},
+    {mark("probability"), mark("The probability of the generated token when the decoder reads its own output.")},
 }};
 
 void draw_bar(float probability, Color32 color, const Skin& skin) {
@@ -152,18 +152,18 @@ void draw_piece(const std::string& piece, Color32 color, const Skin& skin) {
 }
 
 std::string gold_text(const GoldStep& step) {
-  return trf("given the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; it would write {}",
+  return trf("with the reference so far: {}, p = {:.6f}, −ln p = {} nats, rank {}; the model predicts {}",
              step.token.piece, step.probability, number_text(-std::log(static_cast<double>(step.probability))),
              step.rank, step.best.piece);
 }
 
 std::string free_text(const Courses& courses, std::size_t row) {
   std::string text =
-      trf("\ngiven its own output: {} {}, p = {:.6f}", courses.given(row) ? tr("it had to write") : tr("it writes"),
+      trf("\nwith its own output: {} {}, p = {:.6f}", courses.given(row) ? tr("forced to") : tr("it generates"),
           courses.written(row).piece, courses.probability(row));
   if (const auto& reference = courses.step(row).reference) {
-    text += trf("; the reference's {} has p = {:.6f}, rank {} there", reference->token.piece, reference->probability,
-                reference->rank);
+    text += trf("; the reference token {} has p = {:.6f}, rank {} there", reference->token.piece,
+                reference->probability, reference->rank);
   }
   return text;
 }
@@ -262,8 +262,8 @@ class StepTable {
 void draw_forcing(const Shown& shown, DecodingView& view, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   if (snapshot.gold.empty()) {
-    return draw_quiet_note(tr("What should be written? Type a reference above, or choose one of the corpus's examples "
-                              "with ▼ beside the sentence."),
+    return draw_quiet_note(tr("This view compares the model's own output with a reference. Type a reference above, or "
+                              "choose a corpus example with ▼ next to the sentence."),
                            ImGui::GetContentRegionAvail(), skin);
   }
   const Courses courses(snapshot);

@@ -96,7 +96,7 @@ HeatmapOptions mask_options(const std::vector<std::string>& labels, int step) {
 void draw_cross_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
                      const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption(tr("Every head over the source"), tr("layer × head"),
+  draw_caption(tr("Attention of every head to the source"), tr("layer × head"),
                tr("This step's row of every attention map over the source (paper §3.2.2, §3.2.3)."), skin);
   const auto sources = static_cast<int>(snapshot.source.size());
   draw_head_rows({tr("cross rows"), snapshot.cross, snapshot.source, sources}, shown, view.time_step, ImVec2(0, height),
@@ -106,11 +106,12 @@ void draw_cross_rows(const Shown& shown, const DecodingView& view, float height,
 void draw_self_rows(const Shown& shown, const DecodingView& view, float height, TextureStore& textures,
                     const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption(
-      snapshot.model.is_language_model() ? tr("Every head over the text") : tr("Every head over the decoder input"),
-      tr("layer × head"),
-      tr("This step's row of the decoder's masked self-attention: nothing right of its own input (paper §3.2.3)."),
-      skin);
+  draw_caption(snapshot.model.is_language_model() ? tr("Attention of every head to the text")
+                                                  : tr("Attention of every head to the decoder input"),
+               tr("layer × head"),
+               tr("This step's row of the decoder's masked self-attention: no weight to the right of its own input "
+                  "(paper §3.2.3)."),
+               skin);
   draw_head_rows({tr("self rows"), snapshot.decoder, snapshot.target_in, view.time_step + 1}, shown, view.time_step,
                  ImVec2(0, height), textures, skin);
 }
@@ -118,9 +119,9 @@ void draw_self_rows(const Shown& shown, const DecodingView& view, float height, 
 // A recurrent decoder's one map, as far as it has been written: the alignment of the two sentences.
 void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
-  draw_caption(tr("Alignment"), tr("row: word written, column: source"),
-               tr("Where each step looked in the source (arXiv 1409.0473 §5.2.1). Click a row to go to its step."),
-               skin);
+  draw_caption(
+      tr("Alignment"), tr("row: output token, column: source"),
+      tr("The source tokens that each step attends to (arXiv 1409.0473 §5.2.1). Click a row to go to its step."), skin);
   Matrix weights = snapshot.cross.front().front();
   for (int row = view.time_step + 1; row < weights.rows; ++row) {
     for (int col = 0; col < weights.cols; ++col) weights.at(row, col) = std::nanf("");
@@ -134,7 +135,7 @@ void draw_alignment(const Shown& shown, DecodingView& view, TextureStore& textur
   options.selected_row = view.time_step;
   options.print_values = false;
   options.tooltip = [&](int row, int col) {
-    const char* later = row > view.time_step ? tr("not written yet at this step") : nullptr;
+    const char* later = row > view.time_step ? tr("not generated yet at this step") : nullptr;
     weight_tooltip(fmt::format("{} → {}", rows[static_cast<std::size_t>(row)], cols[static_cast<std::size_t>(col)]),
                    later, weights.at(row, col), skin);
   };
@@ -161,7 +162,7 @@ void draw_step_heads(const Shown& shown, DecodingView& view, TextureStore& textu
 void draw_look_ahead_mask(const Snapshot& snapshot, DecodingView& view, TextureStore& textures, const Skin& skin) {
   const int size = static_cast<int>(snapshot.target_in.size());
   draw_caption(tr("Look-ahead mask"), tr("row: step, column: decoder input"),
-               tr("A step sees its own input and those before it; the scores of later ones are set to −∞ before the "
+               tr("A step sees its own input and earlier ones; the scores of later inputs are set to −∞ before the "
                   "softmax (paper §3.2.3). Click a row to go to its step."),
                skin);
   const std::vector<std::string> labels = pieces_of(snapshot.target_in);

@@ -83,7 +83,7 @@ void cell_tooltip(const LensPicture& picture, int layer, std::size_t step) {
   ImGui::TextUnformatted(trf("step {}, after {}:", step + 1, layer_name(layer)).c_str());
   for (const Guess& guess : cell.best) plain_text(fmt::format("{:.4f}  {}", guess.probability, guess.token.piece));
   plain_text(
-      trf("written: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen));
+      trf("output: {}, rank {} here, p = {:.4f}", picture.snapshot.target_out[step].piece, cell.rank, cell.chosen));
   ImGui::EndTooltip();
 }
 
@@ -127,10 +127,10 @@ float draw_row_names(const LensPicture& picture) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Painter paint(skin);
   const float width = std::max(text_size(skin.fonts.small, layer_name(picture.layers() - 1)).x,
-                               text_size(skin.fonts.small, tr("written")).x) +
+                               text_size(skin.fonts.small, tr("output")).x) +
                       skin.px(8);
   const float middle = (picture.row_height - font_size(skin.fonts.small)) * 0.5F;
-  paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, tr("written"));
+  paint.text(skin.fonts.small, {at.x, at.y + middle}, skin.theme.text_dim, tr("output"));
   for (int layer = 0; layer < picture.layers(); ++layer)
     paint.text(skin.fonts.small, {at.x, at.y + picture.top_of(layer) + middle}, skin.theme.text_dim, layer_name(layer));
   return width;
@@ -199,17 +199,18 @@ void draw_layer_guesses(const LensPicture& picture, int layer, std::size_t step)
   paint.text(skin.fonts.mono_small, {x, at.y + (line - font_size(skin.fonts.mono_small)) * 0.5F},
              cell.rank == 1 ? skin.theme.success : skin.theme.text_dim, rank);
   ImGui::Dummy(ImVec2(room, line));
-  help_tooltip(trf("The best guesses after this layer, and the rank it gives to what was written, {} (p = {:.4f}).",
-                   picture.snapshot.target_out[step].piece, cell.chosen),
-               skin);
+  help_tooltip(
+      trf("This layer's top predictions, and the rank it gives to the token that was generated, {} (p = {:.4f}).",
+          picture.snapshot.target_out[step].piece, cell.chosen),
+      skin);
 }
 
 void draw_explanation(const Skin& skin) {
-  small_text(
-      skin.theme.text_dim,
-      tr("A layer's best guess if it were the last one: its vector goes through the final normalisation, linear layer "
-         "and softmax. The colour is the guess's probability (bright: 1); underlined guesses are what was written."),
-      skin);
+  small_text(skin.theme.text_dim,
+             tr("Logit lens: each layer's prediction if decoding stopped there. Its vector goes through the final "
+                "layer norm, linear layer and softmax. Color: the prediction's probability (bright: 1); underlined: "
+                "the token that was generated."),
+             skin);
 }
 
 void draw_step_guesses(const LensPicture& picture, int step) {
@@ -226,8 +227,8 @@ void draw_lens(const Shown& shown, DecodingView& view, const Decodings* decoding
   const Snapshot& snapshot = *shown.snapshot;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (snapshot.model.is_recurrent()) {
-    return draw_quiet_note(tr("A recurrent decoder has one state a step, not a stack of layers whose vectors are "
-                              "alike: there is no earlier layer to be read through the output layer."),
+    return draw_quiet_note(tr("The logit lens needs a stack of layers with a shared residual stream. A recurrent "
+                              "decoder has one state per step: choose another architecture in the setup to use it."),
                            room, skin);
   }
   if (!decodings || decodings->lens.empty() || !fits(snapshot, decodings->lens))

@@ -13,9 +13,9 @@ namespace attnscope {
 namespace {
 
 void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Skin& skin) {
-  if (ImGui::Button(tr_label("Steer this way"))) steer(view, hypothesis.ids);
-  help_tooltip(tr("Makes the decoder begin with these pieces: every mode then shows what it writes after them. “Let "
-                  "go”, above, undoes it."),
+  if (ImGui::Button(tr_label("Force this prefix"))) steer(view, hypothesis.ids);
+  help_tooltip(tr("Makes these tokens the forced prefix: every mode then shows how the decoder continues. “Clear "
+                  "prefix”, above, undoes it."),
                skin);
   next_in_row(button_width(tr("Step through")), skin.px(4));
   if (ImGui::Button(tr_label("Step through"))) {
@@ -23,12 +23,12 @@ void draw_buttons(const HypothesisLook& hypothesis, DecodingView& view, const Sk
     view.mode = DecodingMode::steps;
     view.time_step = -1;
   }
-  help_tooltip(tr("The same, and shows it step by step: what the decoder saw and chose from at each."), skin);
+  help_tooltip(tr("Forces this prefix and shows it step by step: what the decoder saw and what it chose from."), skin);
   next_in_row(button_width(tr("Best")), skin.px(4));
   ImGui::BeginDisabled(view.hypothesis.empty());
   if (ImGui::Button(tr_label("Best"))) view.hypothesis.clear();
   ImGui::EndDisabled();
-  help_tooltip(tr("Looks at the best hypothesis of the beam again."), skin);
+  help_tooltip(tr("Selects the best hypothesis of the beam again."), skin);
 }
 
 void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textures, const Skin& skin) {
@@ -39,7 +39,7 @@ void draw_map(const Shown& shown, const DecodingView& view, TextureStore& textur
   const std::vector<std::string> rows = pieces_of(hypothesis.queries);
   const std::vector<std::string> cols = pieces_of(hypothesis.keys);
   HeatmapOptions options;
-  options.row_axis = model.is_language_model() ? tr("query (read)") : tr("written");
+  options.row_axis = model.is_language_model() ? tr("query (input)") : tr("generated");
   options.col_axis = model.is_language_model() ? tr("key") : tr("source");
   options.row_labels = rows;
   options.col_labels = cols;
@@ -65,14 +65,13 @@ void draw_hypothesis(const Shown& shown, DecodingView& view, TextureStore& textu
   const HypothesisLook& hypothesis = shown.snapshot->decodings->hypothesis;
   if (has_choice(hypothesis.maps)) {
     draw_choosers(hypothesis.maps, view, skin);
-    next_in_row(button_width(tr("Steer this way")), skin.px(4));
+    next_in_row(button_width(tr("Force this prefix")), skin.px(4));
   }
   draw_buttons(hypothesis, view, skin);
   const std::string text = one_line(hypothesis.text);
   plain_text(text);
-  help_tooltip(
-      trf("{}\nThe output that is looked at; the map shows where each of its steps looked (paper §3.2.3).", text),
-      skin);
+  help_tooltip(trf("{}\nThe selected output; the map shows what each of its steps attends to (paper §3.2.3).", text),
+               skin);
   draw_map(shown, view, textures, skin);
 }
 

@@ -115,8 +115,8 @@ void draw_key(const Snapshot& snapshot, int step, const RankMark& written, const
 
 void draw_title(const Skin& skin) {
   draw_caption(tr("Whole vocabulary"), tr("probability by rank"),
-               tr("Linear layer and softmax give every piece of the vocabulary a probability (paper §3.4). Here they "
-                  "stand in order, most probable first; both axes are logarithmic."),
+               tr("The linear layer and softmax give every token of the vocabulary a probability (paper §3.4). Here "
+                  "tokens are ordered by it, the most probable first; both axes are logarithmic."),
                skin);
 }
 

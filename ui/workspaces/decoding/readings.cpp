@@ -26,18 +26,18 @@ struct ColumnText {
 
 constexpr std::array columns = {
     ColumnText{mark("method"),
-               mark("Greedy takes the most probable piece of every step; beam search keeps several beginnings alive; a "
-                    "sample draws every piece (paper §6.1). Click to sort by what is in a column."),
+               mark("Greedy takes the most probable token at every step; beam search retains several hypotheses; "
+                    "sampling draws every token at random (paper §6.1). Click to sort by a column."),
                74},
     ColumnText{mark("output"),
-               mark("The line under each piece is its probability by the model alone, before temperature and cuts: a "
-                    "full line is 1. Outlined: greedy wrote something else. Click one to see where it looked."),
+               mark("The line under each token is its probability before temperature, top-k and top-p; a full line is "
+                    "1. Outlined: greedy chose another token. Click a token to see what it attends to."),
                0},
-    ColumnText{mark("Σ log p"), mark("The log-probability of the whole output, in nats: the sum over its pieces."), 58},
-    ColumnText{mark("pieces"), mark("How many, </s> included."), 78},
-    ColumnText{mark("score"), mark("Σ log p divided by the length penalty, by which a beam ranks (1609.08144 §7)."),
+    ColumnText{mark("Σ log p"), mark("The log-probability of the whole output, in nats: the sum over its tokens."), 58},
+    ColumnText{mark("tokens"), mark("Number of tokens, </s> included."), 78},
+    ColumnText{mark("score"), mark("Σ log p divided by the length penalty; beam search ranks by it (1609.08144 §7)."),
                58},
-    ColumnText{mark("BLEU"), mark("Against the reference, as sacrebleu computes it: 100 is the reference itself."), 52},
+    ColumnText{mark("BLEU"), mark("Computed against the reference as in sacrebleu; 100 is the reference itself."), 52},
 };
 
 bool any_bleu(const std::vector<Reading>& readings) {
@@ -79,11 +79,11 @@ std::string name_of(const Reading& reading) {
 }
 
 const char* help_of(Method method) {
-  if (method == Method::greedy) return tr("The most probable piece at every step.");
-  if (method == Method::beam) return tr("Of those that the beam search found, best score first.");
+  if (method == Method::greedy) return tr("The most probable token at every step.");
+  if (method == Method::beam) return tr("One of the outputs that beam search found, best score first.");
   return tr(
-      "Drawn piece by piece after temperature, top-k and top-p; each with its own seed, so that the same settings draw "
-      "it again.");
+      "Sampled token by token after temperature, top-k and top-p. Each sample has its own seed, so the same settings "
+      "draw it again.");
 }
 
 class Table {
@@ -135,7 +135,7 @@ class Table {
       ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg0, mixed(skin_.theme.panel, skin_.theme.accent, 0.16F));
     ImGui::TableSetColumnIndex(0);
     bool clicked = ImGui::Selectable(name_of(reading).c_str(), selected);
-    help_tooltip(trf("{}\n{}\nClick: where it looked, beneath.", help_of(reading.method), reading.text), skin_);
+    help_tooltip(trf("{}\n{}\nClick to see below what it attends to.", help_of(reading.method), reading.text), skin_);
     ImGui::TableSetColumnIndex(1);
     clicked |= draw_output(reading, view_.readings.differing[index]);
     if (clicked) view_.hypothesis = ids;
@@ -152,13 +152,13 @@ class Table {
     options.weights_below = true;
     options.weight_name = tr("probability");
     options.marked = differing;
-    options.marked_note = tr("greedy wrote something else");
+    options.marked_note = tr("greedy chose another token");
     const bool clicked = draw_token_strip("pieces", reading.tokens, options, skin_).clicked >= 0;
     if (!reading.finished) {
       const WithFont small(skin_.fonts.small);
-      quiet_words(trf("stopped at the limit of {} pieces", reading.tokens.size()),
-                  tr("It did not end by itself: the longest output for a source is 50 pieces longer than the source "
-                     "(paper §6.1); a language model never ends."),
+      quiet_words(trf("stopped at the limit of {} tokens", reading.tokens.size()),
+                  tr("The model did not generate </s>. For a source, outputs are limited to 50 tokens more than the "
+                     "source (paper §6.1); a language model never ends."),
                   skin_);
     }
     return clicked;
@@ -166,7 +166,7 @@ class Table {
 
   void draw_numbers(const Reading& reading) {
     const std::string sums =
-        trf("Σ log p of {} pieces = {}\n{}", reading.tokens.size(), number_text(reading.log_prob),
+        trf("Σ log p of {} tokens = {}\n{}", reading.tokens.size(), number_text(reading.log_prob),
             score_arithmetic(reading.log_prob, reading.log_probs.size(), decodings_.length_penalty));
     const std::array cells = {number_text(reading.log_prob, 2), std::to_string(reading.tokens.size()),
                               number_text(reading.score)};

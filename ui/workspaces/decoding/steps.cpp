@@ -27,19 +27,19 @@ void draw_player(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::SameLine(0, skin.px(4));
   if (ImGui::Button(view.playing ? tr_label("Stop##play") : tr_label("Play##play")))
     toggle_play(view, snapshot, ImGui::GetTime());
-  help_tooltip(tr("Writes the output before your eyes, step by step (Enter)."), skin);
+  help_tooltip(tr("Generates the output step by step (Enter)."), skin);
   ImGui::SameLine(0, skin.px(4));
   ImGui::BeginDisabled(view.time_step == last);
   if (ImGui::ArrowButton("##on", ImGuiDir_Right)) move_step(view, snapshot, 1);
   ImGui::EndDisabled();
-  help_tooltip(tr("One step on (→; End: the last)."), skin);
+  help_tooltip(tr("One step forward (→; End: the last)."), skin);
   ImGui::SameLine(0, skin.px(8));
   ImGui::SetNextItemWidth(clamped(ImGui::GetContentRegionAvail().x - skin.px(410), skin.px(120), skin.px(420)));
   int shown = view.time_step + 1;
   if (ImGui::SliderInt("##step", &shown, 1, last + 1, trf("step %d of {}", last + 1).c_str(),
                        ImGuiSliderFlags_AlwaysClamp))
     visit(view, snapshot, shown - 1);
-  help_tooltip(tr("Decoding step: at each, the decoder reads all it has written and chooses one more piece."), skin);
+  help_tooltip(tr("Decoding step: at each step the decoder reads its output so far and chooses one more token."), skin);
 }
 
 void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {
@@ -47,8 +47,8 @@ void draw_rewind(const Snapshot& snapshot, DecodingView& view, const Skin& skin)
   ImGui::BeginDisabled(view.time_step < snapshot.first_output());
   if (ImGui::Button(tr_label("Rewind here"))) rewind_to(view, snapshot, view.time_step);
   ImGui::EndDisabled();
-  help_tooltip(tr("Keeps what is written before this step as given, and lets the model go on from here by itself: "
-                  "whatever was forced later is let go (Backspace)."),
+  help_tooltip(tr("Keeps the tokens before this step as the forced prefix and decodes freely from here. Forced tokens "
+                  "after it are cleared (Backspace)."),
                skin);
 }
 
@@ -97,13 +97,13 @@ std::vector<float> step_weights(const Snapshot& snapshot, const DecodingView& vi
 void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
   const std::vector<float> weights = step_weights(snapshot, view);
   const bool layers = layer_count(snapshot) > 1;
-  draw_caption(
-      tr("Source"),
-      weights.empty() ? tr("read before the first step")
-      : layers        ? trf("where this step looks, layer {}", shown_layer(view, snapshot) + 1)
-                      : tr("where this step looks"),
-      tr("Attention of the decoder over the encoder's output: bright pieces weigh more in this step (paper §3.2.3)."),
-      skin);
+  draw_caption(tr("Source"),
+               weights.empty() ? tr("read before the first step")
+               : layers        ? trf("this step's attention, layer {}", shown_layer(view, snapshot) + 1)
+                               : tr("this step's attention"),
+               tr("Attention from the decoder to the encoder's output: bright tokens have more weight in this step "
+                  "(paper §3.2.3)."),
+               skin);
   TokenStripOptions options;
   options.show_ids = false;
   options.weights = weights;
@@ -111,20 +111,20 @@ void draw_source_strip(const Snapshot& snapshot, const DecodingView& view, const
 }
 
 void draw_input_caption(const Snapshot& snapshot, const DecodingView& view, const Skin& skin) {
-  const char* given = snapshot.forced > 0 ? tr("; underlined: given") : "";
+  const char* given = snapshot.forced > 0 ? tr("; underlined: forced") : "";
   if (snapshot.model.is_language_model()) {
-    return draw_caption(tr("Text"), trf("where this step looks, layer {}{}", shown_layer(view, snapshot) + 1, given),
-                        tr("The model reads the text so far and goes on with it. Bright pieces weigh more in this "
-                           "step; the look-ahead mask hides what comes later: hatched (paper §3.2.3). The prompt, and "
-                           "what you steered to, is underlined. Click a piece to go to its step."),
+    return draw_caption(tr("Text"), trf("this step's attention, layer {}{}", shown_layer(view, snapshot) + 1, given),
+                        tr("The model reads the text so far and continues it. Bright tokens have more weight in this "
+                           "step; hatched tokens are hidden by the look-ahead mask (paper §3.2.3). The prompt and the "
+                           "forced prefix are underlined. Click a token to go to its step."),
                         skin);
   }
-  draw_caption(tr("Decoder input"), trf("all written so far{}", given),
+  draw_caption(tr("Decoder input"), trf("output so far{}", given),
                snapshot.model.is_recurrent()
-                   ? tr("The decoder reads what it has written, one piece a step, and keeps all of it in its state. "
-                        "Click a piece to go to its step.")
-                   : tr("The decoder reads what it has written, shifted by one. The look-ahead mask hides what comes "
-                        "later: hatched (paper §3.2.3). Click a piece to go to its step."),
+                   ? tr("The decoder reads its own output, one token per step, and stores it in its state. Click a "
+                        "token to go to its step.")
+                   : tr("The decoder reads its own output, shifted right by one. Hatched tokens are hidden by the "
+                        "look-ahead mask (paper §3.2.3). Click a token to go to its step."),
                skin);
 }
 
@@ -133,13 +133,13 @@ void draw_limit(const Snapshot& snapshot, const Skin& skin) {
   if (!snapshot.stopped_at_limit) return;
   const WithFont font(skin.fonts.small);
   dim_text(
-      trf("stopped at the limit of {} pieces", static_cast<int>(snapshot.target_out.size()) - snapshot.first_output()),
+      trf("stopped at the limit of {} tokens", static_cast<int>(snapshot.target_out.size()) - snapshot.first_output()),
       skin);
   help_tooltip(snapshot.model.is_language_model()
-                   ? tr("A language model never ends by itself: so many pieces are written after the prompt, or as "
-                        "many as its context holds.")
-                   : tr("The model did not write </s>: an output may be 50 pieces longer than its source (paper §6.1), "
-                        "and no longer than model.max_length."),
+                   ? tr("A language model never ends: this many tokens are generated after the prompt, or as many as "
+                        "its context holds.")
+                   : tr("The model did not generate </s>. Outputs are limited to 50 tokens more than the source (paper "
+                        "§6.1), and to model.max_length."),
                skin);
 }
 
@@ -166,12 +166,13 @@ void draw_input_strip(const Snapshot& snapshot, DecodingView& view, const Skin& 
 
 constexpr std::array pictures = {
     ChoiceText{StepPicture::heads, mark("Every head"),
-               mark("Where every layer's heads look in this step (paper §3.2.2).")},
+               mark("The attention of every layer's heads in this step (paper §3.2.2).")},
     ChoiceText{StepPicture::lens, mark("Logit lens"),
-               mark("What each layer would already write, if it were the last: its output goes through the final "
-                    "normalisation, linear layer and softmax (the logit lens).")},
-    ChoiceText{StepPicture::mask, mark("Mask"), mark("The look-ahead mask: what each step may see (paper §3.2.3).")},
-    ChoiceText{StepPicture::branches, mark("Branches"), mark("Every output that you steered to, and its score.")},
+               mark("Logit lens: each layer's prediction if decoding stopped there. Its output goes through the final "
+                    "layer norm, linear layer and softmax.")},
+    ChoiceText{StepPicture::mask, mark("Mask"),
+               mark("The look-ahead mask: the inputs that each step can see (paper §3.2.3).")},
+    ChoiceText{StepPicture::branches, mark("Branches"), mark("Every output that you forced, with its score.")},
 };
 
 void draw_picture_row(const Snapshot& snapshot, DecodingView& view, const Skin& skin) {

@@ -59,25 +59,25 @@ void prepare(TreeView& view, const Shown& shown) {
 void draw_controls(const Tree& tree, TreeView& view, const Skin& skin) {
   draw_tree_legend(skin);
   ImGui::Checkbox(tr_label("Show pruned"), &view.with_pruned);
-  help_tooltip(tr("Draws what the search considered and dropped, too."), skin);
+  help_tooltip(tr("Also draws the candidates that the search considered and dropped."), skin);
   ImGui::SameLine(0, skin.px(8));
   if (ImGui::Button(tr_label("Fit"))) view.zoom = view.zoom == TreeZoom::whole ? TreeZoom::readable : TreeZoom::whole;
-  help_tooltip(tr("All of the tree at once; again: as large as can be read (double-click). The wheel zooms at the "
-                  "cursor (Shift: along the steps only, Ctrl: across only), a drag pans."),
+  help_tooltip(tr("Fits the whole tree into the view; click again for a readable size (or double-click). Scroll to "
+                  "zoom at the cursor (Shift: only along the steps, Ctrl: only across); drag to pan."),
                skin);
   ImGui::SameLine(0, skin.px(12));
   ImGui::AlignTextToFramePadding();
   quiet_words(trf("{} considered", tree.size()),
-              tr("Every node is one more piece for one hypothesis, in the column of its step. Beam search goes on from "
-                 "the best of each step and gives back the best that ended, by log-probability divided by a length "
-                 "penalty (paper §6.1; arXiv 1609.08144 §7)."),
+              tr("Each node adds one token to a hypothesis, in the column of its step. Beam search continues from the "
+                 "best nodes of each step. It returns the finished hypothesis with the best log-probability divided by "
+                 "a length penalty (paper §6.1; arXiv 1609.08144 §7)."),
               skin);
 }
 
 const char* fate_text(const BeamNode& node) {
-  if (node.fate == Fate::finished) return tr("finished: it ended while among the best of its step");
-  return node.fate == Fate::kept ? tr("kept: among the best of its step")
-                                 : tr("pruned: the beam was full of better ones");
+  if (node.fate == Fate::finished) return tr("finished: ended with </s> among the best of its step");
+  return node.fate == Fate::kept ? tr("retained: among the best of its step")
+                                 : tr("pruned: the beam was full of better hypotheses");
 }
 
 std::string path_text(const Tree& tree, int node) {
@@ -97,7 +97,7 @@ void node_tooltip(const Decodings& decodings, int index, const Skin& skin) {
           number_text(before), number_text(node.log_prob), number_text(node.total),
           score_arithmetic(node.total, static_cast<std::size_t>(node.step) + 1, decodings.length_penalty));
   plain_text(sums);
-  ImGui::TextDisabled(tr("%s; click: where it looked"), fate_text(node));
+  ImGui::TextDisabled(tr("%s; click to see what it attends to"), fate_text(node));
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
 }
@@ -110,11 +110,11 @@ void draw_scores(TreeView& view, const Skin& skin) {
   for (std::size_t i = view.scores.size(); i-- > 0;)
     lines.push_back({names[i], &view.scores[i], skin.theme.series[i % skin.theme.series.size()], 0});
   PlotOptions options;
-  options.title = tr("Score by step");
+  options.title = tr("Score by decoding step");
   options.help =
-      tr("Of every hypothesis that the beam search found: Σ log p of its first pieces, divided by the length penalty "
-         "(1609.08144 §7). Where lines cross, another one took the lead.");
-  options.x_label = tr("pieces");
+      tr("For each hypothesis that beam search found: Σ log p of its tokens so far, divided by the length penalty "
+         "(1609.08144 §7). Where lines cross, another hypothesis takes the lead.");
+  options.x_label = tr("tokens");
   draw_plot("scores", lines, ImVec2(0, 0), view.score_axis, view.score_view, options, skin);
 }
 

@@ -388,17 +388,18 @@ void draw_tree_legend(const Skin& skin) {
       paint.line({low.x, middle}, {high.x, middle}, color, skin.px(2.6F));
     };
   };
-  draw_legend_entry({tr("kept"), tr("Rounded: among the best of its step, so the search goes on from it.")}, skin,
+  draw_legend_entry({tr("retained"), tr("Rounded: among the best of its step, so the search continues from it.")}, skin,
                     box(Fate::kept));
-  draw_legend_entry({tr("pruned"), tr("Hatched: considered and dropped, because the beam was full of better ones.")},
-                    skin, box(Fate::pruned));
   draw_legend_entry(
-      {tr("finished"), tr("Green, with a bar at its end: it ended with </s> while among the best of its step.")}, skin,
+      {tr("pruned"), tr("Hatched: considered and dropped, because the beam was full of better hypotheses.")}, skin,
+      box(Fate::pruned));
+  draw_legend_entry(
+      {tr("finished"), tr("Green, with a bar at its end: ended with </s> while among the best of its step.")}, skin,
       box(Fate::finished));
-  draw_legend_entry({tr("best"), tr("The hypothesis with the best score: what beam search gives back.")}, skin,
+  draw_legend_entry({tr("best"), tr("The hypothesis with the best score, which beam search returns.")}, skin,
                     stroke(skin.theme.accent));
   draw_legend_entry(
-      {tr("looked at"), tr("The hypothesis whose text and attention stand beneath: click a node to choose it.")}, skin,
+      {tr("selected"), tr("The hypothesis whose text and attention are shown below. Click a node to select it.")}, skin,
       stroke(skin.theme.warning));
 }
 

@@ -94,7 +94,7 @@ std::string facts_text(const EmbeddingLook& look, int id) {
   if (vocabulary.facts.empty()) return text;
   const PieceFacts& facts = vocabulary.facts[static_cast<std::size_t>(id)];
   text += trf(", {}\u00A0\u00D7 in a sample of the corpus", grouped(facts.count));
-  if (vocabulary.has_sides && facts.count > 0) text += trf(", {} on the source's side", grouped(facts.on_source));
+  if (vocabulary.has_sides && facts.count > 0) text += trf(", {} on the source side", grouped(facts.on_source));
   std::string words;
   for (const PieceColor by : {PieceColor::kind, PieceColor::gender, PieceColor::number}) {
     const int key = key_of(facts, by);

@@ -39,9 +39,9 @@ HeatmapOptions options_of(const std::vector<std::string>& words) {
 void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
   bold_text(tr("Distances"), skin);
   ImGui::SameLine(0, skin.px(8));
-  quiet_words(tr("learned against one-hot"),
-              tr("Distances of two pieces' vectors, each to length 1: \u221A(2 \u2212 2 cos). One-hot vectors are all "
-                 "\u221A2 = 1.414 apart, so they tell nothing of what is alike."),
+  quiet_words(tr("learned and one-hot"),
+              tr("Distances between two tokens' vectors, scaled to length 1: \u221A(2 \u2212 2 cos). One-hot vectors "
+                 "are all \u221A2 = 1.414 apart, so they carry no similarity."),
               skin);
   constexpr int bins = 40;
   constexpr double longest = 2;
@@ -70,18 +70,18 @@ void draw_histogram(const EmbeddingMap& map, float height, const Skin& skin) {
              skin.theme.series[1], word);
   paint.text(skin.fonts.small, {low.x, low.y}, skin.theme.series[0], tr("learned"));
   paint.line({low.x, base}, {low.x + size.x, base}, skin.theme.border);
-  paint.text(skin.fonts.small, {low.x, base + skin.px(2)}, skin.theme.text_dim, tr("0: the same"));
+  paint.text(skin.fonts.small, {low.x, base + skin.px(2)}, skin.theme.text_dim, tr("0: same"));
   const std::string_view far = tr("2: opposite");
   paint.text(skin.fonts.small, {low.x + size.x - text_size(skin.fonts.small, far).x, base + skin.px(2)},
              skin.theme.text_dim, far);
   ImGui::Dummy({size.x, size.y + line + skin.px(4)});
   if (!map.distances.empty())
-    help_tooltip(trf("Of {} pairs drawn at random: {} at the median, from {} to {}.",
-                     grouped(static_cast<std::int64_t>(map.distances.size())),
-                     number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
-                     number_text(static_cast<double>(map.distances.front())),
-                     number_text(static_cast<double>(map.distances.back()))),
-                 skin);
+    help_tooltip(
+        trf("{} random pairs: median {}, from {} to {}.", grouped(static_cast<std::int64_t>(map.distances.size())),
+            number_text(static_cast<double>(map.distances[map.distances.size() / 2])),
+            number_text(static_cast<double>(map.distances.front())),
+            number_text(static_cast<double>(map.distances.back()))),
+        skin);
 }
 
 }  // namespace
@@ -91,7 +91,9 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   if (look.apart.empty()) {
     const std::string& problem = look.chosen_problem;
     return draw_quiet_note(
-        problem.empty() ? tr("Choose a piece on the map: its neighbours are compared here.") : problem.c_str(),
+        problem.empty()
+            ? tr("Choose a token on the map: this view compares the distances between it and its neighbors.")
+            : problem.c_str(),
         ImGui::GetContentRegionAvail(), skin);
   }
   std::vector<std::string> words;
@@ -100,28 +102,28 @@ void draw_distances(const ModelConfig& model, EmbeddingsView& view, TextureStore
   const float gap = skin.px(20), width = std::floor((room.x - gap) / 2);
   // As high as the maps can use, with the histogram beneath them.
   const float height = std::max(skin.px(120), std::min(width + skin.px(30), room.y - skin.px(150)));
-  const std::string others = trf("{}, its nearest pieces, and frequent words far from it", words.front());
+  const std::string others = trf("{}, its nearest tokens, and frequent words far from it", words.front());
   const HeatmapOptions options = options_of(words);
 
   ImGui::BeginChild("one-hot", {width, height}, false, ImGuiWindowFlags_NoScrollbar);
   draw_caption(tr("One-hot"),
-               trf("a place of {} a piece: all \u221A2 apart",
+               trf("one of {} dimensions per token: all \u221A2 apart",
                    grouped(static_cast<std::int64_t>(look.vocabulary->pieces.size()))),
-               tr("A vector with a single 1 says which piece it is and nothing else: every two are \u221A(1\u00B2 + "
-                  "1\u00B2) = \u221A2 apart, king from queen as far as from a comma."),
+               tr("A vector with a single 1 identifies the token and nothing else: any two are \u221A(1\u00B2 + "
+                  "1\u00B2) = \u221A2 apart, king as far from queen as from a comma."),
                skin);
   HeatmapOptions plain = options;
   plain.tooltip = [&](int row, int col) {
     plain_text(fmt::format("{} \u00B7 {}", words[static_cast<std::size_t>(row)], words[static_cast<std::size_t>(col)]));
-    ImGui::TextUnformatted(row == col ? tr("0: the same piece") : "\u221A(1\u00B2 + 1\u00B2) = \u221A2 = 1.4142");
+    ImGui::TextUnformatted(row == col ? tr("0: the same token") : "\u221A(1\u00B2 + 1\u00B2) = \u221A2 = 1.4142");
   };
   draw_heatmap("one-hot", one_hot_distances(look.apart.rows), static_cast<std::uint64_t>(look.apart.rows), {0, 0},
                plain, textures, skin);
   ImGui::EndChild();
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("learned", {0, height}, false, ImGuiWindowFlags_NoScrollbar);
-  draw_caption(tr("Learned"), trf("{} numbers a piece: near is alike", look.width),
-               trf("The rows of the {} at step {}, each to length 1: {}.", matrix_title(look.matrix, model),
+  draw_caption(tr("Learned"), trf("{} numbers per token: near means similar", look.width),
+               trf("The rows of the {} at step {}, scaled to length 1: {}.", matrix_title(look.matrix, model),
                    grouped(look.step), others),
                skin);
   HeatmapOptions learned = options;

@@ -15,10 +15,11 @@ namespace attnscope {
 namespace {
 
 constexpr std::array modes = {
-    WorkspaceView{"map", "Map", "Every piece's vector, drawn along the two directions in which they differ most."},
+    WorkspaceView{"map", "Map", "Every token's vector, projected onto the two directions of largest variance."},
     WorkspaceView{"senses", "One word, many sentences",
-                  "One word's vectors in many sentences, layer by layer: context tells its senses apart."},
-    WorkspaceView{"one-hot", "One-hot against learned", "Why embeddings: what numbers alone would say of words."},
+                  "One word's vectors in many sentences, layer by layer: context separates its senses."},
+    WorkspaceView{"one-hot", "One-hot vs. learned",
+                  "Why embeddings are learned: one-hot vectors carry no similarity between words."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(EmbeddingsMode::distances) + 1);
 
@@ -48,12 +49,12 @@ void fit(WorkspaceContext& context) {
   for (ScatterView& scatter : view.senses.scatters) scatter = {};
 }
 
-constexpr const char* next_mode = mark("the next view, the one before");
+constexpr const char* next_mode = mark("next view, previous view");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
-    WorkspaceKey{{.key = Key::down}, "the piece nearest to the chosen one", go_to_nearest},
-    WorkspaceKey{{.key = Key::enter}, "search for a piece or a word", search},
+    WorkspaceKey{{.key = Key::down}, "the nearest token to the selected one", go_to_nearest},
+    WorkspaceKey{{.key = Key::enter}, "search for a token or word", search},
     WorkspaceKey{{.key = Key::home}, "all points", fit},
 };
 
@@ -146,7 +147,7 @@ void draw_embeddings(WorkspaceContext& context) {
   draw_modes(view, context.skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (view.mode == EmbeddingsMode::senses) return draw_senses(context, view);
-  if (!view.look) return draw_quiet_note(tr("Looking at the embeddings…"), room(), context.skin);
+  if (!view.look) return draw_quiet_note(tr("Reading the embeddings…"), room(), context.skin);
   if (!view.look->map) return draw_quiet_note(view.look->problem.c_str(), room(), context.skin);
   if (view.mode == EmbeddingsMode::map) return draw_embedding_map(context, view);
   draw_distances(context.live->model, view, context.textures, context.skin);

@@ -23,13 +23,14 @@ constexpr std::size_t most_marked = 60;  // of what a search found
 
 constexpr std::array<ChoiceText<PieceColor>, 5> color_choices = {{
     {PieceColor::frequency, mark("frequency"),
-     mark("How often the piece comes in a sample of the corpus, by its logarithm.")},
+     mark("How often the token occurs in a sample of the corpus, on a logarithmic scale.")},
     {PieceColor::language, mark("side"),
-     mark("On which side of the corpus the piece comes: nine of ten times there, else both.")},
-    {PieceColor::kind, mark("part of speech"), mark("Nouns, adjectives and verbs that the built-in corpus knows.")},
+     mark("The side of the corpus on which the token occurs: source or target for at least nine of ten occurrences, "
+          "otherwise both.")},
+    {PieceColor::kind, mark("part of speech"), mark("Nouns, adjectives and verbs known to the built-in corpus.")},
     {PieceColor::gender, mark("gender"),
-     mark("The grammatical gender in French; of an English noun, that of its translation.")},
-    {PieceColor::number, mark("number"), mark("Singular and plural, of the words that the built-in corpus knows.")},
+     mark("The grammatical gender in French; for an English noun, that of its translation.")},
+    {PieceColor::number, mark("number"), mark("Singular and plural, for words known to the built-in corpus.")},
 }};
 
 // ---- the controls above the map
@@ -49,10 +50,10 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
   const std::string shown = matrix_title(view.look->matrix, model);
   ImGui::AlignTextToFramePadding();
   if (all.size() == 1) {
-    quiet_words(shown, tr("The model has one matrix for all: its embeddings are tied (paper §3.4)."), skin);
+    quiet_words(shown, tr("This model has only one embedding matrix: its embeddings are tied (paper §3.4)."), skin);
     return;
   }
-  quiet_words(tr("matrix"), tr("Which of the model's matrices with a vector a piece."), skin);
+  quiet_words(tr("matrix"), tr("The embedding matrix that is shown, one vector per token."), skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(170));
   if (!begin_combo("##matrix", shown)) return;
@@ -66,13 +67,13 @@ void draw_matrix_choice(const ModelConfig& model, EmbeddingsView& view, const Sk
 
 void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
   const auto chosen = std::ranges::find(color_choices, view.color, &ChoiceText<PieceColor>::value);
-  begin_control(tr("colour"), tr(chosen->help), 120, skin);
+  begin_control(tr("color"), tr(chosen->help), 120, skin);
   if (!begin_combo("##color", tr(chosen->title))) return;
   for (const auto& [value, title, help] : color_choices) {
     const bool known = is_known(*view.look->vocabulary, value);
     if (ImGui::Selectable(tr_label(title), value == view.color, known ? 0 : ImGuiSelectableFlags_Disabled))
       view.color = value;
-    help_tooltip(known ? std::string(tr(help)) : std::string(tr(help)) + tr(" This corpus does not tell it."), skin);
+    help_tooltip(known ? std::string(tr(help)) : std::string(tr(help)) + tr(" This corpus has no such labels."), skin);
   }
   ImGui::EndCombo();
 }
@@ -80,25 +81,24 @@ void draw_color_choice(EmbeddingsView& view, const Skin& skin) {
 void draw_tsne_controls(WorkspaceContext& context, EmbeddingsView& view) {
   const Skin& skin = context.skin;
   next_in_row(button_width(tr("PCA")) + button_width(tr("t-SNE")) + skin.px(8), skin.px(12));
-  if (draw_choice(
-          tr_label("PCA"), !view.by_tsne,
-          tr("Principal component analysis: the two directions in which the vectors differ most. As the model learns, "
-             "each map is turned onto the one before (orthogonal Procrustes), so that it moves and does not jump."),
-          skin))
+  if (draw_choice(tr_label("PCA"), !view.by_tsne,
+                  tr("Principal component analysis: the two directions of largest variance. During training each map "
+                     "is rotated onto the one before (orthogonal Procrustes), so that it moves smoothly."),
+                  skin))
     view.by_tsne = false;
   if (draw_choice(tr_label("t-SNE"), view.by_tsne,
-                  tr("Neighbours stay neighbours; distances between far groups say nothing (van der Maaten & Hinton "
-                     "2008). Computed when it is asked for."),
+                  tr("Preserves neighborhoods; distances between far groups have no meaning (van der Maaten & Hinton "
+                     "2008). Computed only on request."),
                   skin))
     view.by_tsne = true;
   if (!view.by_tsne) return;
-  begin_control(tr("perplexity"), tr("As many neighbours as each piece keeps, about."), 90, skin);
+  begin_control(tr("perplexity"), tr("Roughly the number of neighbors that each token keeps."), 90, skin);
   ImGui::SliderFloat("##perplexity", &view.perplexity, 2, 100, "%.0f", ImGuiSliderFlags_AlwaysClamp);
-  const char* label = view.tsne ? tr("Place anew") : tr("Place the pieces");
+  const char* label = view.tsne ? tr("Recompute t-SNE") : tr("Compute t-SNE");
   next_in_row(button_width(label), skin.px(6));
   if (ImGui::Button(label)) context.study = TsneStudy{view.look->matrix, static_cast<double>(view.perplexity)};
-  help_tooltip(trf("Exact t-SNE of the {} most frequent pieces, 1000 iterations between updates; it can be cancelled "
-                   "above. The map can be used meanwhile.",
+  help_tooltip(trf("Exact t-SNE of the {} most frequent tokens, 1000 iterations, run between training steps. It can be "
+                   "canceled above; the map can be used meanwhile.",
                    grouped(most_tsne_pieces)),
                skin);
 }
@@ -108,10 +108,11 @@ void draw_search(EmbeddingsView& view, const Skin& skin) {
   next_in_row(skin.px(150), skin.px(12));
   ImGui::SetNextItemWidth(width);
   if (std::exchange(view.searching, false)) ImGui::SetKeyboardFocusHere();
-  const bool entered =
-      ImGui::InputTextWithHint("##search", tr("search a piece"), &view.search, ImGuiInputTextFlags_EnterReturnsTrue);
-  help_tooltip(
-      tr("Pieces with this in them are marked; Enter chooses the first. \u201C+ing\u201D goes on with a word."), skin);
+  const bool entered = ImGui::InputTextWithHint("##search", tr("search for a token"), &view.search,
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  help_tooltip(tr("Marks tokens that contain this text; Enter selects the first. \u201C+ing\u201D finds tokens that "
+                  "continue a word."),
+               skin);
   if (view.matched != view.search) {
     view.matched = view.search;
     view.matches = matching(*view.look->vocabulary, view.search);
@@ -190,10 +191,10 @@ void draw_legend(const EmbeddingsView& view, ImVec2 low, const Skin& skin) {
   float y = low.y;
   if (view.color != PieceColor::frequency) {
     for (const auto& [color, name] : color_keys(view.color, skin.theme)) entry(y, color, name);
-    return entry(y, faded(skin.theme.text_dim, 0.35F), tr("not told"));
+    return entry(y, faded(skin.theme.text_dim, 0.35F), tr("unlabeled"));
   }
   if (view.look->vocabulary->facts.empty())
-    return paint.text(font, low, skin.theme.text_dim, tr("the corpus could not be read: no frequencies"));
+    return paint.text(font, low, skin.theme.text_dim, tr("no frequencies: the corpus could not be read"));
   std::array<Color32, 8> stops{};
   for (std::size_t i = 0; i < stops.size(); ++i)
     stops[i] = frequency_color(static_cast<double>(i) / static_cast<double>(stops.size() - 1), skin.theme);
@@ -218,7 +219,8 @@ void piece_tooltip(const EmbeddingsView& view, int id, const Skin& skin) {
     dim_text(trf("cos with {} = {}", name_of(*look.vocabulary, look.chosen),
                  number_text(static_cast<double>(found->cosine), 4)),
              skin);
-  dim_text(view.slot >= 0 ? tr("click: next word of the analogy") : tr("click: its neighbours"), skin);
+  dim_text(view.slot >= 0 ? tr("click: use it as the next word of the analogy") : tr("click: list its neighbors"),
+           skin);
 }
 
 void push_unique(std::vector<int>& list, int id) {
@@ -240,8 +242,7 @@ void draw_map(EmbeddingsView& view, ImVec2 size, const Skin& skin) {
   const EmbeddingLook& look = *view.look;
   if (view.by_tsne && !view.tsne) {
     return draw_quiet_note(
-        tr("Press \u201CPlace the pieces\u201D above: t-SNE takes some seconds and goes on in the background."), size,
-        skin);
+        tr("Click \u201CCompute t-SNE\u201D above. It takes some seconds and runs in the background."), size, skin);
   }
   color_pieces(view, skin.theme);
   const std::vector<int> marked = marked_pieces(view);

@@ -28,19 +28,19 @@ void look_at(SensesView& view, const std::string& word) {
 // The word, to be typed, and those that the corpus knows to have several senses.
 void draw_word(SensesView& view, bool& searching, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  quiet_words(
-      tr("word"),
-      tr("A word of the corpus's source side; its sentences are looked through, whatever the case of its letters."),
-      skin);
+  quiet_words(tr("word"),
+              tr("A word of the corpus's source side. Its sentences are searched, ignoring upper and lower case."),
+              skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(110));
   if (std::exchange(searching, false)) ImGui::SetKeyboardFocusHere();
   ImGui::InputTextWithHint("##word", tr("a word"), &view.typed, ImGuiInputTextFlags_EnterReturnsTrue);
   if (ImGui::IsItemDeactivatedAfterEdit() && !view.typed.empty()) view.word = view.typed;
-  help_tooltip(tr("Enter looks it up."), skin);
+  help_tooltip(tr("Press Enter to search for it."), skin);
   if (view.look)
     for (const std::string& word : view.look->suggestions)
-      if (draw_choice(word.c_str(), word == view.word, tr("Looks at this word, which has several senses here."), skin))
+      if (draw_choice(word.c_str(), word == view.word, tr("Shows this word, which has several senses in the corpus."),
+                      skin))
         look_at(view, word);
   end_choices();
 }
@@ -48,8 +48,9 @@ void draw_word(SensesView& view, bool& searching, const Skin& skin) {
 void draw_groups(const SenseLook& look, const Skin& skin) {
   std::vector<int> counts(look.groups.size());
   for (const Occurrence& occurrence : look.occurrences) ++counts[static_cast<std::size_t>(occurrence.group)];
-  const std::string words = trf("{} sentences, coloured by {}{}", look.occurrences.size(), look.grouped_by,
-                                look.lowered ? tr("; the word is written small in all, so that it is one piece") : "");
+  const std::string words =
+      trf("{} sentences, colored by {}{}", look.occurrences.size(), look.grouped_by,
+          look.lowered ? tr("; the word is lowercased in all, so that it is a single token") : "");
   small_text(skin.theme.text_dim, words, skin);
   const WithFont small(skin.fonts.small);
   for (std::size_t group = 0; group < look.groups.size(); ++group) {
@@ -81,8 +82,8 @@ void draw_separation(const SenseLayer& layer, float width, const Skin& skin) {
   const std::string number = number_text(static_cast<double>(layer.separation), 3);
   quiet_words(tr("separation ") + number,
               tr("The mean silhouette of the groups, in all dimensions and not on the map: (b \u2212 a) / max(a, b) of "
-                 "every sentence, with a its mean distance to its own group and b that to the nearest other one. 1: "
-                 "far apart, 0: mixed, below: the wrong way round."),
+                 "every sentence, with a its mean distance to its own group and b that to the nearest other group. 1: "
+                 "well separated; 0: mixed; negative: closer to another group."),
               skin);
   Painter paint(skin);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -103,7 +104,7 @@ int draw_layer(const SenseLook& look, std::size_t at, SensesView& view, ImVec2 s
   std::vector<int> marked;
   if (view.pointed >= 0 && view.pointed < static_cast<int>(colors.size())) marked.push_back(view.pointed);
   const bool same = layer.shares[0] == 0;
-  const std::string x_axis = same ? tr("all in one place") : trf("axis 1: {:.0f} %", 100 * layer.shares[0]);
+  const std::string x_axis = same ? tr("all at one point") : trf("axis 1: {:.0f} %", 100 * layer.shares[0]);
   const std::string y_axis = same ? "" : trf("axis 2: {:.0f} % of the variance", 100 * layer.shares[1]);
   ScatterOptions options;
   options.points = view.layers[at].now;
@@ -147,7 +148,7 @@ void draw_senses(WorkspaceContext& context, EmbeddingsView& view) {
   draw_word(senses, view.searching, skin);
   const auto room = [] { return ImGui::GetContentRegionAvail(); };
   if (!senses.look || senses.look->word != senses.word)
-    return draw_quiet_note(tr("Looking through the corpus…"), room(), skin);
+    return draw_quiet_note(tr("Searching the corpus…"), room(), skin);
   if (!senses.look->problem.empty()) return draw_quiet_note(senses.look->problem.c_str(), room(), skin);
   draw_groups(*senses.look, skin);
   draw_layers(*senses.look, senses, skin);

@@ -68,24 +68,24 @@ void draw_earlier_choice(const EmbeddingLook& look, EmbeddingsView& view, const 
 
 void draw_chosen(const EmbeddingLook& look, EmbeddingsView& view, const Skin& skin) {
   if (view.wanted.chosen.empty()) {
-    return small_text(skin.theme.text_dim, tr("Click a piece, or search for one: its neighbours are listed here."),
-                      skin);
+    return small_text(skin.theme.text_dim, tr("Click a token, or search for one, to list its neighbors here."), skin);
   }
   bold_text(view.wanted.chosen, skin);
   if (look.chosen < 0 || !look.chosen_problem.empty()) return small_text(skin.theme.warning, look.chosen_problem, skin);
   help_tooltip(facts_text(look, look.chosen), skin);
   ImGui::SameLine(0, skin.px(8));
-  quiet_words(tr("neighbours by cosine"),
-              trf("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other piece, in all {} dimensions "
+  quiet_words(tr("neighbors by cosine"),
+              trf("cos(x, y) = x\u00B7y / (\u2016x\u2016 \u2016y\u2016) with every other token, in all {} dimensions "
                   "and not on the map.",
                   look.width),
               skin);
   const bool beside = !look.earlier.nearest.empty();
   if (!beside) {
     draw_list(look, look.neighbours.nearest, view, skin);
-    const char* none = look.recorded_steps.empty() ? tr("Train, and the same list at an earlier step stands beside it. "
-                                                        "Embeddings are recorded as the maps are.")
-                                                   : tr("This is the first recorded step.");
+    const char* none =
+        look.recorded_steps.empty()
+            ? tr("Train to compare with an earlier step; embeddings are recorded with the attention maps.")
+            : tr("There is no earlier recorded step to compare with.");
     return small_text(skin.theme.text_dim, none, skin);
   }
   if (!ImGui::BeginTable("neighbours", 2, ImGuiTableFlags_SizingStretchSame)) return;
@@ -117,7 +117,7 @@ void draw_slot(EmbeddingsView& view, int slot, float width, const Skin& skin) {
   ImGui::InputTextWithHint("##word", hints[static_cast<std::size_t>(slot)], &word);
   ImGui::PopID();
   if (picking) ImGui::PopStyleColor();
-  help_tooltip(tr("Type a word, or press \u201CPick on the map\u201D and click three pieces."), skin);
+  help_tooltip(tr("Type a word, or click \u201CPick on the map\u201D and then three tokens."), skin);
 }
 
 void draw_analogy_words(EmbeddingsView& view, const Skin& skin) {
@@ -148,12 +148,12 @@ void draw_analogy(const EmbeddingLook& look, EmbeddingsView& view, const Skin& s
   bold_text(tr("Analogy"), skin);
   ImGui::SameLine(0, skin.px(8));
   quiet_words(tr("nearest to b \u2212 a + c"),
-              tr("cos(v, b \u2212 a + c) for every piece v but a, b and c (Mikolov et al. 2013). On the map a \u2192 b "
-                 "and c \u2192 the first answer are arrows: alike where the analogy holds."),
+              tr("cos(v, b \u2212 a + c) for every token v except a, b and c (Mikolov et al. 2013). On the map the "
+                 "arrows a \u2192 b and c \u2192 the first answer are similar where the analogy holds."),
               skin);
   draw_analogy_words(view, skin);
-  if (draw_choice(view.slot < 0 ? tr_label("Pick on the map") : tr_label("Picking\u2026 click a piece"), view.slot >= 0,
-                  tr("The next three pieces clicked become a, b and c."), skin))
+  if (draw_choice(view.slot < 0 ? tr_label("Pick on the map") : tr_label("Picking\u2026 click a token"), view.slot >= 0,
+                  tr("The next three tokens that you click become a, b and c."), skin))
     view.slot = view.slot < 0 ? 0 : -1;
   end_choices();
   if (!look.analogy_problem.empty()) return small_text(skin.theme.warning, look.analogy_problem, skin);

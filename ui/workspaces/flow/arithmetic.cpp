@@ -40,7 +40,7 @@ std::string product_text(const CellText& cell) {
   text += "\n= " + written(sum, in_order(sum.count));
   if (cell.has(2)) text += " + " + operand_text(cell.operand(2).values.at(0, cell.col));
   if (cell.matrix.op == FlowOp::convolved)
-    text = tr("kernel ") + std::to_string(cell.col) + tr(" over one place: ") + text;
+    text = tr("kernel ") + std::to_string(cell.col) + tr(" over one position: ") + text;
   return text + "\n" + cell.end();
 }
 
@@ -56,7 +56,7 @@ std::string score_text(const CellText& cell) {
 }
 
 std::string softmax_text(const CellText& cell) {
-  if (cell.matrix.causal && cell.col > cell.row) return tr("comes after its query: hidden, exp(−∞) = 0");
+  if (cell.matrix.causal && cell.col > cell.row) return tr("after the query: masked, exp(−∞) = 0");
   const Matrix& scores = cell.operand(0).values;
   const int visible = cell.matrix.causal ? cell.row + 1 : scores.cols;
   float largest = -std::numeric_limits<float>::infinity();
@@ -69,8 +69,8 @@ std::string softmax_text(const CellText& cell) {
 }
 
 std::string moment_text(const CellText& cell) {
-  const char* formula = cell.col == 0 ? tr("Σ x ÷ {} over the piece's own numbers\n= {:.6f}")
-                                      : tr("√(Σ (x − μ)² ÷ {} + 10⁻⁵) over the piece's own numbers\n= {:.6f}");
+  const char* formula = cell.col == 0 ? tr("Σ x ÷ {} over the token's own vector\n= {:.6f}")
+                                      : tr("√(Σ (x − μ)² ÷ {} + 10⁻⁵) over the token's own vector\n= {:.6f}");
   return fmt::format(fmt::runtime(formula), cell.operand(0).values.cols, cell.value());
 }
 
@@ -79,7 +79,7 @@ std::string spread_text(const CellText& cell) {
   const Matrix& x = cell.operand(cell.row < 2 ? 0 : 1).values;
   const char* formula = cell.row % 2 == 0 ? "Σ x[{0}] ÷ {1}" : "√(Σ (x[{0}] − μ)² ÷ {1} + 10⁻⁵)";
   return fmt::format(fmt::runtime(formula), cell.col, x.rows) +
-         trf(", over {} rows{}\n= {:.6f}", x.rows, cell.row < 2 ? "" : tr(", padding among them"), cell.value());
+         trf(", over {} rows{}\n= {:.6f}", x.rows, cell.row < 2 ? "" : tr(", including padding"), cell.value());
 }
 
 std::string normalized_text(const CellText& cell) {
@@ -120,7 +120,7 @@ std::string by_distance_text(const CellText& cell) {
   std::vector<int> keys;
   for (int key = 0; key < weights.values.cols; ++key)
     if (distance_row(cell.matrix.values.cols, cell.row, key) == cell.col) keys.push_back(key);
-  if (keys.empty()) return tr("no key stands there\n") + cell.end();
+  if (keys.empty()) return tr("no key at this distance\n") + cell.end();
   std::string text;
   for (const int key : keys)
     text += (text.empty() ? "" : " + ") +
@@ -160,7 +160,7 @@ std::string share_text(const CellText& cell) {
 std::string text_of(const CellText& cell) {
   switch (cell.matrix.op) {
     case FlowOp::given:
-      return tr("from another box, or from the text\n") + cell.end();
+      return tr("computed in another box, or from the text\n") + cell.end();
     case FlowOp::learned:
       return trf("learned\n= {:.6g}", cell.value());
     case FlowOp::picked:

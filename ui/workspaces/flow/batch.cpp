@@ -109,7 +109,7 @@ class Pieces {
 
   void tooltip(int row, int col) const {
     if (side_.is_padding(row, col))
-      ImGui::SetTooltip(tr("padding: the row is %d pieces long, the longest %d"), side_.length(row), side_.cols);
+      ImGui::SetTooltip(tr("padding: this row has %d tokens, the longest %d"), side_.length(row), side_.cols);
     else
       ImGui::SetTooltip(tr("%s, id %d\npair %d, position %d"), shown_piece(side_, row, col).c_str(), side_.id(row, col),
                         row + 1, col);
@@ -156,23 +156,23 @@ struct MaskText {
 constexpr std::array mask_texts = {
     MaskText{mark("encoder"), mark("Self-attention of the source: no query sees padding.")},
     MaskText{mark("decoder"),
-             mark("Masked self-attention: no query sees what comes after it (paper §3.2.3). Padding stands behind the "
-                  "pieces, so for every query that counts the look-ahead mask hides it already.")},
-    MaskText{mark("cross"), mark("The decoder over the source: no query sees the source's padding.")},
+             mark("Masked self-attention: no query sees later tokens (paper §3.2.3). Padding comes after the tokens, "
+                  "so for every query in the loss the look-ahead mask already hides it.")},
+    MaskText{mark("cross"),
+             mark("Cross-attention from the decoder to the source: no query sees the source's padding.")},
 };
 
 std::string mask_meaning(int cell, bool padded_query) {
-  const char* end =
-      padded_query ? tr("\nThe query is padding: its row is computed, and counts for nothing in the loss.") : "";
+  const char* end = padded_query ? tr("\nThe query is padding: its row is computed but does not enter the loss.") : "";
   switch (cell) {
     case 0:
-      return std::string(tr("seen")) + end;
+      return std::string(tr("visible")) + end;
     case mask_ahead:
       return std::string(tr("hidden by the look-ahead mask: the key comes after its query")) + end;
     case mask_padding:
-      return std::string(tr("hidden by the padding mask: the key is no piece at all")) + end;
+      return std::string(tr("hidden by the padding mask: the key is not a token")) + end;
     default:
-      return std::string(tr("hidden by the look-ahead mask; the key is padding besides")) + end;
+      return std::string(tr("hidden by the look-ahead mask; the key is also padding")) + end;
   }
 }
 
@@ -209,7 +209,7 @@ class Mask {
   }
 
   void draw_legend() const {
-    constexpr std::array texts = {mark("seen"), mark("look-ahead"), mark("padding"), mark("both")};
+    constexpr std::array texts = {mark("visible"), mark("look-ahead"), mark("padding"), mark("both")};
     for (int i = 0; i < 4; ++i) {
       const bool there = std::ranges::find(cells_.values, static_cast<float>(i)) != cells_.values.end();
       if (!there) continue;
@@ -245,7 +245,7 @@ class Mask {
 
 void draw_masks(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
   const bool pairs = batch.source.rows > 0;
-  bold_text(tr("Who may see whom"), skin);
+  bold_text(tr("Attention mask"), skin);
   ImGui::SameLine(0, skin.px(8));
   if (!pairs) view.mask = BatchMask::decoder;
   for (std::size_t i = 0; i < mask_texts.size(); ++i) {
@@ -281,17 +281,16 @@ void draw_share(const char* name, double share, Color32 color, const Skin& skin)
 }
 
 void draw_padding(const BatchLook& batch, const Skin& skin) {
-  bold_text(tr("How much is padding"), skin);
-  help_tooltip(
-      tr("Of source and target together, over the first epoch: \"pairs together\" in the setup column says which "
-         "pairs share a batch. While a Transformer trains on a CPU nothing is computed at padding; elsewhere "
-         "what is computed there is thrown away."),
-      skin);
+  bold_text(tr("Share of padding"), skin);
+  help_tooltip(tr("Share of padding in source and target over the first epoch. “Length bucketing” in the setup column "
+                  "decides which pairs share a batch. When a Transformer trains on a CPU, padding is skipped; "
+                  "elsewhere it is computed and discarded."),
+               skin);
   if (batch.source.rows == 0)
-    return small_text(skin.theme.text_dim, tr("Windows of running text are all of one length: there is no padding."),
-                      skin);
-  draw_share(tr("as they are made"), batch.padding_made, skin.theme.series[2], skin);
-  draw_share(tr("of like length"), batch.padding_sorted, skin.theme.series[1], skin);
+    return small_text(skin.theme.text_dim,
+                      tr("Windows of running text all have the same length, so there is no padding."), skin);
+  draw_share(tr("as configured"), batch.padding_made, skin.theme.series[2], skin);
+  draw_share(tr("fully bucketed"), batch.padding_sorted, skin.theme.series[1], skin);
 }
 
 // ---- the smoothed target of one position
@@ -301,16 +300,18 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
   const int position = std::min(view.position, batch.target_out.cols - 1);
   const int id = batch.target_out.id(row, position);
   bold_text(tr("Smoothed target"), skin);
-  help_tooltip(tr("What the loss compares the model with at the chosen position: not 1 and 0, but 1 − ε and a little "
-                  "for every piece (paper §5.4). Click a piece of the target."),
+  help_tooltip(tr("The label-smoothed target at the chosen position: instead of 1 and 0, the target is 1 − ε and a "
+                  "little for every token (paper §5.4). Click a token of the target."),
                skin);
   if (batch.target_out.is_padding(row, position))
-    return small_text(skin.theme.text_dim, tr("The chosen position is padding: it has no target and no loss."), skin);
+    return small_text(skin.theme.text_dim,
+                      tr("The chosen position is padding: it has no target and no loss. Click a token of the target."),
+                      skin);
   const SmoothedTarget target = smoothed_target(batch.label_smoothing, batch.num_outputs);
   small_text(skin.theme.text_dim,
-             trf("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\nevery other of {} {}: ε/V = {:.2g}{}", row + 1,
-                 position, without_mark(batch.target_out.piece(row, position)), target.right,
-                 grouped(batch.num_outputs), batch.first_output > 0 ? tr("labels") : tr("pieces"), target.other,
+             trf("pair {}, position {}: “{}”\n1 − ε + ε/V = {:.5f}\neach of the other of {} {}: ε/V = {:.2g}{}",
+                 row + 1, position, without_mark(batch.target_out.piece(row, position)), target.right,
+                 grouped(batch.num_outputs), batch.first_output > 0 ? tr("labels") : tr("tokens"), target.other,
                  batch.label_smoothing == 0 ? tr(" (label smoothing is 0)") : ""),
              skin);
   if (view.smoothed_id != id) {
@@ -327,7 +328,7 @@ void draw_smoothing(const BatchLook& batch, BatchView& view, const Skin& skin) {
   draw_plot("smoothed", {&line, 1}, {ImGui::GetContentRegionAvail().x, skin.px(150)}, view.smoothing_axis,
             view.smoothing_plot,
             {.title = tr("Probability"),
-             .x_label = tr("piece of the vocabulary"),
+             .x_label = tr("token of the vocabulary"),
              .legend = false,
              .y_limits = PlotRange{floor, 2}},
             skin);
@@ -381,21 +382,21 @@ std::string dropout_cell(const DropoutPlace& place, const std::vector<std::strin
 }
 
 void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& textures, const Skin& skin) {
-  bold_text(tr("Dropout's zeros"), skin);
-  help_tooltip(
-      tr("Of this part's first row, in this update, wherever a pass drops numbers: drawn from seed, update and place, "
-         "so the backward pass draws the same (paper §5.4). Of attention weights the heads stand below one another."),
-      skin);
+  bold_text(tr("Dropout mask"), skin);
+  help_tooltip(tr("The dropout mask of this part's first row in this step, wherever dropout is applied. It is drawn "
+                  "from the seed, the step and the place, so the backward pass draws the same one (paper §5.4). For "
+                  "attention weights, the heads are stacked."),
+               skin);
   if (batch.dropout == 0)
-    return small_text(skin.theme.text_dim, tr("Dropout is 0 in the setup: nothing is zeroed."), skin);
+    return small_text(skin.theme.text_dim, tr("Dropout is 0 in the setup, so nothing is dropped."), skin);
   if (batch.dropout_places.empty()) {
     return small_text(skin.theme.text_dim,
-                      tr("A graphics card draws them within its own operators: they are not known here."), skin);
+                      tr("Not available: a graphics card draws its dropout masks inside its own operators."), skin);
   }
   choose_dropout(batch, view);
   const auto zeros = std::ranges::count(batch.kept.values, 0.0F);
   small_text(skin.theme.text_dim,
-             trf("row 1, {}×{}: {:.1f} % of its numbers are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
+             trf("row 1, {}×{}: {:.1f} % of the values are 0, the others are multiplied by 1/(1 − {}) = {:.3f}",
                  batch.kept.rows, batch.kept.cols,
                  100 * static_cast<double>(zeros) / static_cast<double>(batch.kept.values.size()), batch.dropout,
                  1 / (1 - batch.dropout)),
@@ -420,12 +421,13 @@ void draw_dropout(const BatchLook& batch, BatchView& view, TextureStore& texture
 // ---- the whole
 
 void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
-  dim_text(trf("batch of update {}", grouped(batch.step)), skin);
-  help_tooltip(tr("The batch that the trainer takes next; each of its threads takes a part."), skin);
+  dim_text(trf("batch of step {}", grouped(batch.step)), skin);
+  help_tooltip(tr("The next batch of the training; each training thread takes a part of it."), skin);
   ImGui::SameLine(0, skin.px(10));
   for (int i = 0; batch.parts > 1 && i < batch.parts; ++i) {
     const std::string title = trf("part {} of {}", i + 1, batch.parts);
-    if (draw_choice(title.c_str(), batch.asked.part == i, tr("What one of the trainer's threads is given."), skin))
+    if (draw_choice(title.c_str(), batch.asked.part == i, tr("The part of the batch that one training thread gets."),
+                    skin))
       view.batch.part = i;
   }
   end_choices();
@@ -434,7 +436,7 @@ void draw_parts(const BatchLook& batch, FlowView& view, const Skin& skin) {
 // At the other positions the decoder goes on from what it writes, which is known in the update alone.
 std::string input_title(const BatchLook& batch) {
   if (batch.teacher_forcing >= 1) return tr("Decoder input");
-  return trf("Decoder input, told at {:.0f} % of the positions", 100 * batch.teacher_forcing);
+  return trf("Decoder input, reference token at {:.0f} % of the positions", 100 * batch.teacher_forcing);
 }
 
 // A window for each; they scroll together, so that the same pairs stand in all.
@@ -448,12 +450,13 @@ void draw_sides(const BatchLook& batch, BatchView& view, const Skin& skin) {
   };
   const std::string told = input_title(batch);
   const std::array sides = {
-      Side{batch.source, false, tr("Source"), "B×S", tr("What the encoder reads, with </s> at the end.")},
+      Side{batch.source, false, tr("Source"), "B×S", tr("The encoder's input, ending with </s>.")},
       Side{batch.target_in, true, told.c_str(), "B×T",
-           tr("What the decoder reads: the target shifted right, so that each position knows only what came before "
-              "(teacher forcing).")},
+           tr("The decoder's input: the target shifted right, so that each position sees only earlier tokens (teacher "
+              "forcing).")},
       Side{batch.target_out, true, tr("Target"), "B×T",
-           tr("What should come at each position: at the framed one, after what stands above it.")},
+           tr("The token to predict at each position. The framed one is predicted from the input tokens up to the one "
+              "above it.")},
   };
   const auto count = static_cast<float>(batch.source.rows > 0 ? 3 : 2);
   const float gap = ImGui::GetStyle().ItemSpacing.y;
@@ -525,7 +528,7 @@ void move_in_batch(BatchView& view, int rows, int positions) {
 void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const BatchLook>& batch = shown.snapshot->batch;
-  if (!batch) return draw_quiet_note(tr("Making the batch…"), room, skin);
+  if (!batch) return draw_quiet_note(tr("Building the batch…"), room, skin);
   if (!batch->problem.empty()) return draw_quiet_note(batch->problem.c_str(), room, skin);
   refresh(view.batch, batch);
   move_in_batch(view.batch, 0, 0);

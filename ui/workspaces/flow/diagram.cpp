@@ -171,9 +171,9 @@ std::string Diagram::help_of(const ArchitectureBox& box) const {
   std::string text(tr(box.help));
   const std::int64_t shared = shared_parameters_of(box, parameters());
   const std::int64_t own = own_parameters_of(box);
-  text += shared > 0 ? trf("\n{} parameters, shared: counted once, where they are first used.", grouped(shared))
+  text += shared > 0 ? trf("\n{} shared parameters, counted once, where they are first used.", grouped(shared))
                      : trf("\n{} parameters{}.", grouped(own), box.repeated ? tr(" in each layer") : "");
-  text += trf("\nGives {}.\nClick, or the arrow keys: what goes through it.", shape(box.out));
+  text += trf("\nOutput: {}.\nClick, or use the arrow keys, to see its numbers.", shape(box.out));
   return text;
 }
 
@@ -259,7 +259,7 @@ void Diagram::draw_way(const ColumnPlace& column) {
   const char* what = snapshot_.model.is_language_model() ? tr("text")
                      : column.decoder                    ? tr("output so far")
                                                          : tr("source");
-  const std::string ids = shortened(skin_.fonts.small, trf("{}, as ids", what), column.width);
+  const std::string ids = shortened(skin_.fonts.small, trf("{}, as token ids", what), column.width);
   const float left =
       column.mirrored ? column.line + skin_.px(4) - text_size(skin_.fonts.small, ids).x : column.line - skin_.px(4);
   paint_.text(skin_.fonts.small, {left, column.bottom + arrow_ + skin_.px(1)}, skin_.theme.text, ids);

@@ -15,18 +15,17 @@ namespace attnscope {
 namespace {
 
 constexpr std::array modes = {
-    WorkspaceView{"architecture", "Architecture",
-                  "The model as in the paper's figure 1, with every shape and count; each box shows its own numbers."},
-    WorkspaceView{"lookup", "Soft database",
-                  "One query against all keys: how well each matches, its weight, and the values adding up (paper "
-                  "§3.2)."},
-    WorkspaceView{"batch", "Batch",
-                  "The next batch as the trainer sees it: pieces and padding, the masks, smoothed targets, dropout "
-                  "(paper §5)."},
     WorkspaceView{
-        "tensors", "Weights and gradients",
-        "How the numbers of every tensor are spread, those of its gradient and of the sentence's activations, "
-        "at every recorded step: a dead layer is seen here, and an exploding one."},
+        "architecture", "Architecture",
+        "The model as in the paper's figure 1, with all shapes and parameter counts; each box shows its own numbers."},
+    WorkspaceView{
+        "lookup", "Soft database",
+        "One query against all keys: how well each key matches, its weight, and how the values add up (paper §3.2)."},
+    WorkspaceView{"batch", "Batch",
+                  "The next training batch: tokens and padding, masks, smoothed targets, dropout (paper §5)."},
+    WorkspaceView{"tensors", "Weights and gradients",
+                  "The distribution of every tensor's values, of its gradient and of the sentence's activations, at "
+                  "every recorded step. It reveals dead layers and exploding ones."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(FlowMode::spread) + 1);
 
@@ -73,10 +72,10 @@ void go_to_head(WorkspaceContext& context) {
   view.head = std::max(0, view.head + by);
 }
 
-constexpr const char* next_box = mark("the next box, row, position or tensor");
-constexpr const char* next_token = mark("the piece that is followed");
-constexpr const char* next_layer = mark("the next layer, the one before");
-constexpr const char* next_head = mark("the head before, the next one");
+constexpr const char* next_box = mark("next box, row, position or tensor");
+constexpr const char* next_token = mark("the token that is followed");
+constexpr const char* next_layer = mark("next layer, previous layer");
+constexpr const char* next_head = mark("previous head, next head");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::left, .repeats = true}, next_box, go_to<0, -1>},
     WorkspaceKey{{.key = Key::right, .repeats = true}, next_box, go_to<0, 1>},

@@ -25,12 +25,12 @@ void draw_batch(const Shown& shown, FlowView& view, TextureStore& textures, cons
 
 // A word and the numbers from 1 to `count` in the row of choices.
 void draw_numbers(const char* word, int count, int& chosen, const char* help, const Skin& skin);
-inline constexpr const char* layer_help = mark("Enter, Backspace: the next layer, the one before.");
-inline constexpr const char* head_help = mark("Home, End: the head before, the next one.");
+inline constexpr const char* layer_help = mark("Enter, Backspace: next layer, previous layer.");
+inline constexpr const char* head_help = mark("Home, End: previous head, next head.");
 
 // Where no number is one.
 inline constexpr const char* diverged_note = mark(
-    "Every number is NaN: the weights diverged. Open an earlier checkpoint, or Reset and train with a smaller learning "
+    "Every value is NaN: the weights diverged. Open an earlier checkpoint, or Reset and train with a smaller learning "
     "rate.");
 
 // ---- parts of the view "Architecture"

@@ -134,16 +134,16 @@ void Table::draw_headings(const Columns& at, float y) {
     const char* help;
   };
   const std::array headings = {
-      Heading{at.key, at.key_width, tr("key"), tr("What is looked up in: a row a key.")},
-      Heading{at.k, at.strip, "k", tr("The key's vector: what the piece can be found by. A column a dimension.")},
+      Heading{at.key, at.key_width, tr("key"), tr("The keys that are searched, one row per key.")},
+      Heading{at.k, at.strip, "k", tr("The key's vector, which the query is compared with. One column per dimension.")},
       Heading{at.match, at.number, head_.scaled ? "q·k ÷ √d" : "q·k",
-              tr("How well the query and this key go together, with what tells the order of the pieces.")},
+              tr("How well the query matches this key, relative position bias included.")},
       Heading{at.weight, at.number, lookup_.exact ? tr("hard max") : tr("weight"),
-              tr("Softmax over all keys: every row counts a little, the best match most. An exact lookup takes the "
-                 "best match alone.")},
-      Heading{at.value, at.strip, "v", tr("The key's value: what is handed on where it matches.")},
+              tr("Softmax over all keys: every row counts a little, the best match most. An exact lookup takes only "
+                 "the best match.")},
+      Heading{at.value, at.strip, "v", tr("The key's value, which is passed on with the key's weight.")},
       Heading{at.sum, at.strip, tr("Σ w·v so far"),
-              tr("The answer, building up from row to row; the last one is what the head hands on.")},
+              tr("The output, adding up from row to row; the last row is the head's output.")},
   };
   for (const Heading& heading : headings) {
     ImGui::SetCursorScreenPos({heading.x, y});
@@ -173,9 +173,9 @@ void Table::draw_query(const Columns& at, float y, float height) {
   paint.text(skin_.fonts.mono, {at.key, text_y}, skin_.theme.accent,
              shortened(skin_.fonts.mono, "q: " + name, at.key_width));
   strip("q", {at.k, y + 1}, {at.k + at.strip, y + height - 1}, q, color_range(q.values));
-  paint.text(skin_.fonts.small, {at.match, y + (height - font_size(skin_.fonts.small)) / 2}, skin_.theme.text_dim,
-             shortened(skin_.fonts.small, tr("the query's vector, compared with every k below"),
-                       at.sum + at.strip - at.match));
+  paint.text(
+      skin_.fonts.small, {at.match, y + (height - font_size(skin_.fonts.small)) / 2}, skin_.theme.text_dim,
+      shortened(skin_.fonts.small, tr("the query's vector, compared with each k below"), at.sum + at.strip - at.match));
 }
 
 void Table::draw_number(float x, float y, float height, float width, const std::string& text, float share,
@@ -224,15 +224,15 @@ void Table::tooltip(const Columns& at, int row) {
   } else if (x < at.match) {
     text = fmt::format("k({})[{}]\n= {}", key(row), column(at.k), short_number(lookup_.keys.at(row, column(at.k))));
   } else if (x < at.weight) {
-    text = hidden(row) ? tr("comes after the query: hidden")
+    text = hidden(row) ? tr("after the query: masked")
                        : fmt::format("q·k = {}\n{} = {}", written(sum, in_order(sum.count)),
                                      head_.scaled ? fmt::format("÷ √{}{}", head_.q.cols,
-                                                                head_.bias.empty() ? "" : tr(", + the order's bias"))
-                                                  : tr("not divided"),
+                                                                head_.bias.empty() ? "" : tr(", + position bias"))
+                                                  : tr("not scaled"),
                                      short_number(shown_.match[index]));
   } else if (x < at.value) {
     text = lookup_.exact
-               ? trf("1 at the best match, else 0\n= {}", short_number(shown_.weights[index]))
+               ? trf("1 for the best match, otherwise 0\n= {}", short_number(shown_.weights[index]))
                : trf("exp({}) ÷ Σ_j exp(match_j)\n= {:.4f}", short_number(shown_.match[index]), shown_.weights[index]);
   } else if (x < at.sum) {
     const int col = column(at.value);
@@ -243,12 +243,12 @@ void Table::tooltip(const Columns& at, int row) {
     text = trf("{} + {}·{} (weight · v({})[{}])\n= {}", short_number(before), short_number(shown_.weights[index]),
                operand_text(shown_.values.at(row, col)), key(row), col, short_number(shown_.sums.at(row, col)));
   }
-  ImGui::SetTooltip(tr("%s\nClick: adds up to this row."), text.c_str());
+  ImGui::SetTooltip(tr("%s\nClick to add up to this row."), text.c_str());
 }
 
 void Table::draw_outputs(const Columns& at, float y, float height) {
   Painter paint(skin_);
-  constexpr std::array names = {mark("soft: every value a little"), mark("exact: the best match's value alone")};
+  constexpr std::array names = {mark("soft: weighted mean of all values"), mark("exact: only the best match's value")};
   const float largest = color_range(lookup_.outputs.values);
   for (int row = 0; row < 2; ++row) {
     Matrix one(1, lookup_.outputs.cols);
@@ -263,7 +263,7 @@ void Table::draw_outputs(const Columns& at, float y, float height) {
     strip(row == 0 ? "soft" : "exact", {at.sum, top + 1}, {at.sum + at.strip, top + height - 1}, one, largest);
     if (built) paint.rect({at.sum, top}, {at.sum + at.strip, top + height}, skin_.theme.accent, 0, skin_.px(1));
   }
-  const std::string alike = trf("cosine of the two answers {:.3f}", cosine(lookup_.outputs));
+  const std::string alike = trf("cosine of the two outputs {:.3f}", cosine(lookup_.outputs));
   const float left = at.sum + at.strip - text_size(skin_.fonts.small, alike).x;
   paint.text(skin_.fonts.small, {left, y + 2 * height + skin_.px(2)}, skin_.theme.text_dim, alike);
 }
@@ -328,7 +328,7 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
       const auto part = attention_of(box.box);
       if (!part) continue;
       const PartText& text = text_of(*part, snapshot.model);
-      if (draw_choice(tr_label(text.name), view.box == box.box, trf("{} ←, →: the next one.", tr(text.help)), skin))
+      if (draw_choice(tr_label(text.name), view.box == box.box, trf("{} ←, →: next one.", tr(text.help)), skin))
         select_box(view, box.box);
     }
   }
@@ -336,16 +336,15 @@ void draw_choices(const Snapshot& snapshot, FlowView& view, const Skin& skin) {
   draw_numbers(tr("layer"), layers, view.layer, tr(layer_help), skin);
   draw_numbers(tr("head"), static_cast<int>(snapshot.model.num_heads), view.head, tr(head_help), skin);
   LookupView& lookup = view.lookup;
-  if (draw_choice(tr_label("softmax"), !lookup.exact, tr("Every value counts by how well its key matches."), skin))
+  if (draw_choice(tr_label("softmax"), !lookup.exact, tr("Weights every value by how well its key matches."), skin))
     lookup.exact = false;
-  if (draw_choice(tr_label("exact lookup"), lookup.exact,
-                  tr("As a dictionary does it: the value of the best match alone. It has no gradient, so it cannot be "
-                     "learned."),
-                  skin))
+  if (draw_choice(
+          tr_label("exact lookup"), lookup.exact,
+          tr("Like a dictionary: takes only the value of the best match. It has no gradient, so it cannot be learned."),
+          skin))
     lookup.exact = true;
   bool sorted = lookup.order == LookupOrder::by_weight;
-  if (draw_choice(tr_label("largest first"), sorted, tr("Rows by their weight, or as they stand in the sentence."),
-                  skin))
+  if (draw_choice(tr_label("largest first"), sorted, tr("Orders the rows by weight, or as in the sentence."), skin))
     lookup.order = sorted ? LookupOrder::as_written : LookupOrder::by_weight;
   end_choices();
 }
@@ -380,13 +379,14 @@ std::optional<WorkspaceNumbers> lookup_numbers(const LookupView& view) {
 void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, const Skin& skin) {
   const Snapshot& snapshot = *shown.snapshot;
   if (!settle_on_attention(view, snapshot.model)) {
-    const char* text = snapshot.model.is_classifier() ? tr("A recurrent reader looks nothing up: what its pooling "
-                                                           "takes of each state stands in Origins, Many to one.")
+    const char* text = snapshot.model.is_classifier()
+                           ? tr("This view shows attention as a lookup, but a recurrent classifier has none. The "
+                                "weights of its pooling are in Origins, Classifier.")
                        : snapshot.model.attention == "none"
-                           ? tr("Without attention nothing is looked up: choose an attention or the "
-                                "encoder\u2013decoder in the setup, then Reset.")
-                           : tr("A recurrent decoder looks up in the encoder's states, which are keys and values at "
-                                "once: see its box in Architecture.");
+                           ? tr("This view shows attention as a lookup, but this model has no attention. Choose an "
+                                "attention or the encoder\u2013decoder in the setup, then Reset.")
+                           : tr("In a recurrent decoder the encoder's states are keys and values at once: see its box "
+                                "in Architecture.");
     return draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin);
   }
   settle(view, snapshot);
@@ -398,7 +398,7 @@ void draw_lookup(const Shown& shown, FlowView& view, TextureStore& textures, con
   const HeadPlace place{*part, view.layer, view.head};
   if (snapshot.data_flow && !snapshot.data_flow->problem.empty())
     return draw_quiet_note(snapshot.data_flow->problem.c_str(), room, skin);
-  if (!snapshot.inside || snapshot.inside->place != place) return draw_quiet_note(tr("looking…"), room, skin);
+  if (!snapshot.inside || snapshot.inside->place != place) return draw_quiet_note(tr("computing…"), room, skin);
   refresh(view.lookup, shown.snapshot, std::min(query, snapshot.inside->q.rows - 1));
   const auto finite = [](float value) { return std::isfinite(value); };
   if (!std::ranges::any_of(view.lookup.shown.values.values, finite))

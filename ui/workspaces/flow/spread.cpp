@@ -89,13 +89,14 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
     view.point = -1;
     make_lines(view);
   };
-  choose(tr_label("parameters"), false, tr("What is learned: every weight and bias, its gradient and its updates."));
+  choose(tr_label("parameters"), false,
+         tr("Learned parameters: every weight and bias, its gradient and its change per step."));
   choose(tr_label("activations"), true,
-         tr("What the sentence below becomes on its way, as it is written now, at every step."));
+         tr("The activations of the sentence below, as it is typed now, at every step."));
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button(tr_label("again"))) ask(context, view);
+  if (ImGui::Button(tr_label("Recompute"))) ask(context, view);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the weights of this moment."), skin);
+  help_tooltip(tr("Runs the analysis again with the current weights."), skin);
   if (!is_answered(context, view)) return;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
@@ -105,10 +106,10 @@ void draw_controls(WorkspaceContext& context, SpreadView& view) {
 void draw_findings(const SpreadView& view, const Skin& skin) {
   constexpr std::size_t told = 2;
   if (view.findings.empty()) {
-    return draw_wrapped_label(
-        skin.fonts.small, skin.theme.text_dim,
-        tr("Every number is finite, every tensor is trained, no layer is silent, no update is a tenth of the weights."),
-        skin);
+    return draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                              tr("All values are finite, all tensors are trained, no layer is dead, and no step "
+                                 "changes the weights by a tenth."),
+                              skin);
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(told, view.findings.size()); ++i) text += view.findings[i] + ". ";
@@ -152,14 +153,14 @@ void tensor_tooltip(const TensorHistory& history, const Skin& skin) {
   const TensorPoint& point = history.points.back();
   ImGui::BeginTooltip();
   bold_text(history.name, skin);
-  dim_text(trf("{} = {} numbers, \u221A(mean x\u00B2) = {:.3g}", fmt::join(history.shape, " \u00D7 "),
+  dim_text(trf("{} = {} values, \u221A(mean x\u00B2) = {:.3g}", fmt::join(history.shape, " \u00D7 "),
                grouped(point.values.count), root_mean_square(point.values)),
            skin);
   if (point.gradient.count > 0)
     dim_text(trf("gradient of a held-out batch: \u221A(mean g\u00B2) = {:.3g}", root_mean_square(point.gradient)),
              skin);
   if (newest_change(history) > 0)
-    dim_text(trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} an update", newest_change(history)), skin);
+    dim_text(trf("\u2016\u0394w\u2016 / \u2016w\u2016 = {:.2g} per step", newest_change(history)), skin);
   ImGui::EndTooltip();
 }
 
@@ -195,17 +196,17 @@ bool draw_row(const TensorHistory& history, bool chosen, const Scales& scales, c
 void draw_list(SpreadView& view, ImVec2 size, const Skin& skin) {
   const std::vector<TensorHistory>& list = *listed_tensors(view);
   draw_caption(view.activations ? tr("Activations") : tr("Parameters"),
-               view.activations ? tr("size") : tr("size, and its gradient\u2019s"),
-               tr("\u221A(mean x\u00B2) on a log scale, from the smallest of the list to the largest. In the order of "
-                  "the model; red: some numbers are NaN or infinite. Arrow keys: the next one, the one before."),
+               view.activations ? tr("size") : tr("size of values and gradient"),
+               tr("\u221A(mean x\u00B2) on a log scale, from the smallest in the list to the largest, in the order of "
+                  "the model. Red: some values are NaN or infinite. Arrow keys: next tensor, previous tensor."),
                skin);
   ImGui::SetNextItemWidth(size.x);
-  ImGui::InputTextWithHint("##wanted", tr("part of a name"), &view.wanted);
+  ImGui::InputTextWithHint("##wanted", tr("filter by name"), &view.wanted);
   const Scales scales = scales_of(list);
   const std::vector<int> matching = matching_tensors(view);
   int& chosen = view.activations ? view.activation : view.parameter;
   ImGui::BeginChild("list", size, false, ImGuiWindowFlags_NoNavInputs);
-  if (matching.empty()) dim_text(tr("None has that in its name."), skin);
+  if (matching.empty()) dim_text(tr("No name contains this text."), skin);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(matching.size()));
   while (clipper.Step()) {
@@ -251,10 +252,10 @@ void draw_steps(SpreadView& view, const TensorHistory& history, float height, co
       {.name = tr("median"), .series = &view.medians, .color = skin.theme.text_dim},
       {.name = tr("extremes"), .series = &view.extremes, .color = faded(skin.theme.text_dim, 0)},
   };
-  PlotOptions options{.title = view.gradient && !view.activations ? tr("Gradient, by step") : tr("Values, by step"),
-                      .help = tr("At every step whose weights were recorded: from the least to the largest, 5 to 95 %, "
-                                 "25 to 75 %, and the median. A click: that step\u2019s histogram."),
-                      .x_label = tr("optimizer updates"),
+  PlotOptions options{.title = view.gradient && !view.activations ? tr("Gradient by step") : tr("Values by step"),
+                      .help = tr("For every recorded step: minimum to maximum, 5 to 95 %, 25 to 75 %, and the median. "
+                                 "Click to see that step\u2019s histogram."),
+                      .x_label = tr("optimizer steps"),
                       .legend = false,
                       .whole_x = true,
                       .movable = false};
@@ -281,7 +282,7 @@ void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin
   const std::string title = trf("Histogram at step {}", grouped(point.step));
   draw_plot("histogram", {&line, 1}, {0, 0}, view.values_axis, view.values_plot,
             {.title = title,
-             .help = tr("How many of the numbers lie in each of 41 equal parts between the least and the largest."),
+             .help = tr("The number of values in each of 41 equal bins between the minimum and the maximum."),
              .x_label = view.gradient && !view.activations ? tr("gradient") : tr("value"),
              .legend = false},
             skin);
@@ -290,34 +291,34 @@ void draw_histogram(SpreadView& view, const TensorPoint& point, const Skin& skin
 // "norm 12.3, mean 0.01, least −0.2, largest 0.3, 0 % zero, an update changes it by 0.02 %"
 std::string facts_text(const SpreadView& view, const TensorHistory& history, const TensorPoint& point) {
   const TensorSpread& spread = shown_spread(view, point);
-  std::string text =
-      trf("norm {:.4g}, mean {:.3g}, least {:.3g}, largest {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
-          spread.mean, spread.least(), spread.largest(), 100 * spread.zeros, 100 * spread.not_finite);
-  if (view.activations) return text + trf("; {:.1f} % of its units are 0 for every piece.", 100 * spread.silent);
+  std::string text = trf("norm {:.4g}, mean {:.3g}, min {:.3g}, max {:.3g}, {:.1f} % zero, {:.1f} % NaN", spread.norm,
+                         spread.mean, spread.least(), spread.largest(), 100 * spread.zeros, 100 * spread.not_finite);
+  if (view.activations) return text + trf("; {:.1f} % of its units are 0 for every token.", 100 * spread.silent);
   const bool newest = &point == &history.points.back();
   const double change = newest ? newest_change(history) : point.change;
-  if (change > 0) text += trf("; an update changes it by {:.3g} %", 100 * change);
+  if (change > 0) text += trf("; one step changes it by {:.3g} %", 100 * change);
   return text + ".";
 }
 
 void draw_chosen(SpreadView& view, const Skin& skin) {
   const TensorHistory& history = *chosen_tensor(view);
   const TensorPoint& point = history.points[shown_point(view, history)];
-  draw_caption(history.name.c_str(), fmt::format("{}", fmt::join(history.shape, " \u00D7 ")),
-               view.activations
-                   ? tr("What the pass leaves there, of the sentence below, dropout off.")
-                   : tr("Its gradient is that of one held-out batch\u2019s mean loss, the same at every step, without "
-                        "dropout and label smoothing. An update\u2019s size: of the newest one from the "
-                        "optimizer\u2019s moments where they are here, else the mean between two recorded steps."),
-               skin);
+  draw_caption(
+      history.name.c_str(), fmt::format("{}", fmt::join(history.shape, " \u00D7 ")),
+      view.activations
+          ? tr("The activations here for the sentence below, without dropout.")
+          : tr("The gradient is that of the mean loss of one held-out batch, the same at every step, without dropout "
+               "and label smoothing. The size of a step is that of the newest one, from the optimizer\u2019s moments, "
+               "if they are available; otherwise it is the mean between two recorded steps."),
+      skin);
   if (!view.activations) {
     const auto choose = [&](const char* title, bool gradient, const char* help) {
       if (!draw_choice(title, view.gradient == gradient, help, skin)) return;
       view.gradient = gradient;
       make_lines(view);
     };
-    choose(tr_label("values"), false, tr("What it is."));
-    choose(tr_label("gradient"), true, tr("Where the loss falls: \u2202L/\u2202w."));
+    choose(tr_label("values"), false, tr("The tensor's values."));
+    choose(tr_label("gradient"), true, tr("The gradient of the loss: \u2202L/\u2202w."));
     end_choices();
   }
   if (view.gradient && !view.activations && point.gradient.count == 0)
@@ -325,7 +326,7 @@ void draw_chosen(SpreadView& view, const Skin& skin) {
   draw_wrapped_label(skin.fonts.small, skin.theme.text, facts_text(view, history, point), skin);
   if (history.points.size() < 2)
     draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                       tr("No earlier weights were recorded: the window records some while it trains."), skin);
+                       tr("No earlier weights were recorded. The window records some while it trains."), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_steps(view, history, std::floor(room.y / 2 - skin.px(4)), skin);
   draw_histogram(view, point, skin);
@@ -396,8 +397,7 @@ std::optional<WorkspaceNumbers> spread_numbers(const SpreadView& view) {
                            {},
                            history->name + (view.gradient && !view.activations ? ", gradient" : "")};
   for (const double level : spread_levels) numbers.cols.push_back(fmt::format("{:g} %", 100 * level));
-  for (const char* name : {"mean", "norm", "zeros", "NaN", "change an update"})
-    numbers.cols.emplace_back(name);
+  for (const char* name : {"mean", "norm", "zeros", "NaN", "change an update"}) numbers.cols.emplace_back(name);
   for (int row = 0; row < numbers.matrix.rows; ++row) {
     const TensorPoint& point = history->points[static_cast<std::size_t>(row)];
     const TensorSpread& spread = shown_spread(view, point);
@@ -418,10 +418,11 @@ void draw_spread(WorkspaceContext& context, SpreadView& view) {
   draw_controls(context, view);
   if (!is_answered(context, view)) {
     const bool working = context.studying || context.study.has_value();
-    return note(working ? tr("Looking at every tensor\u2026") : tr("Nothing was looked at: \u201Cagain\u201D does."));
+    return note(working ? tr("Measuring every tensor\u2026")
+                        : tr("Not computed yet. Click Recompute to measure every tensor."));
   }
   draw_findings(view, skin);
-  if (!chosen_tensor(view)) return note(tr("Type a sentence below: its activations are shown here."));
+  if (!chosen_tensor(view)) return note(tr("Type a sentence below to see its activations here."));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float width = clamped(std::floor(room.x * 0.45F), skin.px(220), skin.px(520));
   ImGui::BeginGroup();

@@ -81,9 +81,8 @@ class Heading {
   }
 
   void convolution() {
-    const char* help =
-        tr("The same numbers, computed as two convolutions over the pieces with a kernel of width 1 (paper §3.3).");
-    if (draw_choice("x·W", !view_.convolution, tr("Two linear maps, the same for every piece (paper §3.3)."), skin_))
+    const char* help = tr("The same computation as two convolutions over the tokens with kernel width 1 (paper §3.3).");
+    if (draw_choice("x·W", !view_.convolution, tr("Two linear layers, the same for every token (paper §3.3)."), skin_))
       view_.convolution = false;
     if (draw_choice(tr_label("1×1 convolutions"), view_.convolution, help, skin_)) view_.convolution = true;
   }
@@ -135,7 +134,7 @@ class Cards {
     ImGui::PushID(index);
     ImGui::SetCursorScreenPos(at);
     const std::string help =
-        trf("{}\nClick: {}.", matrix.help, view_.alone ? tr("all of the box again") : tr("this one alone, large"));
+        trf("{}\nClick: {}.", matrix.help, view_.alone ? tr("show the whole box") : tr("enlarge this tensor"));
     if (draw_card_title({matrix.name, help, range.map, range.low, range.high}, size.x, skin_)) {
       view_.alone = !view_.alone;
       view_.matrix = index;
@@ -195,11 +194,11 @@ void draw_tensors(const Shown& shown, FlowView& view, TextureStore& textures, co
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const DataFlow* flow = snapshot.data_flow.get();
   if (!flow || flow->asked.box != view.box) {
-    draw_quiet_note(tr("looking…"), room, skin);
+    draw_quiet_note(tr("computing…"), room, skin);
   } else if (!flow->problem.empty()) {
     draw_quiet_note(flow->problem.c_str(), room, skin);
   } else if (flow->matrices.empty()) {
-    draw_quiet_note(tr("Nothing is computed here: the order is told inside the attention."), room, skin);
+    draw_quiet_note(tr("Nothing is computed in this box: positions are encoded inside the attention."), room, skin);
   } else if (!has_numbers(*flow)) {
     draw_quiet_note(tr(diverged_note), room, skin);
   } else {

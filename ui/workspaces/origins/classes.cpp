@@ -47,17 +47,17 @@ std::vector<float> pooled_by(const Snapshot& snapshot) {
 void draw_weighing(ClassesView& view, const ModelConfig& model, const Skin& skin) {
   if (!model.pools_by_weights()) {
     view.by_gradient = true;
-    return quiet_words(tr("colour: \u2016\u2202L/\u2202x\u2016"),
-                       tr("The last state alone makes the label, so there are no weights: how far the loss of the "
-                          "label reaches back into each piece, as a share of the largest."),
+    return quiet_words(tr("color: \u2016\u2202L/\u2202x\u2016"),
+                       tr("The label depends only on the last state, so there are no weights. Shown instead: the "
+                          "gradient of the label's loss at each token, as a share of the largest."),
                        skin);
   }
-  if (draw_choice(tr_label("by the pooling"), !view.by_gradient,
-                  tr("How much the weighted sum takes of each piece\u2019s state."), skin))
+  if (draw_choice(tr_label("by pooling weight"), !view.by_gradient,
+                  tr("The weight of each token\u2019s state in the weighted sum."), skin))
     view.by_gradient = false;
   if (draw_choice(tr_label("by gradient"), view.by_gradient,
-                  tr("\u2016\u2202L/\u2202x\u2016, L = \u2212log p of the label: how much it hangs on each piece, as a "
-                     "share of the largest."),
+                  tr("\u2016\u2202L/\u2202x\u2016 with L = \u2212log p of the label: how sensitive it is to each "
+                     "token, as a share of the largest."),
                   skin))
     view.by_gradient = true;
   end_choices();
@@ -71,7 +71,7 @@ void draw_pieces(const Snapshot& snapshot, const ClassesView& view, const Gradie
   options.weights = weights;
   options.weight_name = view.by_gradient ? tr("gradient, share of the largest:") : tr("weight in the sum:");
   draw_token_strip("pieces", snapshot.source, options, skin);
-  if (view.by_gradient && weights.empty()) dim_text(tr("Following the gradient back\u2026"), skin);
+  if (view.by_gradient && weights.empty()) dim_text(tr("Backpropagating\u2026"), skin);
 }
 
 void draw_class(const Candidate& candidate, bool first, double label_width, const Skin& skin) {
@@ -120,10 +120,11 @@ void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& grad
   const Skin& skin = context.skin;
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
   if (!snapshot || snapshot->source_text.empty() || snapshot->decoding.empty() || !snapshot->model.is_classifier())
-    return draw_quiet_note(tr("Type a text below: its label follows every key."), ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(tr("Type a text below to see the probability of every label as you type."),
+                           ImGui::GetContentRegionAvail(), skin);
   draw_caption(tr("This text"), short_name(snapshot->model),
-               tr("Every piece\u2019s state, many to one: the sum, the last or the mean of them is all that the label "
-                  "is made of."),
+               tr("Each token\u2019s state. The label is computed only from their weighted sum, their mean or the last "
+                  "one (many to one)."),
                skin);
   draw_weighing(view, snapshot->model, skin);
   if (view.by_gradient) ask_for_new_gradients(context, gradients);
@@ -133,14 +134,15 @@ void draw_text(WorkspaceContext& context, ClassesView& view, GradientsView& grad
   if (snapshot->model.num_classes == 1)
     draw_wrapped_label(
         skin.fonts.small, skin.theme.text_dim,
-        tr("There is one label only, so its probability is 1 whatever is typed: give the corpus a second."), skin);
+        tr("There is only one label, so its probability is always 1. Add texts with a second label to the corpus."),
+        skin);
 }
 
 // ---- the held-out texts
 
 void cell_tooltip(const Confusion& confusion, int row, int col, const Skin& skin) {
   const auto truth = static_cast<std::size_t>(row), predicted = static_cast<std::size_t>(col);
-  bold_text(trf("{}, taken for {}", confusion.labels[truth], confusion.labels[predicted]), skin);
+  bold_text(trf("{}, predicted as {}", confusion.labels[truth], confusion.labels[predicted]), skin);
   dim_text(trf("{} of {} texts of the class: {}", confusion.at(truth, predicted), confusion.of_class(truth),
                percent_text(static_cast<double>(confusion.at(truth, predicted)) /
                             std::max(1.0, static_cast<double>(confusion.of_class(truth))))),
@@ -154,16 +156,16 @@ void draw_confusion(WorkspaceContext& context, ClassesView& view) {
   const Skin& skin = context.skin;
   const Confusion& confusion = view.confusion;
   if (draw_choice(tr_label("shares"), !view.as_counts,
-                  tr("Of the texts of a class, a row each: the diagonal is its recall."), skin))
+                  tr("Shares of each class's texts, one row per class: the diagonal is the recall."), skin))
     view.as_counts = false;
-  if (draw_choice(tr_label("texts"), view.as_counts, tr("How many held-out texts each cell stands for."), skin))
+  if (draw_choice(tr_label("texts"), view.as_counts, tr("The number of held-out texts in each cell."), skin))
     view.as_counts = true;
   end_choices();
   const Matrix& shown = view.as_counts ? view.counts : view.shares;
   HeatmapOptions options;
   options.high = view.as_counts ? std::max(1.0F, *std::ranges::max_element(shown.values)) : 1;
   options.row_axis = tr("label");
-  options.col_axis = tr("named by the model");
+  options.col_axis = tr("predicted");
   options.row_labels = confusion.labels;
   options.col_labels = confusion.labels;
   options.zoom = &view.zoom;
@@ -176,20 +178,20 @@ void draw_held_out(WorkspaceContext& context, ClassesView& view) {
   const Skin& skin = context.skin;
   const bool working = context.studying || context.study.has_value();
   draw_caption(tr("Held-out texts"), trf("step {}", grouped(view.step)),
-               tr("The test part of the corpus, which training has not seen. Balanced: the mean of the classes\u2019 "
-                  "recalls, which naming the largest class alone does not raise."),
+               tr("The test part of the corpus, not used in training. Balanced accuracy is the mean of the "
+                  "classes\u2019 recalls; always predicting the largest class does not raise it."),
                skin);
   ImGui::BeginDisabled(working);
-  if (ImGui::Button(tr_label("Try again"))) ask_for_classes(context, view);
+  if (ImGui::Button(tr_label("Recompute"))) ask_for_classes(context, view);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the weights of this moment. Key: Home."), skin);
+  help_tooltip(tr("Runs the measurement again with the current weights. Key: Home."), skin);
   const Confusion& confusion = view.confusion;
   if (confusion.texts() == 0 || view.run != context.live->run)
     return draw_quiet_note(working ? tr("Classifying the held-out texts\u2026")
-                                   : tr("Nothing was classified: \u201CTry again\u201D does."),
+                                   : tr("Not computed yet. Click Recompute to classify the held-out texts."),
                            ImGui::GetContentRegionAvail(), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text,
-                     trf("{} right, {} balanced, of {} texts in {} classes; always naming the largest class: {}",
+                     trf("Accuracy {}, balanced {}, on {} texts in {} classes; always predicting the largest class: {}",
                          percent_text(confusion.accuracy()), percent_text(confusion.balanced_accuracy()),
                          grouped(confusion.texts()), confusion.labels.size(), percent_text(confusion.largest_share())),
                      skin);
@@ -213,12 +215,12 @@ void draw_classes(WorkspaceContext& context, OriginsView& origins) {
   ClassesView& view = origins.classes;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note(tr("No run is open: open a classifier, and it names the label of what you type."));
+  if (!context.has_run) return note(tr("No run is open. Open a classifier to see the label of what you type."));
   if (!context.config.model.is_classifier())
     return note(
-        tr("This model writes texts: choose the architecture classifier and the corpus verdicts (or a file of lines "
-           "text, tab, label) in the setup column, then Reset."));
-  if (!context.live) return note(tr("Looking at the text\u2026"));
+        tr("This view needs a classifier, but this model generates text. In the setup, choose the architecture "
+           "classifier and the corpus verdicts (or a file with text, tab, label on each line), then Reset."));
+  if (!context.live) return note(tr("Computing\u2026"));
   if (!context.studying && view.asked_of != context.live->run) ask_for_classes(context, view);
   // Less room for the text than draw_beside leaves: a matrix of many classes needs it.
   const ImVec2 room = ImGui::GetContentRegionAvail();

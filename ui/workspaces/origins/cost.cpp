@@ -95,18 +95,20 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
   CostView& view = origins.cost;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note(tr("No run is open: its width, heads and cell say what is measured."));
+  if (!context.has_run)
+    return note(tr("No run is open. Open one to measure the cost of its layers; its width, heads and cell are used."));
   const std::uint64_t run = context.live ? context.live->run : view.run;
   if (!context.studying && context.live && (!view.asked || view.run != run)) ask_for_cost(context, view);
   const bool working = context.studying || context.study.has_value();
   ImGui::BeginDisabled(working);
   if (ImGui::Button(tr_label("Measure again"))) ask_for_cost(context, view);
   ImGui::EndDisabled();
-  help_tooltip(tr("One layer of each kind, of the run\u2019s width, forward and backward over one sentence, while "
-                  "nothing is trained. Within 30 seconds; the bar below cancels it. Key: Home."),
+  help_tooltip(tr("Times one layer of each type, with the run\u2019s width, forward and backward on one sentence; "
+                  "training pauses meanwhile. Takes up to 30 seconds; cancel with the bar below. Key: Home."),
                skin);
   if (!view.look)
-    return note(working ? tr("Measuring\u2026") : tr("Nothing was measured: \u201CMeasure again\u201D does."));
+    return note(working ? tr("Measuring\u2026")
+                        : tr("Not measured yet. Click Measure again to time one layer of each type."));
   const CostLook& look = *view.look;
   ImGui::SameLine(0, skin.px(10));
   ImGui::AlignTextToFramePadding();
@@ -119,21 +121,21 @@ void draw_cost(WorkspaceContext& context, OriginsView& origins) {
   for (const CostCurve& curve : look.curves)
     if (!curve.ended.empty())
       draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                         trf("{} ends there: {}.", complexity(curve.layer).name, curve.ended), skin);
+                         trf("{} stops there: {}.", complexity(curve.layer).name, curve.ended), skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float gap = skin.px(14);
   const ImVec2 size{std::floor((room.x - gap) * 0.58F), room.y};
   const std::string help =
-      trf("Medians over some rounds. Faint: what the multiplications say, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 of G gates "
-          "and knd\u00B2, through the last point. The upright line is n = 2\u00B7d_model = {}: there scores and mixing "
-          "(2n\u00B2d) come to what the projections (4nd\u00B2) cost.",
+      trf("Medians over several rounds. Faint: predicted from the multiplications, 4nd\u00B2 + 2n\u00B2d, 2Gnd\u00B2 "
+          "for G gates, and knd\u00B2, scaled to the last point. The vertical line is n = 2\u00B7d_model = {}, where "
+          "scores and averaging (2n\u00B2d) cost as much as the projections (4nd\u00B2).",
           crossing(look.d_model));
-  draw_curves_of("times", view.measured, view, view.times, {.title = tr("Forward and backward, ms"), .help = help},
+  draw_curves_of("times", view.measured, view, view.times, {.title = tr("Forward + backward pass, ms"), .help = help},
                  true, size, skin);
   ImGui::SameLine(0, gap);
   draw_curves_of("memory", view.held, view, view.memory,
                  {.title = tr("Memory, MB"),
-                  .help = tr("The most that tensors held at once in both passes, beyond parameters and input.")},
+                  .help = tr("Peak memory of the tensors in both passes, beyond parameters and input.")},
                  false, {0, room.y}, skin);
 }
 

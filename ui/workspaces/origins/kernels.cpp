@@ -25,11 +25,12 @@ void draw_controls(OriginsView& view, const Skin& skin) {
   }
   end_choices();
   ImGui::BeginDisabled(kernels.kernel == Kernel::constant);
-  draw_slider({tr("width h"),
-               tr("How far a key may be and still count. Narrow: every key for itself, the curve jumps with the noise. "
-                  "Wide: all alike, the curve is the average. The constant kernel has none. Keys: \u2190 and \u2192."),
-               true},
-              kernels.width, least_width, most_width, "%.2f", true, skin);
+  draw_slider(
+      {tr("width h"),
+       tr("How far a key may be and still count. Narrow: the estimate follows single keys and their noise. Wide: all "
+          "keys count equally and the curve is flat. The constant kernel has no width. Keys: \u2190 and \u2192."),
+       true},
+      kernels.width, least_width, most_width, "%.2f", true, skin);
   ImGui::EndDisabled();
   draw_point_controls(view.points, skin);
 }
@@ -86,28 +87,28 @@ void draw_number(const char* name, Color32 color, double value, const char* help
 void draw_errors(const KernelsView& kernels, const Skin& skin) {
   const FitError& error = kernels.error;
   draw_number(tr("error on clean points"), measured_color(skin), error.clean,
-              tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2, of these very values."), skin);
-  draw_number(
-      tr("expected of it"), expected_color(skin), error.squared_bias + error.variance,
-      tr("bias\u00B2 + variance: what the error comes to on the mean over all draws of the noise, keys as they are."),
-      skin);
+              tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2, for these values."), skin);
+  draw_number(tr("expected error"), expected_color(skin), error.squared_bias + error.variance,
+              tr("bias\u00B2 + variance: the error on average over all draws of the noise, with the keys fixed."),
+              skin);
   draw_number(tr("= bias\u00B2"), bias_color(skin), error.squared_bias,
-              tr("Mean over the queries of (\u03A3 w_i (2 sin x_i + x_i) \u2212 (2 sin x + x))\u00B2: what is wrong "
-                 "even without noise. It grows with the width."),
+              tr("Mean over the queries of (\u03A3 w_i (2 sin x_i + x_i) \u2212 (2 sin x + x))\u00B2: the error that "
+                 "remains without noise. It grows with the width."),
               skin);
   ImGui::SameLine(0, skin.px(5));
   draw_number(tr("+ variance"), variance_color(skin), error.variance,
-              tr("Mean over the queries of \u03C3\u00B2 \u03A3 w_i\u00B2, \u03C3 the noise: how far the estimate moves "
-                 "with it. It falls with the width; the faint lines are one deviation either side of the estimate."),
+              tr("Mean over the queries of \u03C3\u00B2 \u03A3 w_i\u00B2, with noise \u03C3: how much the estimate "
+                 "varies with the noise. It falls with the width; the faint lines are one standard deviation above and "
+                 "below the estimate."),
               skin);
-  draw_number(tr("left out"), skin.theme.text_dim, kernels.left_out,
-              tr("Mean over the points of (y_i \u2212 the estimate from the others)\u00B2. It needs no clean points: "
-                 "what a learned width makes small. It has the noise of y_i in it."),
+  draw_number(tr("leave-one-out error"), skin.theme.text_dim, kernels.left_out,
+              tr("Mean over the points of (y_i \u2212 the estimate from the others)\u00B2: the leave-one-out error, "
+                 "which learning the width minimizes. It needs no noise-free points, but includes the noise of y_i."),
               skin);
   if (error.without == 0) return;
   draw_wrapped_label(skin.fonts.small, skin.theme.warning,
-                     trf("{} of {} queries have no key within reach, so no estimate: widen the kernel.", error.without,
-                         kernels.fit.queries.size()),
+                     trf("{} of {} queries have no key within reach and therefore no estimate. Widen the kernel.",
+                         error.without, kernels.fit.queries.size()),
                      skin);
 }
 
@@ -121,9 +122,9 @@ void draw_sweep(KernelsView& kernels, const Skin& skin) {
   kernels.sweep_axis.marker = kernels.width;
   if (kernels.kernel == Kernel::constant) kernels.sweep_axis.marker.reset();
   PlotOptions options;
-  options.title = tr("Errors over the width");
-  options.help = tr(
-      "The same errors for every width, of these points and this kernel; the upright line is the width that is set.");
+  options.title = tr("Error by kernel width");
+  options.help =
+      tr("The same errors for every width, with these points and this kernel. The vertical line is the current width.");
   options.x_label = tr("width h");
   options.legend = false;
   options.over = [&](Painter& paint, const PlotFrame& frame) {
@@ -140,7 +141,7 @@ void draw_side(KernelsView& kernels, const Skin& skin) {
                      "\u0177(x) = \u03A3\u1D62 K((x \u2212 x\u1D62)/h) y\u1D62 / \u03A3\u1D62 K((x \u2212 x\u1D62)/h)",
                      skin);
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     tr("Nadaraya and Watson, 1964: the mean of what is known, weighted by how near it is. x is the "
+                     tr("Nadaraya and Watson, 1964: the mean of the known values, weighted by nearness. x is the "
                         "query, x_i a key, y_i its value."),
                      skin);
   draw_errors(kernels, skin);

@@ -35,22 +35,21 @@ constexpr std::array steps = {
                {"\u2212((x \u2212 x\u1D62)/h)\u00B2/2"},
                {" ) y\u1D62"}}}},
     StepText{mark("2 learned width"),
-             mark("The same with one parameter, w = 1/h, which gradient descent learns."),
+             mark("The same with one parameter, w = 1/h, learned by gradient descent."),
              {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( \u2212((x \u2212 x\u1D62) ")},
                {"w", true},
                {")\u00B2/2 ) y\u1D62"}}}},
-    StepText{
-        mark("3 learned q and k"),
-        mark("The score becomes a product of two learned projections of \u03C6(x) = (1, z, z\u00B2), z = x/2.5 \u2212 "
-             "1, with d_k = 2. \u2212((z \u2212 z_i) w)\u00B2/2 is such a product, w\u00B2(z, 1)\u00B7(z_i, "
-             "\u2212z_i\u00B2/2), but for what is the same for all keys, which a softmax does not see: learning begins "
-             "at the kernel and may leave it, so that width and place may differ from query to query."),
-        {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( ")},
-          {"q\u00B7k\u1D62/\u221Ad_k", true},
-          {" ) y\u1D62"},
-          {"   q = W_Q \u03C6(x), k\u1D62 = W_K \u03C6(x\u1D62)", true}}}},
+    StepText{mark("3 learned q and k"),
+             mark("The score becomes a product of two learned projections of \u03C6(x) = (1, z, z\u00B2), z = x/2.5 "
+                  "\u2212 1, with d_k = 2. The kernel \u2212((z \u2212 z_i) w)\u00B2/2 is such a product, w\u00B2(z, "
+                  "1)\u00B7(z_i, \u2212z_i\u00B2/2), up to a term that is the same for all keys and cancels in the "
+                  "softmax. Learning starts at the kernel; width and center may then differ from query to query."),
+             {{{mark("\u0177(x) = \u03A3\u1D62 softmax\u1D62( ")},
+               {"q\u00B7k\u1D62/\u221Ad_k", true},
+               {" ) y\u1D62"},
+               {"   q = W_Q \u03C6(x), k\u1D62 = W_K \u03C6(x\u1D62)", true}}}},
     StepText{mark("4 several heads"),
-             mark("Three such heads, each with projections of its own, mixed by a learned W_O. They begin with "
+             mark("Three such heads, each with its own projections, mixed by a learned W_O. They are initialized with "
                   "different widths."),
              {{{"\u0177(x) = "},
                {"\u03A3_h W_O,h ", true},
@@ -90,8 +89,8 @@ void draw_steps(LearnedView& learned, const Skin& skin) {
   }
   ImGui::SetCursorPosX(left + widest + skin.px(8));
   draw_label(skin.fonts.bold, skin.theme.text, tr("all queries at once: softmax(QK\u1D40/\u221Ad_k) V"), skin);
-  help_tooltip(tr("Paper \u00A73.2.1: a row of Q a query, a row of K a key, a row of V its value, here one number y. "
-                  "The model's heads are the fourth step, with \u03C6 of the words in place of \u03C6(x), and with "
+  help_tooltip(tr("Paper \u00A73.2.1: one row of Q per query, one row of K per key, and a row of V for its value, here "
+                  "one number y. The model's heads are the fourth step, with token vectors in place of \u03C6(x) and "
                   "values projected by W_V."),
                skin);
 }
@@ -100,30 +99,32 @@ void draw_buttons(OriginsView& view, const Skin& skin) {
   LearnedView& learned = view.learned;
   const bool fixed = learned.step == PoolingStep::kernel;
   const bool few = view.points.known.size() < 2;
-  const char* why_not = fixed ? tr("The first step has nothing to learn: its width is set.")
-                        : few ? tr("Learning needs two points: each is predicted from the others.")
-                              : nullptr;
+  const char* why_not =
+      fixed ? tr("The first step has nothing to learn: you set its width.")
+      : few ? tr("Learning needs at least two points, because each is predicted from the others. Add a point.")
+            : nullptr;
   if (icon_button(learned.learning ? tr_label("Pause") : tr_label("Learn"), learned.learning ? Icon::pause : Icon::play,
                   skin.theme.success, !why_not,
-                  why_not
-                      ? why_not
-                      : tr("Gradient descent with Adam's steps on the mean of (y_i \u2212 the estimate from the other "
-                           "points)\u00B2. With its own point every key would learn to see itself alone. Key: Enter."),
+                  why_not ? why_not
+                          : tr("Gradient descent with Adam on the leave-one-out error, the mean of (y_i \u2212 the "
+                               "estimate from the other points)\u00B2. With its own point included, each key would "
+                               "learn to attend only to itself. Key: Enter."),
                   skin))
     learned.learning = !learned.learning;
   ImGui::SameLine(0, skin.px(6));
   if (icon_button(tr_label("Step"), Icon::step, skin.theme.text, !why_not,
-                  why_not ? why_not : tr("One update. Key: End."), skin))
+                  why_not ? why_not : tr("One optimizer step. Key: End."), skin))
     learn(learned, view.points, 1);
   ImGui::SameLine(0, skin.px(6));
-  if (icon_button(tr_label("Again"), Icon::reset, skin.theme.text, true, tr("Begins anew. Key: Home."), skin))
+  if (icon_button(tr_label("Restart"), Icon::reset, skin.theme.text, true,
+                  tr("Starts learning from scratch. Key: Home."), skin))
     restart(learned, learned.step);
-  const SliderText width{fixed ? tr("width h") : tr("begins at h"),
-                         tr("The width of the kernel, with which every step begins.")};
+  const SliderText width{fixed ? tr("width h") : tr("initial h"),
+                         tr("The kernel width at which every stage is initialized.")};
   if (draw_slider(width, learned.first_width, 0.1, 5, "%.2f", true, skin)) restart(learned, learned.step);
   ImGui::BeginDisabled(fixed);
-  draw_slider({tr("learning rate"),
-               fixed ? tr("The first step has nothing to learn: its width is set.") : tr("How far an update goes.")},
+  draw_slider({tr("learning rate"), fixed ? tr("The first step has nothing to learn: you set its width.")
+                                          : tr("The size of an optimizer step.")},
               learned.learning_rate, 1e-3, 0.2, "%.3f", true, skin);
   ImGui::EndDisabled();
   draw_point_controls(view.points, skin);
@@ -141,7 +142,8 @@ void draw_projection(const LearnedPooling& pooling, int head, bool of_keys, cons
     const auto numbers = all.subspan(static_cast<std::size_t>(row) * pooling_features, pooling_features);
     const char* name = row > 0 ? "   " : of_keys ? "W_K" : "W_Q";
     draw_label(skin.fonts.mono_small, skin.theme.text, name + vector_text(numbers), skin);
-    help_tooltip(tr("A row a dimension of d_k = 2; columns are the factors of 1, z and z\u00B2, z = x/2.5 \u2212 1."),
+    help_tooltip(tr("One row per dimension of d_k = 2; the columns are the coefficients of 1, z and z\u00B2, z = x/2.5 "
+                    "\u2212 1."),
                  skin);
   }
 }
@@ -152,14 +154,14 @@ void draw_parameters(LearnedView& learned, const Skin& skin) {
     for (int head = 0; head < pooling_heads; ++head) {
       const std::string title = trf("head {}", head + 1);
       if (draw_choice(title.c_str(), learned.head == head,
-                      tr("Its projections and weights are shown. Keys: \u2191 and \u2193."), skin))
+                      tr("Shows this head's projections and weights. Keys: \u2191 and \u2193."), skin))
         learned.head = head;
     }
     end_choices();
   }
   const std::size_t count = pooling.parameters.size();
   draw_label(skin.fonts.small, skin.theme.text_dim,
-             trf("{} parameter{} learned", count == 0 ? tr("no") : fmt::to_string(count), count == 1 ? "" : "s"), skin);
+             trf("{} learned parameter{}", count == 0 ? tr("no") : fmt::to_string(count), count == 1 ? "" : "s"), skin);
   if (learned.step == PoolingStep::width) {
     const double w = pooling.parameters.front();
     draw_label(skin.fonts.mono_small, skin.theme.text,
@@ -174,22 +176,22 @@ void draw_parameters(LearnedView& learned, const Skin& skin) {
 
 void draw_losses(LearnedView& learned, const Skin& skin) {
   draw_label(skin.fonts.small, skin.theme.text_dim,
-             trf("{} updates, loss {}", learned.updates,
-                 std::isfinite(learned.loss) ? number_text(learned.loss, 4) : tr("none: two points are needed")),
+             trf("{} steps, loss {}", learned.updates,
+                 std::isfinite(learned.loss) ? number_text(learned.loss, 4) : tr("none: needs two points")),
              skin);
   draw_label(skin.fonts.small, skin.theme.series[2],
              tr("error on clean points ") +
                  (std::isfinite(learned.clean_error) ? number_text(learned.clean_error, 3) : tr("none")),
              skin);
-  help_tooltip(tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2. With many parameters the loss goes "
-                  "on falling while this grows: the noise is learned."),
+  help_tooltip(tr("Mean over the queries of (estimate \u2212 (2 sin x + x))\u00B2. With many parameters the loss keeps "
+                  "falling while this error grows: the noise is being fitted."),
                skin);
   const PlotLine line{.name = tr("loss"), .series = &learned.losses, .color = skin.theme.series[0]};
   draw_plot(
       "losses", {&line, 1}, {0, 0}, learned.losses_axis, learned.losses_plot,
-      {.title = tr("Left-out error"),
-       .help = tr("Mean over the points of (y_i \u2212 the estimate from the other points)\u00B2, before each update."),
-       .x_label = tr("update")},
+      {.title = tr("Leave-one-out error"),
+       .help = tr("Mean over the points of (y_i \u2212 the estimate from the other points)\u00B2, before each step."),
+       .x_label = tr("step")},
       skin);
 }
 

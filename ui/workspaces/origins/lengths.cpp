@@ -31,7 +31,7 @@ void draw_by_length(const char* id, const std::vector<Series>& series, LengthsVi
   }
   const LengthLook& look = view.looks.back();
   view.axis.marker = static_cast<double>(look.trained) + 0.5;
-  options.x_label = look.text ? tr("pieces read before and with this one") : tr("words of the source");
+  options.x_label = look.text ? tr("tokens read, this one included") : tr("words of the source");
   options.legend_values = false;
   options.whole_x = true;
   options.x_data = PlotRange{0, longest + 1};
@@ -51,7 +51,7 @@ std::optional<WorkspaceNumbers> length_numbers(const LengthsView& view) {
   const LengthLook& look = view.looks.back();
   WorkspaceNumbers numbers{Matrix(static_cast<int>(look.points.size()), 3),
                            {},
-                           {"pairs", "exact", "nats a piece"},
+                           {"pairs", "exact", "nats per token"},
                            "by length, " + look.model};
   int row = 0;
   for (const LengthPoint& point : look.points) {
@@ -67,47 +67,48 @@ void draw_lengths(WorkspaceContext& context, OriginsView& origins) {
   LengthsView& view = origins.lengths;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note(tr("No run is open: open one, and it is tried on short and long sentences."));
+  if (!context.has_run) return note(tr("No run is open. Open one to test it on short and long sentences."));
   if (!context.studying && context.live && view.asked_of != context.live->run) ask_for_lengths(context, view);
   const bool working = context.studying || context.study.has_value();
   ImGui::BeginDisabled(working);
-  if (ImGui::Button(tr_label("Try again"))) ask_for_lengths(context, view);
+  if (ImGui::Button(tr_label("Recompute"))) ask_for_lengths(context, view);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the weights of this moment. Key: Home."), skin);
-  next_in_row(button_width(tr("Forget other runs")), skin.px(6));
+  help_tooltip(tr("Runs the measurement again with the current weights. Key: Home."), skin);
+  next_in_row(button_width(tr("Clear other runs")), skin.px(6));
   ImGui::BeginDisabled(view.looks.size() < 2);
-  if (ImGui::Button(tr_label("Forget other runs"))) {
+  if (ImGui::Button(tr_label("Clear other runs"))) {
     LengthLook last = std::move(view.looks.back());
     view.looks.clear();
     take_lengths(view, std::move(last), view.run, view.step);
   }
   ImGui::EndDisabled();
-  help_tooltip(tr("The lines of the runs that were open before go away."), skin);
+  help_tooltip(tr("Removes the curves of runs that were open before."), skin);
   if (view.looks.empty())
-    return note(working ? tr("Trying sentences by length\u2026")
-                        : tr("Nothing was tried: \u201CTry again\u201D does."));
+    return note(working ? tr("Evaluating sentences by length\u2026")
+                        : tr("Not computed yet. Click Recompute to evaluate the model by sentence length."));
   const LengthLook& look = view.looks.back();
-  const std::string trained = look.text ? trf("Trained on windows of {} pieces", look.trained)
+  const std::string trained = look.text ? trf("Trained on windows of {} tokens", look.trained)
                                         : trf("Trained on sources of up to {} words", look.trained);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      trf("{} (upright line); held-out ones here, at step {}. {}", trained, grouped(view.step), look.problem), skin);
+      trf("{} (vertical line); here on held-out data, at step {}. {}", trained, grouped(view.step), look.problem),
+      skin);
   if (look.points.empty()) return note(look.problem.c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float height = look.text ? room.y : std::floor(room.y / 2 - skin.px(4));
   if (!look.text)
     draw_by_length(
         "exact", view.exact, view, view.exact_plot,
-        {.title = tr("Exactly right, %"),
-         .help =
-             trf("Of up to {} pairs of each length: those whose greedy translation is the reference, word for word.",
-                 look.question.pairs_a_length),
+        {.title = tr("Exact matches, %"),
+         .help = trf("Share of up to {} pairs per length whose greedy translation matches the reference word for word.",
+                     look.question.pairs_a_length),
          .y_limits = PlotRange{-3, 103}},
         {0, height}, skin);
   draw_by_length(
       "loss", view.loss, view, view.loss_plot,
-      {.title = tr("Loss, nats a piece"),
-       .help = tr("\u2212\u03A3 ln p / pieces, each given those before it (teacher forcing), without smoothing.")},
+      {.title = tr("Loss, nats per token"),
+       .help = tr(
+           "\u2212\u03A3 ln p / tokens, each given the tokens before it (teacher forcing), without label smoothing.")},
       {0, 0}, skin);
 }
 

@@ -16,30 +16,33 @@ namespace {
 
 constexpr std::array modes = {
     WorkspaceView{"kernels", "Kernel regression",
-                  "The mean of what is known, weighted by nearness: attention before it had the name."},
+                  "The mean of known values, weighted by nearness: attention before it had the name."},
     WorkspaceView{"learned", "Learned attention",
                   "The same formula, changed in one place at a time, up to softmax(QK\u1D40/\u221Ad_k)V."},
     WorkspaceView{"scaling", "\u221Ad_k", "Why scores are divided by \u221Ad_k (paper \u00A73.2.1)."},
-    WorkspaceView{"schedule", "Learning rate", "Warm-up and decay, before any training (paper \u00A75.3)."},
-    WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, piece by piece."},
+    WorkspaceView{"schedule", "Learning rate",
+                  "Warm-up and decay of the learning rate, without training (paper \u00A75.3)."},
+    WorkspaceView{"cell", "Recurrent cell", "Gates and states of an RNN, LSTM or GRU, token by token."},
     WorkspaceView{"state-attention", "Attention over states",
                   "Bahdanau\u2019s and Luong\u2019s attention: energies, weights, context (1409.0473, 1508.04025)."},
     WorkspaceView{"bottleneck", "Bottleneck",
-                  "The one vector that carries a sentence without attention, and what is decoded from it (1409.3215)."},
-    WorkspaceView{"through-time", "Through time",
-                  "How far a loss reaches back: gradients by every piece that was read, and by layer."},
-    WorkspaceView{"cost", "Cost", "Self-attention, recurrence and convolution, measured by length (paper table 1)."},
-    WorkspaceView{"length", "Length", "How well sentences are translated by their length, beyond training too."},
-    WorkspaceView{"classes", "Many to one",
-                  "A classifier: the probability of every label as you type, what it is made of, and which classes are "
-                  "taken for which."},
+                  "Without attention a single vector carries the whole sentence. This view shows it and what is "
+                  "decoded from it (1409.3215)."},
+    WorkspaceView{"through-time", "Backpropagation through time",
+                  "How far the gradient of a loss reaches back: at each input token, and at each layer."},
+    WorkspaceView{"cost", "Cost",
+                  "Time and memory of self-attention, recurrence and convolution by length (paper table 1)."},
+    WorkspaceView{"length", "Length", "Translation quality by sentence length, also beyond the lengths in training."},
+    WorkspaceView{"classes", "Classifier",
+                  "A classifier: the probability of every label as you type, what it depends on, and which classes are "
+                  "confused."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(OriginsMode::classes) + 1);
 
 // In the order of the modes.
-constexpr std::array short_titles = {mark("Kernels"), mark("Learned"), "\u221Ad_k",    mark("Rate"),
-                                     mark("Cell"),    mark("States"),  mark("Vector"), mark("Time"),
-                                     mark("Cost"),    mark("Length"),  mark("To one")};
+constexpr std::array short_titles = {mark("Kernels"), mark("Learned"),   "\u221Ad_k",       mark("Rate"),
+                                     mark("Cell"),    mark("Attention"), mark("Vector"),    mark("BPTT"),
+                                     mark("Cost"),    mark("Length"),    mark("Classifier")};
 static_assert(short_titles.size() == modes.size());
 
 // ---- the keys
@@ -128,9 +131,9 @@ void remove(WorkspaceContext& context) {
   if (has_points(view) && view.points.chosen) remove_point(view.points, *view.points.chosen);
 }
 
-constexpr const char* next_mode = mark("the next view, the one before");
-constexpr const char* size = mark("width, d or warm-up: less, more; the next piece, the one before");
-constexpr const char* choice = mark("the next kernel, head, query or unit, the one before; d_model");
+constexpr const char* next_mode = mark("next view, previous view");
+constexpr const char* size = mark("decrease, increase width, d or warm-up; previous, next token");
+constexpr const char* choice = mark("next, previous kernel, head, query or unit; d_model");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -139,12 +142,12 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::down, .repeats = true}, choice, change_choice<1>},
     WorkspaceKey{{.key = Key::up, .repeats = true}, choice, change_choice<-1>},
     WorkspaceKey{{.key = Key::enter}, "learn, pause", play},
-    WorkspaceKey{{.key = Key::end, .repeats = true}, "one update", step},
+    WorkspaceKey{{.key = Key::end, .repeats = true}, "one optimizer step", step},
     WorkspaceKey{{.key = Key::home},
-                 "begin anew: new points, first parameters, another draw, the run's schedule, measure again",
+                 "start again: new points, initial parameters, another draw, the run's schedule, measure again",
                  begin_anew},
     WorkspaceKey{{.key = Key::insert}, "add a point at the query", add},
-    WorkspaceKey{{.key = Key::del}, "remove the chosen point", remove},
+    WorkspaceKey{{.key = Key::del}, "remove the selected point", remove},
 };
 
 bool is_recurrent(OriginsMode mode) {

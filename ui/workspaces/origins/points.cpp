@@ -144,9 +144,9 @@ void draw_points(PointsView& view, const PoolingPicture& picture, ImVec2 size, c
   PlotOptions options;
   options.title = title;
   options.help =
-      tr("Keys and values, which is what is known, and the curve made of them. Drag a point; click beside them to add "
-         "one; the right button, or Delete, removes one. The points are as large as their weight for the query under "
-         "the mouse.");
+      tr("Keys and values, the known points, and the curve estimated from them. Drag a point to move it; click next to "
+         "the points to add one; right-click or Delete removes one. Each point's size is its weight for the query "
+         "under the mouse.");
   options.x_label = tr("query x");
   options.legend_values = false;
   options.x_data = PlotRange{0, last_key};
@@ -171,7 +171,7 @@ void draw_weights(PointsView& view, const KeyedValues& known, const PoolingPictu
                   const Skin& skin) {
   const Matrix& weights = picture.weights;
   if (weights.cols == 0)
-    return draw_quiet_note(tr("There is no point: click into the picture above to add one."),
+    return draw_quiet_note(tr("There are no points. Click in the plot above to add one."),
                            ImGui::GetContentRegionAvail(), skin);
   std::vector<std::string> queries, keys;
   for (const double query : regression_queries()) queries.push_back(fmt::format("{:.1f}", query));
@@ -225,11 +225,12 @@ bool draw_slider(const SliderText& text, int& value, int low, int high, bool log
 void draw_point_controls(PointsView& view, const Skin& skin) {
   double noise = view.noise;
   const SliderText text{
-      tr("noise"), tr("Standard deviation of what was added to 2 sin x + x: the values move away from it, or back.")};
+      tr("noise"),
+      tr("Standard deviation of the noise added to 2 sin x + x: the values move away from the curve, or back.")};
   if (draw_slider(text, noise, 0.1, 2, "%.2f", false, skin)) set_noise(view, noise);
   next_in_row(button_width(tr("New points")), skin.px(10));
   if (ImGui::Button(tr_label("New points"))) draw_anew(view);
-  help_tooltip(tr("Draws 40 keys anew, uniform on [0, 5], with values 2 sin x + x + noise."), skin);
+  help_tooltip(tr("Draws 40 new keys, uniform on [0, 5], with values 2 sin x + x + noise."), skin);
 }
 
 void draw_pooling(PointsView& view, const PoolingPicture& picture, TextureStore& textures, const Skin& skin) {

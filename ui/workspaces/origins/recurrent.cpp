@@ -22,7 +22,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* map_help =
-    mark("A row a unit, a column a piece: the value after the piece was read. Click a cell for its arithmetic.");
+    mark("One row per unit, one column per token: the value after reading the token. Click a cell for its arithmetic.");
 
 std::string numbers_of(float from_input, float from_state) {
   return fmt::format("{} + {}", short_number(from_input), operand_text(from_state));
@@ -76,29 +76,31 @@ void draw_controls(RecurrentView& view, const RecurrentLook& look, const Skin& s
   const auto stack = [&](const char* title, bool decoder, const char* help) {
     if (draw_choice(title, look.asked.decoder == decoder, help, skin)) view.wanted = {.decoder = decoder};
   };
-  stack(tr_label("encoder"), false, tr("Reads the source, piece by piece."));
+  stack(tr_label("encoder"), false, tr("Reads the source token by token."));
   if (view.snapshot->model.has_decoder())
-    stack(tr_label("decoder"), true, tr("Reads what was written so far, and goes on."));
+    stack(tr_label("decoder"), true, tr("Reads the output so far and generates the next token."));
   if (look.layers > 1) {
     break_choices(tr("layer 00"));
     dim_text(tr("layer"), skin);
     ImGui::SameLine(0, skin.px(4));
     for (int layer = 0; layer < look.layers; ++layer)
-      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, tr("Which layer is shown."), skin))
+      if (draw_choice(std::to_string(layer + 1).c_str(), look.asked.layer == layer, tr("The layer that is shown."),
+                      skin))
         view.wanted.layer = layer;
   }
   if (look.directions > 1) {
-    if (draw_choice(tr_label("from the beginning"), !look.asked.reverse,
-                    tr("The cell that reads forwards (1409.0473 \u00A73.2)."), skin))
+    if (draw_choice(tr_label("forward"), !look.asked.reverse,
+                    tr("The cell that reads from first to last token (1409.0473 \u00A73.2)."), skin))
       view.wanted.reverse = false;
-    if (draw_choice(tr_label("from the end"), look.asked.reverse, tr("The cell that reads backwards."), skin))
+    if (draw_choice(tr_label("backward"), look.asked.reverse, tr("The cell that reads from last to first token."),
+                    skin))
       view.wanted.reverse = true;
   }
   const char* order_help =
-      tr("On top what a unit holds longest: the mean of its forget gate (LSTM) or update gate (GRU) over the sentence; "
-         "of an RNN, how alike h is from step to step.");
+      tr("Sorts units by memory, the longest first: the mean of the forget gate (LSTM) or update gate (GRU) over the "
+         "sentence; for an RNN, how similar h stays from step to step.");
   if (draw_choice(tr_label("units by memory"), view.by_memory, order_help, skin)) view.by_memory = true;
-  if (draw_choice(tr_label("as they are"), !view.by_memory, tr("In the order of the weights."), skin))
+  if (draw_choice(tr_label("in order"), !view.by_memory, tr("Shows units in the order of the weights."), skin))
     view.by_memory = false;
   end_choices();
 }
@@ -118,7 +120,7 @@ void cell_tooltip(const RecurrentView& view, const RecurrentLook& look, const Ce
       mono_text(line.arithmetic, skin);
     }
   const double share = view.kept[static_cast<std::size_t>(row)];
-  dim_text(trf("a step keeps {:.3f} of it: half is left after {:.1f} steps", share, half_life(share)), skin);
+  dim_text(trf("each step retains {:.3f} of it; half is left after {:.1f} steps", share, half_life(share)), skin);
 }
 
 void draw_maps(RecurrentView& view, const RecurrentLook& look, TextureStore& textures, const Skin& skin) {
@@ -186,7 +188,7 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, con
   const double share = view.kept[static_cast<std::size_t>(view.row)];
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      trf("A step keeps {:.3f} of what it holds: half is left after {:.1f} steps.", share, half_life(share)), skin);
+      trf("Each step retains {:.3f} of its content; half is left after {:.1f} steps.", share, half_life(share)), skin);
   Painter paint(skin);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = std::max(skin.px(120), ImGui::GetContentRegionAvail().x - skin.px(4)), gap = skin.px(12);
@@ -200,8 +202,8 @@ void draw_cell_picture(const RecurrentView& view, const RecurrentLook& look, con
   };
   std::string before = fmt::format("h\u208B\u2081 = {}", short_number(look.h_before(piece, unit)));
   if (!look.c.empty()) before += fmt::format(", c\u208B\u2081 = {}", short_number(look.c_before(piece, unit)));
-  y += draw_box(paint, {origin.x, y}, width, {tr("the piece x and the state before"), tr("all units of both"), before},
-                skin.theme.border, skin);
+  y += draw_box(paint, {origin.x, y}, width,
+                {tr("the token x and the previous state"), tr("all units of both"), before}, skin.theme.border, skin);
   arrow();
   for (std::size_t i = 0; i < look.gates.size(); ++i) {
     const CellGate& gate = look.gates[i];
@@ -224,18 +226,19 @@ const RecurrentLook* look_or_note(WorkspaceContext& context, RecurrentView& view
   const RecurrentLook* look = settle(view, snapshot);
   const char* why = nullptr;
   if (!snapshot) {
-    why = context.has_run ? tr("Type a sentence below: the network reads it piece by piece.")
-                          : tr("No run is open: open one, or make a recurrent one in Setup, architecture, and Reset.");
+    why = context.has_run ? tr("Type a sentence below to see how the network reads it, token by token.")
+                          : tr("This view shows the states of a recurrent network, but no run is open. Open one, or "
+                               "choose the architecture recurrent in Setup and Reset.");
   } else if (!snapshot->model.is_recurrent()) {
     why =
-        tr("A Transformer has no state that goes from piece to piece: choose the architecture recurrent in Setup, and "
-           "Reset.");
+        tr("This view shows a state passed from token to token, which a Transformer does not have. Choose the "
+           "architecture recurrent in Setup, and Reset.");
   } else if (!look) {
-    why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Looking at the cells\u2026");
+    why = is_recorded(*snapshot) ? recorded_note(context.maps.complete) : tr("Reading the cells\u2026");
   } else if (look->h.empty()) {
-    why = tr("Nothing was read: type a sentence below.");
+    why = tr("Nothing to show: the network has read no tokens. Type a sentence below.");
   } else if (std::ranges::none_of(look->h.values, [](float value) { return std::isfinite(value); })) {
-    why = tr("This model\u2019s states are not numbers: training diverged. Go back to a checkpoint, or Reset.");
+    why = tr("This model\u2019s states are NaN: training diverged. Open an earlier checkpoint, or Reset.");
   }
   if (why) draw_quiet_note(why, ImGui::GetContentRegionAvail(), skin);
   return why ? nullptr : look;
@@ -340,35 +343,35 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
   const RecurrentLook* look = look_or_note(context, view);
   if (!look) return;
   if (look->attention.empty())
-    return draw_quiet_note(
-        context.maps.complete.snapshot->model.is_classifier()
-            ? tr("A classifier has no decoder that asks: the weights of its pooling stand in Many to one.")
-            : tr("This network has no attention: all it knows of the source is one vector (Bottleneck). Setup has "
-                 "bahdanau and luong, for the next Reset."),
-        ImGui::GetContentRegionAvail(), skin);
+    return draw_quiet_note(context.maps.complete.snapshot->model.is_classifier()
+                               ? tr("This view shows a decoder's attention over states, but a classifier has no "
+                                    "decoder. The weights of its pooling are in Classifier.")
+                               : tr("This network has no attention: everything it knows of the source is one vector "
+                                    "(see Bottleneck). Choose bahdanau or luong in Setup, and Reset."),
+                           ImGui::GetContentRegionAvail(), skin);
   const StateAttention& attention = look->attention.front();
   const bool first = attention.score == "bahdanau";
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      trf("{}: energies e = {}, their softmax, and the memory mixed by it. s is the decoder\u2019s state {} the piece.",
-          attention.score, energy_formula(attention), first ? tr("before") : tr("after")),
-      skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     trf("{}: energies e = {}, their softmax, and the mean of the memory with these weights. s is the "
+                         "decoder\u2019s state {} the token.",
+                         attention.score, energy_formula(attention), first ? tr("before") : tr("after")),
+                     skin);
   const auto plain = [](const Matrix& matrix) {
     return [&matrix](int row, int col) { return trf("dimension {}: {}", col, short_number(matrix.at(row, col))); };
   };
   const std::array maps = {
-      StateMap{tr("s, who asks"), tr("The decoder\u2019s states, a row a step."), attention.states, true, false,
+      StateMap{tr("s, the query"), tr("The decoder\u2019s states, one row per step."), attention.states, true, false,
                plain(attention.states)},
-      StateMap{tr("h, the memory"), tr("The encoder\u2019s states, a row a source piece: keys and values at once."),
+      StateMap{tr("h, the memory"), tr("The encoder\u2019s states, one row per source token: keys and values at once."),
                attention.memory, false, false, plain(attention.memory)},
       StateMap{tr("energies e"), energy_formula(attention), attention.energies, true, true,
                [&](int row, int col) {
                  return energy_arithmetic(attention, row, col) + " = " + short_number(attention.energies.at(row, col));
                }},
-      StateMap{tr("weights a"), tr("softmax of the energies, a row a step: 1 together."), attention.weights, true, true,
-               [&](int row, int col) { return weight_arithmetic(attention, row, col); }},
-      StateMap{tr("context c"), tr("\u03A3 a h: the memory, mixed by the weights."), attention.contexts, true, false,
-               [&](int row, int col) { return context_arithmetic(attention, row, col); }},
+      StateMap{tr("weights a"), tr("softmax of the energies, one row per step; each row sums to 1."), attention.weights,
+               true, true, [&](int row, int col) { return weight_arithmetic(attention, row, col); }},
+      StateMap{tr("context c"), tr("\u03A3 a h: the memory, averaged with the weights."), attention.contexts, true,
+               false, [&](int row, int col) { return context_arithmetic(attention, row, col); }},
   };
   const ImVec2 room = ImGui::GetContentRegionAvail();
   CardGrid grid = card_grid(room.x, skin.px(220), 3, std::max(skin.px(110), room.y / 2 - skin.px(8)), skin.px(8), skin);
@@ -381,23 +384,23 @@ void draw_state_attention(WorkspaceContext& context, OriginsView& origins) {
 namespace {
 
 void draw_read_out(const RecurrentLook& look, const Snapshot& snapshot, const Skin& skin) {
-  draw_label(skin.fonts.bold, skin.theme.text, tr("What is decoded from it"), skin);
+  draw_label(skin.fonts.bold, skin.theme.text, tr("Decoded from this vector"), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, one_line(snapshot.source_text), skin);
   draw_wrapped_label(skin.fonts.ui, skin.theme.text, "\u2192 " + one_line(snapshot.output_text), skin);
   if (look.read_out.empty())
     return draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
                               snapshot.model.is_classifier()
-                                  ? tr("The label is made of all states, pooled, not of the last alone: choose the "
-                                       "pooling last in the setup.")
-                                  : tr("This decoder looks back at every state of the source besides (Attention of "
-                                       "states): the vector is where it begins, not all that it has."),
+                                  ? tr("This view needs a label computed from the last state only, but this model "
+                                       "pools all states. Choose the pooling last in the setup.")
+                                  : tr("This decoder also attends to every state of the source (see Attention over "
+                                       "states), so the vector is only its initial state, not all that it knows."),
                               skin);
   ImGui::Dummy({1, skin.px(4)});
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
       snapshot.model.is_classifier()
-          ? tr("Had the text ended earlier: the label of the vector after each piece.")
-          : tr("Had the encoder stopped earlier: what the decoder writes, greedily, of the vector after each piece."),
+          ? tr("If the text ended here: the label predicted from the vector after each token.")
+          : tr("If the encoder stopped here: the greedy output decoded from the vector after each token."),
       skin);
   for (std::size_t i = 0; i < look.read_out.size(); ++i)
     draw_label(
@@ -416,8 +419,8 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   const RecurrentLook* look = look_or_note(context, view);
   if (!look) return;
   draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
-                     trf("The encoder\u2019s last states, {} numbers, are what decoding or a label begins with: "
-                         "without attention all that is known of the {} pieces (1409.3215).",
+                     trf("The encoder\u2019s last states, {} numbers, initialize the decoder or give the label. "
+                         "Without attention they are all the model knows of the {} tokens (1409.3215).",
                          grouped(static_cast<std::int64_t>(look->handed.values.size())), look->source.size()),
                      skin);
   float largest = 0;
@@ -433,7 +436,7 @@ void draw_bottleneck(WorkspaceContext& context, OriginsView& origins) {
   options.tooltip = [&](int row, int col) {
     plain_text(trf("{}, dimension {}: {}", look->handed_names[static_cast<std::size_t>(row)], col,
                    short_number(look->handed.at(row, col))));
-    dim_text(tr("the encoder\u2019s state after its last piece"), skin);
+    dim_text(tr("the encoder\u2019s state after its last token"), skin);
   };
   const float height = skin.px(70) + skin.px(28) * static_cast<float>(look->handed.rows);
   draw_heatmap("handed", look->handed, view.version, {0, std::min(height, ImGui::GetContentRegionAvail().y * 0.5F)},

@@ -28,14 +28,14 @@ Color32 divided_color(const Skin& skin) {
 }
 
 void draw_controls(ScalingView& view, const Skin& skin) {
-  draw_slider({"d", tr("Of how many random numbers a query and a key are made. Keys: \u2190 and \u2192."), true},
-              view.d, 1, ScoreSample::most_dimensions, true, skin);
-  draw_slider({tr("keys n"), tr("Over how many keys a softmax is taken.")}, view.keys, 2, 128, true, skin);
-  draw_slider({tr("query"), tr("Whose softmax is drawn. Keys: \u2191 and \u2193.")}, view.row, 0, view.queries() - 1,
-              false, skin);
-  next_in_row(button_width(tr("Draw anew")), skin.px(10));
-  if (ImGui::Button(tr_label("Draw anew"))) ++view.seed;
-  help_tooltip(tr("Other random queries and keys, N(0, 1) in every dimension. Key: Home."), skin);
+  draw_slider({"d", tr("The number of random components in a query and a key. Keys: \u2190 and \u2192."), true}, view.d,
+              1, ScoreSample::most_dimensions, true, skin);
+  draw_slider({tr("keys n"), tr("The number of keys in each softmax.")}, view.keys, 2, 128, true, skin);
+  draw_slider({tr("query"), tr("The query whose softmax is drawn. Keys: \u2191 and \u2193.")}, view.row, 0,
+              view.queries() - 1, false, skin);
+  next_in_row(button_width(tr("Draw again")), skin.px(10));
+  if (ImGui::Button(tr_label("Draw again"))) ++view.seed;
+  help_tooltip(tr("Draws new random queries and keys, N(0, 1) in every dimension. Key: Home."), skin);
 }
 
 void draw_histogram(ScalingView& view, ImVec2 size, const Skin& skin) {
@@ -49,9 +49,9 @@ void draw_histogram(ScalingView& view, ImVec2 size, const Skin& skin) {
   };
   const std::string title = trf("q\u00B7k: variance {:.1f}", scores.variance);
   const std::string help =
-      trf("q\u00B7k = \u03A3 q_i k_i of {} pairs, all q_i and k_i from N(0, 1): each product of two has the mean 0 and "
-          "the variance 1, so their sum the variance d. Measured: mean {}, variance {:.2f}, standard deviation {:.2f} "
-          "against \u221Ad = {:.2f}. Bars and line are densities.",
+      trf("q\u00B7k = \u03A3 q_i k_i over {} pairs, all q_i and k_i from N(0, 1). Each product has mean 0 and variance "
+          "1, so their sum has variance d. Measured: mean {}, variance {:.2f}, standard deviation {:.2f}; \u221Ad = "
+          "{:.2f}. Bars and line are densities.",
           scores.products.values.size(), number_text(scores.mean, 3), scores.variance, std::sqrt(scores.variance),
           std::sqrt(static_cast<double>(scores.d)));
   const double highest = 1.35 * normal_density(0, scores.d);
@@ -72,8 +72,8 @@ void draw_row(ScalingView& view, ImVec2 size, const Skin& skin) {
   const auto keys = static_cast<double>(view.keys);
   draw_plot("row", lines, size, view.row_axis, view.row_plot,
             {.title = trf("Softmax of query {}", view.row),
-             .help = tr("exp(s_j) / \u03A3 exp(s) over the keys, with s = q\u00B7k and with s = q\u00B7k/\u221Ad. Far "
-                        "apart, one key takes all."),
+             .help = tr("exp(s_j) / \u03A3 exp(s) over the keys, with s = q\u00B7k and with s = q\u00B7k/\u221Ad. If "
+                        "scores are far apart, one key gets nearly all the weight."),
              .x_label = tr("key"),
              .legend_values = false,
              .x_data = PlotRange{0.5, keys + 0.5},
@@ -103,16 +103,16 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
   const double most = std::log(static_cast<double>(view.keys));
   const SoftmaxSpread &plain = view.scores.of_plain, &divided = view.scores.of_divided;
   const std::string entropies = trf(
-      "\u2212\u03A3 p ln p, the mean over {} queries: 0 looks at one key, ln {} = {:.2f} at all alike. At d = {}: "
-      "{:.3f} plain, {:.3f} divided by \u221Ad = {:.2f}.",
+      "\u2212\u03A3 p ln p, averaged over {} queries. 0: all weight on one key; ln {} = {:.2f}: equal weight on all. "
+      "At d = {}: {:.3f} undivided, {:.3f} divided by \u221Ad = {:.2f}.",
       view.queries(), view.keys, most, view.d, plain.entropy, divided.entropy, std::sqrt(static_cast<double>(view.d)));
   draw_growth("entropy", view.entropy_plain, view.entropy_divided, view, view.entropy_plot,
               {.title = tr("Entropy"), .help = entropies, .y_limits = PlotRange{0, 1.05 * most}}, size, skin);
   ImGui::SameLine(0, gap);
   const std::string norms =
-      trf("The Frobenius norm of \u2202p/\u2202s = diag(p) \u2212 pp\u1D40, the mean over {} queries: what the softmax "
-          "lets through of a gradient. At d = {}: {:.4f} plain, {:.4f} divided. Alike weights have a small one too, "
-          "\u221A(n \u2212 1)/n = {:.3f}, but of all keys.",
+      trf("The Frobenius norm of \u2202p/\u2202s = diag(p) \u2212 pp\u1D40, averaged over {} queries: how much "
+          "gradient the softmax lets through. At d = {}: {:.4f} undivided, {:.4f} divided. Equal weights also have a "
+          "small norm, \u221A(n \u2212 1)/n = {:.3f}, but spread over all keys.",
           view.queries(), view.d, plain.jacobian, divided.jacobian,
           std::sqrt(static_cast<double>(view.keys) - 1) / static_cast<double>(view.keys));
   draw_growth("jacobian", view.jacobian_plain, view.jacobian_divided, view, view.jacobian_plot,
@@ -124,9 +124,10 @@ void draw_random(ScalingView& view, ImVec2 room, const Skin& skin) {
 // Why there is nothing to be switched; null: there is.
 const char* why_no_switch(const WorkspaceContext& context) {
   const Snapshot* live = context.live;
-  if (!live) return tr("No model has looked at a sentence yet: open a run and type one below.");
+  if (!live) return tr("No sentence has been evaluated yet. Open a run and type one below.");
   if (live->model.is_recurrent())
-    return tr("A recurrent network\u2019s attention is not divided by \u221Ad_k: choose another architecture.");
+    return tr(
+        "A recurrent network\u2019s attention is not divided by \u221Ad_k. Choose another architecture in the setup.");
   return nullptr;
 }
 
@@ -138,8 +139,8 @@ void draw_head_variance(const Snapshot& snapshot, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
   quiet_words(
       trf("{}: q\u00B7k has variance {:.3g}", head_name(head.place, snapshot.model), product_variance(head.q, head.k)),
-      trf("Of all pairs of this sentence in the head that is chosen in Attention, d_k = {}. Of random q and k it would "
-          "be {}; training makes of it what it needs.",
+      trf("Over all query\u2013key pairs of this sentence in the head selected in Attention, d_k = {}. For random q "
+          "and k the variance would be {}; training can change it.",
           head.q.cols, head.q.cols),
       skin);
 }
@@ -150,13 +151,13 @@ void draw_loss(const Snapshot& snapshot, const AttentionView& attention, const S
   if (!difference || attention.intervention.compared.get() != &snapshot || snapshot.gold.empty()) return;
   const auto pieces = static_cast<double>(snapshot.gold.size());
   draw_label(skin.fonts.ui, skin.theme.text,
-             trf("loss {:.3f} \u2192 {:.3f} nats a piece", -difference->log_prob_before / pieces,
+             trf("loss {:.3f} \u2192 {:.3f} nats per token", -difference->log_prob_before / pieces,
                  -difference->log_prob_after / pieces),
              skin);
   help_tooltip(
-      trf("\u2212\u03A3 ln p / {} of the {}, each piece given those before it, without and with all that is listed "
-          "above.",
-          snapshot.gold.size(), difference->reference ? tr("reference") : tr("untouched model\u2019s own output")),
+      trf("\u2212\u03A3 ln p / {} for the {}, each token given those before it, without and with the interventions "
+          "listed above.",
+          snapshot.gold.size(), difference->reference ? tr("reference") : tr("original model\u2019s own output")),
       skin);
 }
 
@@ -170,15 +171,15 @@ void draw_in_model(WorkspaceContext& context, const Skin& skin) {
   ImGui::SameLine(0, skin.px(10));
   if (ImGui::Checkbox(trf("scores divided by \u221A{}", d).c_str(), &divided))
     attention.interventions.other_scale = divided != model.scaled_attention;
-  help_tooltip(tr("Of every head while the model is looked at, in all workspaces; its weights and its training stay as "
-                  "they are. To train without: Setup, divide by \u221Ad_k, Reset."),
+  help_tooltip(tr("For all heads in all views, but only at inference: weights and training are not affected. To train "
+                  "without it: Setup, Divide by \u221Ad_k, Reset."),
                skin);
   const Snapshot* newest = context.maps.newest.snapshot.get();
   if (newest) draw_head_variance(*newest, skin);
   if (!attention.interventions.other_scale)
     return small_text(skin.theme.text_dim,
-                      model.scaled_attention ? tr("Switch it off, and see what is written and how likely that was.")
-                                             : tr("Switch it on, and see what is written and how likely that was."),
+                      model.scaled_attention ? tr("Switch it off to see how the output and its probability change.")
+                                             : tr("Switch it on to see how the output and its probability change."),
                       skin);
   draw_effect(context.maps, attention, skin);
   if (const Snapshot* complete = context.maps.complete.snapshot.get()) draw_loss(*complete, attention, skin);

@@ -40,35 +40,36 @@ void draw_controls(WorkspaceContext& context, GradientsView& view) {
   const Skin& skin = context.skin;
   ImGui::AlignTextToFramePadding();
   quiet_words(tr("L = \u2212log p of"),
-              tr("The piece whose loss is followed back, those before it given. Keys: \u2190 and \u2192."), skin);
+              tr("The token whose loss is backpropagated, given the tokens before it. Keys: \u2190 and \u2192."), skin);
   if (view.look)
     for (std::size_t i = 0; i < view.look->written.size(); ++i) {
       ImGui::PushID(static_cast<int>(i));
       ImGui::SameLine(0, skin.px(4));
       const std::string piece(without_mark(view.look->written[i]));
       if (draw_choice(piece.empty() ? " " : piece.c_str(), view.look->output == static_cast<int>(i),
-                      tr("Follow this piece\u2019s loss back."), skin))
+                      tr("Backpropagate this token\u2019s loss."), skin))
         ask_for_gradients(context, view, static_cast<int>(i));
       ImGui::PopID();
     }
   end_choices();
   ImGui::BeginDisabled(context.studying || !context.live);
-  if (ImGui::Button(tr_label("again"))) ask_for_gradients(context, view, view.look ? view.look->output : -1);
+  if (ImGui::Button(tr_label("Recompute"))) ask_for_gradients(context, view, view.look ? view.look->output : -1);
   ImGui::EndDisabled();
-  help_tooltip(tr("With the sentence and the weights of this moment. Key: Home."), skin);
-  next_in_row(button_width(tr("keep beside")), skin.px(6));
+  help_tooltip(tr("Runs the analysis again with the current sentence and weights. Key: Home."), skin);
+  next_in_row(button_width(tr("Keep curve")), skin.px(6));
   ImGui::BeginDisabled(!view.look);
-  if (ImGui::Button(tr_label("keep beside"))) keep_gradients(view);
+  if (ImGui::Button(tr_label("Keep curve"))) keep_gradients(view);
   ImGui::EndDisabled();
-  help_tooltip(tr("Its \u2202L/\u2202x stays in the picture: open another run, an RNN beside an LSTM, and compare."),
-               skin);
+  help_tooltip(
+      tr("Keeps this \u2202L/\u2202x in the plot. Open another run to compare, for example an RNN with an LSTM."),
+      skin);
   if (!context.live || context.live->model.is_recurrent()) return;
   next_in_row(checkbox_width(tr("residual connections")), skin.px(12));
   AttentionView& attention = context.views.of<AttentionView>();
   bool residuals = !attention.interventions.no_residuals;
   if (ImGui::Checkbox(tr_label("residual connections"), &residuals)) attention.interventions.no_residuals = !residuals;
-  help_tooltip(tr("Without them a sublayer\u2019s output stands alone, x is not added to it (paper \u00A73.1): in all "
-                  "workspaces, while the model is looked at. The dashes below show what it does to gradients."),
+  help_tooltip(tr("Without them x is not added to a sublayer\u2019s output (paper \u00A73.1). This applies in all "
+                  "views, but only at inference. The dashes below show the effect on gradients."),
                skin);
 }
 
@@ -80,15 +81,15 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
   const std::vector<std::string> pieces = pieces_in_a_row(look.plain);
   const std::string of(without_mark(look.written[static_cast<std::size_t>(look.output)]));
   const std::string title =
-      trf("{}: gradient of \u2212log p({}) = {} by each piece", look.model, of, number_text(look.plain.loss, 3));
+      trf("{}: gradient of \u2212log p({}) = {} at each token", look.model, of, number_text(look.plain.loss, 3));
   PlotOptions options;
   options.title = title;
   options.help =
-      tr("Euclidean norms, on a logarithmic axis: \u2016\u2202L/\u2202x_t\u2016 of the vector embedded at t, and "
-         "\u2016\u2202L/\u2202h_t\u2016 of the state there, through all later states too: \u2202L/\u2202h_t = "
-         "(\u2202h_{t+1}/\u2202h_t)\u1D40 \u2202L/\u2202h_{t+1} + what uses h_t directly. The upright line parts what "
-         "is read from what is written.");
-  options.x_label = tr("piece");
+      tr("Euclidean norms on a logarithmic axis: \u2016\u2202L/\u2202x_t\u2016 at the embedding of token t, and "
+         "\u2016\u2202L/\u2202h_t\u2016 at the state there, through all later states: \u2202L/\u2202h_t = "
+         "(\u2202h_{t+1}/\u2202h_t)\u1D40 \u2202L/\u2202h_{t+1} + what uses h_t directly. The vertical line separates "
+         "input and output tokens.");
+  options.x_label = tr("token");
   options.whole_x = true;
   options.legend_values = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(pieces.size()) - 0.5};
@@ -100,15 +101,15 @@ void draw_places(GradientsView& view, ImVec2 size, const Skin& skin) {
 
 void draw_layers(GradientsView& view, const Skin& skin) {
   const std::array lines = {
-      PlotLine{.name = tr("as it is"), .series = &view.layers_plain, .color = skin.theme.series[0]},
+      PlotLine{.name = tr("original"), .series = &view.layers_plain, .color = skin.theme.series[0]},
       PlotLine{.name = tr("without residual connections"), .series = &view.layers_bare, .color = skin.theme.series[1]},
   };
   PlotOptions options;
   options.title = tr("Gradient by layer");
   options.help =
-      tr("\u221A\u03A3 \u2016\u2202L/\u2202h_t\u2016\u00B2 over all pieces, of what is embedded and of what every "
-         "layer leaves. With residual connections x + f(x) a gradient passes by each sublayer unchanged; without them "
-         "it must go through it.");
+      tr("\u221A\u03A3 \u2016\u2202L/\u2202h_t\u2016\u00B2 over all tokens, at the embedding and at each layer's "
+         "output. With residual connections x + f(x), gradients bypass each sublayer unchanged; without them they must "
+         "pass through it.");
   options.x_label = tr("layer");
   options.x_numbers = false;
   options.x_data = PlotRange{-0.5, static_cast<double>(view.layer_names.size()) - 0.5};
@@ -154,14 +155,14 @@ void draw_through_time(WorkspaceContext& context, OriginsView& origins) {
   ask_for_new_gradients(context, view);
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
   if (!context.has_run)
-    return note(tr("No run is open: open one, and the gradient of what it writes is followed back."));
+    return note(tr("No run is open. Open one to see how far the gradient of its loss reaches back."));
   if (context.live && context.live->source_text.empty())
-    return note(tr("Type a sentence below: which of its pieces does the loss reach?"));
+    return note(tr("Type a sentence below to see which of its tokens the gradient of the loss reaches."));
   draw_controls(context, view);
   const bool working = context.studying || context.study.has_value();
   if (!view.look)
-    return note(working ? tr("Following the gradient back\u2026")
-                        : tr("Nothing was worked out: \u201Cagain\u201D does."));
+    return note(working ? tr("Backpropagating\u2026")
+                        : tr("Not computed yet. Click Recompute to backpropagate the loss."));
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const bool transformer = !view.look->bare.empty();

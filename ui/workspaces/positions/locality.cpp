@@ -26,11 +26,10 @@ double place_of(const HeadPlace& place) {
 
 void head_tooltip(const HeadDistance& head, const Snapshot& snapshot) {
   ImGui::BeginTooltip();
-  ImGui::TextUnformatted(trf("{}: {:.3f} pieces away", head_name(head.place, snapshot.model), head.distance).c_str());
+  ImGui::TextUnformatted(trf("{}: {:.3f} tokens away", head_name(head.place, snapshot.model), head.distance).c_str());
   ImGui::TextDisabled(
       "%s",
-      trf("the mean over the queries of \u03A3 w |query \u2212 key|; all keys alike would give {:.3f}", head.alike)
-          .c_str());
+      trf("mean over the queries of \u03A3 w |query \u2212 key|; equal weights would give {:.3f}", head.alike).c_str());
   ImGui::EndTooltip();
 }
 
@@ -54,27 +53,28 @@ void draw_locality(WorkspaceContext& context, PositionsView& positions) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const std::shared_ptr<const Snapshot>& snapshot = context.maps.complete.snapshot;
   if (!snapshot)
-    return draw_quiet_note(tr("No sentence has been decoded yet: open a run and type one below."), room, skin);
+    return draw_quiet_note(tr("No sentence has been decoded yet. Open a run and type one below."), room, skin);
   settle(view, snapshot);
   if (view.heads.empty())
     return draw_quiet_note(
         snapshot->model.is_recurrent()
-            ? tr("A recurrent network has no self-attention, so no distances: choose another architecture.")
-            : tr("This look has no self-attention of two pieces or more: type a longer sentence."),
+            ? tr("This view shows attention distances, but a recurrent network has no self-attention. Choose another "
+                 "architecture in the setup.")
+            : tr("There are no distances to show: self-attention needs at least two tokens. Type a longer sentence."),
         room, skin);
   draw_wrapped_label(
       skin.fonts.small, skin.theme.text_dim,
-      tr("How far from its own place each head of self-attention looks, in pieces, on this sentence. Lines: the mean "
-         "of a layer\u2019s heads; dashed: what heads that look at all keys alike would have."),
+      tr("Mean distance in tokens between a query and what it attends to, for each self-attention head on this "
+         "sentence. Lines: the mean of a layer\u2019s heads; dashed: heads with equal weights on all keys."),
       skin);
   std::vector<PlotLine> lines;
   for (const PartDistances& part : view.parts)
     lines.push_back({.name = part_name(part.part), .series = &part.means, .color = color_of(part.part, skin)});
   PlotOptions options;
   options.title = tr("Mean distance by layer");
-  options.help =
-      tr("The mean over the queries of \u03A3 w |query \u2212 key|, of every head (dots) and of a layer\u2019s heads "
-         "together (lines). Cross-attention has no distance: its queries and keys stand in different sentences.");
+  options.help = tr(
+      "The mean over the queries of \u03A3 w |query \u2212 key|, for every head (dots) and averaged over a "
+      "layer\u2019s heads (lines). Cross-attention has no distance: its queries and keys are in different sentences.");
   options.x_label = tr("layer");
   options.whole_x = true;
   options.x_data = PlotRange{0.7, view.layers + 0.3};

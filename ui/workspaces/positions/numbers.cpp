@@ -81,7 +81,7 @@ void draw_heading(const PositionScheme& scheme, const std::vector<PositionTable>
     ImGui::EndCombo();
   }
   ImGui::PopStyleVar();
-  help_tooltip(tr("Where the order is told."), skin);
+  help_tooltip(tr("The part of the model whose position table is shown."), skin);
 }
 
 // ---- vectors
@@ -163,7 +163,7 @@ void draw_dots(const PositionScheme& scheme, PositionNumbersView& view, ImVec2 s
     const int first = view.shown.first;
     ImGui::Text("%s %d \u00B7 %s %d = %.4f", row_word(scheme.form), first + row, row_word(scheme.form), first + col,
                 static_cast<double>(view.dots.at(row, col)));
-    ImGui::TextDisabled(tr("%d apart"), std::abs(col - row));
+    ImGui::TextDisabled(tr("distance %d"), std::abs(col - row));
   };
   const HeatmapResult result = draw_heatmap("dots", view.dots, view.version, size, options, textures, skin);
   if (result.clicked) view.row = result.row;
@@ -175,15 +175,15 @@ void draw_distances(const PositionScheme& scheme, PositionNumbersView& view, con
     series.x.push_back(other - view.row);
     series.y.push_back(static_cast<double>(view.dots.at(view.row, other)));
   }
-  const std::string name = trf("{} {}, with the others", row_word(scheme.form), view.shown.first + view.row);
+  const std::string name = trf("{} {} with the others", row_word(scheme.form), view.shown.first + view.row);
   const PlotLine line{name, &series, skin.theme.series[0]};
   draw_plot("distances", {&line, 1}, {0, 0}, view.products_axis, view.products,
-            {.title = tr("Dot product"), .x_label = tr("apart")}, skin);
+            {.title = tr("Dot product"), .x_label = tr("distance")}, skin);
 }
 
 // The heading of the last plot, with the choice of its row beside it.
 void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, const Skin& skin) {
-  bold_text(trf("From one {}", row_word(scheme.form)), skin);
+  bold_text(trf("Similarity to one {}", row_word(scheme.form)), skin);
   ImGui::SameLine(0, skin.px(14));
   WithFont small(skin.fonts.small);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {skin.px(6), 1});
@@ -194,7 +194,7 @@ void draw_row_choice(const PositionScheme& scheme, PositionNumbersView& view, co
                    fmt::format("{} %d", row_word(scheme.form)).c_str(), ImGuiSliderFlags_AlwaysClamp);
   view.row = number - first;
   ImGui::PopStyleVar();
-  help_tooltip(tr("What the others are compared with; also: click a row above."), skin);
+  help_tooltip(tr("The row that the others are compared with. You can also click a row above."), skin);
 }
 
 void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, PositionNumbersView& view,
@@ -217,11 +217,11 @@ void draw_vectors(const Snapshot& snapshot, const PositionScheme& scheme, Positi
 
   ImGui::SameLine(0, gap);
   ImGui::BeginChild("right", {0, room.y}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoNavInputs);
-  bold_text(trf("How alike {}s are", row_word(scheme.form)), skin);
+  bold_text(trf("Pairwise similarity of {}s", row_word(scheme.form)), skin);
   caption(tr(scheme.alike), 2, skin);
   draw_dots(scheme, view, {0, -lower}, textures, skin);
   draw_row_choice(scheme, view, skin);
-  caption(tr("The chosen row, over how far apart they are."), 1, skin);
+  caption(tr("The selected row, by distance from it."), 1, skin);
   draw_distances(scheme, view, skin);
   ImGui::EndChild();
 }
@@ -258,7 +258,7 @@ void draw_biases(const Snapshot& snapshot, const PositionScheme& scheme, Positio
   const int stride = (heads - 1) / static_cast<int>(skin.theme.series.size()) + 1;
   std::vector<int> drawn;
   for (int head = 0; head < heads; head += stride) drawn.push_back(head);
-  draw_columns(scheme, drawn, tr("head"), 1, {.title = tr("Added to the score")}, view, skin);
+  draw_columns(scheme, drawn, tr("head"), 1, {.title = tr("Bias added to the score")}, view, skin);
 }
 
 }  // namespace
@@ -267,16 +267,17 @@ void draw_position_numbers(const Snapshot* snapshot, PositionNumbersView& view, 
                            const Skin& skin) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   if (!snapshot)
-    return draw_quiet_note(tr("Positions appear with the first sentence the model has looked at."), room, skin);
+    return draw_quiet_note(tr("This view shows the positional encoding. Type a sentence below to load it."), room,
+                           skin);
   if (snapshot->model.is_recurrent()) {
-    return draw_quiet_note(
-        tr("A recurrent network needs no positions: it reads word after word, so order is the order of reading."), room,
-        skin);
+    return draw_quiet_note(tr("A recurrent network has no positional encoding: it reads one token after another, so "
+                              "the order is implicit."),
+                           room, skin);
   }
   const PositionScheme& scheme = position_scheme(snapshot->model.positions);
   if (scheme.form == PositionForm::none) return draw_quiet_note(tr(scheme.caption), room, skin);
   if (!snapshot->positions || snapshot->positions->empty())
-    return draw_quiet_note(tr("This look brought no positions."), room, skin);
+    return draw_quiet_note(tr("This forward pass has no position vectors. Type a sentence below."), room, skin);
   take_table(*snapshot, scheme, view);
   if (scheme.form == PositionForm::bias) {
     draw_biases(*snapshot, scheme, view, textures, skin);

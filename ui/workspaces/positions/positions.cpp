@@ -15,19 +15,18 @@ namespace attnscope {
 namespace {
 
 constexpr std::array modes = {
-    WorkspaceView{"numbers", "In this model", "What tells this model the order, in numbers, and how alike places are."},
-    WorkspaceView{"turning", "Turning vectors",
-                  "RoPE: queries and keys turned pair by pair of dimensions, and what is "
-                  "left of q\u00B7k."},
+    WorkspaceView{"numbers", "In this model",
+                  "This model's positional encoding in numbers, and how similar positions are to each other."},
+    WorkspaceView{"turning", "Rotary embeddings (RoPE)",
+                  "RoPE: queries and keys are rotated in pairs of dimensions, and q\u00B7k depends on their distance."},
     WorkspaceView{"wavelengths", "Wavelengths",
-                  "The sinusoids from 2\u03C0 to 10000\u00B72\u03C0 positions, far past the "
-                  "length limit (paper \u00A73.5)."},
-    WorkspaceView{"locality", "How far heads look",
+                  "The sinusoids, with wavelengths from 2\u03C0 to 10000\u00B72\u03C0 positions, far beyond the length "
+                  "limit (paper \u00A73.5)."},
+    WorkspaceView{"locality", "Attention distance",
                   "The mean distance from a query to what it attends to, layer by "
                   "layer."},
-    WorkspaceView{"shuffled", "Shuffle the words",
-                  "What the model writes when the words come in another order, told it and not told it (paper "
-                  "\u00A73.5)."},
+    WorkspaceView{"shuffled", "Word order",
+                  "The model's output for shuffled words, with and without positional encoding (paper \u00A73.5)."},
 };
 static_assert(modes.size() == static_cast<std::size_t>(PositionsMode::shuffled) + 1);
 
@@ -66,8 +65,8 @@ void shuffle_anew(WorkspaceContext& context) {
   ask_for_orders(context, view.orders);
 }
 
-constexpr const char* next_mode = mark("the next view, the one before");
-constexpr const char* query = mark("the query's position; how far waves are drawn");
+constexpr const char* next_mode = mark("next view, previous view");
+constexpr const char* query = mark("the query's position; range of the waves");
 constexpr std::array keys = {
     WorkspaceKey{{.key = Key::page_down}, next_mode, change_mode<1>},
     WorkspaceKey{{.key = Key::page_up}, next_mode, change_mode<-1>},
@@ -76,7 +75,7 @@ constexpr std::array keys = {
     WorkspaceKey{{.key = Key::up, .repeats = true}, "the key's position", move_key<1>},
     WorkspaceKey{{.key = Key::down, .repeats = true}, "the key's position", move_key<-1>},
     WorkspaceKey{{.key = Key::enter, .repeats = true}, "query and key move together", move_together},
-    WorkspaceKey{{.key = Key::home}, "shuffle the words anew", shuffle_anew},
+    WorkspaceKey{{.key = Key::home}, "shuffle the words again", shuffle_anew},
 };
 
 // ---- the numbers

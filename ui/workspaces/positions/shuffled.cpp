@@ -23,14 +23,15 @@ void draw_controls(WorkspaceContext& context, OrdersView& view) {
     ask_for_orders(context, view);
   }
   ImGui::EndDisabled();
-  help_tooltip(tr("Other orders, with the weights of this moment. Key: Home."), skin);
+  help_tooltip(tr("Shuffles the words again and uses the current weights. Key: Home."), skin);
   if (!context.live || context.live->model.is_recurrent() || context.live->model.positions == "none") return;
-  next_in_row(checkbox_width(tr("told the order, everywhere")), skin.px(12));
+  next_in_row(checkbox_width(tr("positional encoding on (all views)")), skin.px(12));
   AttentionView& attention = context.views.of<AttentionView>();
   bool told = !attention.interventions.no_positions;
-  if (ImGui::Checkbox(tr_label("told the order, everywhere"), &told)) attention.interventions.no_positions = !told;
-  help_tooltip(tr("Off: what is read comes without its positions in all workspaces, while the model is looked at. "
-                  "Attention then reads a bag of words: it is the same in every order."),
+  if (ImGui::Checkbox(tr_label("positional encoding on (all views)"), &told))
+    attention.interventions.no_positions = !told;
+  help_tooltip(tr("Off: the input has no positional encoding, in all views, but only at inference. Attention then "
+                  "treats the words as a set: the result is the same in every order."),
                skin);
 }
 
@@ -54,14 +55,14 @@ void draw_table(const OrderLook& look, const Skin& skin) {
   if (!ImGui::BeginTable("orders", untold ? 3 : 2, flags, {0, 0})) return;
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  draw_heading(tr("The words"), tr("The sentence as it stands first, then its words in other orders."), skin);
+  draw_heading(tr("The words"), tr("The original sentence first, then its words in other orders."), skin);
   ImGui::TableNextColumn();
-  draw_heading(trf("told: {}", look.positions).c_str(),
-               tr("Greedy, as the model is. Orange: other than of the sentence as it stands."), skin);
+  draw_heading(trf("with positions: {}", look.positions).c_str(),
+               tr("The model's greedy output. Orange: different from the output for the original order."), skin);
   if (untold) {
     ImGui::TableNextColumn();
-    draw_heading(tr("not told the order"),
-                 tr("Nothing tells the encoder the positions: every order gives the same keys and values, so the "
+    draw_heading(tr("without positions"),
+                 tr("The encoder has no positional encoding here: every order gives the same keys and values, so the "
                     "output cannot differ (paper \u00A73.5)."),
                  skin);
   }
@@ -94,7 +95,7 @@ std::optional<WorkspaceNumbers> order_numbers(const OrdersView& view) {
   const bool untold = !look.orders.front().untold.empty();
   WorkspaceNumbers numbers{
       Matrix(static_cast<int>(look.orders.size()), untold ? 2 : 1), {}, {"ln p, told the order"}, "shuffled words"};
-  if (untold) numbers.cols.emplace_back(tr("ln p, not told"));
+  if (untold) numbers.cols.emplace_back(tr("ln p without positions"));
   int row = 0;
   for (const WordOrder& order : look.orders) {
     numbers.rows.push_back(fmt::format("{} \u2192 {}", order.text, order.told.output));
@@ -109,16 +110,18 @@ void draw_shuffled(WorkspaceContext& context, PositionsView& positions) {
   OrdersView& view = positions.orders;
   const Skin& skin = context.skin;
   const auto note = [&](const char* text) { draw_quiet_note(text, ImGui::GetContentRegionAvail(), skin); };
-  if (!context.has_run) return note(tr("No run is open: open one, and the words of a sentence are shuffled for it."));
+  if (!context.has_run)
+    return note(tr("No run is open. Open one to see how it handles a sentence whose words are shuffled."));
   if (context.live && context.live->source_text.empty())
-    return note(tr("Type a sentence below: its words are shuffled."));
+    return note(tr("Type a sentence below. This view shuffles its words and shows the model's output for each order."));
   const bool same =
       context.live && view.asked && view.asked->text == context.live->source_text && view.run == context.live->run;
   if (context.live && !context.studying && !same) ask_for_orders(context, view);
   draw_controls(context, view);
   if (!view.look)
-    return note(context.studying || context.study ? tr("Shuffling the words\u2026")
-                                                  : tr("Nothing was shuffled: \u201CShuffle again\u201D does."));
+    return note(context.studying || context.study
+                    ? tr("Decoding the shuffled sentences\u2026")
+                    : tr("Not computed yet. Click Shuffle again to decode the sentence in several word orders."));
   if (!view.look->problem.empty()) return note(view.look->problem.c_str());
   draw_table(*view.look, skin);
 }

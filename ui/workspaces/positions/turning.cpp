@@ -35,13 +35,13 @@ void draw_position(const char* word, int& position, Color32 color, const char* h
 
 void draw_controls(TurningView& view, const Skin& skin) {
   draw_position(tr("query at m"), view.query, skin.theme.series[0],
-                tr("Where the query stands. Keys: \u2190 and \u2192."), skin);
+                tr("The query's position. Keys: \u2190 and \u2192."), skin);
   next_in_row(skin.px(200), skin.px(14));
-  draw_position(tr("key at n"), view.key, skin.theme.series[1], tr("Where the key stands. Keys: \u2191 and \u2193."),
+  draw_position(tr("key at n"), view.key, skin.theme.series[1], tr("The key's position. Keys: \u2191 and \u2193."),
                 skin);
   next_in_row(button_width(tr("Move both")), skin.px(12));
   if (ImGui::Button(tr_label("Move both"))) move_both(view);
-  help_tooltip(tr("Both one position further: every arrow turns, and no product changes. Key: Enter."), skin);
+  help_tooltip(tr("Moves both one position further: every arrow rotates, but no product changes. Key: Enter."), skin);
 }
 
 void draw_arrow(Painter& paint, ImVec2 center, float length, double angle, Color32 color, float thickness) {
@@ -59,7 +59,7 @@ void pair_tooltip(const TurningView& view, int pair) {
   ImGui::BeginTooltip();
   ImGui::TextUnformatted(trf("dimensions {} and {}", 2 * pair, 2 * pair + 1).c_str());
   ImGui::TextUnformatted(
-      trf("\u03B8 = {}^(\u2212{}/{}) = {:.4g} a position", view.base, 2 * pair, view.width, theta).c_str());
+      trf("\u03B8 = {}^(\u2212{}/{}) = {:.4g} per position", view.base, 2 * pair, view.width, theta).c_str());
   ImGui::TextUnformatted(
       trf("query: {} \u03B8 = {}\u00B0", view.query, number_text(degrees(view.query * theta), 1)).c_str());
   ImGui::TextUnformatted(trf("key: {} \u03B8 = {}\u00B0", view.key, number_text(degrees(view.key * theta), 1)).c_str());
@@ -128,25 +128,25 @@ void draw_turning(WorkspaceContext& context, PositionsView& positions) {
   view.base = context.live ? context.live->model.rope_theta : ModelConfig().rope_theta;
   settle(view);
   draw_controls(view, skin);
-  draw_wrapped_label(
-      skin.fonts.small, skin.theme.text_dim,
-      trf("RoPE turns each pair of a head\u2019s {} dimensions by position \u00B7 \u03B8_i, \u03B8_i = "
-          "{}^(\u22122i/d), query (blue) and key alike: the first pair by a radian a position, the last hardly. What "
-          "stands below a circle is the angle between them, (m \u2212 n) \u03B8_i: only the distance counts.",
-          view.width, view.base),
-      skin);
+  draw_wrapped_label(skin.fonts.small, skin.theme.text_dim,
+                     trf("RoPE rotates each pair of a head\u2019s {} dimensions by position \u00B7 \u03B8_i, with "
+                         "\u03B8_i = {}^(\u22122i/d), the same for query (blue) and key: the first pair by one radian "
+                         "per position, the last by almost nothing. Below each circle is the angle between them, (m "
+                         "\u2212 n) \u03B8_i: only the distance matters.",
+                         view.width, view.base),
+                     skin);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   draw_pairs(view, {room.x, std::floor(room.y * 0.56F)}, skin);
   const int apart = std::abs(view.query - view.key);
   view.axis.marker = apart;
   const PlotLine line{.name = tr("q\u00B7k"), .series = &view.product, .color = skin.theme.series[0]};
-  draw_plot(
-      "product", {&line, 1}, {0, 0}, view.axis, view.plot,
-      {.title = tr("What q\u00B7k becomes of the distance"),
-       .help = tr("Of a query and a key that were the same vector, of length 1 in all and alike in every pair: the "
-                  "mean of cos((m \u2212 n) \u03B8_i) over the pairs. 1 side by side, and less the farther, in waves."),
-       .x_label = tr("distance |m \u2212 n|")},
-      skin);
+  draw_plot("product", {&line, 1}, {0, 0}, view.axis, view.plot,
+            {.title = tr("q\u00B7k by distance"),
+             .help = tr("For a query and a key that are the same vector before rotation, of length 1 and equal in all "
+                        "pairs: the mean of cos((m \u2212 n) \u03B8_i) over the pairs. It is 1 at distance 0 and falls "
+                        "in waves as the distance grows."),
+             .x_label = tr("distance |m \u2212 n|")},
+            skin);
 }
 
 }  // namespace attnscope

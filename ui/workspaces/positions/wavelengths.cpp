@@ -16,11 +16,12 @@ namespace {
 
 void draw_controls(WavelengthsView& view, const Skin& skin) {
   ImGui::AlignTextToFramePadding();
-  quiet_words(tr("drawn as far as position"), tr("Positions on the axis of the waves. Keys: \u2190 and \u2192."), skin);
+  quiet_words(tr("positions shown"), tr("Number of positions on the axis of the waves. Keys: \u2190 and \u2192."),
+              skin);
   ImGui::SameLine(0, skin.px(6));
   ImGui::SetNextItemWidth(skin.px(160));
   ImGui::SliderInt("##far", &view.far, 32, most_far, "%d", ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic);
-  help_tooltip(tr("Far past the length limit too: the slowest wave takes 62 832 positions for one turn."), skin);
+  help_tooltip(tr("It can go far beyond the length limit: the slowest wave takes 62 832 positions per period."), skin);
 }
 
 void draw_limit(Painter& paint, ImVec2 from, ImVec2 to, const char* text, ImVec2 at, const Skin& skin) {
@@ -35,8 +36,8 @@ void draw_lengths(WavelengthsView& view, ImVec2 size, const Skin& skin) {
   options.title = tr("Wavelengths, 2\u03C0 \u2026 10000\u00B72\u03C0 positions");
   options.help =
       tr("\u03BB = 2\u03C0 \u00B7 10000^(2i/d) of the sine in dimension 2i and the cosine in 2i + 1 (paper \u00A73.5). "
-         "Waves above the limit never come to a full turn in any sentence that is allowed: of them a longer sentence "
-         "shows values that training never did.");
+         "Waves above the limit never complete a period within the allowed length: in a longer sentence they take "
+         "values never seen in training.");
   options.x_label = tr("dimension 2i");
   options.legend = false;
   options.over = [&](Painter& paint, const PlotFrame& frame) {
@@ -53,9 +54,9 @@ void draw_waves(WavelengthsView& view, const Skin& skin) {
     lines.push_back({.name = view.wave_names[i], .series = &view.waves[i], .color = skin.theme.series[i]});
   view.waves_axis.marker = view.limit;
   draw_plot("waves", lines, {0, 0}, view.waves_axis, view.waves_plot,
-            {.title = tr("Sines over the position"),
-             .help = tr("sin(pos / 10000^(2i/d)) of some dimensions 2i; the upright line is the length limit of the "
-                        "model. What turns faster than can be drawn is a band."),
+            {.title = tr("Sinusoids by position"),
+             .help = tr("sin(pos / 10000^(2i/d)) for some dimensions 2i; the vertical line is the model's length "
+                        "limit. Waves too fast to be drawn appear as a band."),
              .x_label = tr("position"),
              .legend_values = false,
              .y_limits = PlotRange{-1.1, 1.1}},
